@@ -1,0 +1,75 @@
+//! Answers to parked questions.
+
+use serde_json::json;
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::error::ToolError;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{
+    ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
+};
+
+use crate::accept::decision_data;
+use crate::draft::Draft;
+use crate::synthetic::{codes, failure};
+use crate::transition::{Effect, Refusal, Timer, Transition};
+
+fn waiting(invocation: &Invocation, command: &'static str) -> Result<(), Refusal> {
+    match invocation.status {
+        Status::AwaitingApproval => Ok(()),
+        status => Err(Refusal::Illegal { command, status }),
+    }
+}
+
+pub(crate) fn approve(
+    invocation: &Invocation,
+    decision: PermissionDecision,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    waiting(invocation, "approve")?;
+    let mut draft = Draft::of(invocation.clone(), now);
+    draft.event(EventClass::PermissionDecided, decision_data(&decision));
+    draft.invocation.permission_decision_refs.push(decision.decision_id.clone());
+    let approved = json!({ "decision_id": decision.decision_id });
+    draft.status(Status::Approved, EventClass::ExtApproved, "approval", approved)?;
+    draft.effect(Effect::ClearTimer(Timer::Approval));
+    let pool = draft.invocation.dispatch.as_ref().map(|dispatch| dispatch.pool.clone());
+    draft.enqueue(EventClass::Queued, "schedule", json!({ "pool": pool }))?;
+    Ok(draft.done())
+}
+
+pub(crate) fn reject(
+    invocation: &Invocation,
+    decision: PermissionDecision,
+    expired: bool,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    waiting(invocation, "reject")?;
+    let mut draft = Draft::of(invocation.clone(), now);
+    draft.event(EventClass::PermissionDecided, decision_data(&decision));
+    draft.invocation.permission_decision_refs.push(decision.decision_id.clone());
+    let said = decision.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
+    end(&mut draft, expired, said, now)?;
+    Ok(draft.done())
+}
+
+/// The question outlived its expiry and the permission service has not said so.
+pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
+    waiting(invocation, "expire the approval of")?;
+    let mut draft = Draft::of(invocation.clone(), now);
+    end(&mut draft, true, String::new(), now)?;
+    Ok(draft.done())
+}
+
+fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result<(), Refusal> {
+    let (code, fallback) = if expired {
+        (codes::APPROVAL_EXPIRED, "nobody answered the approval request in time")
+    } else {
+        (codes::APPROVAL_REJECTED, "the approval request was rejected")
+    };
+    let message = if said.is_empty() { fallback.to_owned() } else { said };
+    let error =
+        ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
+    let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);
+    draft.end(Status::Denied, "approval", result, None)
+}

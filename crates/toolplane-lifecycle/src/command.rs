@@ -1,0 +1,162 @@
+//! The commands a living invocation understands.
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{InvocationId, LeaseId, WorkerId};
+use toolplane_records::invocation::Lease;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::progress::ToolProgress;
+use toolplane_records::refs::{ArtifactRef, ResourceRef};
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::{AbortReason, ResultStatus};
+
+use crate::transition::Timer;
+
+/// Names one lease of one invocation; every worker report carries it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LeaseKey {
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// Which lease of the call.
+    pub lease_no: u32,
+    /// The lease's random name.
+    pub lease_id: LeaseId,
+}
+
+impl LeaseKey {
+    /// The key of `lease`.
+    pub fn of(invocation_id: &InvocationId, lease: &Lease) -> Self {
+        Self { invocation_id: invocation_id.clone(), lease_no: lease.lease_no, lease_id: lease.lease_id.clone() }
+    }
+
+    /// Whether this key names `lease`.
+    pub fn names(&self, lease: &Lease) -> bool {
+        self.lease_no == lease.lease_no && self.lease_id == lease.lease_id
+    }
+}
+
+/// A lease about to be granted; everything random or clocked is chosen by the caller.
+#[derive(Clone, Debug)]
+pub struct LeaseGrant {
+    /// Random name of the lease.
+    pub lease_id: LeaseId,
+    /// Strictly greater than the fence of every earlier lease of the store.
+    pub fence: u64,
+    /// Who gets it.
+    pub worker_id: WorkerId,
+    /// Which start of that worker.
+    pub incarnation: String,
+    /// Milliseconds until the offer lapses without a receipt.
+    pub offer_ms: i64,
+}
+
+/// What an execution produced, mapped once by the executor.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended; never `denied`, `rejected` or `discarded`.
+    pub status: ResultStatus,
+    /// Content blocks.
+    pub content: Vec<ContentBlock>,
+    /// What the model should see.
+    pub model_facing_content: Vec<ContentBlock>,
+    /// Machine-readable content.
+    pub structured_content: Option<JsonPayload>,
+    /// One line for people.
+    pub ui_facing_summary: String,
+    /// The failure, when it failed or partly failed.
+    pub error: Option<ToolError>,
+    /// How the bytes are kept.
+    pub persistence: Option<ResultPersistence>,
+    /// Fetchable resources.
+    pub resource_refs: Vec<ResourceRef>,
+    /// Deliverables.
+    pub artifact_refs: Vec<ArtifactRef>,
+    /// Evidence.
+    pub evidence_refs: Vec<String>,
+}
+
+/// A command to one invocation.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// The parked question was answered with yes.
+    Approve {
+        /// The answer.
+        decision: PermissionDecision,
+    },
+    /// The parked question was answered with no, or nobody answered in time.
+    Reject {
+        /// The answer.
+        decision: PermissionDecision,
+        /// Nobody answered in time.
+        expired: bool,
+    },
+    /// A worker takes the call. An idempotent call starts with it, any other waits for [`Command::Start`].
+    Claim(LeaseGrant),
+    /// The worker is about to cause the first effect of a non-idempotent call, or confirms the receipt of any other.
+    Start {
+        /// Its lease.
+        lease: LeaseKey,
+        /// Milliseconds of the full lease.
+        lease_ms: i64,
+    },
+    /// The worker is alive and still at it.
+    Renew {
+        /// Its lease.
+        lease: LeaseKey,
+        /// Milliseconds of the full lease.
+        lease_ms: i64,
+    },
+    /// The worker gives the call back without having caused an effect.
+    Release {
+        /// Its lease.
+        lease: LeaseKey,
+        /// Why, in one stable word.
+        reason: String,
+    },
+    /// Proof that this incarnation of the worker is dead.
+    WorkerGone {
+        /// The worker.
+        worker_id: WorkerId,
+        /// The dead incarnation.
+        incarnation: String,
+    },
+    /// The execution goes on.
+    Progress {
+        /// Its lease.
+        lease: LeaseKey,
+        /// What to record; its sequence is set by the record.
+        progress: ToolProgress,
+    },
+    /// The execution ended.
+    Complete {
+        /// Its lease.
+        lease: LeaseKey,
+        /// What it produced.
+        outcome: Box<Outcome>,
+    },
+    /// No worker can ever run this call.
+    Unplaceable {
+        /// What is missing.
+        error: ToolError,
+    },
+    /// A caller asks to cancel.
+    RequestCancel {
+        /// Who asks.
+        requested_by: String,
+        /// Why, in the caller's words.
+        message: String,
+        /// Why the execution is to stop.
+        abort_reason: AbortReason,
+    },
+    /// The worker answers a cancel request.
+    AcknowledgeCancel {
+        /// Its lease.
+        lease: LeaseKey,
+        /// Whether it will stop.
+        supported: bool,
+    },
+    /// A timer is due.
+    Fire(Timer),
+}

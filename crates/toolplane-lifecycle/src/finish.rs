@@ -1,0 +1,172 @@
+//! Ends: the executor's report, and the ends the scheduler decides itself.
+
+use serde_json::json;
+use toolplane_records::error::ToolError;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{
+    AbortReason, ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
+};
+
+use crate::command::{LeaseKey, Outcome};
+use crate::draft::{Draft, result_id};
+use crate::lease::{has_started, held, repeat_or_end};
+use crate::synthetic::{codes, failure};
+use crate::transition::{Refusal, Transition};
+
+pub(crate) fn complete(
+    invocation: &Invocation,
+    key: &LeaseKey,
+    outcome: Outcome,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    held(invocation, key)?;
+    if !has_started(invocation) {
+        return Err(Refusal::Illegal { command: "complete", status: invocation.status });
+    }
+    let mut draft = Draft::of(invocation.clone(), now);
+    if let Some(error) = repeatable(invocation, &outcome) {
+        draft.drop_lease();
+        repeat_or_end(&mut draft, error.error_class.as_str(), error.retry_after_ms, now)?;
+        return Ok(draft.done());
+    }
+    let to = terminal_status(outcome.status);
+    if let Some(cancel) = &mut draft.invocation.cancel
+        && to != Status::Canceled
+        && cancel.failed.is_none()
+    {
+        cancel.failed = Some("completed_first".to_owned());
+        draft.event(EventClass::ExtCancelFailed, json!({ "reason": "completed_first" }));
+    }
+    draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
+    draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());
+    let persistence = outcome.persistence.clone();
+    let result = envelope(invocation, outcome, now);
+    draft.end(to, "execute", result, persistence)?;
+    Ok(draft.done())
+}
+
+/// The error for which an idempotent call is executed again, if attempts are left.
+fn repeatable<'a>(invocation: &Invocation, outcome: &'a Outcome) -> Option<&'a ToolError> {
+    let left = invocation.dispatch.as_ref().is_some_and(|dispatch| invocation.attempt < dispatch.max_attempts);
+    let error = outcome.error.as_ref()?;
+    let transient = matches!(error.error_class, ErrorClass::DependencyUnavailable | ErrorClass::RateLimited);
+    let wanted = invocation.safety.is_idempotent && left && invocation.cancel.is_none();
+    (wanted && transient && outcome.status == ResultStatus::Failed).then_some(error)
+}
+
+fn terminal_status(status: ResultStatus) -> Status {
+    match status {
+        ResultStatus::Succeeded
+        | ResultStatus::PartialSucceeded
+        | ResultStatus::Redacted
+        | ResultStatus::TooLarge => Status::Succeeded,
+        ResultStatus::Canceled | ResultStatus::Discarded => Status::Canceled,
+        ResultStatus::TimedOut => Status::TimedOut,
+        // An executor cannot deny or reject: that would be a decision without a record.
+        ResultStatus::Failed | ResultStatus::SyntheticError | ResultStatus::Denied | ResultStatus::Rejected => {
+            Status::Failed
+        }
+    }
+}
+
+fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolResult {
+    let is_error = terminal_status(outcome.status) != Status::Succeeded;
+    let status = match outcome.status {
+        ResultStatus::Denied | ResultStatus::Rejected => ResultStatus::Failed,
+        status => status,
+    };
+    // A failed call always says why, and a successful one always says something (empty output is explicit).
+    let error = match outcome.error {
+        None if is_error => Some(ToolError::new(
+            "exec.unspecified",
+            ErrorClass::ExecutionFailed,
+            Recoverability::NotRetryable,
+            "the executor reported a failure without saying why",
+        )),
+        error => error,
+    };
+    let model_facing_content = match outcome.model_facing_content {
+        blocks if blocks.is_empty() && outcome.content.is_empty() && outcome.structured_content.is_none() => {
+            vec![ContentBlock::Empty]
+        }
+        blocks => blocks,
+    };
+    ToolResult {
+        schema_version: toolplane_records::schema_version(),
+        result_id: result_id(invocation),
+        invocation_id: invocation.invocation_id.clone(),
+        status,
+        is_error,
+        content: outcome.content,
+        structured_content: outcome.structured_content,
+        model_facing_content,
+        summary: outcome.ui_facing_summary.clone(),
+        ui_facing_summary: outcome.ui_facing_summary,
+        resource_refs: outcome.resource_refs,
+        artifact_refs: outcome.artifact_refs,
+        evidence_refs: outcome.evidence_refs,
+        policy_refs: Vec::new(),
+        telemetry_refs: Vec::new(),
+        persistence_refs: Vec::new(),
+        redaction_state: None,
+        error,
+        created_at: now,
+    }
+}
+
+/// No worker can ever run the call: a capability gap, not a failure of the tool.
+pub(crate) fn unplaceable(
+    invocation: &Invocation,
+    error: ToolError,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    if invocation.status != Status::Queued || invocation.lease.is_some() {
+        return Err(Refusal::Illegal { command: "block", status: invocation.status });
+    }
+    let mut draft = Draft::of(invocation.clone(), now);
+    let result = failure(&draft.invocation, ResultStatus::Failed, error, now);
+    draft.end(Status::Blocked, "placement", result, None)?;
+    Ok(draft.done())
+}
+
+/// The caller's patience ends, wherever the call stands.
+pub(crate) fn deadline(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
+    match invocation.deadline_at {
+        Some(deadline) if deadline <= now => {
+            time_out(invocation, codes::DEADLINE, "the call's deadline passed before it completed", now)
+        }
+        _ => Err(Refusal::NothingToDo),
+    }
+}
+
+/// The worker should have reported the tool's timeout by now.
+pub(crate) fn execution_backstop(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
+    let due = invocation.dispatch.as_ref().zip(invocation.started_at).is_some_and(|(dispatch, started_at)| {
+        let allowed = i64::try_from(dispatch.timeout_ms).unwrap_or(i64::MAX / 4) + crate::TIMEOUT_BACKSTOP_MS;
+        now.since_millis(started_at) >= allowed
+    });
+    if !due || !has_started(invocation) {
+        return Err(Refusal::NothingToDo);
+    }
+    let message = "the tool's time was up and its worker did not report";
+    time_out(invocation, codes::TIMEOUT_UNACKNOWLEDGED, message, now)
+}
+
+fn time_out(invocation: &Invocation, code: &str, message: &str, now: Timestamp) -> Result<Transition, Refusal> {
+    let started = has_started(invocation);
+    let mut draft = Draft::of(invocation.clone(), now);
+    let recoverability = if started && !invocation.safety.is_idempotent {
+        Recoverability::VerifyBeforeRetry
+    } else {
+        Recoverability::RetrySafe
+    };
+    let mut error = ToolError::new(code, ErrorClass::Timeout, recoverability, message);
+    error.abort_reason = Some(AbortReason::Timeout);
+    error.side_effects = Some(if started { "unknown" } else { "none" }.to_owned());
+    draft.fence_off();
+    let result = failure(&draft.invocation, ResultStatus::TimedOut, error, now);
+    draft.end(Status::TimedOut, "timeout", result, None)?;
+    Ok(draft.done())
+}

@@ -1,0 +1,57 @@
+//! Results the scheduler makes itself, when no execution produced one.
+
+use toolplane_records::error::ToolError;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::ResultStatus;
+
+use crate::draft::result_id;
+
+/// Stable `error_code`s of the lifecycle.
+pub mod codes {
+    /// An execution may or may not have had its effect; nobody can tell.
+    pub const OUTCOME_UNKNOWN: &str = "exec.outcome_unknown";
+    /// Every allowed execution was lost or failed.
+    pub const ATTEMPTS_EXHAUSTED: &str = "exec.attempts_exhausted";
+    /// The worker did not report the timeout it should have enforced.
+    pub const TIMEOUT_UNACKNOWLEDGED: &str = "exec.timeout_unacked";
+    /// The caller's deadline passed.
+    pub const DEADLINE: &str = "lifecycle.deadline_exceeded";
+    /// Canceled before it started.
+    pub const CANCELED: &str = "cancel.requested";
+    /// Canceled, and the worker was lost before it could say so.
+    pub const CANCEL_WORKER_LOST: &str = "cancel.worker_lost";
+    /// Canceled, and the worker never said that it stopped.
+    pub const CANCEL_UNACKNOWLEDGED: &str = "cancel.unacknowledged";
+    /// A person said no.
+    pub const APPROVAL_REJECTED: &str = "approval.rejected";
+    /// Nobody answered in time.
+    pub const APPROVAL_EXPIRED: &str = "approval.expired";
+}
+
+/// A result for `invocation` that consists of `error`.
+pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: ToolError, now: Timestamp) -> ToolResult {
+    let text = format!("{} [{}]", error.message, error.error_code);
+    ToolResult {
+        schema_version: toolplane_records::schema_version(),
+        result_id: result_id(invocation),
+        invocation_id: invocation.invocation_id.clone(),
+        status,
+        is_error: true,
+        content: Vec::new(),
+        structured_content: None,
+        model_facing_content: vec![ContentBlock::Text { text }],
+        ui_facing_summary: error.message.clone(),
+        resource_refs: Vec::new(),
+        artifact_refs: Vec::new(),
+        evidence_refs: error.evidence_refs.clone(),
+        policy_refs: error.policy_refs.clone(),
+        telemetry_refs: Vec::new(),
+        persistence_refs: Vec::new(),
+        summary: error.message.clone(),
+        redaction_state: None,
+        error: Some(error),
+        created_at: now,
+    }
+}

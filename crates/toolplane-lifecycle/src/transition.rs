@@ -1,0 +1,135 @@
+//! What a decision gives back: the new record, its log entries and what the store and the cluster must do.
+
+use toolplane_records::event::LogEvent;
+use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::invocation::Invocation;
+use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::result::ToolResult;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{AbortReason, InvocationStatus};
+
+use crate::command::LeaseKey;
+
+/// The outcome of a legal command. All of it is stored in one atomic commit, or none.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    /// The record as it is from now on.
+    pub invocation: Invocation,
+    /// New log entries, in order, gapless after the old record's `last_seq`.
+    pub events: Vec<LogEvent>,
+    /// The terminal result, when this transition made one.
+    pub terminal: Option<Terminal>,
+    /// What else belongs to the commit or follows from it.
+    pub effects: Vec<Effect>,
+}
+
+/// A terminal result with the persistence decision behind it.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Terminal {
+    /// The result: immutable, one per invocation.
+    pub result: ToolResult,
+    /// How its bytes are kept, when an execution produced any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persistence: Option<ResultPersistence>,
+}
+
+/// Timers of one invocation; there is at most one of each kind. A timer that fires too early or too late changes nothing:
+/// the record says what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The lease ends.
+    Lease,
+    /// A retry wait ends.
+    Retry,
+    /// The caller's patience ends.
+    Deadline,
+    /// The worker should have reported a timeout by now.
+    Execution,
+    /// The worker should have stopped a canceled call by now.
+    Cancel,
+    /// A parked question should have been answered or expired by now.
+    Approval,
+}
+
+impl Timer {
+    /// Every kind.
+    pub const ALL: &'static [Self] =
+        &[Self::Lease, Self::Retry, Self::Deadline, Self::Execution, Self::Cancel, Self::Approval];
+
+    /// Stable name, used in store indexes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lease => "lease",
+            Self::Retry => "retry",
+            Self::Deadline => "deadline",
+            Self::Execution => "execution",
+            Self::Cancel => "cancel",
+            Self::Approval => "approval",
+        }
+    }
+
+    /// The kind with this stable name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|timer| timer.as_str() == name)
+    }
+}
+
+/// What a transition asks for beside writing the record and its events.
+///
+/// The first four are index changes and part of the commit; the last two are messages to send once it is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Put the call at its place (by acceptance time) in the ready queue of its pool.
+    Enqueue,
+    /// Take the call out of the ready queue.
+    Dequeue,
+    /// Set the timer of this kind, replacing an earlier one.
+    SetTimer(Timer, Timestamp),
+    /// Clear the timer of this kind, if set.
+    ClearTimer(Timer),
+    /// Tell the worker to stop this execution and to report.
+    SendCancel {
+        /// Who runs it.
+        worker_id: WorkerId,
+        /// Under which lease.
+        lease: LeaseKey,
+        /// Why.
+        abort_reason: AbortReason,
+    },
+    /// Tell the worker that its lease is void: stop, and do not report.
+    SendFenced {
+        /// Who ran it.
+        worker_id: WorkerId,
+        /// Under which lease.
+        lease: LeaseKey,
+    },
+}
+
+/// Why a command changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The invocation has its terminal result already.
+    #[error("the invocation is already {0}")]
+    Terminal(InvocationStatus),
+    /// The report comes under a lease that is not the current one.
+    #[error("the lease is not the current one")]
+    Fenced,
+    /// The command does not fit the status.
+    #[error("{command} is not possible while the invocation is {status}")]
+    Illegal {
+        /// The command.
+        command: &'static str,
+        /// The status it met.
+        status: InvocationStatus,
+    },
+    /// The command asks for what is already so, or a timer fired before its time.
+    #[error("nothing to do")]
+    NothingToDo,
+}
+
+impl Transition {
+    /// The invocation's id.
+    pub fn id(&self) -> &InvocationId {
+        &self.invocation.invocation_id
+    }
+}

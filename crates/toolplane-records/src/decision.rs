@@ -1,0 +1,95 @@
+//! Permission decisions (contracts/permission-decision).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ApprovalId, DecisionId, InvocationId};
+use crate::payload::JsonPayload;
+use crate::time::Timestamp;
+use crate::vocabulary::{Behavior, ReasonType, RuleSource};
+
+/// What decided, in words and by reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionReason {
+    /// Kind of reason.
+    #[serde(rename = "type")]
+    pub reason_type: ReasonType,
+    /// The rule that decided, when one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_ref: Option<String>,
+    /// For people.
+    pub message: String,
+}
+
+/// Where a decision came from: a rule source of the standard, or a component such as `default` or `approval`.
+pub type DecisionSource = String;
+
+/// The outcome of one permission check of one invocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionDecision {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// Identifier of the decision.
+    pub decision_id: DecisionId,
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// Allow, ask, deny or passthrough.
+    pub behavior: Behavior,
+    /// Permission mode in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Where the decision came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<DecisionSource>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<DecisionReason>,
+    /// Every rule that matched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_refs: Vec<String>,
+    /// Adjacent policies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_refs: Vec<String>,
+    /// Replacement input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<JsonPayload>,
+    /// Replacement input, by reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input_ref: Option<String>,
+    /// A person changed the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_modified: Option<bool>,
+    /// Rule changes that would answer the question next time; objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggested_updates: Vec<JsonPayload>,
+    /// A classifier still at work; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_classifier_check: Option<JsonPayload>,
+    /// The path that was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_path: Option<String>,
+    /// Content a person added; objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub content_blocks: Vec<JsonPayload>,
+    /// What a person said with an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_feedback: Option<String>,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+    /// Until when it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// The parked question, when the behaviour is `ask` (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_request_ref: Option<ApprovalId>,
+    /// Digest of the rule set that decided (ours).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_digest: String,
+}
+
+impl PermissionDecision {
+    /// The source as a standard word, when it is one.
+    pub fn rule_source(&self) -> Option<RuleSource> {
+        self.source.as_deref().and_then(|source| source.parse().ok())
+    }
+}

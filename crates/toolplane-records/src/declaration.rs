@@ -1,0 +1,72 @@
+//! Tool declarations (contracts/tool-declaration).
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{InputContract, OutputContract};
+use crate::ids::ToolId;
+use crate::mapping::ExternalMapping;
+use crate::payload::JsonPayload;
+use crate::vocabulary::{ToolKind, ToolLifecycle};
+
+/// The portable description of one callable capability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDeclaration {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// Stable id, scoped by producer.
+    pub tool_id: ToolId,
+    /// Collision boundary.
+    pub namespace: String,
+    /// Machine-oriented name, unique in its namespace.
+    pub name: String,
+    /// Backwards-compatible names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// 3 to 10 words for discovery.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub search_hint: String,
+    /// Human-readable title.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Model-facing usage guidance.
+    pub description: String,
+    /// Lifecycle state.
+    pub lifecycle: ToolLifecycle,
+    /// Execution kind of the capability.
+    pub tool_kind: ToolKind,
+    /// Capability keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capability_refs: Vec<String>,
+    /// What the tool accepts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_contract: Option<InputContract>,
+    /// What the tool gives back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_contract: Option<OutputContract>,
+    /// The interface that describes runtime behaviour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface_ref: Option<String>,
+    /// The execution profile that applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_profile_ref: Option<String>,
+    /// The permission profile that applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_profile_ref: Option<String>,
+    /// Native operation ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub external_mappings: Vec<ExternalMapping>,
+    /// Untrusted hints; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<JsonPayload>,
+}
+
+impl ToolDeclaration {
+    /// `namespace.name`, unless the name already starts with the namespace: what people and models type.
+    pub fn full_name(&self) -> String {
+        match self.name.strip_prefix(self.namespace.as_str()) {
+            Some(rest) if rest.starts_with('.') => self.name.clone(),
+            _ => format!("{}.{}", self.namespace, self.name),
+        }
+    }
+}

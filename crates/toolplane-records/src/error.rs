@@ -1,0 +1,76 @@
+//! Structured tool errors (contracts/errors-and-retries).
+
+use serde::{Deserialize, Serialize};
+
+use crate::vocabulary::{AbortReason, ErrorClass, Recoverability};
+
+/// Why a call did not succeed and what could help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolError {
+    /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
+    pub error_code: String,
+    /// Class of the standard.
+    pub error_class: ErrorClass,
+    /// For people and models; no secrets, no stack traces.
+    pub message: String,
+    /// What has to change before a retry can help.
+    pub recoverability: Recoverability,
+    /// Milliseconds to wait before a retry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The native error, by reference or code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_error_ref: Option<String>,
+    /// Policies that led to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_refs: Vec<String>,
+    /// Evidence for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence_refs: Vec<String>,
+    /// Why an execution was aborted, when it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abort_reason: Option<AbortReason>,
+    /// `none` when nothing can have happened, `unknown` when something may have (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side_effects: Option<String>,
+    /// The path that was refused, when one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_path: Option<String>,
+    /// The fields that were wrong, with the rule each broke.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub field_violations: Vec<FieldViolation>,
+}
+
+/// One wrong field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldViolation {
+    /// JSON pointer or field path.
+    pub field: String,
+    /// The rule it broke.
+    pub description: String,
+}
+
+impl ToolError {
+    /// An error with the given code, class and text; recoverability as given, nothing else set.
+    pub fn new(
+        error_code: impl Into<String>,
+        error_class: ErrorClass,
+        recoverability: Recoverability,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            error_code: error_code.into(),
+            error_class,
+            message: message.into(),
+            recoverability,
+            retry_after_ms: None,
+            native_error_ref: None,
+            policy_refs: Vec::new(),
+            evidence_refs: Vec::new(),
+            abort_reason: None,
+            side_effects: None,
+            blocked_path: None,
+            field_violations: Vec::new(),
+        }
+    }
+}

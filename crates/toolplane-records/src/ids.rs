@@ -1,0 +1,135 @@
+//! Identifiers: opaque, printable strings, one type per noun.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The longest identifier accepted, in bytes.
+pub const MAX_ID_LEN: usize = 256;
+
+/// Why a text is not an identifier.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidId {
+    /// Empty text.
+    #[error("must not be empty")]
+    Empty,
+    /// Longer than [`MAX_ID_LEN`] bytes.
+    #[error("is {0} bytes long; at most {MAX_ID_LEN} are allowed")]
+    TooLong(usize),
+    /// A character outside `A-Z a-z 0-9 . _ : / @ + -`.
+    #[error("contains {0:?}; only letters, digits and `._:/@+-` are allowed")]
+    Character(char),
+}
+
+/// Checks the shared identifier rule: 1 to [`MAX_ID_LEN`] bytes of `A-Z a-z 0-9 . _ : / @ + -`.
+pub fn check_id(text: &str) -> Result<(), InvalidId> {
+    if text.is_empty() {
+        return Err(InvalidId::Empty);
+    }
+    if text.len() > MAX_ID_LEN {
+        return Err(InvalidId::TooLong(text.len()));
+    }
+    match text.chars().find(|c| !(c.is_ascii_alphanumeric() || "._:/@+-".contains(*c))) {
+        Some(character) => Err(InvalidId::Character(character)),
+        None => Ok(()),
+    }
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Parses an identifier, refusing text outside the shared rule ([`check_id`]).
+            pub fn parse(text: &str) -> Result<Self, InvalidId> {
+                check_id(text)?;
+                Ok(Self(Arc::from(text)))
+            }
+
+            /// Wraps text this program made itself and knows to be an identifier.
+            pub fn from_trusted(text: impl AsRef<str>) -> Self {
+                debug_assert!(check_id(text.as_ref()).is_ok(), "not an id: {}", text.as_ref());
+                Self(Arc::from(text.as_ref()))
+            }
+
+            /// The identifier's text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                Self::parse(text)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A tenant; `default` when nobody is authenticated.
+    TenantId,
+    /// A tool declaration, stable per producer.
+    ToolId,
+    /// A tool interface.
+    InterfaceId,
+    /// A tool surface.
+    SurfaceId,
+    /// An execution or permission profile.
+    ProfileId,
+    /// One tool call.
+    InvocationId,
+    /// One terminal result.
+    ResultId,
+    /// A permission or persistence decision.
+    DecisionId,
+    /// A parked question to a human.
+    ApprovalId,
+    /// A worker process, stable across its restarts.
+    WorkerId,
+    /// One lease of one invocation by one worker.
+    LeaseId,
+}
+
+impl TenantId {
+    /// The tenant of unauthenticated loopback callers.
+    pub fn unauthenticated() -> Self {
+        Self::from_trusted("default")
+    }
+}

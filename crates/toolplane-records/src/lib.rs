@@ -1,0 +1,39 @@
+//! The records of the Agent Tool v0.2.0 standard as plain Rust types.
+//!
+//! Every record serialises (serde) to the JSON shape the standard publishes: that form is both what leaves the cluster
+//! as JSON and what the stores keep, so there is one definition of each field. Readers tolerate unknown fields and
+//! missing optional ones; our own fields stand beside the standard's and never change the type of a standard field.
+//!
+//! This crate knows no transport, no store, no clock and no async runtime.
+
+pub mod approval;
+pub mod contract;
+pub mod decision;
+pub mod declaration;
+pub mod error;
+pub mod event;
+pub mod hook;
+pub mod ids;
+pub mod interface;
+pub mod invocation;
+pub mod json;
+pub mod mapping;
+pub mod mutation;
+pub mod payload;
+pub mod persistence;
+pub mod profile;
+pub mod progress;
+pub mod refs;
+pub mod result;
+pub mod scheduling;
+pub mod surface;
+pub mod time;
+pub mod vocabulary;
+
+/// The version of the standard every record of this crate carries in `schema_version`.
+pub const SCHEMA_VERSION: &str = "0.2.0";
+
+/// The owned form of [`SCHEMA_VERSION`], used as the serde default so that a record without the field still reads.
+pub fn schema_version() -> String {
+    SCHEMA_VERSION.to_owned()
+}

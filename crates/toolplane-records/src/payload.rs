@@ -1,0 +1,186 @@
+//! JSON values as exact bytes with their digest; never a lossy tree.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+
+use crate::json::{self, JsonLimits, JsonRefusal};
+
+/// SHA-256 of some exact bytes; printed as `sha256:<hex>`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// The text or bytes are not a SHA-256 digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is not a SHA-256 digest")]
+pub struct InvalidDigest;
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// A digest from its 32 bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// 64 lower-case hex digits, without a prefix.
+    pub fn hex(&self) -> String {
+        hex::encode(self.0)
+    }
+}
+
+impl TryFrom<&[u8]> for Digest {
+    type Error = InvalidDigest;
+    fn try_from(bytes: &[u8]) -> Result<Self, InvalidDigest> {
+        bytes.try_into().map(Self).map_err(|_| InvalidDigest)
+    }
+}
+
+impl std::str::FromStr for Digest {
+    type Err = InvalidDigest;
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        let text = text.strip_prefix("sha256:").unwrap_or(text);
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| InvalidDigest)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.hex())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// One JSON value as the exact bytes it arrived in, with their SHA-256.
+///
+/// Integers of any size, key order and number spelling survive; equality is equality of bytes. As part of a record the
+/// value is embedded verbatim in the record's JSON, without insignificant white space around it.
+#[derive(Clone)]
+pub struct JsonPayload {
+    bytes: Bytes,
+    digest: Digest,
+}
+
+impl JsonPayload {
+    /// Checks untrusted bytes with [`json::check`] and keeps them unchanged.
+    pub fn ingest(bytes: impl Into<Bytes>, limits: &JsonLimits) -> Result<Self, JsonRefusal> {
+        let bytes = bytes.into();
+        json::check(&bytes, limits)?;
+        Ok(Self::from_checked(bytes))
+    }
+
+    /// Wraps bytes already known to be one JSON value (made by this program, or read back from a store).
+    pub fn from_checked(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        Self { bytes, digest }
+    }
+
+    /// Serialises a value of this program. Values that cannot be JSON (maps with non-string keys) become `null`.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
+        Self::from_checked(serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec()))
+    }
+
+    /// The exact bytes.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The value as text; JSON bytes are UTF-8 by construction.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes).unwrap_or("null")
+    }
+
+    /// SHA-256 of the exact bytes.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Length in bytes.
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Reads the value as `T`.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.bytes)
+    }
+
+    /// The value as a tree, for looking inside; `null` if it cannot be represented.
+    pub fn to_value(&self) -> serde_json::Value {
+        self.parse().unwrap_or(serde_json::Value::Null)
+    }
+}
+
+impl PartialEq for JsonPayload {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for JsonPayload {}
+
+impl fmt::Debug for JsonPayload {
+    /// Arguments and results may be secret: only size and digest are shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JsonPayload({} bytes, {})", self.bytes.len(), self.digest)
+    }
+}
+
+impl Serialize for JsonPayload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(&self.bytes).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonPayload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self::from_checked(Bytes::from(String::from(Box::<str>::from(raw)).into_bytes())))
+    }
+}
+
+/// A payload kept elsewhere: what it is, how large, and the digest that proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PayloadRef {
+    /// Where the bytes are, e.g. `payload:<invocation>/<hex>` or `toolplane://results/...`.
+    pub uri: String,
+    /// Media type, e.g. `application/json`.
+    pub media_type: String,
+    /// SHA-256 over the exact bytes.
+    pub digest: Digest,
+    /// Size in bytes.
+    pub size_bytes: u64,
+}

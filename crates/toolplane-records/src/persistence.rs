@@ -1,0 +1,56 @@
+//! Persistence decisions (contracts/result-persistence-and-rendering).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DecisionId, InvocationId, ResultId};
+use crate::payload::PayloadRef;
+use crate::time::Timestamp;
+use crate::vocabulary::{PersistenceStrategy, RedactionState};
+
+/// The bound that led to a persistence decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistenceThreshold {
+    /// Most characters kept inline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_inline_chars: Option<u64>,
+    /// Most bytes kept inline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_inline_bytes: Option<u64>,
+}
+
+/// How the bytes of one result are kept, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultPersistence {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// Identifier of the decision.
+    pub decision_id: DecisionId,
+    /// The call.
+    pub invocation_id: InvocationId,
+    /// The result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_id: Option<ResultId>,
+    /// What was decided.
+    pub strategy: PersistenceStrategy,
+    /// The bound that applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<PersistenceThreshold>,
+    /// Size of the whole output.
+    #[serde(default)]
+    pub original_size_bytes: u64,
+    /// Size of the preview, when one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_size_bytes: Option<u64>,
+    /// Where the whole output is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persisted_ref: Option<PayloadRef>,
+    /// Whether the kept bytes were redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction_state: Option<RedactionState>,
+    /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// When it was decided.
+    pub created_at: Timestamp,
+}

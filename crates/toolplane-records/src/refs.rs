@@ -1,0 +1,62 @@
+//! References to things other systems own: resources, artifacts, evidence, policies, telemetry.
+
+use serde::{Deserialize, Serialize};
+
+use crate::payload::Digest;
+
+/// A fetchable resource owned by a native protocol or resource system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceRef {
+    /// Identifier of the resource.
+    pub resource_id: String,
+    /// Where it can be fetched.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uri: String,
+    /// Media type, when known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub media_type: String,
+    /// Digest of the bytes, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Size in bytes, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// Who may read it, in the owner's words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub access: String,
+    /// How it relates to its source, e.g. `produced_by`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub relation: String,
+}
+
+/// A durable deliverable with identity and versions, owned by an artifact system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtifactRef {
+    /// Identifier of the artifact.
+    pub artifact_id: String,
+    /// Where it can be fetched.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uri: String,
+    /// Media type, when known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub media_type: String,
+    /// Digest of the bytes, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Version of the artifact, when it has versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// How it relates to its source.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub relation: String,
+}
+
+/// One place in a distributed trace (W3C trace context).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TelemetryRef {
+    /// 32 lower-case hex digits.
+    pub trace_id: String,
+    /// 16 lower-case hex digits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub span_id: String,
+}

@@ -1,0 +1,161 @@
+//! Tool surfaces, deferred refs and search results (contracts/tool-surface, deferred-loading-and-tool-search).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{SurfaceId, TenantId, ToolId};
+use crate::payload::JsonPayload;
+use crate::time::Timestamp;
+use crate::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, SurfaceScope};
+
+/// A tool whose schema is visible in a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadedTool {
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub name: String,
+    /// When its schema became visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_at: Option<Timestamp>,
+}
+
+/// A tool that can be found but whose schema is not loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeferredToolRef {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub name: String,
+    /// Its namespace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Discovery phrase.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub search_hint: String,
+    /// Where the tool comes from, e.g. `mcp`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// Whether the schema is visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_visibility: Option<SchemaVisibility>,
+    /// How far the tool is from being callable.
+    pub loading_state: LoadingState,
+    /// Why it is deferred.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The provider still connecting, when one is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pending_provider_or_server: String,
+    /// What to give to `select:` to load it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub selection_ref: String,
+    /// Native identity; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_ref: Option<JsonPayload>,
+}
+
+/// A tool kept out of a surface, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenTool {
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub name: String,
+    /// Machine-readable reason.
+    pub reason: HiddenReason,
+    /// For people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// The tools visible in one context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSurface {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// Identifier of the surface.
+    pub surface_id: SurfaceId,
+    /// Where it applies.
+    pub scope: SurfaceScope,
+    /// When it was made.
+    #[serde(default)]
+    pub created_at: Timestamp,
+    /// Who made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub producer: String,
+    /// Tools that were considered.
+    #[serde(default)]
+    pub tool_refs: Vec<String>,
+    /// Tools whose schemas are visible.
+    #[serde(default)]
+    pub loaded_tools: Vec<LoadedTool>,
+    /// Discoverable tools.
+    #[serde(default)]
+    pub deferred_tools: Vec<DeferredToolRef>,
+    /// Tools that exist here but may not be used.
+    #[serde(default)]
+    pub blocked_tools: Vec<HiddenTool>,
+    /// Tools removed by role, recursion, feature, model or policy filters.
+    #[serde(default)]
+    pub excluded_tools: Vec<HiddenTool>,
+    /// How tools may be selected; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection_policy: Option<JsonPayload>,
+    /// `auto`, `none`, `required` or a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_tool_choice: Option<JsonPayload>,
+    /// Capabilities every tool must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capability_requirements: Vec<String>,
+    /// What the model supports; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_capabilities: Option<JsonPayload>,
+    /// Who uses the surface; an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_constraints: Option<JsonPayload>,
+    /// Why the surface looks as it does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub surface_reason: String,
+    /// Adjacent policies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_refs: Vec<String>,
+    /// Runtime, session, task or sandbox refs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runtime_refs: Vec<String>,
+    /// Owner (ours).
+    pub tenant: TenantId,
+    /// Grows with every change of this surface (ours).
+    #[serde(default)]
+    pub revision: u64,
+}
+
+/// Answer to a search in a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchResult {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: String,
+    /// The question.
+    pub query: String,
+    /// `select` or `keyword`.
+    pub query_type: String,
+    /// Ids of the tools found, best first.
+    pub matches: Vec<ToolId>,
+    /// How many deferred tools the surface has.
+    pub total_deferred_tools: u64,
+    /// Providers still connecting.
+    #[serde(default)]
+    pub pending_providers: Vec<String>,
+    /// Names asked for exactly that do not exist here.
+    #[serde(default)]
+    pub missing_names: Vec<String>,
+    /// `load_schema_then_call`, `call`, `refine_query`, `wait_for_provider`, `not_available`.
+    pub next_action: String,
+    /// The matches with everything needed to choose (ours).
+    #[serde(default)]
+    pub refs: Vec<DeferredToolRef>,
+}
