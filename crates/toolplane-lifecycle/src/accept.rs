@@ -5,6 +5,7 @@ use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
 use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety, Invocation};
+use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::time::Timestamp;
@@ -47,6 +48,8 @@ pub struct Acceptance {
     pub deadline_at: Option<Timestamp>,
     /// Safety facts of this input.
     pub safety: InputSafety,
+    /// Changes of the input on its way to the executor, oldest first.
+    pub mutations: Vec<InputMutation>,
 }
 
 /// How far the preparation came (pipeline phases 1 to 7).
@@ -105,14 +108,18 @@ pub enum Preparation {
 const APPROVAL_BACKSTOP_MS: i64 = 30_000;
 
 /// Makes the invocation, with every state it passed through on the way to where its preparation leads.
-pub fn accept(acceptance: Acceptance, preparation: Preparation, now: Timestamp) -> Result<Transition, Refusal> {
+pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timestamp) -> Result<Transition, Refusal> {
+    let mutations = std::mem::take(&mut acceptance.mutations);
     let mut draft = Draft::of(planned(acceptance, now), now);
     let tool_name = draft.invocation.tool_name.clone();
     draft.status(Status::Planned, EventClass::Planned, "submitted", json!({ "tool_name": tool_name }))?;
     match preparation {
         Preparation::Unresolved { error, blocked } => {
-            let (to, status) =
-                if blocked { (Status::Blocked, ResultStatus::Failed) } else { (Status::Failed, ResultStatus::SyntheticError) };
+            let (to, status) = if blocked {
+                (Status::Blocked, ResultStatus::Failed)
+            } else {
+                (Status::Failed, ResultStatus::SyntheticError)
+            };
             refuse(&mut draft, to, status, "resolve_tool", error, now)?;
         }
         Preparation::SchemaRefused { error } => {
@@ -120,15 +127,15 @@ pub fn accept(acceptance: Acceptance, preparation: Preparation, now: Timestamp) 
             refuse(&mut draft, Status::SchemaParseFailed, ResultStatus::Failed, "parse_schema", error, now)?;
         }
         Preparation::ValuesRefused { error } => {
-            arguments_ready(&mut draft)?;
+            arguments_ready(&mut draft, &mutations)?;
             refuse(&mut draft, Status::ValidationFailed, ResultStatus::Failed, "validate_values", error, now)?;
         }
         Preparation::Blocked { error } => {
-            arguments_ready(&mut draft)?;
+            arguments_ready(&mut draft, &mutations)?;
             refuse(&mut draft, Status::Blocked, ResultStatus::Failed, "preflight", error, now)?;
         }
         Preparation::Denied { decision, error } => {
-            arguments_ready(&mut draft)?;
+            arguments_ready(&mut draft, &mutations)?;
             decided(&mut draft, &decision);
             let status = match error.error_class {
                 ErrorClass::ApprovalRejected => ResultStatus::Rejected,
@@ -137,7 +144,7 @@ pub fn accept(acceptance: Acceptance, preparation: Preparation, now: Timestamp) 
             refuse(&mut draft, Status::Denied, status, "permission", error, now)?;
         }
         Preparation::Asked { decision, approval_id, expires_at, dispatch } => {
-            arguments_ready(&mut draft)?;
+            arguments_ready(&mut draft, &mutations)?;
             decided(&mut draft, &decision);
             draft.invocation.dispatch = Some(dispatch);
             draft.invocation.approval_request_ref = Some(approval_id.clone());
@@ -147,7 +154,7 @@ pub fn accept(acceptance: Acceptance, preparation: Preparation, now: Timestamp) 
             set_deadline(&mut draft);
         }
         Preparation::Ready { decision, dispatch } => {
-            arguments_ready(&mut draft)?;
+            arguments_ready(&mut draft, &mutations)?;
             decided(&mut draft, &decision);
             draft.silent_status(Status::Approved, "permission")?;
             let data = json!({ "pool": dispatch.pool });
@@ -208,10 +215,14 @@ fn select(draft: &mut Draft) -> Result<(), Refusal> {
     draft.status(Status::Selected, EventClass::Selected, "resolve_tool", data)
 }
 
-fn arguments_ready(draft: &mut Draft) -> Result<(), Refusal> {
+fn arguments_ready(draft: &mut Draft, mutations: &[InputMutation]) -> Result<(), Refusal> {
     select(draft)?;
     let data = json!({ "model_input_digest": draft.invocation.inputs.model.digest });
-    draft.status(Status::ArgumentsReady, EventClass::ArgumentsReady, "validate_values", data)
+    draft.status(Status::ArgumentsReady, EventClass::ArgumentsReady, "validate_values", data)?;
+    for mutation in mutations {
+        draft.event(EventClass::ExtInputMutated, serde_json::to_value(mutation).unwrap_or_else(|_| json!({})));
+    }
+    Ok(())
 }
 
 /// Records that the permission service was asked and what it said.

@@ -5,9 +5,7 @@ use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{
-    ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
-};
+use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus};
 
 use crate::accept::decision_data;
 use crate::draft::Draft;
@@ -68,8 +66,7 @@ fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result
         (codes::APPROVAL_REJECTED, "the approval request was rejected")
     };
     let message = if said.is_empty() { fallback.to_owned() } else { said };
-    let error =
-        ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
+    let error = ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
     let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);
     draft.end(Status::Denied, "approval", result, None)
 }

@@ -79,7 +79,13 @@ pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transi
     }
     let mut draft = Draft::of(invocation.clone(), now);
     draft.fence_off();
-    end(&mut draft, codes::CANCEL_UNACKNOWLEDGED, "canceled; the worker never confirmed that it stopped", "unknown", now)?;
+    end(
+        &mut draft,
+        codes::CANCEL_UNACKNOWLEDGED,
+        "canceled; the worker never confirmed that it stopped",
+        "unknown",
+        now,
+    )?;
     Ok(draft.done())
 }
 

@@ -8,7 +8,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus, QueueState};
+use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus, PersistenceStrategy, QueueState};
 
 use crate::command::LeaseKey;
 use crate::legal::is_legal;
@@ -29,12 +29,7 @@ impl Draft {
     }
 
     pub(crate) fn done(self) -> Transition {
-        Transition {
-            invocation: self.invocation,
-            events: self.events,
-            terminal: self.terminal,
-            effects: self.effects,
-        }
+        Transition { invocation: self.invocation, events: self.events, terminal: self.terminal, effects: self.effects }
     }
 
     /// Appends a log entry.
@@ -132,6 +127,9 @@ impl Draft {
         let was_queued = self.invocation.queue_state == Some(QueueState::Queued);
         result.telemetry_refs.clone_from(&self.invocation.telemetry_refs);
         if let Some(decision) = &persistence {
+            result.persistence_refs.push(decision.decision_id.to_string());
+        }
+        if let Some(decision) = persistence.as_ref().filter(|kept| kept.strategy != PersistenceStrategy::Inline) {
             self.event(
                 EventClass::ResultPersisted,
                 json!({
@@ -141,7 +139,6 @@ impl Draft {
                     "persisted_ref": decision.persisted_ref.as_ref().map(|kept| &kept.uri),
                 }),
             );
-            result.persistence_refs.push(decision.decision_id.to_string());
         }
         self.event(
             EventClass::ResultCreated,

@@ -58,10 +58,9 @@ fn repeatable<'a>(invocation: &Invocation, outcome: &'a Outcome) -> Option<&'a T
 
 fn terminal_status(status: ResultStatus) -> Status {
     match status {
-        ResultStatus::Succeeded
-        | ResultStatus::PartialSucceeded
-        | ResultStatus::Redacted
-        | ResultStatus::TooLarge => Status::Succeeded,
+        ResultStatus::Succeeded | ResultStatus::PartialSucceeded | ResultStatus::Redacted | ResultStatus::TooLarge => {
+            Status::Succeeded
+        }
         ResultStatus::Canceled | ResultStatus::Discarded => Status::Canceled,
         ResultStatus::TimedOut => Status::TimedOut,
         // An executor cannot deny or reject: that would be a decision without a record.
@@ -117,11 +116,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
 }
 
 /// No worker can ever run the call: a capability gap, not a failure of the tool.
-pub(crate) fn unplaceable(
-    invocation: &Invocation,
-    error: ToolError,
-    now: Timestamp,
-) -> Result<Transition, Refusal> {
+pub(crate) fn unplaceable(invocation: &Invocation, error: ToolError, now: Timestamp) -> Result<Transition, Refusal> {
     if invocation.status != Status::Queued || invocation.lease.is_some() {
         return Err(Refusal::Illegal { command: "block", status: invocation.status });
     }

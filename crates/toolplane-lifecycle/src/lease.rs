@@ -30,10 +30,7 @@ pub(crate) fn held<'a>(invocation: &'a Invocation, key: &LeaseKey) -> Result<&'a
 
 /// Whether an execution may have had an effect under the current lease.
 pub(crate) fn has_started(invocation: &Invocation) -> bool {
-    matches!(
-        invocation.status,
-        Status::Running | Status::PartialResult | Status::NeedsInput | Status::PostHooksRunning
-    )
+    matches!(invocation.status, Status::Running | Status::PartialResult | Status::NeedsInput | Status::PostHooksRunning)
 }
 
 pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) -> Result<Transition, Refusal> {
@@ -253,8 +250,7 @@ pub(crate) fn repeat_or_end(
 
 /// A retry wait ends.
 pub(crate) fn retry(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
-    let waiting =
-        invocation.status == Status::Queued && invocation.queue_state.is_none() && invocation.lease.is_none();
+    let waiting = invocation.status == Status::Queued && invocation.queue_state.is_none() && invocation.lease.is_none();
     if !waiting {
         return Err(Refusal::NothingToDo);
     }

@@ -16,10 +16,9 @@ pub fn is_legal(from: Option<InvocationStatus>, to: InvocationStatus) -> bool {
     match from {
         Planned => matches!(to, Selected | Failed | Blocked),
         Selected => matches!(to, ArgumentsReady | SchemaParseFailed | Blocked),
-        ArgumentsReady => matches!(
-            to,
-            PreHooksRunning | AwaitingApproval | Approved | Queued | ValidationFailed | Denied | Blocked
-        ),
+        ArgumentsReady => {
+            matches!(to, PreHooksRunning | AwaitingApproval | Approved | Queued | ValidationFailed | Denied | Blocked)
+        }
         PreHooksRunning => matches!(to, AwaitingApproval | Approved | Queued | Denied | Blocked | Failed),
         AwaitingApproval => matches!(to, Approved | Denied),
         Approved => matches!(to, Queued | Denied),

@@ -51,9 +51,7 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::Start { lease, lease_ms } => lease::start(invocation, &lease, lease_ms, now),
         Command::Renew { lease, lease_ms } => lease::renew(invocation, &lease, lease_ms, now),
         Command::Release { lease, reason } => lease::release(invocation, &lease, &reason, now),
-        Command::WorkerGone { worker_id, incarnation } => {
-            lease::worker_gone(invocation, &worker_id, &incarnation, now)
-        }
+        Command::WorkerGone { worker_id, incarnation } => lease::worker_gone(invocation, &worker_id, &incarnation, now),
         Command::Progress { lease, progress } => lease::progress(invocation, &lease, progress, now),
         Command::Complete { lease, outcome } => finish::complete(invocation, &lease, *outcome, now),
         Command::Unplaceable { error } => finish::unplaceable(invocation, error, now),

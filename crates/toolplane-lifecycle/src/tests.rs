@@ -63,6 +63,7 @@ fn acceptance(idempotent: bool) -> Acceptance {
         request_digest: digest,
         deadline_at: Some(at(600_000)),
         safety: InputSafety { is_idempotent: idempotent, ..InputSafety::default() },
+        mutations: vec![],
     }
 }
 
@@ -78,10 +79,8 @@ fn dispatch(idempotent: bool, supports_cancel: bool) -> DispatchFacts {
 }
 
 fn ready(idempotent: bool, supports_cancel: bool) -> Transition {
-    let preparation = Preparation::Ready {
-        decision: decision(Behavior::Allow),
-        dispatch: dispatch(idempotent, supports_cancel),
-    };
+    let preparation =
+        Preparation::Ready { decision: decision(Behavior::Allow), dispatch: dispatch(idempotent, supports_cancel) };
     accept(acceptance(idempotent), preparation, at(0)).unwrap()
 }
 
@@ -321,10 +320,7 @@ fn run(mut record: Invocation, commands: Vec<(i64, Command)>) -> Transition {
 
 fn started(idempotent: bool) -> Vec<(i64, Command)> {
     let record = ready(idempotent, true).invocation;
-    vec![
-        (1, Command::Claim(grant(1))),
-        (2, Command::Start { lease: key(&record), lease_ms: LEASE_MS }),
-    ]
+    vec![(1, Command::Claim(grant(1))), (2, Command::Start { lease: key(&record), lease_ms: LEASE_MS })]
 }
 
 fn ends(idempotent: bool, more: Vec<(i64, Command)>) -> (InvocationStatus, Option<String>) {
@@ -367,7 +363,10 @@ fn completion_before_the_cancel_wins_and_says_so() {
         message: String::new(),
         abort_reason: AbortReason::UserInterruption,
     };
-    let done = Command::Complete { lease: key(&ready(false, true).invocation), outcome: outcome(ResultStatus::Succeeded, None) };
+    let done = Command::Complete {
+        lease: key(&ready(false, true).invocation),
+        outcome: outcome(ResultStatus::Succeeded, None),
+    };
     let mut commands = started(false);
     commands.extend([(10, cancel), (20, done)]);
     let last = run(ready(false, true).invocation, commands);
@@ -378,7 +377,10 @@ fn completion_before_the_cancel_wins_and_says_so() {
 
 #[test]
 fn an_empty_output_is_said_not_left_out() {
-    let done = Command::Complete { lease: key(&ready(true, true).invocation), outcome: outcome(ResultStatus::Succeeded, None) };
+    let done = Command::Complete {
+        lease: key(&ready(true, true).invocation),
+        outcome: outcome(ResultStatus::Succeeded, None),
+    };
     let mut commands = started(true);
     commands.push((5, done));
     let result = run(ready(true, true).invocation, commands).terminal.unwrap().result;

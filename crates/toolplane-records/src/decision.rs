@@ -51,7 +51,7 @@ pub struct PermissionDecision {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_refs: Vec<String>,
     /// Replacement input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<JsonPayload>,
     /// Replacement input, by reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -50,7 +50,7 @@ pub struct ToolHook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_result: Option<HookPermission>,
     /// Replacement input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<JsonPayload>,
     /// Context to append; objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,7 @@ pub struct ToolHook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<HookStop>,
     /// Replacement output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub updated_output: Option<JsonPayload>,
     /// When it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]

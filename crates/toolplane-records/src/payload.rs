@@ -172,6 +172,11 @@ impl<'de> Deserialize<'de> for JsonPayload {
     }
 }
 
+/// Reads a field that may hold any JSON value, so that a value of `null` stays a value and only a missing field is none.
+pub(crate) fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<JsonPayload>, D::Error> {
+    JsonPayload::deserialize(deserializer).map(Some)
+}
+
 /// A payload kept elsewhere: what it is, how large, and the digest that proves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadRef {

@@ -80,6 +80,19 @@ pub enum ExecutionBinding {
     Http(HttpBinding),
 }
 
+impl ExecutionBinding {
+    /// The execution class of calls with this binding: workers serve pools, and calls wait in the queue of their pool.
+    pub fn pool(&self) -> &'static str {
+        match self {
+            Self::Native { name } if name.starts_with("files.") => "files",
+            Self::Native { .. } => "native",
+            Self::Shell { .. } => "shell",
+            Self::Process(_) => "process",
+            Self::Http(_) => "http",
+        }
+    }
+}
+
 /// A local process: an argument template and what it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessBinding {

@@ -74,7 +74,7 @@ pub struct ToolResult {
     #[serde(default)]
     pub content: Vec<ContentBlock>,
     /// Machine-readable content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<JsonPayload>,
     /// What the model should see.
     #[serde(default)]

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocabulary::{
-    ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
-};
+use crate::vocabulary::{ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy};
 
 /// A lock a call needs before it may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

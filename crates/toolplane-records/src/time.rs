@@ -18,7 +18,7 @@ pub struct InvalidTimestamp(String);
 
 // The range jiff can print (years -9999 to 9999); instants beyond it are clamped on construction.
 const MIN_MILLIS: i64 = -377_705_023_201_000;
-const MAX_MILLIS: i64 = 253_402_207_200_999;
+const MAX_MILLIS: i64 = 253_402_207_200_000;
 
 impl Timestamp {
     /// Milliseconds since the Unix epoch, clamped to years -9999..=9999.

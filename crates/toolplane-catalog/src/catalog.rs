@@ -1,0 +1,234 @@
+//! The tools of one tenant, and the names that lead to them.
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toolplane_records::error::FieldViolation;
+use toolplane_records::ids::ToolId;
+use toolplane_records::vocabulary::ToolLifecycle;
+
+use self::names::{Claims, Names};
+use crate::limits::Limits;
+use crate::registration::Registration;
+use crate::search::SearchIndex;
+use crate::validate::{Checked, validate};
+use crate::violations::Violations;
+
+/// What a change does to a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// A tool that was not there before.
+    Created,
+    /// Another registration of a tool that was.
+    Updated,
+    /// The very registration that is there already; applying it changes nothing.
+    Unchanged,
+    /// The tool keeps its identity for historical references and can no longer be selected.
+    Retired,
+}
+
+impl ChangeKind {
+    /// The kind as one stable word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Unchanged => "unchanged",
+            Self::Retired => "retired",
+        }
+    }
+}
+
+/// A decided change of one tool, to be made durable and then applied.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What happens.
+    pub kind: ChangeKind,
+    /// The tool as it will be.
+    pub tool: Arc<Checked>,
+    /// Revision of the tool after the change: 1 when created, growing by one with every change.
+    pub revision: u64,
+}
+
+/// One tool of the catalog.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The checked registration.
+    pub tool: Arc<Checked>,
+    /// How often it has been registered with another content.
+    pub revision: u64,
+}
+
+impl Entry {
+    /// The tool's id.
+    pub fn tool_id(&self) -> &ToolId {
+        &self.tool.registration().declaration.tool_id
+    }
+}
+
+/// Where a name leads.
+#[derive(Clone, Debug)]
+pub enum Lookup<'a> {
+    /// To one tool.
+    One(&'a Entry),
+    /// To several tools of different namespaces; only their full names tell them apart.
+    Ambiguous(Vec<&'a Entry>),
+    /// Nowhere.
+    Unknown,
+}
+
+/// Why a tool cannot be retired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RetireRefusal {
+    /// No tool has that id.
+    Unknown,
+    /// It is retired already.
+    AlreadyRetired,
+}
+
+/// The registered tools of one tenant in memory.
+///
+/// Changes are planned first, so that a caller can make them durable before anyone sees them, and applied afterwards. A
+/// plan is only valid for the catalog it was made from: plan and apply under one writer.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    limits: Limits,
+    entries: BTreeMap<ToolId, Entry>,
+    names: Names,
+    index: SearchIndex,
+}
+
+impl Catalog {
+    /// An empty catalog that accepts tools within `limits`.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Checks registrations and decides what each would change: all or nothing.
+    ///
+    /// Violations carry the index of the registration, e.g. `tools[2].declaration.name`. Every name a tool answers to (id, full
+    /// name, provider name, alias) must be its own within the tenant; bare names may be shared between namespaces.
+    pub fn plan_register(&self, registrations: &[Registration]) -> Result<Vec<Change>, Vec<FieldViolation>> {
+        let mut faults = Violations::default();
+        let mut changes = Vec::with_capacity(registrations.len());
+        let mut claims = Claims::over(&self.names);
+        for registration in registrations {
+            claims.release(&registration.declaration.tool_id);
+        }
+        for (index, registration) in registrations.iter().enumerate() {
+            let place = format!("tools[{index}]");
+            let tool_id = &registration.declaration.tool_id;
+            if registrations[..index].iter().any(|earlier| earlier.declaration.tool_id == *tool_id) {
+                faults.add(format!("{place}.declaration.tool_id"), format!("`{tool_id}` is given twice"));
+                continue;
+            }
+            if self.is_retired(tool_id) && registration.lifecycle() != ToolLifecycle::Retired {
+                let rule = format!("`{tool_id}` is retired; a retired identity is never used again");
+                faults.add(format!("{place}.declaration.tool_id"), rule);
+            }
+            match validate(registration, &self.limits) {
+                Ok(tool) => changes.push(self.change(tool)),
+                Err(found) => faults.extend_under(&place, found),
+            }
+            faults.extend_under(&place, claims.claim(registration));
+        }
+        faults.into_result().map(|()| changes)
+    }
+
+    /// Decides the retirement of a tool. Its names stay taken.
+    pub fn plan_retire(&self, tool_id: &ToolId) -> Result<Change, RetireRefusal> {
+        let entry = self.entries.get(tool_id).ok_or(RetireRefusal::Unknown)?;
+        if self.is_retired(tool_id) {
+            return Err(RetireRefusal::AlreadyRetired);
+        }
+        let retired = entry.tool.with_lifecycle(ToolLifecycle::Retired);
+        Ok(Change { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1 })
+    }
+
+    /// Puts a planned change into effect.
+    pub fn apply(&mut self, change: Change) {
+        if change.kind == ChangeKind::Unchanged {
+            return;
+        }
+        let registration = change.tool.registration();
+        let tool_id = registration.declaration.tool_id.clone();
+        if self.entries.contains_key(&tool_id) {
+            self.names.remove(&tool_id);
+        }
+        self.names.insert(registration);
+        self.index.insert(&change.tool);
+        self.entries.insert(tool_id, Entry { tool: change.tool, revision: change.revision });
+    }
+
+    /// Brings back a tool that was registered before, at the revision it had.
+    ///
+    /// It is checked again: what was stored under wider limits or collides with what is there is refused.
+    pub fn restore(&mut self, registration: &Registration, revision: u64) -> Result<(), Vec<FieldViolation>> {
+        let tool = validate(registration, &self.limits)?;
+        let mut claims = Claims::over(&self.names);
+        claims.release(&registration.declaration.tool_id);
+        let collisions = claims.claim(registration);
+        if !collisions.is_empty() {
+            return Err(collisions);
+        }
+        self.apply(Change { kind: ChangeKind::Created, tool: Arc::new(tool), revision });
+        Ok(())
+    }
+
+    /// The tool with that id.
+    pub fn get(&self, tool_id: &ToolId) -> Option<&Entry> {
+        self.entries.get(tool_id)
+    }
+
+    /// Where `name` leads: by id, full name, provider name or alias, else by a bare name that only one tool has.
+    pub fn find(&self, name: &str) -> Lookup<'_> {
+        if let Some(entry) = self.names.own(name).and_then(|tool_id| self.entries.get(tool_id)) {
+            return Lookup::One(entry);
+        }
+        let mut sharing: Vec<&Entry> = self.names.bare(name).filter_map(|tool_id| self.entries.get(tool_id)).collect();
+        match sharing.len() {
+            0 => Lookup::Unknown,
+            1 => Lookup::One(sharing.remove(0)),
+            _ => Lookup::Ambiguous(sharing),
+        }
+    }
+
+    /// Every tool, by id; retired ones included.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// How many tools there are, retired ones included.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no tool at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The index over the tools' texts.
+    pub fn index(&self) -> &SearchIndex {
+        &self.index
+    }
+
+    fn is_retired(&self, tool_id: &ToolId) -> bool {
+        let entry = self.entries.get(tool_id);
+        entry.is_some_and(|entry| entry.tool.registration().lifecycle() == ToolLifecycle::Retired)
+    }
+
+    fn change(&self, tool: Checked) -> Change {
+        let before = self.entries.get(&tool.registration().declaration.tool_id);
+        let (kind, revision) = match before {
+            None => (ChangeKind::Created, 1),
+            Some(before) if before.tool.digest() == tool.digest() => (ChangeKind::Unchanged, before.revision),
+            Some(before) => (ChangeKind::Updated, before.revision + 1),
+        };
+        Change { kind, tool: Arc::new(tool), revision }
+    }
+}

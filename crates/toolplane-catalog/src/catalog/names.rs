@@ -1,0 +1,112 @@
+//! Which names lead to which tool.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use toolplane_records::error::FieldViolation;
+use toolplane_records::ids::ToolId;
+
+use crate::registration::Registration;
+use crate::violations::Violations;
+
+/// The names of registered tools.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Names only one tool may have: ids, full names, provider names, aliases.
+    own: HashMap<String, ToolId>,
+    /// Names without their namespace, which tools may share.
+    bare: HashMap<String, BTreeSet<ToolId>>,
+}
+
+impl Names {
+    pub(super) fn own(&self, name: &str) -> Option<&ToolId> {
+        self.own.get(name)
+    }
+
+    pub(super) fn bare(&self, name: &str) -> impl Iterator<Item = &ToolId> {
+        self.bare.get(name).into_iter().flatten()
+    }
+
+    pub(super) fn insert(&mut self, registration: &Registration) {
+        let tool_id = &registration.declaration.tool_id;
+        for (name, _) in own_names(registration) {
+            self.own.insert(name, tool_id.clone());
+        }
+        self.bare.entry(registration.declaration.name.clone()).or_default().insert(tool_id.clone());
+    }
+
+    pub(super) fn remove(&mut self, tool_id: &ToolId) {
+        self.own.retain(|_, owner| owner != tool_id);
+        self.bare.retain(|_, owners| {
+            owners.remove(tool_id);
+            !owners.is_empty()
+        });
+    }
+}
+
+/// Names as they would be while a set of registrations is being judged.
+#[derive(Debug)]
+pub(super) struct Claims<'a> {
+    names: &'a Names,
+    /// Tools whose registered names no longer count because they are registered anew.
+    released: HashSet<ToolId>,
+    own: BTreeMap<String, ToolId>,
+    bare: BTreeMap<String, ToolId>,
+}
+
+impl<'a> Claims<'a> {
+    pub(super) fn over(names: &'a Names) -> Self {
+        Self { names, released: HashSet::new(), own: BTreeMap::new(), bare: BTreeMap::new() }
+    }
+
+    pub(super) fn release(&mut self, tool_id: &ToolId) {
+        self.released.insert(tool_id.clone());
+    }
+
+    /// Takes the names of `registration`, reporting those another tool has.
+    pub(super) fn claim(&mut self, registration: &Registration) -> Vec<FieldViolation> {
+        let mut faults = Violations::default();
+        let declaration = &registration.declaration;
+        let tool_id = &declaration.tool_id;
+        let names = own_names(registration);
+        for (name, field) in &names {
+            let holder = self.holder_of_own(name, tool_id).or_else(|| self.holder_of_bare(name, tool_id));
+            if let Some(holder) = holder {
+                faults.add(field, format!("`{name}` already leads to the tool `{holder}`"));
+            }
+        }
+        if let Some(holder) = self.holder_of_own(&declaration.name, tool_id) {
+            faults.add("declaration.name", format!("`{}` already leads to the tool `{holder}`", declaration.name));
+        }
+        self.own.extend(names.into_iter().map(|(name, _)| (name, tool_id.clone())));
+        self.bare.entry(declaration.name.clone()).or_insert_with(|| tool_id.clone());
+        faults.into_vec()
+    }
+
+    fn holder_of_own(&self, name: &str, except: &ToolId) -> Option<&ToolId> {
+        let registered = self.names.own.get(name).filter(|holder| !self.released.contains(*holder));
+        registered.or_else(|| self.own.get(name)).filter(|holder| *holder != except)
+    }
+
+    /// A name that leads to one tool alone must not shadow the bare name of another.
+    fn holder_of_bare(&self, name: &str, except: &ToolId) -> Option<&ToolId> {
+        let registered = self.names.bare(name).filter(|holder| !self.released.contains(*holder));
+        registered.chain(self.bare.get(name)).find(|holder| *holder != except)
+    }
+}
+
+/// The names only this tool may have, each with the field it comes from.
+fn own_names(registration: &Registration) -> Vec<(String, String)> {
+    let declaration = &registration.declaration;
+    let mut names = vec![
+        (declaration.tool_id.as_str().to_owned(), "declaration.tool_id".to_owned()),
+        (declaration.full_name(), "declaration.name".to_owned()),
+        (registration.provider_alias(), "declaration.name".to_owned()),
+    ];
+    let alias = |field: &'static str| move |(index, alias): (usize, &String)| (alias.clone(), format!("{field}[{index}]"));
+    names.extend(declaration.aliases.iter().enumerate().map(alias("declaration.aliases")));
+    let interface = registration.interface.iter().flat_map(|interface| &interface.aliases);
+    names.extend(interface.enumerate().map(alias("interface.aliases")));
+    let mut seen = HashSet::new();
+    names.retain(|(name, _)| seen.insert(name.clone()));
+    names
+}

@@ -1,0 +1,132 @@
+//! Numbers that reading JSON would change without a word.
+
+use crate::schema::escape;
+
+/// Every number of checked JSON `text` that neither a 64-bit integer nor a double holds, with its JSON pointer; at most
+/// `max` of them.
+///
+/// A fraction is held when it stays a fraction (`0.1` becomes the nearest double on both sides of every comparison). What is not
+/// held: integers beyond 64 bits, and decimals that would round to another integer (`9007199254740993.0`, `1e-400`).
+pub(crate) fn inexact_numbers(text: &str, max: usize) -> Vec<(String, &str)> {
+    let mut scan = Scan { text, at: 0, frames: Vec::new() };
+    let mut found = Vec::new();
+    while found.len() < max
+        && let Some(literal) = scan.next_number()
+    {
+        if !is_held(literal) {
+            found.push((scan.pointer(), literal));
+        }
+    }
+    found
+}
+
+/// Whether a JSON number literal is held, in the sense of [`inexact_numbers`].
+fn is_held(literal: &str) -> bool {
+    if !literal.contains(['.', 'e', 'E']) {
+        return literal.parse::<i64>().is_ok() || literal.parse::<u64>().is_ok();
+    }
+    match literal.parse::<f64>() {
+        Ok(double) if !double.is_finite() => false,
+        Ok(double) => double.fract() != 0.0 || normal_form(literal) == normal_form(&format!("{double:e}")),
+        Err(_) => false,
+    }
+}
+
+/// Significant digits without zeros at either end, and the power of ten of the last one; zero has no digits.
+fn normal_form(literal: &str) -> (String, i64) {
+    let unsigned = literal.trim_start_matches('-');
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_end_matches('0');
+    let dropped = digits.len() - significant.len();
+    let significant = significant.trim_start_matches('0');
+    if significant.is_empty() {
+        return (String::new(), 0);
+    }
+    let exponent: i64 = exponent.parse().unwrap_or(i64::MAX / 2);
+    let last = exponent.saturating_sub(fraction.len() as i64).saturating_add(dropped as i64);
+    (significant.to_owned(), last)
+}
+
+/// A walk over the tokens of JSON text that is known to be well formed.
+struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+    frames: Vec<Frame<'a>>,
+}
+
+enum Frame<'a> {
+    /// The key as written, and whether a key comes next.
+    Object { key: &'a str, at_key: bool },
+    /// The index of the element.
+    Array { index: usize },
+}
+
+impl<'a> Scan<'a> {
+    fn next_number(&mut self) -> Option<&'a str> {
+        while let Some(&byte) = self.text.as_bytes().get(self.at) {
+            match byte {
+                b'{' => self.frames.push(Frame::Object { key: "", at_key: true }),
+                b'[' => self.frames.push(Frame::Array { index: 0 }),
+                b'}' | b']' => {
+                    self.frames.pop();
+                }
+                b',' => match self.frames.last_mut() {
+                    Some(Frame::Object { at_key, .. }) => *at_key = true,
+                    Some(Frame::Array { index }) => *index += 1,
+                    None => {}
+                },
+                b'"' => {
+                    self.string();
+                    continue;
+                }
+                b'-' | b'0'..=b'9' => return Some(self.number()),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn string(&mut self) {
+        let start = self.at + 1;
+        let bytes = self.text.as_bytes();
+        let mut end = start;
+        while let Some(&byte) = bytes.get(end)
+            && byte != b'"'
+        {
+            end += if byte == b'\\' { 2 } else { 1 };
+        }
+        let content = self.text.get(start..end).unwrap_or("");
+        if let Some(Frame::Object { key, at_key }) = self.frames.last_mut()
+            && *at_key
+        {
+            (*key, *at_key) = (content, false);
+        }
+        self.at = end + 1;
+    }
+
+    fn number(&mut self) -> &'a str {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let length = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+        self.at = start + length;
+        &self.text[start..self.at]
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for frame in &self.frames {
+            pointer.push('/');
+            match frame {
+                Frame::Object { key, .. } => {
+                    let decoded = serde_json::from_str::<String>(&format!("\"{key}\"")).unwrap_or_default();
+                    pointer.push_str(&escape(&decoded));
+                }
+                Frame::Array { index } => pointer.push_str(&index.to_string()),
+            }
+        }
+        pointer
+    }
+}

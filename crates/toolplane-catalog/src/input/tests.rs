@@ -1,0 +1,176 @@
+//! Inputs: exact numbers, internal and sensitive fields, bounded cost, violations a model can act on.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixtures::{payload, registration, shell_json, tool, tool_json};
+use crate::limits::Limits;
+
+fn validator(schema: &Value, extra: Value) -> InputValidator {
+    let mut value = tool_json("test", "input");
+    value["declaration"]["input_contract"] = extra;
+    value["declaration"]["input_contract"]["model_input_schema"] = schema.clone();
+    InputValidator::for_registration(&registration(&value), &Limits::default()).unwrap()
+}
+
+/// The violations as `field: rule` lines.
+fn violations(validator: &InputValidator, input: &str) -> Vec<String> {
+    match validator.validate(&payload(input)) {
+        Ok(()) => Vec::new(),
+        Err(found) => found.into_iter().map(|violation| format!("{}: {}", violation.field, violation.description)).collect(),
+    }
+}
+
+fn check(schema: Value, input: &str, expected: &[&str]) {
+    assert_eq!(violations(&validator(&schema, json!({})), input), expected, "{schema} {input}");
+}
+
+fn object(properties: Value) -> Value {
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+#[test]
+fn violations_say_where_and_which_rule() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "minLength": 1 },
+            "mode": { "enum": ["fast", "slow"] },
+            "lines": { "type": "array", "items": { "type": "integer", "maximum": 10 } },
+        },
+        "required": ["path"],
+        "additionalProperties": false,
+    });
+    check(schema.clone(), r#"{"path":"a","mode":"fast","lines":[1,2]}"#, &[]);
+    check(schema.clone(), "{}", &["/path: is required"]);
+    check(schema.clone(), r#"{"path":5}"#, &["/path: must be of type `string`"]);
+    check(schema.clone(), r#"{"path":"a","mode":"x"}"#, &[r#"/mode: must be one of "fast", "slow""#]);
+    check(schema.clone(), r#"{"path":"a","lines":[1,11]}"#, &["/lines/1: must be at most 10"]);
+    check(schema.clone(), r#"{"path":"a","pa/th":1}"#, &["/pa~1th: is not a field of this tool"]);
+    check(schema.clone(), r#"[]"#, &[": must be of type `object`"]);
+    check(schema.clone(), r#"{"path":"a","path":"b"}"#, &[": has the key `path` twice in one object"]);
+    check(schema, r#"{"path""#, &[": is not valid JSON: EOF while parsing an object at line 1 column 7"]);
+}
+
+#[test]
+fn integers_are_exact_or_refused() {
+    let not_held = "is a number that cannot be held exactly; give it as a string or with fewer digits";
+    let integer = object(json!({ "i": { "type": "integer" } }));
+    for held in ["0", "-1", "9007199254740993", "18446744073709551615", "-9223372036854775808", "1e3", "1.0", "-0"] {
+        check(integer.clone(), &format!(r#"{{"i":{held}}}"#), &[]);
+    }
+    for lost in ["18446744073709551616", "18446744073709551617", "-9223372036854775809", "9007199254740993.0", "1.00000000000000000001", "0.1e-99999"] {
+        check(integer.clone(), &format!(r#"{{"i":{lost}}}"#), &[&format!("/i: {not_held}")]);
+    }
+    check(integer.clone(), r#"{"i":1.5}"#, &["/i: must be of type `integer`"]);
+    let number = object(json!({ "n": { "type": "number" } }));
+    for held in ["0.1", "6.02e23", "3.14159265358979323846", "1e-7"] {
+        check(number.clone(), &format!(r#"{{"n":{held}}}"#), &[]);
+    }
+    assert!(violations(&validator(&number, json!({})), r#"{"n":1e400}"#)[0].contains("number out of range"));
+    let bounded = object(json!({ "i": { "type": "integer", "maximum": 9007199254740992u64 } }));
+    check(bounded, r#"{"i":9007199254740993}"#, &["/i: must be at most 9007199254740992"]);
+    let even = object(json!({ "i": { "multipleOf": 2 } }));
+    check(even, r#"{"i":9007199254740993}"#, &["/i: must be a multiple of 2"]);
+    let exactly = object(json!({ "i": { "const": 9007199254740992u64 } }));
+    check(exactly, r#"{"i":9007199254740993}"#, &["/i: must be 9007199254740992"]);
+}
+
+#[test]
+fn pointers_to_inexact_numbers_follow_the_text() {
+    let text = r#"{"a":[1,{"b\"/~é":[true, 99999999999999999999 ,"1e999",{}]}],"z":2}"#;
+    assert_eq!(inexact_numbers(text, 9), [("/a/1/b\"~1~0é/1".to_owned(), "99999999999999999999")]);
+    assert_eq!(inexact_numbers("18446744073709551616", 9), [(String::new(), "18446744073709551616")]);
+    assert_eq!(inexact_numbers(&"[99999999999999999999,".repeat(5), 2).len(), 2);
+}
+
+#[test]
+fn internal_fields_are_refused_by_name() {
+    let shell = InputValidator::for_registration(&registration(&shell_json()), &Limits::default()).unwrap();
+    assert_eq!(violations(&shell, r#"{"command":"ls"}"#), [""; 0]);
+    assert_eq!(
+        violations(&shell, r#"{"command":"ls","sandbox_override_ref":"danger"}"#),
+        ["/sandbox_override_ref: is internal: callers must not give it"]
+    );
+    // Also when the schema would let it through, and when only the runtime schema knows the field.
+    let runtime = json!({ "runtime_input_schema": { "type": "object", "properties": { "fence": {}, "a": {} } } });
+    let open = validator(&json!({ "type": "object", "properties": { "a": {} } }), runtime);
+    assert_eq!(violations(&open, r#"{"a":1,"other":2,"fence":3}"#), ["/fence: is internal: callers must not give it"]);
+}
+
+#[test]
+fn values_are_never_repeated_and_sensitive_names_neither() {
+    let schema = object(json!({
+        "login": { "type": "object", "properties": { "key": { "type": "string", "pattern": "^k" } }, "additionalProperties": false },
+        "n": { "type": "integer" },
+    }));
+    let tool = validator(&schema, json!({ "sensitive_fields": ["/login"] }));
+    assert_eq!(violations(&tool, r#"{"n":"hunter2"}"#), ["/n: must be of type `integer`"]);
+    assert_eq!(violations(&tool, r#"{"login":{"hunter2":1}}"#), ["/login: holds a field that is not allowed"]);
+    assert_eq!(violations(&tool, r#"{"login":{"key":"hunter2"}}"#), ["/login: must match the pattern `^k`"]);
+}
+
+#[test]
+fn a_tool_without_a_schema_takes_an_empty_object() {
+    let nothing = InputValidator::for_registration(&tool("test", "ping"), &Limits::default()).unwrap();
+    assert!(nothing.takes_nothing());
+    assert_eq!(violations(&nothing, "{}"), [""; 0]);
+    assert_eq!(violations(&nothing, r#"{"a":1}"#), ["/a: is not a field of this tool: it takes no arguments"]);
+    assert_eq!(violations(&nothing, "null"), [": must be of type `object`"]);
+}
+
+#[test]
+fn at_most_twenty_violations_are_reported() {
+    let many: String = (0..500).map(|i| format!(r#","f{i}":0"#)).collect();
+    let found = violations(&validator(&object(json!({})), json!({})), &format!("{{{}}}", &many[1..]));
+    assert_eq!(found.len(), 20);
+}
+
+#[test]
+fn keys_are_data() {
+    let tool = validator(&object(json!({ "a": {} })), json!({}));
+    let mut found = violations(&tool, r##"{"__proto__":{"x":1},"constructor":1,"$ref":"#"}"##);
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "/$ref: is not a field of this tool",
+            "/__proto__: is not a field of this tool",
+            "/constructor: is not a field of this tool"
+        ]
+    );
+}
+
+#[test]
+fn recursion_is_refused_before_it_explodes() {
+    let branch = |op: &str| json!({ "properties": { "args": { "items": { "$ref": "#" } }, "op": { "const": op } }, "required": ["op"] });
+    let schema = json!({ "type": "object", "oneOf": [branch("and"), branch("or")] });
+    let tool = validator(&schema, json!({}));
+    let nest = |levels: usize| {
+        format!("{}{}{}", r#"{"op":"and","args":["#.repeat(levels), r#"{"op":"or"}"#, "]}".repeat(levels))
+    };
+    assert_eq!(violations(&tool, &nest(5)), [""; 0]);
+    assert_eq!(
+        violations(&tool, &nest(31)),
+        [": is too large or too deeply nested to be checked against this tool's schema"]
+    );
+}
+
+#[test]
+fn deep_recursion_fits_a_small_stack() {
+    // The longest in-place chain that is accepted, at every level of the deepest instance that is accepted.
+    let mut inner = json!({ "properties": { "a": { "$ref": "#" } } });
+    for _ in 0..29 {
+        inner = json!({ "allOf": [inner] });
+    }
+    let mut schema = inner;
+    schema["type"] = json!("object");
+    let tool = validator(&schema, json!({}));
+    let input = format!("{}{{}}{}", r#"{"a":"#.repeat(63), "}".repeat(63));
+    let wrong = format!("{}5{}", r#"{"a":"#.repeat(63), "}".repeat(63));
+    let run = move || (violations(&tool, &input), violations(&tool, &wrong));
+    let worker = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(run).unwrap();
+    let (fits, breaks) = worker.join().unwrap();
+    assert_eq!(fits, [""; 0]);
+    assert_eq!(breaks.len(), 1);
+}

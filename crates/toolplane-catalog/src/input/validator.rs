@@ -1,0 +1,147 @@
+//! The validator of one tool's input.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use toolplane_records::error::FieldViolation;
+use toolplane_records::json;
+use toolplane_records::payload::JsonPayload;
+
+use super::explain::explain;
+use super::inexact_numbers;
+use crate::limits::Limits;
+use crate::registration::Registration;
+use crate::schema::{CompiledSchema, compile, escape};
+use crate::violations::Violations;
+
+/// Collecting reasons copies parts of the input per evaluated alternative; beyond this estimate only the verdict is given.
+const MAX_EXPLAINED_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Validates the model input of one tool. Compile once per declaration, use for every call.
+#[derive(Debug)]
+pub struct InputValidator {
+    /// `None` for a tool that takes no arguments.
+    schema: Option<CompiledSchema>,
+    internal: BTreeSet<String>,
+    sensitive: Vec<String>,
+    limits: Limits,
+}
+
+impl InputValidator {
+    /// Compiles the validator of `registration`; violations name the schema's field.
+    pub fn for_registration(registration: &Registration, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
+        let schema = registration.model_schema().map(|schema| compile(schema, limits)).transpose()?;
+        Ok(Self::new(registration, schema, limits))
+    }
+
+    /// A validator from the parts a full check of the registration already has.
+    pub(crate) fn new(registration: &Registration, schema: Option<CompiledSchema>, limits: &Limits) -> Self {
+        let shown: &[String] = schema.as_ref().map_or(&[], CompiledSchema::root_members);
+        let internal = internal_fields(registration, shown);
+        let sensitive = registration.contract().map(|contract| contract.sensitive_fields.clone()).unwrap_or_default();
+        Self { schema, internal, sensitive, limits: limits.clone() }
+    }
+
+    /// Checks `input`: one JSON object within the bounds, without internal fields, every number held exactly, satisfying the
+    /// model schema.
+    ///
+    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke; values of the input
+    /// are never repeated.
+    pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
+        let mut faults = Violations::default();
+        if let Err(refusal) = json::check(input.bytes(), &self.limits.instance) {
+            faults.add("", refusal);
+            return Err(faults.into_vec());
+        }
+        for (pointer, _) in inexact_numbers(input.text(), self.limits.max_violations) {
+            faults.add(pointer, "is a number that cannot be held exactly; give it as a string or with fewer digits");
+        }
+        faults.into_result()?;
+        let instance = input.to_value();
+        self.check_fields(&instance)?;
+        match &self.schema {
+            Some(schema) => self.check_schema(schema, &instance, input.size()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the tool takes no arguments at all.
+    pub fn takes_nothing(&self) -> bool {
+        self.schema.is_none()
+    }
+
+    fn check_fields(&self, instance: &Value) -> Result<(), Vec<FieldViolation>> {
+        let mut faults = Violations::default();
+        let Value::Object(fields) = instance else {
+            faults.add("", "must be of type `object`");
+            return Err(faults.into_vec());
+        };
+        for name in fields.keys().filter(|name| self.internal.contains(*name)) {
+            faults.add(format!("/{}", escape(name)), "is internal: callers must not give it");
+        }
+        if self.schema.is_none() {
+            for name in fields.keys().take(self.limits.max_violations) {
+                faults.add(format!("/{}", escape(name)), "is not a field of this tool: it takes no arguments");
+            }
+        }
+        faults.into_result()
+    }
+
+    fn check_schema(&self, schema: &CompiledSchema, instance: &Value, size: u64) -> Result<(), Vec<FieldViolation>> {
+        let cost = schema.cost().of(&values_at_depth(instance));
+        if cost > self.limits.max_validation_cost {
+            let rule = "is too large or too deeply nested to be checked against this tool's schema";
+            return Err(vec![FieldViolation { field: String::new(), description: rule.to_owned() }]);
+        }
+        if schema.validator.is_valid(instance) {
+            return Ok(());
+        }
+        let mut found: Vec<FieldViolation> = Vec::new();
+        if schema.cost().of(&[1]).saturating_mul(size) <= MAX_EXPLAINED_BYTES {
+            for error in schema.validator.iter_errors(instance) {
+                for violation in explain(&error, &self.sensitive) {
+                    if !found.contains(&violation) {
+                        found.push(violation);
+                    }
+                }
+                if found.len() >= self.limits.max_violations {
+                    break;
+                }
+            }
+            found.truncate(self.limits.max_violations);
+        }
+        if found.is_empty() {
+            let rule = "does not satisfy the schema; the input is too large to list the reasons";
+            found.push(FieldViolation { field: String::new(), description: rule.to_owned() });
+        }
+        Err(found)
+    }
+}
+
+/// Fields only hooks, prompts and the runtime may set: declared so, or known to the runtime schema alone.
+fn internal_fields(registration: &Registration, shown: &[String]) -> BTreeSet<String> {
+    let declared = registration.contract().map(|contract| contract.internal_only_fields.clone()).unwrap_or_default();
+    let runtime = registration.runtime_schema().map(JsonPayload::to_value);
+    let runtime = runtime.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let runtime_only = runtime.into_iter().flat_map(|fields| fields.keys()).filter(|name| !shown.contains(name)).cloned();
+    declared.into_iter().chain(runtime_only).collect()
+}
+
+/// How many values the instance has at each depth; the root alone is at depth 0.
+fn values_at_depth(instance: &Value) -> Vec<u64> {
+    let mut counts = vec![1];
+    let mut level = vec![instance];
+    while !level.is_empty() {
+        let mut below = Vec::new();
+        for value in level {
+            match value {
+                Value::Array(elements) => below.extend(elements),
+                Value::Object(members) => below.extend(members.values()),
+                _ => {}
+            }
+        }
+        counts.push(below.len() as u64);
+        level = below;
+    }
+    counts
+}

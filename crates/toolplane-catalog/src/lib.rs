@@ -1,0 +1,29 @@
+//! The tool catalog as pure values: what a declaration must satisfy, which names lead to it, what a surface shows of it,
+//! how it is found and whether an input fits it.
+//!
+//! Values come in, values go out. This crate knows no store, no network, no clock (`now` is handed in) and no async
+//! runtime; it never follows a reference that leaves the schema it is in.
+
+pub mod catalog;
+#[cfg(test)]
+mod fixtures;
+pub mod input;
+pub mod limits;
+pub mod registration;
+pub mod safety;
+pub mod schema;
+pub mod search;
+pub mod surface;
+pub mod validate;
+mod violations;
+
+pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
+pub use input::InputValidator;
+pub use limits::Limits;
+pub use registration::Registration;
+pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
+pub use search::{SearchIndex, search};
+pub use surface::{
+    DeferPolicy, LoadOutcome, ModelCapabilities, Resolution, RoleConstraints, SurfaceRequest, load, resolve, select,
+};
+pub use validate::{Checked, validate};

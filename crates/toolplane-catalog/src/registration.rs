@@ -1,0 +1,86 @@
+//! What a producer hands in to declare one tool.
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::contract::InputContract;
+use toolplane_records::declaration::ToolDeclaration;
+use toolplane_records::interface::ToolInterface;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::profile::{ExecutionProfile, PermissionProfile};
+use toolplane_records::vocabulary::ToolLifecycle;
+
+/// A declaration with the records it refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registration {
+    /// What can be called.
+    pub declaration: ToolDeclaration,
+    /// How it behaves at run time; absent facts take the standard's fail-closed defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<ToolInterface>,
+    /// How it is run; without one the tool can be shown but not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_profile: Option<ExecutionProfile>,
+    /// What it may touch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_profile: Option<PermissionProfile>,
+}
+
+impl Registration {
+    /// SHA-256 over the registration's JSON in the field order of the records; schemas count by their exact bytes.
+    pub fn digest(&self) -> Digest {
+        JsonPayload::of(self).digest()
+    }
+
+    /// The schema a model's arguments must satisfy: the interface's, else the declaration's. `None` means no arguments.
+    pub fn model_schema(&self) -> Option<&JsonPayload> {
+        let own = self.interface.as_ref().and_then(|interface| interface.model_input_schema.as_ref());
+        own.or_else(|| self.contract().and_then(|contract| contract.model_input_schema.as_ref()))
+    }
+
+    /// The schema of the fields that only hooks, prompts and the runtime may set.
+    pub fn runtime_schema(&self) -> Option<&JsonPayload> {
+        let own = self.interface.as_ref().and_then(|interface| interface.runtime_input_schema.as_ref());
+        own.or_else(|| self.contract().and_then(|contract| contract.runtime_input_schema.as_ref()))
+    }
+
+    /// The schema of structured results.
+    pub fn output_schema(&self) -> Option<&JsonPayload> {
+        let own = self.interface.as_ref().and_then(|interface| interface.output_schema.as_ref());
+        let contract = self.declaration.output_contract.as_ref();
+        own.or_else(|| contract.and_then(|contract| contract.structured_schema.as_ref()))
+    }
+
+    /// The input contract, when there is one.
+    pub fn contract(&self) -> Option<&InputContract> {
+        self.declaration.input_contract.as_ref()
+    }
+
+    /// The declared lifecycle state.
+    pub fn lifecycle(&self) -> ToolLifecycle {
+        self.declaration.lifecycle
+    }
+
+    /// The discovery phrase: the declaration's, else the interface's.
+    pub fn search_hint(&self) -> &str {
+        match (&self.declaration.search_hint, &self.interface) {
+            (hint, Some(interface)) if hint.is_empty() => &interface.search_hint,
+            (hint, _) => hint,
+        }
+    }
+
+    /// Every alias, the declaration's before the interface's, each once.
+    pub fn aliases(&self) -> Vec<&str> {
+        let interface = self.interface.iter().flat_map(|interface| &interface.aliases);
+        let mut aliases: Vec<&str> = Vec::new();
+        for alias in self.declaration.aliases.iter().chain(interface) {
+            if !aliases.contains(&alias.as_str()) {
+                aliases.push(alias);
+            }
+        }
+        aliases
+    }
+
+    /// The full name in the alphabet function-calling providers accept: dots become `__`.
+    pub fn provider_alias(&self) -> String {
+        self.declaration.full_name().replace('.', "__")
+    }
+}

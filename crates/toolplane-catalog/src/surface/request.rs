@@ -1,0 +1,142 @@
+//! What a surface is made for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::ids::TenantId;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::{ArgumentMode, SurfaceScope};
+
+/// Whether tools are loaded at once or left to be discovered. Tools in [`SurfaceRequest::load`] and tools that say
+/// `always_load` are loaded under every policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeferPolicy {
+    /// Defer what asks for it, and everything once more than `threshold` tools are selectable.
+    Auto {
+        /// Most tools that are loaded without asking.
+        threshold: u32,
+    },
+    /// Defer everything.
+    All,
+    /// Defer nothing.
+    None,
+}
+
+impl Default for DeferPolicy {
+    /// [`DeferPolicy::Auto`] at 20 tools.
+    fn default() -> Self {
+        Self::Auto { threshold: 20 }
+    }
+}
+
+/// Who uses the surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleConstraints {
+    /// Role of the agent, in the platform's words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub role: String,
+    /// The agent was started by another agent: it may not start further ones.
+    #[serde(default)]
+    pub subagent: bool,
+    /// A person is there to interact with.
+    #[serde(default = "yes")]
+    pub interactive: bool,
+}
+
+impl Default for RoleConstraints {
+    /// A top-level agent with a person at hand.
+    fn default() -> Self {
+        Self { role: String::new(), subagent: false, interactive: true }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What the model supports. What is left out is taken as supported.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCapabilities {
+    /// Content types the model can read, e.g. `text`, `image`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_types: Option<BTreeSet<String>>,
+    /// Argument modes the model can produce.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument_modes: Option<Vec<ArgumentMode>>,
+    /// Whether the model can discover and load tools; if not, nothing is deferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_tools: Option<bool>,
+}
+
+/// Everything a surface is decided from, beside the catalog.
+#[derive(Clone, Debug)]
+pub struct SurfaceRequest {
+    /// Owner.
+    pub tenant: TenantId,
+    /// Where the surface applies.
+    pub scope: SurfaceScope,
+    /// Who asks for it.
+    pub producer: String,
+    /// Tools to consider, by any of their names. Empty, with `namespaces` empty too: the whole catalog.
+    pub tool_refs: Vec<String>,
+    /// Namespaces to consider, each with the namespaces below it.
+    pub namespaces: Vec<String>,
+    /// Tools to load at once, by name; they are considered even if nothing else selects them.
+    pub load: Vec<String>,
+    /// Tools that must not be used, by name. Stronger than `load`.
+    pub blocked: Vec<String>,
+    /// Loading or deferring.
+    pub defer: DeferPolicy,
+    /// Credentials that are available.
+    pub credentials: BTreeSet<String>,
+    /// Feature gates that are on.
+    pub feature_gates: BTreeSet<String>,
+    /// Who uses the surface.
+    pub role: RoleConstraints,
+    /// What the model supports.
+    pub model: ModelCapabilities,
+    /// Capabilities every tool must have.
+    pub capability_requirements: Vec<String>,
+    /// Providers still connecting: namespace (with those below it) to provider.
+    pub pending_providers: BTreeMap<String, String>,
+    /// `auto`, `none`, `required` or a tool; carried as it is.
+    pub default_tool_choice: Option<JsonPayload>,
+    /// Adjacent policies; carried as they are.
+    pub policy_refs: Vec<String>,
+    /// Runtime, session, task or sandbox refs; carried as they are.
+    pub runtime_refs: Vec<String>,
+    /// Why the surface is made; carried as it is.
+    pub surface_reason: String,
+}
+
+impl SurfaceRequest {
+    /// A request for the whole catalog with every choice left to its default.
+    pub fn new(tenant: TenantId, scope: SurfaceScope) -> Self {
+        Self {
+            tenant,
+            scope,
+            producer: String::new(),
+            tool_refs: Vec::new(),
+            namespaces: Vec::new(),
+            load: Vec::new(),
+            blocked: Vec::new(),
+            defer: DeferPolicy::default(),
+            credentials: BTreeSet::new(),
+            feature_gates: BTreeSet::new(),
+            role: RoleConstraints::default(),
+            model: ModelCapabilities::default(),
+            capability_requirements: Vec::new(),
+            pending_providers: BTreeMap::new(),
+            default_tool_choice: None,
+            policy_refs: Vec::new(),
+            runtime_refs: Vec::new(),
+            surface_reason: String::new(),
+        }
+    }
+}
+
+/// Whether `namespace` is `within` or below it.
+pub(super) fn is_within(namespace: &str, within: &str) -> bool {
+    namespace.strip_prefix(within).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

@@ -1,0 +1,100 @@
+//! From protos to code and descriptors, without writing into the repository.
+
+use std::path::{Path, PathBuf};
+
+use prost::Message as _;
+use prost_types::FileDescriptorSet;
+use protox::Compiler;
+
+use crate::layout;
+
+/// Messages that can hold secrets of a caller or of a worker. `toolplane-proto` gives them a `Debug` that shows none.
+const SECRET: [&str; 5] = [
+    ".toolplane.v1.JsonPayload",
+    ".toolplane.v1.TextBlock",
+    ".toolplane.v1.LogBlock",
+    ".toolplane.v1.DiffBlock",
+    ".toolplane.v1.LeaseRef",
+];
+
+/// What is generated from the protos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// Messages, clients and server traits.
+    pub code: String,
+    /// An encoded `google.protobuf.FileDescriptorSet` with all imports and without source positions.
+    pub descriptors: Vec<u8>,
+}
+
+/// Why nothing was generated.
+#[derive(Debug, thiserror::Error)]
+pub enum GenerateError {
+    /// A proto is wrong.
+    #[error("cannot compile the protos: {0:?}")]
+    Proto(#[from] protox::Error),
+    /// A file cannot be read or written.
+    #[error("cannot use `{path}`: {source}")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl GenerateError {
+    fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+}
+
+/// Compiles every proto below `root`. The same protos give the same bytes.
+pub fn generate(root: &Path) -> Result<Generated, GenerateError> {
+    let mut compiler = Compiler::new([root])?;
+    compiler.include_imports(true).include_source_info(true);
+    for file in proto_files(root)? {
+        compiler.open_file(file)?;
+    }
+    let with_comments = compiler.file_descriptor_set();
+    let descriptors = without_comments(with_comments.clone()).encode_to_vec();
+    Ok(Generated { code: rust_code(with_comments)?, descriptors })
+}
+
+/// Every proto below `root`, sorted, relative to it.
+fn proto_files(root: &Path) -> Result<Vec<PathBuf>, GenerateError> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(GenerateError::file(&folder))? {
+            let path = entry.map_err(GenerateError::file(&folder))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "proto") {
+                found.push(path.strip_prefix(root).unwrap_or(&path).to_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Positions and comments would change the descriptor set with every edit and are of no use to a running server.
+fn without_comments(mut set: FileDescriptorSet) -> FileDescriptorSet {
+    for file in &mut set.file {
+        file.source_code_info = None;
+    }
+    set
+}
+
+fn rust_code(set: FileDescriptorSet) -> Result<String, GenerateError> {
+    let out = tempfile::tempdir().map_err(GenerateError::file(Path::new("a temporary folder")))?;
+    tonic_prost_build::configure()
+        .bytes(".")
+        .btree_map(".")
+        .skip_debug(SECRET)
+        .out_dir(out.path())
+        .compile_fds(set)
+        .map_err(GenerateError::file(out.path()))?;
+    let file = out.path().join(format!("{}.rs", layout::PACKAGE));
+    std::fs::read_to_string(&file).map_err(GenerateError::file(&file))
+}

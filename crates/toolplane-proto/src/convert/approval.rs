@@ -1,0 +1,59 @@
+//! Questions to people.
+
+use toolplane_records::approval as records;
+
+use crate::convert::word::Word as _;
+use crate::convert::{ConvertError, field, word};
+use crate::v1;
+
+impl From<&records::Approval> for v1::Approval {
+    fn from(record: &records::Approval) -> Self {
+        Self {
+            schema_version: record.schema_version.clone(),
+            approval_id: record.approval_id.to_string(),
+            tenant: record.tenant.to_string(),
+            invocation_id: record.invocation_id.to_string(),
+            tool_id: record.tool_id.to_string(),
+            tool_name: record.tool_name.clone(),
+            declaration_digest: record.declaration_digest.to_string(),
+            input_digest: record.input_digest.to_string(),
+            permission_input: Some((&record.permission_input).into()),
+            actor_ref: record.actor_ref.clone(),
+            request: Some((&record.request).into()),
+            state: record.state.number(),
+            resolution: field::out(&record.resolution),
+            resolved_by: record.resolved_by.clone(),
+            feedback: record.feedback.clone(),
+            created_at: field::instant(record.created_at),
+            expires_at: field::instant(record.expires_at),
+            resolved_at: record.resolved_at.and_then(field::instant),
+        }
+    }
+}
+
+impl TryFrom<v1::Approval> for records::Approval {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::Approval) -> Result<Self, ConvertError> {
+        Ok(Self {
+            schema_version: field::version(message.schema_version),
+            approval_id: field::id("approval_id", &message.approval_id)?,
+            tenant: field::id("tenant", &message.tenant)?,
+            invocation_id: field::id("invocation_id", &message.invocation_id)?,
+            tool_id: field::id("tool_id", &message.tool_id)?,
+            tool_name: message.tool_name,
+            declaration_digest: field::id("declaration_digest", &message.declaration_digest)?,
+            input_digest: field::id("input_digest", &message.input_digest)?,
+            permission_input: field::required("permission_input", message.permission_input)?,
+            actor_ref: message.actor_ref,
+            request: field::required("request", message.request)?,
+            state: word::closed("state", message.state)?,
+            resolution: field::optional("resolution", message.resolution)?,
+            resolved_by: message.resolved_by,
+            feedback: message.feedback,
+            created_at: field::time("created_at", message.created_at)?,
+            expires_at: field::time("expires_at", message.expires_at)?,
+            resolved_at: field::optional_time("resolved_at", message.resolved_at)?,
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! Permission decisions.
+
+use toolplane_records::decision as records;
+use toolplane_records::vocabulary::RuleSource;
+
+use crate::convert::word::Word as _;
+use crate::convert::{ConvertError, field, word};
+use crate::v1;
+
+impl From<&records::DecisionReason> for v1::DecisionReason {
+    fn from(record: &records::DecisionReason) -> Self {
+        Self {
+            r#type: record.reason_type.as_str().to_owned(),
+            type_code: record.reason_type.number(),
+            rule_ref: record.rule_ref.clone(),
+            message: record.message.clone(),
+        }
+    }
+}
+
+impl TryFrom<v1::DecisionReason> for records::DecisionReason {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::DecisionReason) -> Result<Self, ConvertError> {
+        Ok(Self {
+            reason_type: word::open("type", &message.r#type, message.type_code)?,
+            rule_ref: message.rule_ref,
+            message: message.message,
+        })
+    }
+}
+
+impl From<&records::PermissionDecision> for v1::PermissionDecision {
+    fn from(record: &records::PermissionDecision) -> Self {
+        Self {
+            schema_version: record.schema_version.clone(),
+            decision_id: record.decision_id.to_string(),
+            invocation_id: record.invocation_id.to_string(),
+            behavior: record.behavior.number(),
+            mode: record.mode.clone(),
+            source: record.source.clone(),
+            source_code: word::optional_number(record.rule_source()),
+            reason: field::out(&record.reason),
+            rule_refs: record.rule_refs.clone(),
+            policy_refs: record.policy_refs.clone(),
+            updated_input: field::out(&record.updated_input),
+            updated_input_ref: record.updated_input_ref.clone(),
+            user_modified: record.user_modified,
+            suggested_updates: field::outs(&record.suggested_updates),
+            pending_classifier_check: field::out(&record.pending_classifier_check),
+            blocked_path: record.blocked_path.clone(),
+            content_blocks: field::outs(&record.content_blocks),
+            accept_feedback: record.accept_feedback.clone(),
+            decided_at: field::instant(record.decided_at),
+            expires_at: record.expires_at.and_then(field::instant),
+            approval_request_ref: field::text(&record.approval_request_ref),
+            policy_digest: record.policy_digest.clone(),
+        }
+    }
+}
+
+impl TryFrom<v1::PermissionDecision> for records::PermissionDecision {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::PermissionDecision) -> Result<Self, ConvertError> {
+        Ok(Self {
+            schema_version: field::version(message.schema_version),
+            decision_id: field::id("decision_id", &message.decision_id)?,
+            invocation_id: field::id("invocation_id", &message.invocation_id)?,
+            behavior: word::closed("behavior", message.behavior)?,
+            mode: message.mode,
+            source: source(message.source, message.source_code)?,
+            reason: field::optional("reason", message.reason)?,
+            rule_refs: message.rule_refs,
+            policy_refs: message.policy_refs,
+            updated_input: field::optional("updated_input", message.updated_input)?,
+            updated_input_ref: message.updated_input_ref,
+            user_modified: message.user_modified,
+            suggested_updates: field::list("suggested_updates", message.suggested_updates)?,
+            pending_classifier_check: field::optional("pending_classifier_check", message.pending_classifier_check)?,
+            blocked_path: message.blocked_path,
+            content_blocks: field::list("content_blocks", message.content_blocks)?,
+            accept_feedback: message.accept_feedback,
+            decided_at: field::time("decided_at", message.decided_at)?,
+            expires_at: field::optional_time("expires_at", message.expires_at)?,
+            approval_request_ref: field::optional_id("approval_request_ref", &message.approval_request_ref)?,
+            policy_digest: message.policy_digest,
+        })
+    }
+}
+
+/// A source is free text; when it is a rule source, the enum beside it must agree.
+fn source(text: Option<String>, number: i32) -> Result<Option<String>, ConvertError> {
+    let named: Option<RuleSource> = word::optional_closed("source_code", number)?;
+    match (text, named) {
+        (Some(text), Some(named)) if text != named.as_str() => {
+            Err(ConvertError::new("source", format!("differs from the enum beside it, which says `{named}`")))
+        }
+        (None, Some(named)) => Ok(Some(named.as_str().to_owned())),
+        (text, _) => Ok(text),
+    }
+}

@@ -1,0 +1,249 @@
+//! Invocations with everything the scheduler keeps beside them.
+//!
+//! The secret name of a lease never leaves the scheduler in this message, so a record read back from it has no lease.
+
+use toolplane_records::invocation as records;
+
+use crate::convert::word::Word as _;
+use crate::convert::{ConvertError, field, word};
+use crate::v1;
+
+impl From<&records::StatusTransition> for v1::StatusTransition {
+    fn from(record: &records::StatusTransition) -> Self {
+        Self {
+            seq: record.seq,
+            from: word::optional_text(record.from),
+            from_code: word::optional_number(record.from),
+            to: record.to.as_str().to_owned(),
+            to_code: record.to.number(),
+            at: field::instant(record.at),
+            cause: record.cause.clone(),
+            attempt: record.attempt,
+        }
+    }
+}
+
+impl TryFrom<v1::StatusTransition> for records::StatusTransition {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::StatusTransition) -> Result<Self, ConvertError> {
+        Ok(Self {
+            seq: message.seq,
+            from: word::optional_open("from", &message.from, message.from_code)?,
+            to: word::open("to", &message.to, message.to_code)?,
+            at: field::time("at", message.at)?,
+            cause: message.cause,
+            attempt: message.attempt,
+        })
+    }
+}
+
+impl From<&records::InputSafety> for v1::InputSafety {
+    fn from(record: &records::InputSafety) -> Self {
+        Self {
+            is_read_only: record.is_read_only,
+            is_concurrency_safe: record.is_concurrency_safe,
+            is_destructive: record.is_destructive,
+            is_open_world: record.is_open_world,
+            is_idempotent: record.is_idempotent,
+        }
+    }
+}
+
+impl TryFrom<v1::InputSafety> for records::InputSafety {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::InputSafety) -> Result<Self, ConvertError> {
+        Ok(Self {
+            is_read_only: message.is_read_only,
+            is_concurrency_safe: message.is_concurrency_safe,
+            is_destructive: message.is_destructive,
+            is_open_world: message.is_open_world,
+            is_idempotent: message.is_idempotent,
+        })
+    }
+}
+
+impl From<&records::DispatchFacts> for v1::DispatchFacts {
+    fn from(record: &records::DispatchFacts) -> Self {
+        Self {
+            pool: record.pool.clone(),
+            plan_digest: record.plan_digest.to_string(),
+            timeout_ms: record.timeout_ms,
+            supports_cancel: record.supports_cancel,
+            interrupt_behavior: record.interrupt_behavior.number(),
+            max_attempts: record.max_attempts,
+        }
+    }
+}
+
+impl TryFrom<v1::DispatchFacts> for records::DispatchFacts {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::DispatchFacts) -> Result<Self, ConvertError> {
+        Ok(Self {
+            pool: message.pool,
+            plan_digest: field::id("plan_digest", &message.plan_digest)?,
+            timeout_ms: message.timeout_ms,
+            supports_cancel: message.supports_cancel,
+            interrupt_behavior: word::closed("interrupt_behavior", message.interrupt_behavior)?,
+            max_attempts: message.max_attempts,
+        })
+    }
+}
+
+impl From<&records::CancelFacts> for v1::CancelFacts {
+    fn from(record: &records::CancelFacts) -> Self {
+        Self {
+            requested_at: field::instant(record.requested_at),
+            requested_by: record.requested_by.clone(),
+            message: record.message.clone(),
+            abort_reason: record.abort_reason.as_str().to_owned(),
+            abort_reason_code: record.abort_reason.number(),
+            acknowledged_at: record.acknowledged_at.and_then(field::instant),
+            failed: record.failed.clone(),
+        }
+    }
+}
+
+impl TryFrom<v1::CancelFacts> for records::CancelFacts {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::CancelFacts) -> Result<Self, ConvertError> {
+        Ok(Self {
+            requested_at: field::time("requested_at", message.requested_at)?,
+            requested_by: message.requested_by,
+            message: message.message,
+            abort_reason: word::open("abort_reason", &message.abort_reason, message.abort_reason_code)?,
+            acknowledged_at: field::optional_time("acknowledged_at", message.acknowledged_at)?,
+            failed: message.failed,
+        })
+    }
+}
+
+impl From<&records::Invocation> for v1::Invocation {
+    fn from(record: &records::Invocation) -> Self {
+        Self {
+            schema_version: record.schema_version.clone(),
+            invocation_id: record.invocation_id.to_string(),
+            tenant: record.tenant.to_string(),
+            tool_id: record.tool_id.to_string(),
+            tool_name: record.tool_name.clone(),
+            surface_id: field::text(&record.surface_id),
+            native_call_id: record.native_call_id.clone(),
+            status: record.status.as_str().to_owned(),
+            status_code: record.status.number(),
+            queue_state: word::optional_number(record.queue_state),
+            model_input: None,
+            model_input_ref: Some((&record.inputs.model).into()),
+            observable_input: None,
+            observable_input_ref: field::out(&record.inputs.observable),
+            permission_input: None,
+            permission_input_ref: field::out(&record.inputs.permission),
+            call_input: None,
+            call_input_ref: field::out(&record.inputs.call),
+            actor_ref: record.actor_ref.clone(),
+            runtime_refs: record.runtime_refs.clone(),
+            policy_refs: record.policy_refs.clone(),
+            permission_decision_refs: field::texts(&record.permission_decision_refs),
+            hook_refs: record.hook_refs.clone(),
+            evidence_refs: record.evidence_refs.clone(),
+            telemetry_refs: field::outs(&record.telemetry_refs),
+            artifact_refs: field::outs(&record.artifact_refs),
+            approval_request_ref: field::text(&record.approval_request_ref),
+            scheduler_policy_ref: record.scheduler_policy_ref.clone(),
+            status_transitions: field::outs(&record.status_transitions),
+            created_at: field::instant(record.created_at),
+            started_at: record.started_at.and_then(field::instant),
+            ended_at: record.ended_at.and_then(field::instant),
+            safety: Some((&record.safety).into()),
+            dispatch: field::out(&record.dispatch),
+            idempotency_key: record.idempotency_key.clone(),
+            request_digest: record.request_digest.to_string(),
+            deadline_at: record.deadline_at.and_then(field::instant),
+            lease: field::out(&record.lease),
+            lease_no: record.lease_no,
+            attempt: record.attempt,
+            worker_losses: record.worker_losses,
+            cancel: field::out(&record.cancel),
+            last_seq: record.last_seq,
+            progress_seq: record.progress_seq,
+            result_id: field::text(&record.result_id),
+        }
+    }
+}
+
+impl TryFrom<v1::Invocation> for records::Invocation {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::Invocation) -> Result<Self, ConvertError> {
+        Ok(Self {
+            schema_version: field::version(message.schema_version),
+            invocation_id: field::id("invocation_id", &message.invocation_id)?,
+            tenant: field::id("tenant", &message.tenant)?,
+            tool_id: field::id("tool_id", &message.tool_id)?,
+            tool_name: message.tool_name,
+            surface_id: field::optional_id("surface_id", &message.surface_id)?,
+            native_call_id: message.native_call_id,
+            status: word::open("status", &message.status, message.status_code)?,
+            queue_state: word::optional_closed("queue_state", message.queue_state)?,
+            inputs: records::InputRefs {
+                model: field::required("model_input_ref", message.model_input_ref)?,
+                observable: field::optional("observable_input_ref", message.observable_input_ref)?,
+                permission: field::optional("permission_input_ref", message.permission_input_ref)?,
+                call: field::optional("call_input_ref", message.call_input_ref)?,
+            },
+            actor_ref: message.actor_ref,
+            runtime_refs: message.runtime_refs,
+            policy_refs: message.policy_refs,
+            permission_decision_refs: field::ids("permission_decision_refs", &message.permission_decision_refs)?,
+            hook_refs: message.hook_refs,
+            evidence_refs: message.evidence_refs,
+            telemetry_refs: field::list("telemetry_refs", message.telemetry_refs)?,
+            artifact_refs: field::list("artifact_refs", message.artifact_refs)?,
+            approval_request_ref: field::optional_id("approval_request_ref", &message.approval_request_ref)?,
+            scheduler_policy_ref: message.scheduler_policy_ref,
+            status_transitions: field::list("status_transitions", message.status_transitions)?,
+            created_at: field::time("created_at", message.created_at)?,
+            started_at: field::optional_time("started_at", message.started_at)?,
+            ended_at: field::optional_time("ended_at", message.ended_at)?,
+            safety: field::required("safety", message.safety)?,
+            dispatch: field::optional("dispatch", message.dispatch)?,
+            idempotency_key: message.idempotency_key,
+            request_digest: field::id("request_digest", &message.request_digest)?,
+            deadline_at: field::optional_time("deadline_at", message.deadline_at)?,
+            lease: None,
+            lease_no: message.lease_no,
+            attempt: message.attempt,
+            worker_losses: message.worker_losses,
+            cancel: field::optional("cancel", message.cancel)?,
+            last_seq: message.last_seq,
+            progress_seq: message.progress_seq,
+            result_id: field::optional_id("result_id", &message.result_id)?,
+        })
+    }
+}
+
+impl From<&records::Lease> for v1::LeaseFacts {
+    fn from(record: &records::Lease) -> Self {
+        Self {
+            lease_no: record.lease_no,
+            fence: record.fence,
+            worker_id: record.worker_id.to_string(),
+            incarnation: record.incarnation.clone(),
+            expires_at: field::instant(record.expires_at),
+            confirmed: record.confirmed,
+        }
+    }
+}
+
+/// The message of a call with those of its inputs that a reader may see.
+pub fn with_inputs(record: &records::Invocation, bodies: &records::InputBodies) -> v1::Invocation {
+    v1::Invocation {
+        model_input: field::out(&bodies.model),
+        observable_input: field::out(&bodies.observable),
+        permission_input: field::out(&bodies.permission),
+        call_input: field::out(&bodies.call),
+        ..record.into()
+    }
+}

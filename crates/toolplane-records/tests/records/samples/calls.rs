@@ -1,0 +1,245 @@
+//! Invocations, mutations, hooks, progress, events and scheduler policies.
+
+use toolplane_records::event::{LogEvent, ToolEvent};
+use toolplane_records::hook::{HookPermission, HookStop, ToolHook};
+use toolplane_records::invocation::{
+    CancelFacts, DispatchFacts, InputBodies, InputRefs, InputSafety, Invocation, Lease, StatusTransition,
+};
+use toolplane_records::mutation::InputMutation;
+use toolplane_records::payload::Digest;
+use toolplane_records::progress::ToolProgress;
+use toolplane_records::scheduling::{ResourceLock, SchedulerPolicy};
+use toolplane_records::vocabulary::{
+    AbortReason, Behavior, ContextModifierPolicy, EventClass, HookEvent, InterruptBehavior, InvocationStatus,
+    MutationSource, OrderingPolicy, ProgressStatus, QueueState, SiblingFailurePolicy, YieldPolicy,
+};
+
+use super::{Sample, artifact, at, id, json, ours, payload_ref, pretty, published, reread, some, strings, trace};
+
+const VERSION: &str = "0.2.0";
+
+pub(super) fn samples() -> Vec<Sample> {
+    vec![
+        invocation_view(),
+        ours("invocation-record", &invocation(), INVOCATION),
+        published("input-mutation", &mutation(), MUTATION),
+        published("hook", &hook(), r#"{"hook_id":"h-1","hook_event":"pre_tool_use"}"#),
+        published("progress", &progress(), PROGRESS),
+        published("event", &event(), EVENT),
+        ours("log-event", &log_event(), r#"{"seq":1,"class":"tool.declared","at":"2026-05-17T06:40:00Z"}"#),
+        published("scheduler-policy", &policy(), r#"{"scheduler_policy_id":"p-1"}"#),
+    ]
+}
+
+const INVOCATION: &str = r#"{"invocation_id":"inv-2","tenant":"default","tool_id":"unknown:x","tool_name":"x",
+    "status":"planned","inputs":{"model":{"uri":"payload:inv-2/m","media_type":"application/json",
+    "digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size_bytes":2}},
+    "created_at":"2026-05-17T06:40:00.5+02:00",
+    "request_digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}"#;
+const MUTATION: &str = r#"{"mutation_id":"m-1","invocation_id":"inv-1","source_type":"runtime",
+    "created_at":"2026-05-17T06:40:00Z"}"#;
+const PROGRESS: &str = r#"{"progress_id":"p-1","invocation_id":"inv-1","sequence":1,"status":"queued",
+    "timestamp":"2026-05-17T06:40:00Z"}"#;
+const EVENT: &str = r#"{"event_id":"e-1","event_type":"vendor.custom","source":"/x","time":"2026-05-17T06:40:00Z",
+    "sequence":1}"#;
+
+/// The form in which an invocation leaves the cluster; it is only written.
+fn invocation_view() -> Sample {
+    let bodies = InputBodies {
+        model: Some(json(r#"{ "n": 18446744073709551617, "x": 1.0 }"#)),
+        observable: Some(json(r#"{"n":18446744073709551617}"#)),
+        permission: Some(json("[]")),
+        call: Some(json("null")),
+    };
+    let minimal: Invocation = serde_json::from_str(INVOCATION).unwrap();
+    Sample {
+        name: "invocation",
+        published_as: Some("invocation"),
+        full: pretty(&invocation().to_json(&bodies)),
+        minimal: Some(pretty(&minimal.to_json(&InputBodies::default()))),
+        reread: None,
+    }
+}
+
+fn invocation() -> Invocation {
+    Invocation {
+        schema_version: VERSION.to_owned(),
+        invocation_id: id("inv-1"),
+        tenant: id("acme"),
+        tool_id: id("tool:files/read"),
+        tool_name: "files.read_file".to_owned(),
+        surface_id: Some(id("srf-1")),
+        native_call_id: some("call_1"),
+        status: InvocationStatus::Running,
+        queue_state: Some(QueueState::Executing),
+        inputs: InputRefs {
+            model: payload_ref("model"),
+            observable: Some(payload_ref("observable")),
+            permission: Some(payload_ref("permission")),
+            call: Some(payload_ref("call")),
+        },
+        actor_ref: some("agent:1"),
+        runtime_refs: strings(&["session:1"]),
+        policy_refs: strings(&["policy:files"]),
+        permission_decision_refs: vec![id("dec-1")],
+        hook_refs: strings(&["hook-1"]),
+        evidence_refs: strings(&["ev-1"]),
+        telemetry_refs: vec![trace()],
+        artifact_refs: vec![artifact()],
+        approval_request_ref: Some(id("apr-1")),
+        scheduler_policy_ref: some("policy-1"),
+        status_transitions: transitions(),
+        created_at: at(0),
+        started_at: Some(at(20)),
+        ended_at: Some(at(30)),
+        safety: InputSafety {
+            is_read_only: true,
+            is_concurrency_safe: true,
+            is_destructive: false,
+            is_open_world: false,
+            is_idempotent: true,
+        },
+        dispatch: Some(DispatchFacts {
+            pool: "files".to_owned(),
+            plan_digest: Digest::of(b"plan"),
+            timeout_ms: 30_000,
+            supports_cancel: true,
+            interrupt_behavior: InterruptBehavior::Block,
+            max_attempts: 3,
+        }),
+        idempotency_key: some("key-1"),
+        request_digest: Digest::of(b"request"),
+        deadline_at: Some(at(60_000)),
+        lease: Some(Lease {
+            lease_no: 2,
+            lease_id: id("lease-secret"),
+            fence: 99,
+            worker_id: id("worker-1"),
+            incarnation: "inc-1".to_owned(),
+            expires_at: at(15_000),
+            confirmed: true,
+        }),
+        lease_no: 2,
+        attempt: 1,
+        worker_losses: 1,
+        cancel: Some(CancelFacts {
+            requested_at: at(21),
+            requested_by: "user:1".to_owned(),
+            message: "changed my mind".to_owned(),
+            abort_reason: AbortReason::UserInterruption,
+            acknowledged_at: Some(at(22)),
+            failed: some("completed_first"),
+        }),
+        last_seq: 6,
+        progress_seq: 2,
+        result_id: Some(id("res-1")),
+    }
+}
+
+fn transitions() -> Vec<StatusTransition> {
+    let planned = StatusTransition {
+        seq: 1,
+        from: None,
+        to: InvocationStatus::Planned,
+        at: at(0),
+        cause: "accepted".to_owned(),
+        attempt: 0,
+    };
+    let running = StatusTransition {
+        seq: 5,
+        from: Some(InvocationStatus::Queued),
+        to: InvocationStatus::Running,
+        at: at(20),
+        cause: "started".to_owned(),
+        attempt: 1,
+    };
+    vec![planned, running]
+}
+
+fn mutation() -> InputMutation {
+    InputMutation {
+        schema_version: VERSION.to_owned(),
+        mutation_id: "mut-1".to_owned(),
+        invocation_id: id("inv-1"),
+        source_type: MutationSource::PermissionPrompt,
+        source_ref: "apr-1".to_owned(),
+        from_input_ref: "payload:inv-1/model".to_owned(),
+        to_input_ref: "payload:inv-1/call".to_owned(),
+        changed_fields: strings(&["/path"]),
+        reason: "narrowed by a person".to_owned(),
+        created_at: at(5),
+    }
+}
+
+fn hook() -> ToolHook {
+    ToolHook {
+        schema_version: VERSION.to_owned(),
+        hook_id: "hook-1".to_owned(),
+        hook_event: HookEvent::PostToolUseFailure,
+        invocation_id: Some(id("inv-1")),
+        tool_id: Some(id("tool:files/read")),
+        matcher: Some(json(r#"{"tool":"files.*"}"#)),
+        outputs: vec![json(r#"{"message":"checked"}"#)],
+        permission_result: Some(HookPermission { behavior: Behavior::Ask, message: "unsure".to_owned() }),
+        updated_input: Some(json(r#"{"path":"b"}"#)),
+        additional_context: vec![json(r#"{"note":"n"}"#)],
+        stop: Some(HookStop { reason: "budget".to_owned() }),
+        updated_output: Some(json(r#""shorter""#)),
+        started_at: Some(at(1)),
+        ended_at: Some(at(2)),
+    }
+}
+
+fn progress() -> ToolProgress {
+    ToolProgress {
+        schema_version: VERSION.to_owned(),
+        progress_id: "prg-1".to_owned(),
+        invocation_id: id("inv-1"),
+        sequence: 2,
+        status: ProgressStatus::Running,
+        message: "half way".to_owned(),
+        percent: Some(50.5),
+        current_step: "read".to_owned(),
+        total_steps: Some(4),
+        elapsed_ms: Some(120),
+        bytes_read: Some(1024),
+        bytes_written: Some(2048),
+        line_count: Some(7),
+        task_id: "task-1".to_owned(),
+        partial_result_refs: strings(&["part-1"]),
+        artifact_refs: vec![artifact()],
+        timestamp: at(21),
+    }
+}
+
+fn log_event() -> LogEvent {
+    LogEvent { seq: 5, class: EventClass::Started, at: at(20), data: Some(json(r#"{"attempt":1}"#)) }
+}
+
+fn event() -> ToolEvent {
+    log_event().envelope(&id("acme"), &id("inv-1"), &id("tool:files/read"), &[trace()])
+}
+
+fn policy() -> SchedulerPolicy {
+    SchedulerPolicy {
+        schema_version: VERSION.to_owned(),
+        scheduler_policy_id: "policy-1".to_owned(),
+        scope: "session".to_owned(),
+        max_parallel: Some(4),
+        ordering_policy: Some(OrderingPolicy::PreserveTerminalOrder),
+        yield_policy: Some(YieldPolicy::AllOrdered),
+        interrupt_behavior: Some(InterruptBehavior::Cancel),
+        sibling_failure_policy: Some(SiblingFailurePolicy::CancelDependent),
+        context_modifier_policy: Some(ContextModifierPolicy::DeferUntilBatchComplete),
+        resource_locks: vec![ResourceLock { key: "file:/workspace".to_owned(), mode: "exclusive".to_owned() }],
+    }
+}
+
+/// Reading the stored form is what a restart does; it must keep the lease.
+#[test]
+fn the_stored_form_keeps_the_lease() {
+    let text = pretty(&invocation());
+    assert!(text.contains("lease-secret"));
+    assert_eq!(reread::<Invocation>(&text), text);
+    assert!(!pretty(&invocation().to_json(&InputBodies::default())).contains("lease-secret"));
+}

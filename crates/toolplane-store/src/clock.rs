@@ -1,0 +1,53 @@
+//! A wall clock that never goes back.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use toolplane_records::time::Timestamp;
+
+/// The system's wall clock, held at its highest reading when the system steps back.
+#[derive(Debug)]
+pub struct MonotonicClock {
+    last: AtomicI64,
+}
+
+impl MonotonicClock {
+    /// A clock that never reads earlier than `floor`.
+    pub fn starting_at(floor: Timestamp) -> Self {
+        Self { last: AtomicI64::new(floor.as_millis()) }
+    }
+
+    /// The current time, at least every earlier reading.
+    pub fn now(&self) -> Timestamp {
+        self.read(system_millis())
+    }
+
+    fn read(&self, system: i64) -> Timestamp {
+        let before = self.last.fetch_max(system, Ordering::AcqRel);
+        Timestamp::from_millis(before.max(system))
+    }
+}
+
+fn system_millis() -> i64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MonotonicClock, Timestamp};
+
+    #[test]
+    fn a_step_back_of_the_system_holds_the_clock() {
+        let clock = MonotonicClock::starting_at(Timestamp::from_millis(50));
+        for (system, reads) in [(40, 50), (60, 60), (55, 60), (61, 61)] {
+            assert_eq!(clock.read(system).as_millis(), reads);
+        }
+    }
+
+    #[test]
+    fn a_floor_in_the_future_is_kept() {
+        let future = Timestamp::from_millis(4_000_000_000_000);
+        assert_eq!(MonotonicClock::starting_at(future).now(), future);
+    }
+}

@@ -1,0 +1,104 @@
+//! Why a store did not do what it was asked, and whether asking again is safe.
+
+/// What a caller may conclude from an error, and do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Nothing was written; the same call may be made again later.
+    Definite,
+    /// The commit may or may not have been applied; repeat it under the same operation id to find out.
+    Ambiguous,
+    /// Nothing was written and the same call can never succeed.
+    Never,
+    /// This store answers nothing more in this process. A commit that met it may or may not have been applied; what
+    /// stands is known after the store was opened again.
+    Fatal,
+}
+
+/// A refused or failed store call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The store cannot take the call now: not connected, overloaded, closing. Nothing was written.
+    #[error("the store is unavailable: {reason}")]
+    Unavailable {
+        /// What stands in the way.
+        reason: String,
+    },
+    /// The answer was lost after the commit was sent, so it may have been applied.
+    #[error("the outcome of the commit is unknown: {reason}")]
+    OutcomeUnknown {
+        /// What was seen instead of an answer.
+        reason: String,
+    },
+    /// A write or flush failed earlier. What reached the disk is unknown, so the store refuses every call and its
+    /// process should end.
+    #[error("the store stopped after a failed write: {reason}")]
+    Poisoned {
+        /// The first failure.
+        reason: String,
+    },
+    /// Events were offered at a sequence that is not the next one of their stream. Nothing was written.
+    #[error("stream `{stream}` continues at sequence {expected}, not {offered}")]
+    SequenceGap {
+        /// The stream.
+        stream: String,
+        /// The sequence the next event of the stream has.
+        expected: u64,
+        /// The sequence the commit offered.
+        offered: u64,
+    },
+    /// The commit contradicts itself or names something badly. Nothing was written.
+    #[error("the commit is invalid: {reason}")]
+    InvalidCommit {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Stored bytes do not read back as what was written.
+    #[error("stored data is corrupt: {reason}")]
+    Corrupt {
+        /// Where, and what was met there.
+        reason: String,
+    },
+    /// The commit is larger than a store takes. Nothing was written.
+    #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
+    TooLarge {
+        /// The part that is too large.
+        what: &'static str,
+        /// Its size.
+        bytes: usize,
+        /// The largest size allowed.
+        limit: usize,
+    },
+}
+
+impl StoreError {
+    /// The error's stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unavailable { .. } => "store.unavailable",
+            Self::OutcomeUnknown { .. } => "store.outcome_unknown",
+            Self::Poisoned { .. } => "store.poisoned",
+            Self::SequenceGap { .. } => "store.sequence_gap",
+            Self::InvalidCommit { .. } => "store.invalid_commit",
+            Self::Corrupt { .. } => "store.corrupt",
+            Self::TooLarge { .. } => "store.too_large",
+        }
+    }
+
+    /// What the caller may conclude and do.
+    ///
+    /// A sequence gap is [`Retry::Definite`]: nothing was written, and a caller that reads the stream's head and
+    /// decides again may succeed.
+    pub fn retry(&self) -> Retry {
+        match self {
+            Self::Unavailable { .. } | Self::SequenceGap { .. } => Retry::Definite,
+            Self::OutcomeUnknown { .. } => Retry::Ambiguous,
+            Self::InvalidCommit { .. } | Self::TooLarge { .. } => Retry::Never,
+            Self::Poisoned { .. } | Self::Corrupt { .. } => Retry::Fatal,
+        }
+    }
+
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        Self::InvalidCommit { reason: reason.into() }
+    }
+}

@@ -1,0 +1,27 @@
+//! The store contract: one atomic [`Commit`], a handful of reads, one clock.
+//!
+//! A store compares record versions, writes records, moves index entries and appends events, all or nothing, and
+//! answers only when that is durable in its [`Durability`] class. What the bytes mean, which transition is legal and
+//! who may claim what is decided elsewhere: this crate must not know the lifecycle, any backend, or any transport.
+//!
+//! [`MemoryStore`] is the plain model of the contract. With the feature `conformance`, the module of that name holds
+//! the suite every backend runs, and a differential test that compares a backend with the model.
+
+pub mod clock;
+pub mod commit;
+pub mod error;
+pub mod key;
+pub mod memory;
+pub mod page;
+pub mod store;
+
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+
+pub use clock::MonotonicClock;
+pub use commit::{Append, Commit, CommitOutcome, Expect, IndexOp, Write};
+pub use error::{Retry, StoreError};
+pub use key::{Family, RecordKey, Versioned};
+pub use memory::MemoryStore;
+pub use page::{EventPage, IndexEntry, ScoreRange};
+pub use store::{Durability, Store, StoreFuture};

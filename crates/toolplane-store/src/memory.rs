@@ -1,0 +1,234 @@
+//! The model of the contract: plain maps behind one lock.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use toolplane_records::time::Timestamp;
+
+use crate::commit::OPERATION_MEMORY_MILLIS;
+use crate::page::MAX_PAGE;
+use crate::{
+    Append, Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, IndexOp, MonotonicClock, RecordKey,
+    ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
+};
+
+/// A store that keeps everything in this process's memory and loses it with the process.
+///
+/// It is the oracle other stores are compared with, and serves tests of what stands on a store. It reports
+/// [`Durability::Buffered`] and never fails.
+#[derive(Debug)]
+pub struct MemoryStore {
+    clock: MonotonicClock,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: BTreeMap<RecordKey, Versioned>,
+    indexes: BTreeMap<String, Index>,
+    streams: HashMap<String, Vec<Bytes>>,
+    operations: HashMap<String, Timestamp>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    scores: HashMap<String, u64>,
+    order: BTreeSet<(u64, String)>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self { clock: MonotonicClock::starting_at(Timestamp::from_millis(0)), state: Mutex::default() }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// === impl State ===
+
+impl State {
+    fn commit(&mut self, commit: Commit, now: Timestamp) -> Result<CommitOutcome, StoreError> {
+        commit.validate()?;
+        self.operations.retain(|_, applied| now.since_millis(*applied) <= OPERATION_MEMORY_MILLIS);
+        if commit.operation_id.as_ref().is_some_and(|id| self.operations.contains_key(id)) {
+            return Ok(CommitOutcome::Replayed);
+        }
+        let lost: Vec<_> = commit
+            .compare
+            .iter()
+            .filter(|(key, expect)| !expect.holds(self.records.get(key)))
+            .map(|(key, _)| (key.clone(), self.records.get(key).cloned()))
+            .collect();
+        if !lost.is_empty() {
+            return Ok(CommitOutcome::Lost { current: lost });
+        }
+        for append in &commit.events {
+            self.check_continues(append)?;
+        }
+        self.apply(commit, now);
+        Ok(CommitOutcome::Applied)
+    }
+
+    fn check_continues(&self, append: &Append) -> Result<(), StoreError> {
+        let expected = self.head(&append.stream) + 1;
+        if append.first_seq == expected {
+            return Ok(());
+        }
+        Err(StoreError::SequenceGap { stream: append.stream.clone(), expected, offered: append.first_seq })
+    }
+
+    fn apply(&mut self, commit: Commit, now: Timestamp) {
+        for write in commit.writes {
+            match write {
+                Write::Put { key, bytes } => {
+                    let version = self.records.get(&key).map_or(1, |found| found.version + 1);
+                    self.records.insert(key, Versioned { version, bytes });
+                }
+                Write::Delete { key } => {
+                    self.records.remove(&key);
+                }
+            }
+        }
+        for op in commit.index {
+            match op {
+                IndexOp::Put { index, score, member } => self.indexes.entry(index).or_default().put(score, member),
+                IndexOp::Remove { index, member } => {
+                    if let Some(found) = self.indexes.get_mut(&index) {
+                        found.remove(&member);
+                    }
+                }
+            }
+        }
+        for append in commit.events {
+            self.streams.entry(append.stream).or_default().extend(append.events);
+        }
+        if let Some(id) = commit.operation_id {
+            self.operations.insert(id, now);
+        }
+    }
+
+    fn head(&self, stream: &str) -> u64 {
+        self.streams.get(stream).map_or(0, |events| events.len() as u64)
+    }
+
+    fn events(&self, stream: &str, from_seq: u64, limit: usize) -> EventPage {
+        let head_seq = self.head(stream);
+        let numbered = (1..).zip(self.streams.get(stream).into_iter().flatten().cloned());
+        let events = numbered.filter(|(seq, _)| *seq >= from_seq).take(limit.min(MAX_PAGE)).collect();
+        EventPage { head_seq, oldest_seq: head_seq.min(1), events }
+    }
+
+    fn keys(&self, family: Family, after: Option<&str>, limit: usize) -> Vec<(String, Versioned)> {
+        // No id is empty, so everything of the family lies after the empty one.
+        let start = RecordKey::new(family, after.unwrap_or_default());
+        self.records
+            .range((Bound::Excluded(start), Bound::Unbounded))
+            .take_while(|(key, _)| key.family == family)
+            .take(limit.min(MAX_PAGE))
+            .map(|(key, found)| (key.id.clone(), found.clone()))
+            .collect()
+    }
+}
+
+// === impl Index ===
+
+impl Index {
+    fn put(&mut self, score: u64, member: String) {
+        self.remove(&member);
+        self.order.insert((score, member.clone()));
+        self.scores.insert(member, score);
+    }
+
+    fn remove(&mut self, member: &str) {
+        if let Some(score) = self.scores.remove(member) {
+            self.order.remove(&(score, member.to_owned()));
+        }
+    }
+
+    fn scan(&self, range: &ScoreRange, limit: usize) -> Vec<IndexEntry> {
+        let wanted = |entry: &&(u64, String)| {
+            let past = match &range.after {
+                None => true,
+                Some(after) if range.reverse => *entry < after,
+                Some(after) => *entry > after,
+            };
+            past && (range.min..=range.max).contains(&entry.0)
+        };
+        let entry = |(score, member): &(u64, String)| IndexEntry { score: *score, member: member.clone() };
+        let limit = limit.min(MAX_PAGE);
+        if range.reverse {
+            self.order.iter().rev().filter(wanted).take(limit).map(entry).collect()
+        } else {
+            self.order.iter().filter(wanted).take(limit).map(entry).collect()
+        }
+    }
+}
+
+// === impl Store ===
+
+impl Store for MemoryStore {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
+        Box::pin(async move { self.state.lock().commit(commit, self.clock.now()) })
+    }
+
+    fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
+        Box::pin(async move { Ok(self.state.lock().records.get(key).cloned()) })
+    }
+
+    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+        Box::pin(async move {
+            let state = self.state.lock();
+            Ok(keys.iter().map(|key| state.records.get(key).cloned()).collect())
+        })
+    }
+
+    fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {
+        Box::pin(async move {
+            let state = self.state.lock();
+            Ok(state.indexes.get(index).map_or_else(Vec::new, |found| found.scan(&range, limit)))
+        })
+    }
+
+    fn indexes<'a>(&'a self, prefix: &'a str) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let state = self.state.lock();
+            let filled = state.indexes.iter().filter(|(_, index)| !index.scores.is_empty());
+            Ok(filled.map(|(name, _)| name).filter(|name| name.starts_with(prefix)).cloned().collect())
+        })
+    }
+
+    fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async move { Ok(self.state.lock().indexes.get(index).map_or(0, |found| found.scores.len() as u64)) })
+    }
+
+    fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage> {
+        Box::pin(async move { Ok(self.state.lock().events(stream, from_seq, limit)) })
+    }
+
+    fn keys<'a>(
+        &'a self,
+        family: Family,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<(String, Versioned)>> {
+        Box::pin(async move { Ok(self.state.lock().keys(family, after, limit)) })
+    }
+
+    fn now(&self) -> StoreFuture<'_, Timestamp> {
+        Box::pin(async move { Ok(self.clock.now()) })
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Buffered
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The store trait.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::time::Timestamp;
+
+use crate::{
+    Commit, CommitOutcome, EventPage, Family, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned,
+};
+
+/// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// What survives what, once a commit was answered. Reported to clients, never assumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// On this machine's disk: survives the end of the process and a power cut.
+    Fsynced,
+    /// On the disk of more than one machine.
+    FsyncedReplicated,
+    /// In memory somewhere: the last moments may be lost with the process or the machine.
+    Buffered,
+}
+
+impl Durability {
+    /// The class's stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fsynced => "fsynced",
+            Self::FsyncedReplicated => "fsynced_replicated",
+            Self::Buffered => "buffered",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where the cluster's state lives.
+///
+/// Commits are atomic and totally ordered. A read sees every commit that was answered before the read began, never a
+/// part of a commit, and never anything that a crash could still take back. Dropping the future of a commit does not
+/// withdraw the commit: it may still be applied.
+pub trait Store: Send + Sync + 'static {
+    /// Applies `commit` all or nothing, and answers only when it is durable in the class of [`Store::durability`].
+    ///
+    /// Refuses a malformed commit ([`StoreError::InvalidCommit`], [`StoreError::TooLarge`]) and events that do not
+    /// continue their stream ([`StoreError::SequenceGap`]) without writing anything.
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome>;
+
+    /// The record under `key`.
+    fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>>;
+
+    /// The records under `keys`, in that order, all as of one moment.
+    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>>;
+
+    /// At most `limit` entries of `index` that lie in `range`, in the order the range asks for; no more than
+    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>>;
+
+    /// The names of the non-empty indexes that start with `prefix`, sorted.
+    fn indexes<'a>(&'a self, prefix: &'a str) -> StoreFuture<'a, Vec<String>>;
+
+    /// How many members `index` has.
+    fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64>;
+
+    /// At most `limit` events of `stream` from sequence `from_seq` on, and where the stream begins and ends; no more
+    /// than [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage>;
+
+    /// At most `limit` records of `family` whose id comes after `after`, in byte order of their ids; no more than
+    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    fn keys<'a>(
+        &'a self,
+        family: Family,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<(String, Versioned)>>;
+
+    /// The store's clock: the only one that stored deadlines are compared with. It never goes back.
+    fn now(&self) -> StoreFuture<'_, Timestamp>;
+
+    /// What an answered commit survives.
+    fn durability(&self) -> Durability;
+}

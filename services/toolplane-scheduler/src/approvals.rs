@@ -1,0 +1,126 @@
+//! Answers to parked questions, brought from the permission service to the invocations that wait for them.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+use toolplane_lifecycle::Command;
+use toolplane_proto::v1;
+use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
+use toolplane_records::approval::Approval;
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::vocabulary::{ApprovalState, Behavior};
+use toolplane_runtime::client::Peer;
+
+use crate::engine::{Engine, EngineError, is_race};
+
+/// How often waiting invocations are compared with their questions, beside the change stream.
+const COMPARE: Duration = Duration::from_secs(30);
+
+/// The permission service's approvals, seen from the scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Approvals {
+    client: PermissionServiceClient<Peer>,
+    engine: Engine,
+}
+
+impl Approvals {
+    pub(crate) fn new(client: PermissionServiceClient<Peer>, engine: Engine) -> Self {
+        Self { client, engine }
+    }
+
+    /// Follows answers until `stop`, over every break of the stream.
+    pub(crate) async fn follow(self, stop: CancellationToken) {
+        loop {
+            let ended = tokio::select! {
+                () = stop.cancelled() => return,
+                ended = self.follow_once() => ended,
+            };
+            if let Err(status) = ended {
+                tracing::debug!(code = ?status.code(), "the approval stream broke; opening it again");
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(Duration::from_millis(200)) => {}
+            }
+        }
+    }
+
+    async fn follow_once(&self) -> Result<(), Status> {
+        // From the newest revision on; whatever was answered before is found by comparing, so that nothing falls
+        // between the two.
+        let newest = v1::WatchApprovalsRequest { from_revision: u64::MAX, tenant: String::new() };
+        let mut stream = self.client.clone().watch_approvals(newest).await?.into_inner();
+        self.compare_all().await?;
+        let mut compare = tokio::time::interval(COMPARE);
+        compare.tick().await;
+        loop {
+            tokio::select! {
+                message = stream.message() => match message? {
+                    Some(message) => {
+                        for change in message.changes {
+                            self.take(change.approval).await;
+                        }
+                    }
+                    None => return Ok(()),
+                },
+                _ = compare.tick() => self.compare_all().await?,
+            }
+        }
+    }
+
+    /// Asks for the question of every waiting invocation.
+    async fn compare_all(&self) -> Result<(), Status> {
+        let waiting = self.engine.awaiting_approval().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        for id in waiting {
+            let Ok(record) = self.engine.get(&id).await else { continue };
+            let Some(approval_id) = &record.approval_request_ref else { continue };
+            let request = v1::GetApprovalRequest { approval_id: approval_id.to_string(), ..Default::default() };
+            match self.client.clone().get_approval(request).await {
+                Ok(answer) => self.take(answer.into_inner().approval).await,
+                Err(status) if status.code() == tonic::Code::NotFound => {
+                    tracing::error!(invocation_id = %id, %approval_id, "a waiting call's approval does not exist");
+                }
+                Err(status) => return Err(status),
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies an answer to its invocation, if it is one and the invocation still waits for it.
+    async fn take(&self, approval: Option<v1::Approval>) {
+        let Some(approval) = approval else { return };
+        match Approval::try_from(approval) {
+            Ok(approval) => self.apply(approval).await,
+            Err(error) => tracing::error!(%error, "the permission service sent a damaged approval"),
+        }
+    }
+
+    async fn apply(&self, approval: Approval) {
+        let (Some(decision), true) = (approval.resolution, approval.state.is_final()) else { return };
+        let id: &InvocationId = &approval.invocation_id;
+        let expired = approval.state == ApprovalState::Expired;
+        let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;
+        let decisions: Vec<PermissionDecision> = vec![decision.clone()];
+        let command = |_: &_| match approved {
+            true => Command::Approve { decision: decision.clone() },
+            false => Command::Reject { decision: decision.clone(), expired },
+        };
+        match self.engine.command(id, decisions, command).await {
+            Ok(_) | Err(EngineError::NotFound) => {}
+            Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => {}
+            // The call went on already: this answer was brought twice.
+            Err(EngineError::Refused { .. }) => {}
+            Err(error) => tracing::warn!(invocation_id = %id, %error, "an answer could not be stored yet"),
+        }
+    }
+
+    /// Takes a question back whose call has ended. Best effort: an unanswered question expires by itself.
+    pub(crate) async fn withdraw(&self, approval_id: &ApprovalId, reason: &str) {
+        let request = v1::WithdrawApprovalRequest { approval_id: approval_id.to_string(), reason: reason.to_owned() };
+        if let Err(status) = self.client.clone().withdraw_approval(request).await {
+            tracing::debug!(%approval_id, code = ?status.code(), "a question could not be withdrawn");
+        }
+    }
+}

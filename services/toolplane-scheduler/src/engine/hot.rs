@@ -1,0 +1,54 @@
+//! Living invocations at hand: no read before a write, and one local change of a record at a time.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use tokio::sync::{Mutex, MutexGuard};
+use toolplane_records::ids::InvocationId;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
+
+use super::plan::DispatchPlan;
+
+/// A record as last stored, with what its dispatch needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Hot {
+    /// Version in the store.
+    pub(crate) version: u64,
+    /// The record.
+    pub(crate) record: Arc<Invocation>,
+    /// How it runs, when already read.
+    pub(crate) plan: Option<Arc<DispatchPlan>>,
+    /// Its call input, when already read.
+    pub(crate) input: Option<JsonPayload>,
+    /// The trace a worker continues.
+    pub(crate) traceparent: Option<String>,
+}
+
+/// A locked place for one record; empty when the record has to be read from the store.
+pub(crate) type HotSlot<'a> = MutexGuard<'a, Option<Hot>>;
+
+/// All places. It may always be emptied: the store has the truth, and compares versions.
+#[derive(Debug, Default)]
+pub(crate) struct HotTable {
+    slots: DashMap<InvocationId, Arc<Mutex<Option<Hot>>>>,
+}
+
+impl HotTable {
+    /// The place of `id`; lock it to change the record.
+    pub(crate) fn slot(&self, id: &InvocationId) -> Arc<Mutex<Option<Hot>>> {
+        self.slots.entry(id.clone()).or_default().clone()
+    }
+
+    /// The record of `id`, if it is at hand.
+    pub(crate) async fn peek(&self, id: &InvocationId) -> Option<Arc<Invocation>> {
+        let slot = self.slots.get(id)?.clone();
+        let guard = slot.lock().await;
+        guard.as_ref().map(|hot| hot.record.clone())
+    }
+
+    /// Drops the place of `id`. Whoever still waits for its lock goes on with an empty one: compares keep that right.
+    pub(crate) fn forget(&self, id: &InvocationId) {
+        self.slots.remove(id);
+    }
+}

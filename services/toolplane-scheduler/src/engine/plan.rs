@@ -1,0 +1,44 @@
+//! Dispatch plans: everything a worker needs to run calls of one tool version, fixed at acceptance.
+
+use serde::{Deserialize, Serialize};
+use toolplane_records::ids::ToolId;
+use toolplane_records::payload::Digest;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::vocabulary::ExecutionKind;
+
+/// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
+/// a later change of the declaration does not change calls that were already accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchPlan {
+    /// The tool.
+    pub tool_id: ToolId,
+    /// Its full name.
+    pub tool_name: String,
+    /// The version of its registration.
+    pub declaration_digest: Digest,
+    /// Kind of executor.
+    pub execution_kind: ExecutionKind,
+    /// What the executor does.
+    pub binding: ExecutionBinding,
+    /// Must run in a sandbox.
+    pub sandboxed: bool,
+    /// Which one.
+    pub sandbox_profile: Option<String>,
+    /// Wall time of one execution, milliseconds.
+    pub timeout_ms: u64,
+    /// Most characters of a result kept inline.
+    pub max_inline_chars: u64,
+    /// Most bytes of a result kept inline.
+    pub max_inline_bytes: u64,
+    /// Whether a running execution can be canceled.
+    pub supports_cancel: bool,
+}
+
+impl DispatchPlan {
+    /// The plan's stored form and the digest it is stored under.
+    pub fn encode(&self) -> Result<(Vec<u8>, Digest), serde_json::Error> {
+        let bytes = serde_json::to_vec(self)?;
+        let digest = Digest::of(&bytes);
+        Ok((bytes, digest))
+    }
+}

@@ -1,0 +1,268 @@
+//! Connected workers: what they serve, how much they can take, and how to talk to them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use dashmap::DashMap;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use toolplane_lifecycle::LeaseKey;
+use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::AbortReason;
+
+use super::plan::DispatchPlan;
+
+/// A message to a worker.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A call to run.
+    Offer {
+        /// The call; its lease is current.
+        record: Arc<Invocation>,
+        /// How to run it.
+        plan: Arc<DispatchPlan>,
+        /// With which input.
+        input: JsonPayload,
+        /// Within which trace.
+        traceparent: Option<String>,
+    },
+    /// The first effect may happen.
+    StartGranted {
+        /// Of this lease.
+        lease: LeaseKey,
+    },
+    /// The first effect must not happen.
+    StartRefused {
+        /// Of this lease.
+        lease: LeaseKey,
+        /// Why.
+        reason: String,
+    },
+    /// Stop and report.
+    Cancel {
+        /// This execution.
+        lease: LeaseKey,
+        /// Why.
+        abort_reason: AbortReason,
+    },
+    /// Stop; a report would change nothing.
+    Fenced {
+        /// This execution.
+        lease: LeaseKey,
+    },
+    /// The report is stored; the worker may forget it.
+    DoneAcknowledged {
+        /// This execution.
+        lease: LeaseKey,
+    },
+    /// The scheduler stops; go elsewhere.
+    GoAway,
+}
+
+/// A pool a worker does not serve although it has the code for it, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolGap {
+    /// The pool.
+    pub pool: String,
+    /// Stable reason, e.g. `sandbox_unavailable`.
+    pub reason_code: String,
+    /// For people.
+    pub message: String,
+}
+
+/// What a worker said of itself.
+#[derive(Clone, Debug)]
+pub struct WorkerInfo {
+    /// Stable over restarts.
+    pub worker_id: WorkerId,
+    /// This start.
+    pub incarnation: String,
+    /// Its program's version.
+    pub version: String,
+    /// Calls it runs at once.
+    pub slots: usize,
+    /// Pools it serves.
+    pub pools: Vec<String>,
+    /// Pools it cannot serve.
+    pub gaps: Vec<PoolGap>,
+    /// What its sandbox holds, as it proved itself.
+    pub posture: Option<JsonPayload>,
+    /// When it connected.
+    pub connected_at: Timestamp,
+}
+
+/// One connected worker.
+#[derive(Debug)]
+pub struct WorkerLink {
+    /// What it said of itself.
+    pub info: WorkerInfo,
+    sender: mpsc::UnboundedSender<Message>,
+    assigned: Mutex<HashMap<InvocationId, LeaseKey>>,
+    draining: AtomicBool,
+    last_seen_millis: AtomicI64,
+}
+
+impl WorkerLink {
+    /// A link that sends through `sender`. The number of its messages is bounded by the worker's slots.
+    pub fn new(info: WorkerInfo, sender: mpsc::UnboundedSender<Message>) -> Self {
+        let last_seen_millis = AtomicI64::new(info.connected_at.as_millis());
+        Self { info, sender, assigned: Mutex::default(), draining: AtomicBool::new(false), last_seen_millis }
+    }
+
+    /// Sends a message; a closed link drops it (its leases lapse or are reported anew).
+    pub fn send(&self, message: Message) {
+        let _ = self.sender.send(message);
+    }
+
+    /// Calls it runs right now.
+    pub fn in_flight(&self) -> Vec<InvocationId> {
+        self.assigned.lock().keys().cloned().collect()
+    }
+
+    /// Whether it takes no new calls.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// When it last sent a report.
+    pub fn last_seen(&self) -> Timestamp {
+        Timestamp::from_millis(self.last_seen_millis.load(Ordering::Relaxed))
+    }
+
+    /// Notes a sign of life.
+    pub fn seen(&self, now: Timestamp) {
+        self.last_seen_millis.store(now.as_millis(), Ordering::Relaxed);
+    }
+
+    fn busy(&self) -> usize {
+        self.assigned.lock().len()
+    }
+
+    /// Takes no new calls from now on.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Records a call the worker says it still runs.
+    pub fn adopt(&self, lease: LeaseKey) {
+        self.assigned.lock().insert(lease.invocation_id.clone(), lease);
+    }
+
+    /// Frees the slot that was taken for `id`.
+    pub(crate) fn give_back(&self, id: &InvocationId) {
+        self.assigned.lock().remove(id);
+    }
+
+    fn serves(&self, pool: &str) -> bool {
+        !self.is_draining() && self.info.pools.iter().any(|served| served == pool)
+    }
+
+    fn take_slot(&self, id: &InvocationId, lease: LeaseKey) -> bool {
+        let mut assigned = self.assigned.lock();
+        if assigned.len() >= self.info.slots {
+            return false;
+        }
+        assigned.insert(id.clone(), lease);
+        true
+    }
+}
+
+/// Whether calls of a pool can be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Some connected worker serves the pool.
+    Served,
+    /// Every connected worker that knows the pool says why it cannot serve it.
+    Gap(PoolGap),
+    /// No connected worker knows the pool; one may come.
+    Nobody,
+}
+
+/// All connected workers.
+#[derive(Debug, Default)]
+pub struct Workers {
+    links: DashMap<WorkerId, Arc<WorkerLink>>,
+    assignments: DashMap<InvocationId, Arc<WorkerLink>>,
+}
+
+impl Workers {
+    /// Adds a worker; an earlier link of the same worker is replaced.
+    pub fn connect(&self, link: Arc<WorkerLink>) {
+        self.links.insert(link.info.worker_id.clone(), link);
+    }
+
+    /// Removes a worker, unless a newer link took its place.
+    pub fn disconnect(&self, link: &Arc<WorkerLink>) {
+        self.links.remove_if(&link.info.worker_id, |_, current| Arc::ptr_eq(current, link));
+        self.assignments.retain(|_, assigned| !Arc::ptr_eq(assigned, link));
+    }
+
+    /// Every connected worker, ordered by id.
+    pub fn list(&self) -> Vec<Arc<WorkerLink>> {
+        let mut links: Vec<_> = self.links.iter().map(|entry| entry.value().clone()).collect();
+        links.sort_by(|a, b| a.info.worker_id.cmp(&b.info.worker_id));
+        links
+    }
+
+    /// Whether calls of `pool` can be run.
+    pub fn placement(&self, pool: &str) -> Placement {
+        let mut gap = None;
+        for entry in &self.links {
+            if entry.info.pools.iter().any(|served| served == pool) {
+                return Placement::Served;
+            }
+            gap = gap.or_else(|| entry.info.gaps.iter().find(|gap| gap.pool == pool).cloned());
+        }
+        gap.map_or(Placement::Nobody, Placement::Gap)
+    }
+
+    /// Free slots of all workers that serve `pool`.
+    pub(crate) fn free_slots(&self, pool: &str) -> usize {
+        let free = |link: &WorkerLink| link.info.slots.saturating_sub(link.busy());
+        self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| free(entry.value())).sum()
+    }
+
+    /// Takes a slot for `id` at the least busy worker of `pool`; the lease key is completed when the lease exists.
+    pub(crate) fn reserve(&self, pool: &str, id: &InvocationId, lease: &LeaseKey) -> Option<Arc<WorkerLink>> {
+        if self.assignments.contains_key(id) {
+            return None;
+        }
+        let mut links: Vec<_> =
+            self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| entry.value().clone()).collect();
+        links.sort_by_key(|link| link.busy());
+        let link = links.into_iter().find(|link| link.take_slot(id, lease.clone()))?;
+        self.assignments.insert(id.clone(), link.clone());
+        Some(link)
+    }
+
+    /// Records that `link` still runs a call.
+    pub fn adopt(&self, link: &Arc<WorkerLink>, lease: LeaseKey) {
+        self.assignments.insert(lease.invocation_id.clone(), link.clone());
+        link.adopt(lease);
+    }
+
+    /// Frees the slot of a call that is no longer leased.
+    pub(crate) fn unassign(&self, id: &InvocationId) {
+        if let Some((_, link)) = self.assignments.remove(id) {
+            link.give_back(id);
+        }
+    }
+
+    pub(crate) fn send(&self, worker_id: &WorkerId, message: Message) {
+        if let Some(link) = self.links.get(worker_id) {
+            link.send(message);
+        }
+    }
+
+    /// Tells every worker to go elsewhere.
+    pub fn go_away(&self) {
+        for entry in &self.links {
+            entry.drain();
+            entry.send(Message::GoAway);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Why a request fails before anything is accepted; after acceptance every ending is a result.
+
+use toolplane_records::error::FieldViolation;
+
+use crate::engine::EngineError;
+
+/// A failed request.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The request is wrong in these fields.
+    #[error("invalid request")]
+    Invalid(Vec<FieldViolation>),
+    /// Something named in the request does not exist.
+    #[error("no {kind} `{id}`")]
+    NotFound {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// The same id or key was used for another call.
+    #[error("the invocation `{id}` was accepted for a different request")]
+    Reused {
+        /// The invocation.
+        id: String,
+    },
+    /// The state does not allow it.
+    #[error("{0}")]
+    Precondition(String),
+    /// A service this one depends on does not answer as it should.
+    #[error("the {peer} service failed")]
+    Peer {
+        /// Which service.
+        peer: &'static str,
+        /// What it said.
+        status: tonic::Status,
+    },
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A bug or damage; the text is for logs only.
+    #[error("internal error")]
+    Internal(String),
+}
+
+impl CallError {
+    /// One wrong field.
+    pub fn invalid(field: &str, rule: impl Into<String>) -> Self {
+        Self::Invalid(vec![FieldViolation { field: field.to_owned(), description: rule.into() }])
+    }
+
+    /// For `map_err`: the failed answer of a peer.
+    pub(crate) fn peer(peer: &'static str) -> impl Fn(tonic::Status) -> Self {
+        move |status| Self::Peer { peer, status }
+    }
+}

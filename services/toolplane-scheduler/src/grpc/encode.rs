@@ -1,0 +1,79 @@
+//! Records as messages.
+
+use toolplane_lifecycle::Terminal;
+use toolplane_proto::convert::field::instant;
+use toolplane_proto::v1;
+use toolplane_records::event::LogEvent;
+use toolplane_records::invocation::{InputBodies, Invocation};
+use toolplane_records::payload::JsonPayload;
+
+use toolplane_store::Durability;
+
+use crate::engine::{Engine, PoolGap, WorkerLink};
+use crate::error::CallError;
+
+pub(crate) fn durability(durability: Durability) -> v1::Durability {
+    match durability {
+        Durability::Fsynced => v1::Durability::Fsynced,
+        Durability::FsyncedReplicated => v1::Durability::FsyncedReplicated,
+        Durability::Buffered => v1::Durability::Buffered,
+    }
+}
+
+pub(crate) fn worker(link: &WorkerLink) -> v1::WorkerRecord {
+    let info = &link.info;
+    let in_flight = link.in_flight();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    v1::WorkerRecord {
+        worker_id: info.worker_id.to_string(),
+        incarnation: info.incarnation.clone(),
+        version: info.version.clone(),
+        state: if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready }.into(),
+        slots: count(info.slots),
+        free_slots: count(info.slots.saturating_sub(in_flight.len())),
+        pools: info.pools.clone(),
+        gaps: info.gaps.iter().map(gap).collect(),
+        posture: info.posture.as_ref().map(Into::into),
+        connected_at: instant(info.connected_at),
+        last_seen_at: instant(link.last_seen()),
+        invocation_ids: in_flight.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn gap(gap: &PoolGap) -> v1::PoolGap {
+    v1::PoolGap { pool: gap.pool.clone(), reason_code: gap.reason_code.clone(), message: gap.message.clone() }
+}
+
+/// The standard's envelope of each log entry.
+pub(crate) fn events(record: &Invocation, log: &[LogEvent]) -> Vec<v1::Event> {
+    log.iter()
+        .map(|event| {
+            let envelope =
+                event.envelope(&record.tenant, &record.invocation_id, &record.tool_id, &record.telemetry_refs);
+            v1::Event::from(&envelope)
+        })
+        .collect()
+}
+
+pub(crate) fn result(terminal: &Terminal) -> v1::ToolResult {
+    v1::ToolResult::from(&terminal.result)
+}
+
+/// `value` as the standard's JSON when `view` asks for it.
+pub(crate) fn json<T: serde::Serialize>(view: v1::RecordView, value: &T) -> Option<v1::JsonPayload> {
+    (view == v1::RecordView::Json).then(|| (&JsonPayload::of(value)).into())
+}
+
+/// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it.
+pub(crate) async fn invocation_views(
+    engine: &Engine,
+    record: &Invocation,
+    view: v1::RecordView,
+    include_inputs: bool,
+) -> Result<(v1::Invocation, Option<v1::JsonPayload>), CallError> {
+    let wanted = include_inputs || view == v1::RecordView::Json;
+    let bodies = if wanted { engine.inputs(record).await? } else { InputBodies::default() };
+    let json = (view == v1::RecordView::Json).then(|| (&record.to_json(&bodies)).into());
+    let shown = if include_inputs { bodies } else { InputBodies::default() };
+    Ok((toolplane_proto::convert::invocation::with_inputs(record, &shown), json))
+}

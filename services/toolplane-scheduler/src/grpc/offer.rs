@@ -1,0 +1,53 @@
+//! A leased call as its worker gets it.
+
+use toolplane_proto::v1;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
+
+use crate::engine::DispatchPlan;
+
+/// The offer of `record`, which holds a lease.
+pub(crate) fn offer(
+    record: &Invocation,
+    plan: &DispatchPlan,
+    input: &JsonPayload,
+    traceparent: Option<String>,
+) -> v1::Offer {
+    let lease = record.lease.as_ref();
+    v1::Offer {
+        lease: lease.map(|lease| v1::LeaseRef {
+            invocation_id: record.invocation_id.to_string(),
+            lease_no: lease.lease_no,
+            lease_id: lease.lease_id.to_string(),
+        }),
+        dispatch: Some(v1::Dispatch {
+            invocation_id: record.invocation_id.to_string(),
+            tenant: record.tenant.to_string(),
+            tool_id: plan.tool_id.to_string(),
+            tool_name: plan.tool_name.clone(),
+            pool: plan.binding.pool().to_owned(),
+            execution_kind: plan.execution_kind.as_str().to_owned(),
+            execution_kind_code: v1::ExecutionKind::from(plan.execution_kind).into(),
+            binding: Some((&plan.binding).into()),
+            sandboxed: plan.sandboxed,
+            sandbox_profile: plan.sandbox_profile.clone().unwrap_or_default(),
+            call_input: Some(input.into()),
+            timeout_ms: plan.timeout_ms,
+            output_limits: Some(v1::OutputLimits {
+                max_inline_chars: Some(plan.max_inline_chars),
+                max_inline_bytes: Some(plan.max_inline_bytes),
+                max_output_bytes: None,
+            }),
+            supports_cancel: plan.supports_cancel,
+            requires_start_grant: !record.safety.is_idempotent,
+            // Stable over attempts, so that a tool can pass it on to whatever it changes.
+            idempotency_key: record.invocation_id.to_string(),
+            fence: lease.map_or(0, |lease| lease.fence),
+            attempt: record.attempt.max(1),
+            traceparent: traceparent.unwrap_or_default(),
+            tracestate: String::new(),
+            surface_id: record.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            actor_ref: record.actor_ref.clone().unwrap_or_default(),
+        }),
+    }
+}

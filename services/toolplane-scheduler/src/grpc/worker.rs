@@ -1,0 +1,85 @@
+//! `WorkerService`.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+use toolplane_proto::v1;
+use toolplane_proto::v1::upload_payload_request::Part;
+use toolplane_proto::v1::worker_service_server::WorkerService;
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::PayloadOrigin;
+use toolplane_runtime::Shutdown;
+
+use super::session::{Session, WorkerTerms};
+use super::{session, status};
+use crate::engine::Engine;
+use crate::error::CallError;
+
+/// Commands packed into one message when several are ready.
+const BATCH: usize = 64;
+
+/// The handlers of `WorkerService`.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerApi {
+    pub(crate) engine: Engine,
+    pub(crate) payloads: PayloadStore,
+    pub(crate) terms: WorkerTerms,
+    pub(crate) shutdown: Shutdown,
+}
+
+type Commands = Pin<Box<dyn Stream<Item = Result<v1::WorkResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl WorkerService for WorkerApi {
+    type WorkStream = Commands;
+
+    async fn work(&self, request: Request<Streaming<v1::WorkRequest>>) -> Result<Response<Self::WorkStream>, Status> {
+        let mut reports = request.into_inner();
+        let Some(first) = reports.message().await? else {
+            return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
+        };
+        let (session, messages) = Session::open(self.engine.clone(), self.terms, first).await.map_err(status::of)?;
+        let shutdown = self.shutdown.clone();
+        tokio::spawn(session.run(reports, shutdown));
+        let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
+            .ready_chunks(BATCH)
+            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(session::command).collect() }));
+        let welcome = futures_util::stream::iter([Ok(self.terms.welcome())]);
+        Ok(Response::new(Box::pin(welcome.chain(commands))))
+    }
+
+    async fn upload_payload(
+        &self,
+        request: Request<Streaming<v1::UploadPayloadRequest>>,
+    ) -> Result<Response<v1::UploadPayloadResponse>, Status> {
+        let mut parts = request.into_inner();
+        let header = match parts.message().await?.and_then(|first| first.part) {
+            Some(Part::Header(header)) => header,
+            _ => return Err(status::of(CallError::invalid("part", "must begin with a header"))),
+        };
+        let lease = session::lease_key(header.lease).map_err(status::of)?;
+        let record = self.engine.leased(&lease).await.map_err(|error| status::of(error.into()))?;
+        let origin = PayloadOrigin {
+            tenant: record.tenant.clone(),
+            invocation_id: record.invocation_id.clone(),
+            lease_no: lease.lease_no,
+            media_type: header.media_type,
+            made_at: self.engine.now().await.map_err(|error| status::of(error.into()))?,
+        };
+        let chunks = parts.map(|part| match part?.part {
+            Some(Part::Chunk(chunk)) => Ok(chunk),
+            _ => Err(Status::invalid_argument("a second header in one upload")),
+        });
+        let kept = self.payloads.put_stream(origin, chunks).await.map_err(|error| {
+            let retryable = error.is_retryable();
+            tracing::warn!(%error, "an upload failed");
+            if retryable {
+                Status::unavailable(error.to_string())
+            } else {
+                Status::failed_precondition(error.to_string())
+            }
+        })?;
+        Ok(Response::new(v1::UploadPayloadResponse { payload: Some((&kept).into()) }))
+    }
+}

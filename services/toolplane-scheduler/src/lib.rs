@@ -1,0 +1,16 @@
+//! The scheduler: accepts calls durably, decides their lives with the pure lifecycle, hands them to workers and keeps
+//! their results.
+//!
+//! It meets the surface and permission services and the workers only over gRPC, and must not know how a rule is
+//! evaluated, how a surface is selected or how a tool is run.
+
+mod approvals;
+pub mod engine;
+mod error;
+mod grpc;
+pub mod prepare;
+mod service;
+mod trace;
+
+pub use error::CallError;
+pub use service::{Peers, Scheduler, SchedulerError};

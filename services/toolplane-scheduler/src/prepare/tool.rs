@@ -1,0 +1,105 @@
+//! A callable tool with everything that is the same for all its calls, worked out once per version.
+
+use std::sync::Arc;
+
+use toolplane_catalog::{InputValidator, Limits, Registration, SafetyEvaluation, evaluate_safety};
+use toolplane_records::invocation::DispatchFacts;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::vocabulary::InterruptBehavior;
+
+use crate::engine::DispatchPlan;
+use crate::error::CallError;
+
+/// Executions of an idempotent call, the first included.
+const IDEMPOTENT_ATTEMPTS: u32 = 3;
+/// Characters kept inline when a tool does not say.
+const DEFAULT_INLINE_CHARS: u64 = 30_000;
+
+/// What the operator allows a tool.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolLimits {
+    /// Execution time of a tool that does not say, milliseconds.
+    pub default_timeout_ms: u64,
+    /// Longest execution time, milliseconds.
+    pub max_timeout_ms: u64,
+    /// Most bytes of a result kept inline.
+    pub max_inline_bytes: u64,
+}
+
+/// One version of one tool, ready to be called.
+#[derive(Debug)]
+pub(crate) struct CallableTool {
+    pub(crate) registration: Registration,
+    pub(crate) digest: Digest,
+    pub(crate) validator: InputValidator,
+    /// Absent when the tool has no executor.
+    pub(crate) plan: Option<Arc<DispatchPlan>>,
+    pub(crate) plan_digest: Option<Digest>,
+    interrupt_behavior: InterruptBehavior,
+    supports_retries: bool,
+}
+
+impl CallableTool {
+    pub(crate) fn new(registration: Registration, limits: &ToolLimits) -> Result<Self, CallError> {
+        let digest = registration.digest();
+        let validator = InputValidator::for_registration(&registration, &Limits::default())
+            .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
+        let plan = plan(&registration, digest, limits).map(Arc::new);
+        let plan_digest = match &plan {
+            Some(plan) => Some(plan.encode().map_err(|error| CallError::Internal(error.to_string()))?.1),
+            None => None,
+        };
+        let interface = registration.interface.as_ref();
+        Ok(Self {
+            interrupt_behavior: interface
+                .and_then(|interface| interface.interrupt_behavior)
+                .unwrap_or(InterruptBehavior::Block),
+            supports_retries: registration.execution_profile.as_ref().is_some_and(|profile| profile.supports_retries),
+            digest,
+            validator,
+            plan,
+            plan_digest,
+            registration,
+        })
+    }
+
+    /// Safety facts of this input.
+    pub(crate) fn evaluate(&self, input: &JsonPayload) -> SafetyEvaluation {
+        evaluate_safety(&self.registration, input)
+    }
+
+    pub(crate) fn dispatch(&self, plan: &DispatchPlan, plan_digest: Digest, idempotent: bool) -> DispatchFacts {
+        DispatchFacts {
+            pool: plan.binding.pool().to_owned(),
+            plan_digest,
+            timeout_ms: plan.timeout_ms,
+            supports_cancel: plan.supports_cancel,
+            interrupt_behavior: self.interrupt_behavior,
+            // An idempotent call survives a lost worker in any case; whether failures are repeated is the profile's word.
+            max_attempts: if idempotent || self.supports_retries { IDEMPOTENT_ATTEMPTS } else { 1 },
+        }
+    }
+}
+
+fn plan(registration: &Registration, digest: Digest, limits: &ToolLimits) -> Option<DispatchPlan> {
+    let profile = registration.execution_profile.as_ref()?;
+    let interface = registration.interface.as_ref();
+    let contract = registration.declaration.output_contract.as_ref();
+    let max_inline_chars = interface
+        .and_then(|interface| interface.max_inline_chars)
+        .or_else(|| contract.and_then(|contract| contract.max_inline_chars));
+    let max_inline_bytes = contract.and_then(|contract| contract.max_inline_bytes);
+    Some(DispatchPlan {
+        tool_id: registration.declaration.tool_id.clone(),
+        tool_name: registration.declaration.full_name(),
+        declaration_digest: digest,
+        execution_kind: profile.execution_kind,
+        binding: profile.binding.clone()?,
+        sandboxed: profile.sandboxed,
+        sandbox_profile: profile.sandbox_profile.clone(),
+        timeout_ms: profile.timeout_ms.unwrap_or(limits.default_timeout_ms).min(limits.max_timeout_ms).max(1),
+        max_inline_chars: max_inline_chars.unwrap_or(DEFAULT_INLINE_CHARS),
+        max_inline_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
+        supports_cancel: profile.supports_cancel,
+    })
+}

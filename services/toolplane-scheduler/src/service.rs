@@ -1,0 +1,154 @@
+//! The scheduler as a component: opened from the configuration, served over gRPC, stopped within a bound.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
+use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
+use toolplane_records::json::JsonLimits;
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::PayloadOptions;
+use toolplane_runtime::client::Peer;
+use toolplane_runtime::server::Services;
+use toolplane_runtime::{Config, Shutdown, Tasks};
+use toolplane_store_embedded::EmbeddedStore;
+
+use crate::approvals::Approvals;
+use crate::engine::{Engine, EngineError, EngineOptions};
+use crate::grpc::{InvocationApi, WorkerApi, WorkerTerms};
+use crate::prepare::{PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
+
+/// Longest overall patience a caller may ask for: 30 days, the longest an approval may wait.
+const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+/// How long a ready call waits for a worker of its pool to connect.
+const PLACEMENT_GRACE_MS: i64 = 60_000;
+
+/// The scheduler could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchedulerError {
+    /// The store cannot be opened.
+    #[error("cannot open the scheduler's store in `{path}`: {reason}")]
+    Store {
+        /// Its directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The object store cannot be opened.
+    #[error("cannot open the object store: {0}")]
+    Objects(String),
+    /// The store does not answer.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// The other roles, as the scheduler meets them.
+#[derive(Clone, Debug)]
+pub struct Peers {
+    /// The surface service.
+    pub surface: Peer,
+    /// The permission service.
+    pub permission: Peer,
+}
+
+/// The scheduler. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    engine: Engine,
+    store: Arc<EmbeddedStore>,
+    invocations: InvocationApi,
+    workers: WorkerApi,
+    surface: SurfacePeer,
+    max_message_bytes: usize,
+}
+
+impl Scheduler {
+    /// Opens the scheduler's store below the data directory. Nothing runs until [`Scheduler::start`].
+    pub async fn open(config: &Config, peers: Peers, shutdown: Shutdown) -> Result<Self, SchedulerError> {
+        let settings = &config.scheduler;
+        let path = config.server.data_dir.join("scheduler");
+        let store = EmbeddedStore::open(&path, Default::default())
+            .map_err(|error| SchedulerError::Store { path, reason: error.to_string() })?;
+        let store = Arc::new(store);
+        let objects = config.objects.path.clone().unwrap_or_else(|| config.server.data_dir.join("objects"));
+        let keep =
+            PayloadOptions { max_bytes: config.objects.max_bytes, retention_days: config.objects.retention_days };
+        let payloads =
+            PayloadStore::local(&objects, keep).map_err(|error| SchedulerError::Objects(error.to_string()))?;
+        let options = EngineOptions {
+            lease_ms: signed(settings.lease_ms),
+            offer_ms: signed(settings.offer_ms),
+            tick_ms: settings.tick_ms,
+            placement_grace_ms: PLACEMENT_GRACE_MS,
+        };
+        let engine = Engine::open(store.clone(), options).await?;
+        let limits = ToolLimits {
+            default_timeout_ms: settings.default_timeout_ms,
+            max_timeout_ms: settings.max_timeout_ms,
+            max_inline_bytes: settings.max_inline_result_bytes,
+        };
+        let surface = SurfacePeer::new(peers.surface, limits);
+        let permission = PermissionPeer::new(peers.permission);
+        let approvals = Approvals::new(permission.client(), engine.clone());
+        let max_bytes = usize::try_from(settings.max_input_bytes).unwrap_or(usize::MAX);
+        let invocations = InvocationApi {
+            engine: engine.clone(),
+            preparer: Arc::new(Preparer::new(surface.clone(), permission)),
+            payloads: payloads.clone(),
+            limits: SpecLimits {
+                json: JsonLimits { max_bytes, ..JsonLimits::default() },
+                max_deadline_ms: MAX_DEADLINE_MS,
+            },
+            approvals,
+        };
+        let terms = WorkerTerms {
+            heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),
+            lease_ms: u32::try_from(settings.lease_ms).unwrap_or(u32::MAX),
+            max_inline_bytes: settings.max_inline_result_bytes,
+        };
+        let workers = WorkerApi { engine: engine.clone(), payloads, terms, shutdown };
+        let max_message_bytes = config.server.max_message_bytes;
+        Ok(Self { engine, store, invocations, workers, surface, max_message_bytes })
+    }
+
+    /// Adds the scheduler's gRPC services to a server's.
+    pub fn serve_on(&self, services: Services) -> Services {
+        let limit = self.max_message_bytes;
+        services
+            .with(
+                InvocationServiceServer::new(self.invocations.clone())
+                    .max_decoding_message_size(limit)
+                    .max_encoding_message_size(limit),
+            )
+            .with(
+                WorkerServiceServer::new(self.workers.clone())
+                    .max_decoding_message_size(limit)
+                    .max_encoding_message_size(limit),
+            )
+            .without_span("toolplane.v1.WorkerService/Work")
+            .without_span("toolplane.v1.InvocationService/WatchInvocation")
+    }
+
+    /// Starts dispatch, timers and the streams to the other roles.
+    pub fn start(&self, tasks: &Tasks) {
+        let stop = tasks.shutdown().token();
+        let (engine, until) = (self.engine.clone(), stop.clone());
+        tasks.spawn("scheduler engine", async move { engine.run(until.cancelled()).await });
+        tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
+        let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
+        tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop));
+        let mut poisoned = self.store.poisoned();
+        tasks.spawn_fallible("scheduler store", async move {
+            match poisoned.wait_for(Option::is_some).await {
+                // After a failed write nothing may be acknowledged any more: the process ends and recovers.
+                Ok(_) => Err("a write failed"),
+                Err(_) => Ok(()),
+            }
+        });
+    }
+}
+
+fn signed(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX / 4)
+}
