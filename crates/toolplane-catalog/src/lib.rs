@@ -24,6 +24,7 @@ pub use registration::Registration;
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};
 pub use surface::{
-    DeferPolicy, LoadOutcome, ModelCapabilities, Resolution, RoleConstraints, SurfaceRequest, load, resolve, select,
+    BlockedName, DeferPolicy, LoadOutcome, ModelCapabilities, Resolution, RoleConstraints, SurfaceRequest, load,
+    resolve, select,
 };
 pub use validate::{Checked, validate};

@@ -42,7 +42,7 @@ impl Default for Limits {
             max_schema_patterns: 100,
             max_pattern_bytes: 512 * 1024,
             instance: JsonLimits::default(),
-            max_validation_cost: 20_000_000,
+            max_validation_cost: 5_000_000,
             max_violations: 20,
             value: JsonLimits { max_bytes: 64 * 1024, max_depth: 64, max_nodes: 5_000 },
             max_description_chars: 16 * 1024,

@@ -76,7 +76,8 @@ pub fn evaluate_safety(registration: &Registration, input: &JsonPayload) -> Safe
         read_only = Some(false);
     }
     let idempotent = answer(SafetyFactName::Idempotent).or(read_only.filter(|known| *known));
-    let answers = [read_only, answer(SafetyFactName::ConcurrencySafe), destructive, open_world(registration, answer), idempotent];
+    let answers =
+        [read_only, answer(SafetyFactName::ConcurrencySafe), destructive, open_world(registration, answer), idempotent];
     let unknown = SafetyFactName::ALL.iter().zip(answers).filter(|(_, answer)| answer.is_none()).map(|(name, _)| *name);
     SafetyEvaluation {
         safety: InputSafety {

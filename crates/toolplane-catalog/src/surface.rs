@@ -10,8 +10,8 @@ mod tests;
 mod visibility;
 
 pub use load::{LoadOutcome, load};
-pub use request::{DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
+pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
 pub use resolve::{Resolution, resolve};
-pub use select::select;
 pub(crate) use resolve::{hidden_in, lookup};
 pub(crate) use select::deferred_ref;
+pub use select::select;

@@ -7,9 +7,7 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 use toolplane_records::time::Timestamp;
 
-use crate::{
-    Commit, CommitOutcome, EventPage, Family, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned,
-};
+use crate::{Commit, CommitOutcome, EventPage, Family, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned};
 
 /// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

@@ -30,12 +30,31 @@ pub(crate) enum TaskError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Rules of the house are broken, one line each.
+    #[error("{} rules of the house are broken:\n{}", .0.len(), .0.join("\n"))]
+    Untidy(Vec<String>),
+    /// What a program said is not what was expected.
+    #[error("{0}")]
+    Answer(String),
+}
+
+impl TaskError {
+    /// A file problem, as `map_err` wants it.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
 }
 
 /// The root of the repository.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
+}
+
+/// The folder builds go to.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// A cargo command, run with the cargo that runs this task.
@@ -60,7 +79,13 @@ pub(crate) fn capture(mut command: Command) -> Result<Vec<u8>, TaskError> {
     if output.status.success() { Ok(output.stdout) } else { Err(TaskError::Failed { program, status: output.status }) }
 }
 
-fn shown(command: &Command) -> String {
+/// Whether a program can be run at all and ends well; its output is not shown.
+pub(crate) fn works(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).current_dir(root()).output().is_ok_and(|output| output.status.success())
+}
+
+/// A command as a person would type it.
+pub(crate) fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

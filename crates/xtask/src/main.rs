@@ -1,30 +1,50 @@
 //! What people type in this repository: `cargo xtask <command>`.
 //!
-//! It stays light, because every command pays for building it: work that needs heavy libraries runs as a program of its own.
-
-mod command;
-mod generate;
+//! It stays light, because every command pays for building it: work that needs heavy libraries runs as a program of its own,
+//! `xtask-cluster`, which is built together with the cluster, in one go and visibly.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
+mod command;
+mod demo;
+mod generate;
+mod needs;
+mod programs;
+mod test;
+mod tidy;
+
+/// Demo, tests, benches, generated files and house checks of Toolplane.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", about = "Tasks of the Toolplane repository", disable_help_subcommand = true)]
-struct Arguments {
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Cli {
     #[command(subcommand)]
-    task: Task,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
-    /// Write the generated files anew: code and descriptors from proto/, the schema of the configuration
+enum Command {
+    /// Build and start a cluster, and run one job from declaration to trace.
+    Demo(demo::Args),
+    /// Install or find what tests need, then run every test.
+    Test(test::Args),
+    /// Measure; results also go to `target/bench/`.
+    Bench(bench::Args),
+    /// Write the generated files: Rust code and descriptors of the protos, JSON schemas.
     Gen,
+    /// Check the rules of the house.
+    Tidy,
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().task {
-        Task::Gen => generate::run(),
+    let outcome = match Cli::parse().command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Gen => generate::run(),
+        Command::Tidy => tidy::run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,4 +13,4 @@ mod service;
 mod trace;
 
 pub use error::CallError;
-pub use service::{Peers, Scheduler, SchedulerError};
+pub use service::{Peers, Scheduler, SchedulerError, role};

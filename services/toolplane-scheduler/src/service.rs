@@ -9,6 +9,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
 use toolplane_runtime::client::Peer;
+use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
 use toolplane_store_embedded::EmbeddedStore;
@@ -113,7 +114,8 @@ impl Scheduler {
     }
 
     /// Adds the scheduler's gRPC services to a server's.
-    pub fn serve_on(&self, services: Services) -> Services {
+    #[must_use]
+    pub fn add_to(&self, services: Services) -> Services {
         let limit = self.max_message_bytes;
         services
             .with(
@@ -138,15 +140,29 @@ impl Scheduler {
         tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
         tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop));
-        let mut poisoned = self.store.poisoned();
+        let (mut poisoned, stop) = (self.store.poisoned(), tasks.shutdown().token());
         tasks.spawn_fallible("scheduler store", async move {
-            match poisoned.wait_for(Option::is_some).await {
+            match stop.run_until_cancelled(poisoned.wait_for(Option::is_some)).await {
                 // After a failed write nothing may be acknowledged any more: the process ends and recovers.
-                Ok(_) => Err("a write failed"),
-                Err(_) => Ok(()),
+                Some(Ok(reason)) => Err(reason.as_deref().unwrap_or_default().to_owned()),
+                _ => Ok(()),
             }
         });
     }
+}
+
+/// The scheduler as a role of `process`: opened, started, and added to `services`.
+pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
+    let configured = &process.config.peers;
+    let peers = Peers {
+        surface: process.peer("surface", configured.surface.as_deref())?,
+        permission: process.peer("permission", configured.permission.as_deref())?,
+    };
+    let scheduler = Scheduler::open(&process.config, peers, process.tasks.shutdown().clone()).await?;
+    scheduler.start(&process.tasks);
+    let store = scheduler.store.clone();
+    let close = async move { Ok(store.close().await?) };
+    Ok(Role { services: Some(scheduler.add_to(services)), close: vec![Box::pin(close)] })
 }
 
 fn signed(millis: u64) -> i64 {

@@ -102,7 +102,8 @@ fn own_names(registration: &Registration) -> Vec<(String, String)> {
         (declaration.full_name(), "declaration.name".to_owned()),
         (registration.provider_alias(), "declaration.name".to_owned()),
     ];
-    let alias = |field: &'static str| move |(index, alias): (usize, &String)| (alias.clone(), format!("{field}[{index}]"));
+    let alias =
+        |field: &'static str| move |(index, alias): (usize, &String)| (alias.clone(), format!("{field}[{index}]"));
     names.extend(declaration.aliases.iter().enumerate().map(alias("declaration.aliases")));
     let interface = registration.interface.iter().flat_map(|interface| &interface.aliases);
     names.extend(interface.enumerate().map(alias("interface.aliases")));

@@ -48,7 +48,9 @@ fn rule(kind: &ValidationErrorKind) -> String {
     match kind {
         ValidationErrorKind::Type { kind } => format!("must be of type {}", types(kind)),
         ValidationErrorKind::Enum { options } => format!("must be one of {}", options_text(options)),
-        ValidationErrorKind::Constant { expected_value } => format!("must be {}", shown(&expected_value.to_string(), 80)),
+        ValidationErrorKind::Constant { expected_value } => {
+            format!("must be {}", shown(&expected_value.to_string(), 80))
+        }
         ValidationErrorKind::Pattern { pattern } => format!("must match the pattern `{}`", shown(pattern, 120)),
         ValidationErrorKind::Format { format } => format!("must be in the format `{}`", shown(format, 40)),
         ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}"),
@@ -79,9 +81,7 @@ fn rule(kind: &ValidationErrorKind) -> String {
 fn types(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(one) => format!("`{one}`"),
-        TypeKind::Multiple(set) => {
-            set.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(" or ")
-        }
+        TypeKind::Multiple(set) => set.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(" or "),
     }
 }
 

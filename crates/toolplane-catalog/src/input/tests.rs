@@ -17,7 +17,9 @@ fn validator(schema: &Value, extra: Value) -> InputValidator {
 fn violations(validator: &InputValidator, input: &str) -> Vec<String> {
     match validator.validate(&payload(input)) {
         Ok(()) => Vec::new(),
-        Err(found) => found.into_iter().map(|violation| format!("{}: {}", violation.field, violation.description)).collect(),
+        Err(found) => {
+            found.into_iter().map(|violation| format!("{}: {}", violation.field, violation.description)).collect()
+        }
     }
 }
 
@@ -59,10 +61,17 @@ fn integers_are_exact_or_refused() {
     for held in ["0", "-1", "9007199254740993", "18446744073709551615", "-9223372036854775808", "1e3", "1.0", "-0"] {
         check(integer.clone(), &format!(r#"{{"i":{held}}}"#), &[]);
     }
-    for lost in ["18446744073709551616", "18446744073709551617", "-9223372036854775809", "9007199254740993.0", "1.00000000000000000001", "0.1e-99999"] {
+    for lost in [
+        "18446744073709551616",
+        "18446744073709551617",
+        "-9223372036854775809",
+        "9007199254740993.0",
+        "1.00000000000000000001",
+        "0.1e-99999",
+    ] {
         check(integer.clone(), &format!(r#"{{"i":{lost}}}"#), &[&format!("/i: {not_held}")]);
     }
-    check(integer.clone(), r#"{"i":1.5}"#, &["/i: must be of type `integer`"]);
+    check(integer, r#"{"i":1.5}"#, &["/i: must be of type `integer`"]);
     let number = object(json!({ "n": { "type": "number" } }));
     for held in ["0.1", "6.02e23", "3.14159265358979323846", "1e-7"] {
         check(number.clone(), &format!(r#"{{"n":{held}}}"#), &[]);
@@ -146,12 +155,18 @@ fn recursion_is_refused_before_it_explodes() {
     let branch = |op: &str| json!({ "properties": { "args": { "items": { "$ref": "#" } }, "op": { "const": op } }, "required": ["op"] });
     let schema = json!({ "type": "object", "oneOf": [branch("and"), branch("or")] });
     let tool = validator(&schema, json!({}));
-    let nest = |levels: usize| {
-        format!("{}{}{}", r#"{"op":"and","args":["#.repeat(levels), r#"{"op":"or"}"#, "]}".repeat(levels))
+    let nest = |levels: usize, leaf: &str| {
+        format!("{}{}{}", r#"{"op":"and","args":["#.repeat(levels), leaf, "]}".repeat(levels))
     };
-    assert_eq!(violations(&tool, &nest(5)), [""; 0]);
+    assert_eq!(violations(&tool, &nest(12, r#"{"op":"or"}"#)), [""; 0]);
+    assert_eq!(violations(&tool, &nest(5, r#"{"op":"xor"}"#)), [": fits none of the alternatives (`oneOf`)"]);
+    // The verdict is cheap where the reasons are not.
     assert_eq!(
-        violations(&tool, &nest(31)),
+        violations(&tool, &nest(14, r#"{"op":"xor"}"#)),
+        [": does not satisfy the schema; the input is too large to list the reasons"]
+    );
+    assert_eq!(
+        violations(&tool, &nest(31, r#"{"op":"or"}"#)),
         [": is too large or too deeply nested to be checked against this tool's schema"]
     );
 }

@@ -14,7 +14,9 @@ use crate::registration::Registration;
 use crate::schema::{CompiledSchema, compile, escape};
 use crate::violations::Violations;
 
-/// Collecting reasons copies parts of the input per evaluated alternative; beyond this estimate only the verdict is given.
+/// Collecting reasons looks into every alternative and copies parts of the input for each, where the verdict alone stops at the
+/// first contradiction. Beyond these estimates only the verdict is given.
+const MAX_EXPLAINED_COST: u64 = 300_000;
 const MAX_EXPLAINED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Validates the model input of one tool. Compile once per declaration, use for every call.
@@ -97,7 +99,8 @@ impl InputValidator {
             return Ok(());
         }
         let mut found: Vec<FieldViolation> = Vec::new();
-        if schema.cost().of(&[1]).saturating_mul(size) <= MAX_EXPLAINED_BYTES {
+        let copied = schema.cost().of(&[1]).saturating_mul(size);
+        if cost <= MAX_EXPLAINED_COST && copied <= MAX_EXPLAINED_BYTES {
             for error in schema.validator.iter_errors(instance) {
                 for violation in explain(&error, &self.sensitive) {
                     if !found.contains(&violation) {
@@ -123,7 +126,8 @@ fn internal_fields(registration: &Registration, shown: &[String]) -> BTreeSet<St
     let declared = registration.contract().map(|contract| contract.internal_only_fields.clone()).unwrap_or_default();
     let runtime = registration.runtime_schema().map(JsonPayload::to_value);
     let runtime = runtime.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-    let runtime_only = runtime.into_iter().flat_map(|fields| fields.keys()).filter(|name| !shown.contains(name)).cloned();
+    let runtime_only =
+        runtime.into_iter().flat_map(|fields| fields.keys()).filter(|name| !shown.contains(name)).cloned();
     declared.into_iter().chain(runtime_only).collect()
 }
 

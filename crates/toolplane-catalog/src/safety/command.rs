@@ -9,16 +9,70 @@ const MAX_SIMPLE_COMMANDS: usize = 64;
 
 /// Programs that only read and write to their output whatever their arguments say.
 const READERS: &[&str] = &[
-    "basename", "cat", "cmp", "comm", "cut", "df", "dirname", "du", "echo", "false", "grep", "head", "id", "ls", "md5sum",
-    "nl", "pwd", "readlink", "realpath", "seq", "sha256sum", "sleep", "stat", "tac", "tail", "test", "tr", "true", "uname",
-    "wc", "whoami",
+    "basename",
+    "cat",
+    "cmp",
+    "comm",
+    "cut",
+    "df",
+    "dirname",
+    "du",
+    "echo",
+    "false",
+    "grep",
+    "head",
+    "id",
+    "ls",
+    "md5sum",
+    "nl",
+    "pwd",
+    "readlink",
+    "realpath",
+    "seq",
+    "sha256sum",
+    "sleep",
+    "stat",
+    "tac",
+    "tail",
+    "test",
+    "tr",
+    "true",
+    "uname",
+    "wc",
+    "whoami",
 ];
 
 /// Words that destroy something when a shell runs them.
 const DESTROYERS: &[&str] = &[
-    "rm", "rmdir", "shred", "unlink", "truncate", "dd", "wipefs", "mkfs", "fdisk", "parted", "blkdiscard", "mv", "kill",
-    "pkill", "killall", "reboot", "shutdown", "halt", "poweroff", "chown", "chmod", "chattr", "userdel", "groupdel", "-delete",
-    "--delete", "--force", "--hard", "drop",
+    "rm",
+    "rmdir",
+    "shred",
+    "unlink",
+    "truncate",
+    "dd",
+    "wipefs",
+    "mkfs",
+    "fdisk",
+    "parted",
+    "blkdiscard",
+    "mv",
+    "kill",
+    "pkill",
+    "killall",
+    "reboot",
+    "shutdown",
+    "halt",
+    "poweroff",
+    "chown",
+    "chmod",
+    "chattr",
+    "userdel",
+    "groupdel",
+    "-delete",
+    "--delete",
+    "--force",
+    "--hard",
+    "drop",
 ];
 
 /// `Some(true)` when every simple command is a known reader; `Some(false)` when something destructive is called by name;
@@ -71,7 +125,9 @@ fn simple_commands(command: &str) -> Option<Vec<Vec<&str>>> {
 fn only_reads(words: &[&str]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let short_with = |letters: &'static str| {
-        move |argument: &&str| argument.starts_with('-') && !argument.starts_with("--") && argument.contains(|c| letters.contains(c))
+        move |argument: &&str| {
+            argument.starts_with('-') && !argument.starts_with("--") && argument.contains(|c| letters.contains(c))
+        }
     };
     let operands = arguments.iter().filter(|argument| !argument.starts_with('-')).count();
     let long = arguments.iter().any(|argument| argument.starts_with("--"));

@@ -96,7 +96,8 @@ fn check_meta_schema(document: &Value, faults: &mut Violations) {
 fn check_cost(graph: &SchemaGraph, limits: &Limits) -> Result<CostProfile, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if graph.patterns > limits.max_schema_patterns {
-        let rule = format!("holds {} regular expressions; at most {} are allowed", graph.patterns, limits.max_schema_patterns);
+        let rule =
+            format!("holds {} regular expressions; at most {} are allowed", graph.patterns, limits.max_schema_patterns);
         faults.add("", rule);
         return Err(faults.into_vec());
     }

@@ -208,7 +208,8 @@ impl<'a> Builder<'a> {
     fn follow(&mut self, from: usize, target: &'a str) {
         let place = format!("{}/$ref", self.parts[from].pointer);
         let Some(fragment) = target.strip_prefix('#') else {
-            let rule = format!("`{}` leaves the schema; only references inside it (`#...`) are allowed", shown(target, 80));
+            let rule =
+                format!("`{}` leaves the schema; only references inside it (`#...`) are allowed", shown(target, 80));
             self.violations.add(place, rule);
             return;
         };

@@ -26,12 +26,16 @@ fn check_text_refused(schema: &str, field: &str, rule: &str) {
 #[test]
 fn ordinary_schemas_compile() {
     check_accepted(json!({ "type": "object" }));
-    check_accepted(json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.org/x" }));
+    check_accepted(
+        json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.org/x" }),
+    );
     check_accepted(json!({ "$ref": "#/definitions/a", "definitions": { "a": { "type": "object" } } }));
     check_accepted(json!({ "$ref": "#a", "$defs": { "x": { "$anchor": "a", "type": "object" } } }));
     check_accepted(json!({ "$ref": "#/$defs/a%20b~1c", "$defs": { "a b/c": true } }));
     // Data that looks like a schema is data.
-    check_accepted(json!({ "const": { "$ref": "http://elsewhere/" }, "default": { "$id": 1 }, "examples": [{ "$ref": "#/no" }] }));
+    check_accepted(
+        json!({ "const": { "$ref": "http://elsewhere/" }, "default": { "$id": 1 }, "examples": [{ "$ref": "#/no" }] }),
+    );
     check_accepted(json!({ "properties": { "$ref": { "type": "string" }, "$id": {} } }));
 }
 
@@ -70,7 +74,11 @@ fn references_must_stay_inside() {
     check_refused(json!({ "$ref": "#/$defs/none" }), "/$ref", "does not exist");
     check_refused(json!({ "$ref": "#nowhere" }), "/$ref", "does not exist");
     check_refused(json!({ "$dynamicRef": "#a" }), "/$dynamicRef", "not supported");
-    check_refused(json!({ "properties": { "a": { "$id": "http://x/" } } }), "/properties/a/$id", "only supported at the root");
+    check_refused(
+        json!({ "properties": { "a": { "$id": "http://x/" } } }),
+        "/properties/a/$id",
+        "only supported at the root",
+    );
 }
 
 #[test]
@@ -78,7 +86,11 @@ fn other_dialects_and_wrong_schemas_are_refused() {
     check_refused(json!({ "$schema": "http://json-schema.org/draft-07/schema#" }), "/$schema", "must be `https");
     check_refused(json!(true), "", "must be an object");
     check_refused(json!({ "type": "text" }), "/type", "not valid in JSON Schema");
-    check_refused(json!({ "properties": { "a": { "minLength": -1 } } }), "/properties/a/minLength", "not valid in JSON Schema");
+    check_refused(
+        json!({ "properties": { "a": { "minLength": -1 } } }),
+        "/properties/a/minLength",
+        "not valid in JSON Schema",
+    );
     check_text_refused(r#"{"type":"object","type":"string"}"#, "", "the key `type` twice");
     check_text_refused(r#"{"maximum":18446744073709551617}"#, "/maximum", "cannot hold exactly");
 }
@@ -120,7 +132,7 @@ fn references_that_multiply_are_refused() {
     let found = |schema: &Value| compile(&JsonPayload::of(schema), &Limits::default()).unwrap_err();
     let all_of = doubling(14, |next| json!({ "allOf": [next.clone(), next] }));
     assert!(found(&all_of)[0].description.contains("evaluation paths"));
-    let members = doubling(40, |next| json!({ "properties": { "a": next.clone(), "b": next } }));
+    let members = doubling(40, |next| json!({ "properties": { "a": next, "b": next } }));
     assert!(found(&members)[0].description.contains("evaluation paths"));
     check_accepted(doubling(8, |next| json!({ "allOf": [next.clone(), next] })));
 }
@@ -138,9 +150,7 @@ fn unevaluated_keywords_count_what_they_look_at_again() {
 #[test]
 fn recursion_that_doubles_per_level_shows_in_the_cost() {
     // Both alternatives go down through the same members, as expression trees of tools do.
-    let branch = |op: &str| {
-        json!({ "type": "object", "properties": { "op": { "const": op }, "args": { "type": "array", "items": { "$ref": "#" } } } })
-    };
+    let branch = |op: &str| json!({ "type": "object", "properties": { "op": { "const": op }, "args": { "type": "array", "items": { "$ref": "#" } } } });
     let compiled = check_accepted(json!({ "type": "object", "oneOf": [branch("and"), branch("or")] }));
     let at = |depth: usize| compiled.cost().of(&[&vec![0; depth][..], &[1]].concat());
     assert_eq!(at(22) / at(20), 2);
@@ -193,7 +203,12 @@ fn reaches(graph: &SchemaGraph, from: usize, to: usize) -> bool {
 fn has_loop(graph: &SchemaGraph) -> bool {
     (0..graph.parts.len()).any(|start| {
         let in_place = |id: usize| {
-            graph.parts[id].edges.iter().filter(|edge| edge.step == Step::InPlace).map(|edge| edge.to).collect::<Vec<_>>()
+            graph.parts[id]
+                .edges
+                .iter()
+                .filter(|edge| edge.step == Step::InPlace)
+                .map(|edge| edge.to)
+                .collect::<Vec<_>>()
         };
         let (mut open, mut seen) = (in_place(start), vec![false; graph.parts.len()]);
         while let Some(id) = open.pop() {
@@ -210,7 +225,8 @@ fn has_loop(graph: &SchemaGraph) -> bool {
 
 /// Small schemas of up to five definitions that refer to each other at random.
 fn any_schema() -> impl Strategy<Value = Value> {
-    let keyword = prop::sample::select(vec!["$ref", "allOf", "anyOf", "not", "a", "b", "items", "additional", "unevaluated"]);
+    let keyword =
+        prop::sample::select(vec!["$ref", "allOf", "anyOf", "not", "a", "b", "items", "additional", "unevaluated"]);
     let part = prop::collection::vec((keyword, 0usize..5), 0..4);
     prop::collection::vec(part, 5).prop_map(|parts| {
         let mut defs = serde_json::Map::new();

@@ -5,12 +5,12 @@ const MAX_TERMS: usize = 4_000;
 
 /// Words that say nothing about a tool.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can",
-    "could", "did", "do", "does", "for", "from", "give", "had", "has", "have", "he", "help", "her", "here", "him", "his", "how",
-    "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "more", "my", "need", "no", "not", "of", "on", "or",
-    "our", "out", "please", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
-    "these", "they", "this", "to", "up", "us", "use", "using", "want", "was", "we", "were", "what", "when", "where", "which",
-    "who", "why", "will", "with", "would", "you", "your",
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "give", "had", "has", "have", "he", "help", "her", "here",
+    "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "more", "my", "need",
+    "no", "not", "of", "on", "or", "our", "out", "please", "she", "should", "so", "some", "such", "than", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "use", "using", "want", "was",
+    "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 /// The terms of `text` in order, stop words left out unless nothing else is there.
@@ -92,9 +92,15 @@ pub(super) fn stem(word: &str) -> String {
     }
     let mut stem = without_plural(word);
     stem = without_verb_ending(&stem);
-    for (ending, kept, shortest) in
-        [("ization", "iz", 9), ("ation", "at", 7), ("ator", "at", 6), ("ment", "", 8), ("ion", "", 6), ("er", "", 6), ("ly", "", 6)]
-    {
+    for (ending, kept, shortest) in [
+        ("ization", "iz", 9),
+        ("ation", "at", 7),
+        ("ator", "at", 6),
+        ("ment", "", 8),
+        ("ion", "", 6),
+        ("er", "", 6),
+        ("ly", "", 6),
+    ] {
         if stem.len() >= shortest
             && let Some(root) = stem.strip_suffix(ending)
         {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolplane_records::ids::TenantId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ArgumentMode, SurfaceScope};
@@ -19,7 +20,7 @@ pub enum DeferPolicy {
     },
     /// Defer everything.
     All,
-    /// Defer nothing.
+    /// Defer only what asks for it.
     None,
 }
 
@@ -30,29 +31,21 @@ impl Default for DeferPolicy {
     }
 }
 
-/// Who uses the surface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Who uses the surface. By default a top-level agent with nobody at hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleConstraints {
-    /// Role of the agent, in the platform's words.
+    /// Role of the agent, in the platform's words; `subagent` means what [`RoleConstraints::subagent`] means.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub role: String,
     /// The agent was started by another agent: it may not start further ones.
     #[serde(default)]
     pub subagent: bool,
     /// A person is there to interact with.
-    #[serde(default = "yes")]
+    #[serde(default)]
     pub interactive: bool,
-}
-
-impl Default for RoleConstraints {
-    /// A top-level agent with a person at hand.
-    fn default() -> Self {
-        Self { role: String::new(), subagent: false, interactive: true }
-    }
-}
-
-fn yes() -> bool {
-    true
+    /// Whatever else the caller says; kept in the surface's record as it is.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
 }
 
 /// What the model supports. What is left out is taken as supported.
@@ -67,6 +60,19 @@ pub struct ModelCapabilities {
     /// Whether the model can discover and load tools; if not, nothing is deferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred_tools: Option<bool>,
+    /// Whatever else the caller says; kept in the surface's record as it is.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
+}
+
+/// A tool to keep out of a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockedName {
+    /// Any name of the tool.
+    pub name: String,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
 }
 
 /// Everything a surface is decided from, beside the catalog.
@@ -84,8 +90,8 @@ pub struct SurfaceRequest {
     pub namespaces: Vec<String>,
     /// Tools to load at once, by name; they are considered even if nothing else selects them.
     pub load: Vec<String>,
-    /// Tools that must not be used, by name. Stronger than `load`.
-    pub blocked: Vec<String>,
+    /// Tools that must not be used. Stronger than `load`.
+    pub blocked: Vec<BlockedName>,
     /// Loading or deferring.
     pub defer: DeferPolicy,
     /// Credentials that are available.
@@ -100,6 +106,8 @@ pub struct SurfaceRequest {
     pub capability_requirements: Vec<String>,
     /// Providers still connecting: namespace (with those below it) to provider.
     pub pending_providers: BTreeMap<String, String>,
+    /// How tools may be selected, in the caller's words; carried as it is beside what the surface was selected by.
+    pub selection_policy: Option<JsonPayload>,
     /// `auto`, `none`, `required` or a tool; carried as it is.
     pub default_tool_choice: Option<JsonPayload>,
     /// Adjacent policies; carried as they are.
@@ -128,6 +136,7 @@ impl SurfaceRequest {
             model: ModelCapabilities::default(),
             capability_requirements: Vec::new(),
             pending_providers: BTreeMap::new(),
+            selection_policy: None,
             default_tool_choice: None,
             policy_refs: Vec::new(),
             runtime_refs: Vec::new(),

@@ -13,7 +13,7 @@ pub enum Resolution<'a> {
     /// The tool is loaded: it may be called.
     Callable(&'a Entry),
     /// The tool is there but its schema has not been loaded: it must be discovered first.
-    NotLoaded(DeferredToolRef),
+    NotLoaded(Box<DeferredToolRef>),
     /// The tool may not be used here.
     Blocked(HiddenTool),
     /// The tool is not part of what this surface shows.
@@ -47,7 +47,7 @@ pub fn resolve<'a>(surface: &ToolSurface, catalog: &'a Catalog, name: &str) -> R
     }
     match place {
         Place::Loaded => Resolution::Callable(entry),
-        Place::Deferred(deferred) => Resolution::NotLoaded(deferred.clone()),
+        Place::Deferred(deferred) => Resolution::NotLoaded(Box::new(deferred.clone())),
         Place::Hidden(hiding, tool) => refused(hiding, tool.clone()),
         Place::Outside => match hidden_now(entry) {
             Some((hiding, tool)) => refused(hiding, tool),

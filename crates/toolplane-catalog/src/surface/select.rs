@@ -1,6 +1,6 @@
 //! Making a surface.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use toolplane_records::error::FieldViolation;
@@ -10,7 +10,7 @@ use toolplane_records::surface::{DeferredToolRef, LoadedTool, ToolSurface};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, ToolKind, ToolLifecycle};
 
-use super::request::{DeferPolicy, SurfaceRequest, is_within};
+use super::request::{BlockedName, DeferPolicy, SurfaceRequest, is_within};
 use super::similar::similar_names;
 use super::visibility::{Hiding, hidden, hidden_tool};
 use crate::catalog::{Catalog, Entry, Lookup};
@@ -30,7 +30,7 @@ pub fn select(
     let mut faults = Violations::default();
     let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
     let load = named_tools(catalog, "load", &request.load, &mut faults);
-    let blocked = named_tools(catalog, "blocked", &request.blocked, &mut faults);
+    let blocked = blocked_tools(catalog, &request.blocked, &mut faults);
     faults.into_result()?;
     let considered = catalog.entries().filter(|entry| {
         let id = entry.tool_id();
@@ -45,9 +45,11 @@ pub fn select(
     for entry in considered {
         let id = entry.tool_id();
         surface.tool_refs.push(id.as_str().to_owned());
-        match hidden(entry, request, named.contains(id) || load.contains(id), blocked.contains(id)) {
+        match hidden(entry, request, named.contains(id) || load.contains(id), blocked.get(id).copied()) {
             Some((Hiding::Blocked, reason, message)) => surface.blocked_tools.push(hidden_tool(entry, reason, message)),
-            Some((Hiding::Excluded, reason, message)) => surface.excluded_tools.push(hidden_tool(entry, reason, message)),
+            Some((Hiding::Excluded, reason, message)) => {
+                surface.excluded_tools.push(hidden_tool(entry, reason, message))
+            }
             None => selectable.push(entry),
         }
     }
@@ -77,7 +79,7 @@ fn defers(entry: &Entry, request: &SurfaceRequest, asked_for: bool, crowded: boo
     let always_load = interface.and_then(|interface| interface.always_load) == Some(true);
     let should_defer = interface.and_then(|interface| interface.should_defer) == Some(true);
     let wants_deferral = should_defer || registration.lifecycle() == ToolLifecycle::Deferred;
-    if asked_for || always_load || request.model.deferred_tools == Some(false) || request.defer == DeferPolicy::None {
+    if asked_for || always_load || request.model.deferred_tools == Some(false) {
         return false;
     }
     wants_deferral || crowded
@@ -90,33 +92,42 @@ fn pending_provider<'a>(entry: &Entry, request: &'a SurfaceRequest) -> Option<&'
 }
 
 fn named_tools(catalog: &Catalog, field: &str, names: &[String], faults: &mut Violations) -> BTreeSet<ToolId> {
-    let mut found = BTreeSet::new();
-    for (index, name) in names.iter().enumerate() {
-        let place = format!("{field}[{index}]");
-        match catalog.find(name) {
-            Lookup::One(entry) => {
-                found.insert(entry.tool_id().clone());
-            }
-            Lookup::Ambiguous(entries) => {
-                let full: Vec<&str> = entries.iter().map(|entry| entry.tool.full_name()).collect();
-                faults.add(place, format!("`{}` could be any of {}", shown(name, 80), full.join(", ")));
-            }
-            Lookup::Unknown => {
-                let similar = similar_names(name, catalog.entries());
-                let hint = if similar.is_empty() { String::new() } else { format!("; similar: {}", similar.join(", ")) };
-                faults.add(place, format!("`{}` is not a registered tool{hint}", shown(name, 80)));
-            }
+    let places = names.iter().enumerate().map(|(index, name)| (format!("{field}[{index}]"), name));
+    places.filter_map(|(place, name)| named_tool(catalog, place, name, faults)).collect()
+}
+
+/// The blocked tools, each with the message it is blocked with.
+fn blocked_tools<'a>(
+    catalog: &Catalog,
+    blocked: &'a [BlockedName],
+    faults: &mut Violations,
+) -> BTreeMap<ToolId, &'a str> {
+    let places = blocked.iter().enumerate().map(|(index, blocked)| (format!("blocked[{index}].name"), blocked));
+    places
+        .filter_map(|(place, blocked)| {
+            named_tool(catalog, place, &blocked.name, faults).map(|tool_id| (tool_id, blocked.message.as_str()))
+        })
+        .collect()
+}
+
+fn named_tool(catalog: &Catalog, place: String, name: &str, faults: &mut Violations) -> Option<ToolId> {
+    match catalog.find(name) {
+        Lookup::One(entry) => return Some(entry.tool_id().clone()),
+        Lookup::Ambiguous(entries) => {
+            let full: Vec<&str> = entries.iter().map(|entry| entry.tool.full_name()).collect();
+            faults.add(place, format!("`{}` could be any of {}", shown(name, 80), full.join(", ")));
+        }
+        Lookup::Unknown => {
+            let similar = similar_names(name, catalog.entries());
+            let hint = if similar.is_empty() { String::new() } else { format!("; similar: {}", similar.join(", ")) };
+            faults.add(place, format!("`{}` is not a registered tool{hint}", shown(name, 80)));
         }
     }
-    found
+    None
 }
 
 pub(super) fn loaded(entry: &Entry, now: Timestamp) -> LoadedTool {
-    LoadedTool {
-        tool_id: entry.tool_id().clone(),
-        name: entry.tool.full_name().to_owned(),
-        loaded_at: Some(now),
-    }
+    LoadedTool { tool_id: entry.tool_id().clone(), name: entry.tool.full_name().to_owned(), loaded_at: Some(now) }
 }
 
 /// The tool as a reference without its schema. With `pending`, its provider is still connecting.
@@ -164,12 +175,14 @@ struct SelectionPolicy<'a> {
     namespaces: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     load: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    blocked: &'a [String],
+    #[serde(skip_serializing_if = "<[BlockedName]>::is_empty")]
+    blocked: &'a [BlockedName],
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     credentials: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     feature_gates: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<&'a JsonPayload>,
 }
 
 fn empty(request: &SurfaceRequest, surface_id: SurfaceId, now: Timestamp) -> ToolSurface {
@@ -181,6 +194,7 @@ fn empty(request: &SurfaceRequest, surface_id: SurfaceId, now: Timestamp) -> Too
         blocked: &request.blocked,
         credentials: &request.credentials,
         feature_gates: &request.feature_gates,
+        requested: request.selection_policy.as_ref(),
     };
     ToolSurface {
         schema_version: toolplane_records::schema_version(),

@@ -20,18 +20,18 @@ pub(crate) enum Hiding {
 /// Why and how a tool is hidden.
 pub(crate) type Hidden = (Hiding, HiddenReason, String);
 
-/// Why the tool is hidden from the surface asked for; `named` if the request names it, `blocked` if it blocks it.
+/// Why the tool is hidden from the surface asked for; `named` if the request names it, `blocked` with the message it
+/// blocks it with.
 ///
 /// The first reason in this order counts: retired, blocked by name, lifecycle, features, role, model, capabilities, setup.
-pub(super) fn hidden(entry: &Entry, request: &SurfaceRequest, named: bool, blocked: bool) -> Option<Hidden> {
+pub(super) fn hidden(entry: &Entry, request: &SurfaceRequest, named: bool, blocked: Option<&str>) -> Option<Hidden> {
     let registration = entry.tool.registration();
     let retired = registration.lifecycle() == ToolLifecycle::Retired;
-    let by_name =
-        || blocked.then(|| (Hiding::Blocked, HiddenReason::PolicyBlocked, "is blocked by name in this surface".to_owned()));
-    if retired {
-        return by_lifecycle(registration, named);
-    }
-    by_name()
+    let by_name = blocked.filter(|_| !retired).map(|message| {
+        let message = if message.is_empty() { "is blocked by name in this surface" } else { message };
+        (Hiding::Blocked, HiddenReason::PolicyBlocked, message.to_owned())
+    });
+    by_name
         .or_else(|| by_lifecycle(registration, named))
         .or_else(|| by_feature(registration, request))
         .or_else(|| by_role(registration, request))
@@ -90,7 +90,8 @@ fn by_feature(registration: &Registration, request: &SurfaceRequest) -> Option<H
 }
 
 fn by_role(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {
-    if request.role.subagent && registration.declaration.tool_kind == ToolKind::PeerAgentTool {
+    let subagent = request.role.subagent || request.role.role == "subagent";
+    if subagent && registration.declaration.tool_kind == ToolKind::PeerAgentTool {
         return excluded(HiddenReason::RecursiveToolForbidden, "starts another agent, which a subagent may not do");
     }
     let needs_person = registration.interface.as_ref().and_then(|interface| interface.requires_user_interaction);
@@ -105,14 +106,20 @@ fn by_model(registration: &Registration, request: &SurfaceRequest) -> Option<Hid
     if let (Some(mode), Some(supported)) = (mode, &request.model.argument_modes)
         && !supported.contains(&mode)
     {
-        return excluded(HiddenReason::ModelUnsupported, format!("takes `{mode}` arguments, which the model cannot give"));
+        return excluded(
+            HiddenReason::ModelUnsupported,
+            format!("takes `{mode}` arguments, which the model cannot give"),
+        );
     }
     let supported = request.model.content_types.as_ref()?;
     let given = &registration.declaration.output_contract.as_ref()?.content_types;
     if given.is_empty() || given.iter().any(|kind| supported.contains(kind)) {
         return None;
     }
-    excluded(HiddenReason::ModelUnsupported, format!("gives only `{}`, which the model cannot read", given.join("`, `")))
+    excluded(
+        HiddenReason::ModelUnsupported,
+        format!("gives only `{}`, which the model cannot read", given.join("`, `")),
+    )
 }
 
 fn by_capability(registration: &Registration, request: &SurfaceRequest) -> Option<Hidden> {

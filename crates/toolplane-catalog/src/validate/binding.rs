@@ -3,8 +3,8 @@
 use toolplane_records::profile::{ExecutionBinding, HttpBinding, ProcessBinding};
 use toolplane_records::vocabulary::ExecutionKind;
 
-use super::{Schemas, check_list_length, check_name, check_text, check_version};
 use super::declaration::check_mappings;
+use super::{Schemas, check_list_length, check_name, check_text, check_version};
 use crate::limits::Limits;
 use crate::registration::Registration;
 use crate::violations::{Violations, shown};
@@ -34,7 +34,10 @@ pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Lim
     let Some(binding) = &profile.binding else { return };
     let kind = profile.execution_kind;
     if !carries_out(binding, kind) {
-        faults.add(BINDING, format!("a `{}` binding cannot carry out the execution kind `{kind}`", binding_type(binding)));
+        faults.add(
+            BINDING,
+            format!("a `{}` binding cannot carry out the execution kind `{kind}`", binding_type(binding)),
+        );
     }
     match binding {
         ExecutionBinding::Native { name } => check_name(&format!("{BINDING}.name"), name, faults),

@@ -31,7 +31,12 @@ fn check_refs(registration: &Registration, faults: &mut Violations) {
     let over = |get: fn(&ToolInterface) -> Option<&String>| interface.and_then(get);
     let refs = [
         ("declaration.interface_ref", declaration.interface_ref.as_ref(), interface_id, "interface"),
-        ("declaration.execution_profile_ref", declaration.execution_profile_ref.as_ref(), execution_id, "execution profile"),
+        (
+            "declaration.execution_profile_ref",
+            declaration.execution_profile_ref.as_ref(),
+            execution_id,
+            "execution profile",
+        ),
         (
             "interface.execution_profile_ref",
             over(|interface| interface.execution_profile_ref.as_ref()),
@@ -98,7 +103,7 @@ fn check_own(interface: &ToolInterface, registration: &Registration, limits: &Li
 
 fn check_facts(registration: &Registration, interface: &ToolInterface, schemas: &Schemas, faults: &mut Violations) {
     if let Some(SafetyFact::Rule(rule)) = &interface.is_enabled
-        && !rule.strip_prefix("feature:").is_some_and(|gate| !gate.is_empty())
+        && rule.strip_prefix("feature:").is_none_or(str::is_empty)
     {
         faults.add("interface.is_enabled", format!("`{}` is not true, false or `feature:<gate>`", shown(rule, 80)));
     }
@@ -107,7 +112,9 @@ fn check_facts(registration: &Registration, interface: &ToolInterface, schemas: 
         let Some(SafetyFact::Rule(text)) = declared(interface, *name) else { continue };
         let field = format!("interface.{name}");
         match SafetyRule::parse(text) {
-            None => faults.add(field, format!("`{}` is not a known rule; known are {}", shown(text, 80), SafetyRule::KNOWN)),
+            None => {
+                faults.add(field, format!("`{}` is not a known rule; known are {}", shown(text, 80), SafetyRule::KNOWN))
+            }
             Some(rule) if !rule.answers(*name) => {
                 faults.add(field, format!("the rule `{text}` does not answer this fact"));
             }
@@ -160,6 +167,7 @@ fn check_contradictions(registration: &Registration, faults: &mut Violations) {
     }
     let effects = registration.permission_profile.iter().flat_map(|profile| &profile.write_effects);
     for effect in effects.filter(|effect| **effect != WriteEffect::None) {
-        faults.add("permission_profile.write_effects", format!("`{effect}` contradicts `is_read_only` of the interface"));
+        faults
+            .add("permission_profile.write_effects", format!("`{effect}` contradicts `is_read_only` of the interface"));
     }
 }

@@ -1,1 +1,230 @@
-//! Tests.
+//! Registrations: each rule with the field it names.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixtures::{registration, shell_json, tool, tool_json};
+
+fn found(value: &Value) -> Vec<FieldViolation> {
+    validate(&registration(value), &Limits::default()).err().unwrap_or_default()
+}
+
+/// The shell tool with the value at `pointer` replaced is refused at `field` by `rule`.
+fn check(pointer: &str, value: Value, field: &str, rule: &str) {
+    let mut json = shell_json();
+    put(&mut json, pointer, value);
+    check_refused(&json, field, rule);
+}
+
+fn check_refused(json: &Value, field: &str, rule: &str) {
+    let found = found(json);
+    let fits = |violation: &FieldViolation| violation.field == field && violation.description.contains(rule);
+    assert!(found.iter().any(fits), "wanted {field}: {rule}\nfound {found:#?}");
+}
+
+fn put(json: &mut Value, pointer: &str, value: Value) {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    json.pointer_mut(parent).unwrap()[name] = value;
+}
+
+#[test]
+fn the_standards_shell_tool_is_accepted() {
+    let checked = validate(&registration(&shell_json()), &Limits::default()).unwrap();
+    assert_eq!(checked.full_name(), "local.shell.shell.exec");
+    assert_eq!(checked.digest(), checked.registration().digest());
+    let minimal = validate(&tool("a", "b"), &Limits::default()).unwrap();
+    assert_ne!(minimal.digest(), checked.digest());
+}
+
+#[test]
+fn names_follow_one_rule() {
+    for (name, rule) in [
+        ("", "1 to 128"),
+        (&*"x".repeat(129), "1 to 128"),
+        ("a b", "contains ' '"),
+        ("é", "contains 'é'"),
+        ("a/b", "contains '/'"),
+        (".a", "dot"),
+        ("a..b", "dot"),
+    ] {
+        check("/declaration/name", json!(name), "declaration.name", rule);
+        check("/declaration/namespace", json!(name), "declaration.namespace", rule);
+        check("/declaration/aliases", json!(["fine", name]), "declaration.aliases[1]", rule);
+        check("/interface/aliases", json!([name]), "interface.aliases[0]", rule);
+    }
+    check("/declaration/aliases", json!(["a", "a"]), "declaration.aliases[1]", "given twice");
+}
+
+#[test]
+fn versions_texts_and_lists_are_bounded() {
+    for version in ["0.3.0", "0.2", "0.2.", "0.2.x", "1.0.0", ""] {
+        check("/declaration/schema_version", json!(version), "declaration.schema_version", "0.2.x");
+    }
+    check("/interface/schema_version", json!("9"), "interface.schema_version", "0.2.x");
+    check("/declaration/description", json!(" \n "), "declaration.description", "must tell the model");
+    check("/declaration/description", json!("x".repeat(16_385)), "declaration.description", "at most 16384");
+    check("/declaration/title", json!("x".repeat(401)), "declaration.title", "at most 400");
+    let many: Vec<String> = (0..65).map(|i| format!("a{i}")).collect();
+    check("/declaration/aliases", json!(many), "declaration.aliases", "65 entries");
+    check("/declaration/capability_refs", json!(["a b"]), "declaration.capability_refs[0]", "only letters");
+    check("/declaration/annotations", json!([1]), "declaration.annotations", "must be a JSON object");
+    check(
+        "/declaration/external_mappings",
+        json!([{ "source": "mcp", "native_id": "" }]),
+        "declaration.external_mappings[0].native_id",
+        "must not be empty",
+    );
+}
+
+#[test]
+fn references_must_name_what_came_along() {
+    check(
+        "/declaration/interface_ref",
+        json!("other"),
+        "declaration.interface_ref",
+        "the interface is `interface:shell.exec`",
+    );
+    check("/interface/permission_profile_ref", json!("x"), "interface.permission_profile_ref", "names `x`");
+    check("/interface/tool_id", json!("other"), "interface.tool_id", "must be `tool_shell_exec`");
+    check("/interface/name", json!("other"), "interface.name", "must be `shell.exec`");
+    let mut missing = shell_json();
+    missing.as_object_mut().unwrap().remove("execution_profile");
+    check_refused(&missing, "declaration.execution_profile_ref", "the registration has no execution profile");
+}
+
+#[test]
+fn schemas_are_checked_where_they_stand() {
+    let place = "declaration.input_contract.model_input_schema";
+    let pointer = "/declaration/input_contract/model_input_schema";
+    check(pointer, json!({ "type": "array" }), place, "at its root");
+    check(pointer, json!({ "properties": {} }), place, "at its root");
+    check(
+        &format!("{pointer}/properties/command"),
+        json!({ "type": "texts" }),
+        &format!("{place}/properties/command/type"),
+        "not valid",
+    );
+    check(
+        "/interface/output_schema",
+        json!({ "$ref": "http://x" }),
+        "interface.output_schema/$ref",
+        "leaves the schema",
+    );
+    check(
+        "/declaration/output_contract",
+        json!({ "structured_schema": { "pattern": "(" } }),
+        "declaration.output_contract.structured_schema/pattern",
+        "",
+    );
+    check("/interface/model_input_schema", json!({ "type": "string" }), "interface.model_input_schema", "at its root");
+}
+
+#[test]
+fn internal_and_sensitive_fields_must_make_sense() {
+    let internal = "declaration.input_contract.internal_only_fields";
+    check(
+        "/declaration/input_contract/internal_only_fields",
+        json!(["command"]),
+        &format!("{internal}[0]"),
+        "must not appear",
+    );
+    let hidden_in_all_of = json!({ "type": "object", "allOf": [{ "properties": { "secret": {} } }] });
+    let mut json = tool_json("a", "b");
+    json["declaration"]["input_contract"] =
+        json!({ "model_input_schema": hidden_in_all_of, "internal_only_fields": ["secret"] });
+    check_refused(&json, &format!("{internal}[0]"), "must not appear");
+    let pointer = "/declaration/input_contract/sensitive_fields";
+    for wrong in ["", "command", "/comm~2and"] {
+        check(pointer, json!([wrong]), "declaration.input_contract.sensitive_fields[0]", "JSON pointer");
+    }
+    check(pointer, json!(["/passwort"]), "declaration.input_contract.sensitive_fields[0]", "no schema describes");
+}
+
+#[test]
+fn defaults_and_examples_must_fit() {
+    let defaults = "/declaration/input_contract/defaults";
+    let mut fine = shell_json();
+    put(&mut fine, defaults, json!({ "timeout_ms": 5000 }));
+    assert_eq!(found(&fine), []);
+    let place = "declaration.input_contract.defaults";
+    check(defaults, json!({ "timeout_ms": 5 }), &format!("{place}/timeout_ms"), "does not fit");
+    check(defaults, json!({ "other": 5 }), place, "does not fit");
+    check(defaults, json!([]), place, "must be a JSON object");
+    check(defaults, json!({ "simulated_edit_ref": "x" }), &format!("{place}/simulated_edit_ref"), "is internal");
+    let examples = "/declaration/input_contract/examples";
+    check(examples, json!([{ "command": "ls" }, {}]), "declaration.input_contract.examples[1]", "does not fit");
+}
+
+#[test]
+fn safety_rules_must_be_known_and_end() {
+    check("/interface/is_read_only", json!("classifier:vibes"), "interface.is_read_only", "not a known rule");
+    check("/interface/is_read_only", json!("same_as:is_fast"), "interface.is_read_only", "not a known rule");
+    check("/interface/is_read_only", json!("same_as:is_concurrency_safe"), "interface.is_read_only", "back to itself");
+    check("/interface/is_read_only", json!("same_as:is_read_only"), "interface.is_read_only", "back to itself");
+    check(
+        "/interface/is_read_only",
+        json!("classifier:command_destructive"),
+        "interface.is_read_only",
+        "does not answer",
+    );
+    check("/interface/is_destructive", json!("same_as:is_read_only"), "interface.is_destructive", "does not answer");
+    check("/interface/is_enabled", json!("maybe"), "interface.is_enabled", "feature:<gate>");
+    check("/interface/classifier_input", json!("command"), "interface.classifier_input", "input.<field>");
+    check("/interface/classifier_input", json!("input.cmd"), "interface.classifier_input", "no schema describes");
+    let mut json = shell_json();
+    put(&mut json, "/interface/is_read_only", json!(true));
+    put(&mut json, "/interface/is_destructive", json!(true));
+    check_refused(&json, "interface.is_destructive", "contradicts `is_read_only`");
+    check_refused(&json, "permission_profile.write_effects", "contradicts `is_read_only`");
+    let mut json = shell_json();
+    put(&mut json, "/interface/always_load", json!(true));
+    put(&mut json, "/interface/should_defer", json!(true));
+    check_refused(&json, "interface.always_load", "contradicts `should_defer`");
+}
+
+#[test]
+fn bindings_carry_out_their_execution_kind() {
+    let binding = "/execution_profile/binding";
+    let field = "execution_profile.binding";
+    check(
+        "/execution_profile/execution_kind",
+        json!("browser"),
+        field,
+        "cannot carry out the execution kind `browser`",
+    );
+    check(binding, json!({ "type": "native", "name": "x" }), field, "`native` binding cannot carry out");
+    check(binding, json!({ "type": "shell", "shell": "bash" }), "execution_profile.binding.shell", "absolute path");
+    check("/execution_profile/timeout_ms", json!(0), "execution_profile.timeout_ms", "1 to");
+    let process = |argv: Value| json!({ "type": "process", "argv": argv });
+    check(binding, process(json!([])), "execution_profile.binding.argv[0]", "must name the program");
+    check(binding, process(json!(["{command}"])), "execution_profile.binding.argv[0]", "must be fixed");
+    check(binding, process(json!(["wc", "{path}"])), "execution_profile.binding.argv[1]", "no schema describes");
+    check(binding, process(json!(["wc", "a\u{0}b"])), "execution_profile.binding.argv[1]", "NUL");
+    let env = json!({ "type": "process", "argv": ["wc"], "env": { "A=B": "" } });
+    check(binding, env, "execution_profile.binding.env.A=B", "not an environment variable");
+    let http = |hosts: Value| json!({ "type": "http", "allowed_hosts": hosts });
+    check(binding, http(json!([])), "execution_profile.binding.allowed_hosts", "at least one host");
+    for wrong in ["http://a", "a/b", "*", "*.*.a", "a_b", "A.example", "a:80", ""] {
+        check(
+            binding,
+            http(json!(["127.0.0.1", "::1", "*.example.org", wrong])),
+            "execution_profile.binding.allowed_hosts[3]",
+            "",
+        );
+    }
+    let methods = json!({ "type": "http", "allowed_hosts": ["a"], "allowed_methods": ["GET", "get"] });
+    check(binding, methods, "execution_profile.binding.allowed_methods[1]", "not one of");
+    let mut no_command = shell_json();
+    put(&mut no_command, "/declaration/input_contract/model_input_schema", json!({ "type": "object" }));
+    check_refused(&no_command, "execution_profile.binding", "`command`, which no schema describes");
+}
+
+#[test]
+fn everything_wrong_is_reported_at_once() {
+    let mut json = shell_json();
+    put(&mut json, "/declaration/name", json!(""));
+    put(&mut json, "/declaration/description", json!(""));
+    put(&mut json, "/interface/tool_id", json!("other"));
+    put(&mut json, "/execution_profile/timeout_ms", json!(0));
+    assert!(found(&json).len() >= 4);
+}

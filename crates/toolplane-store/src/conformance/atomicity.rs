@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{append, appends, check_commit, check_record, check_refused, enter, guarded, key, leave, must, put, writes};
+use super::{
+    append, appends, check_commit, check_record, check_refused, enter, guarded, key, leave, must, put, writes,
+};
 use crate::{Commit, CommitOutcome, Expect, ScoreRange, Store, Versioned, Write};
 
 /// One compare that does not hold keeps the whole commit out, and says what stands there.
@@ -23,10 +25,7 @@ pub async fn lost_compares_write_nothing(store: &dyn Store) {
         events: vec![append("a", 1, &["event"])],
         ..Commit::default()
     };
-    let current = vec![
-        (key("b"), Some(Versioned { version: 2, bytes: super::text("2") })),
-        (key("c"), None),
-    ];
+    let current = vec![(key("b"), Some(Versioned { version: 2, bytes: super::text("2") })), (key("c"), None)];
     check_commit(store, commit.clone(), CommitOutcome::Lost { current }).await;
     check_untouched(store).await;
 

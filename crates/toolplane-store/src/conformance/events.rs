@@ -32,20 +32,25 @@ pub async fn events_page_and_report_their_ends(store: &dyn Store) {
     let mut next = 1;
     for size in [1, 3, 1, 20, 2, 23] {
         let part: Vec<&str> = all.iter().skip(next - 1).take(size).map(String::as_str).collect();
-        check_commit(store, appends([append("s", next as u64, &part), append("sibling", next as u64, &part)]), CommitOutcome::Applied)
-            .await;
+        check_commit(
+            store,
+            appends([append("s", next as u64, &part), append("sibling", next as u64, &part)]),
+            CommitOutcome::Applied,
+        )
+        .await;
         next += size;
     }
 
     for (from, limit) in [(0, 99), (1, 99), (1, 7), (2, 3), (49, 9), (50, 1), (51, 9), (99, 9), (u64::MAX, 9), (5, 0)] {
         let page = must("events", store.events("s", from, limit).await);
-        let expected: Vec<_> = (1_u64..)
-            .zip(all.iter().map(|event| text(event)))
-            .filter(|(seq, _)| *seq >= from)
-            .take(limit)
-            .collect();
+        let expected: Vec<_> =
+            (1_u64..).zip(all.iter().map(|event| text(event))).filter(|(seq, _)| *seq >= from).take(limit).collect();
         assert_eq!((page.head_seq, page.oldest_seq), (50, 1), "ends, from {from}");
         assert_eq!(page.events, expected, "from {from} limit {limit}");
     }
-    assert_eq!(must("none", store.events("sib", 1, 9).await), EventPage::default(), "streams that begin alike do not meet");
+    assert_eq!(
+        must("none", store.events("sib", 1, 9).await),
+        EventPage::default(),
+        "streams that begin alike do not meet"
+    );
 }

@@ -18,8 +18,11 @@ async fn apply(store: &dyn Store, ops: impl Into<Vec<IndexOp>>) {
 /// A member has one score at a time; entries are ordered by score, then by member.
 pub async fn members_are_unique_and_ordered(store: &dyn Store) {
     check_scan(store, ScoreRange::all(), 9, &[]).await;
-    apply(store, [enter("queue", 5, "b"), enter("queue", 5, "a"), enter("queue", u64::MAX, "z"), enter("queue", 0, "c")])
-        .await;
+    apply(
+        store,
+        [enter("queue", 5, "b"), enter("queue", 5, "a"), enter("queue", u64::MAX, "z"), enter("queue", 0, "c")],
+    )
+    .await;
     check_scan(store, ScoreRange::all(), 9, &[(0, "c"), (5, "a"), (5, "b"), (u64::MAX, "z")]).await;
 
     // Moved, put where it stands, taken out, taken out when absent.
@@ -51,8 +54,13 @@ pub async fn scans_page_in_both_directions(store: &dyn Store) {
     check_scan(store, range.clone(), 0, &[]).await;
     check_scan(store, ScoreRange::up_to(1), 99, &entries[..6]).await;
     check_scan(store, ScoreRange::between(3, 2), 99, &[]).await;
-    check_scan(store, ScoreRange { after: Some((9, "m28".to_owned())), ..range.clone() }, 2, &[(9, "m29"), (10, "m30")])
-        .await;
+    check_scan(
+        store,
+        ScoreRange { after: Some((9, "m28".to_owned())), ..range.clone() },
+        2,
+        &[(9, "m29"), (10, "m30")],
+    )
+    .await;
     // The cursor's entry need not exist, and may lie outside the bounds.
     check_scan(store, ScoreRange { after: Some((9, "m28+".to_owned())), ..range.clone() }, 1, &[(9, "m29")]).await;
     check_scan(store, ScoreRange { after: Some((1, "m05".to_owned())), ..range.clone() }, 1, &within[..1]).await;

@@ -43,7 +43,8 @@ pub async fn keys_page_in_id_order(store: &dyn Store) {
         CommitOutcome::Applied,
     )
     .await;
-    let expected: Vec<_> = ids.iter().filter(|id| **id != "aa").map(|id| ((*id).to_owned(), versioned(1, id))).collect();
+    let expected: Vec<_> =
+        ids.iter().filter(|id| **id != "aa").map(|id| ((*id).to_owned(), versioned(1, id))).collect();
 
     for limit in [1, 2, 100] {
         let mut found = Vec::new();

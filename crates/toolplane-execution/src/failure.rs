@@ -1,0 +1,113 @@
+//! The errors adapters give: code, class, and what could help.
+
+use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability};
+
+/// Stable error codes of executions.
+pub mod codes {
+    /// The input breaks a rule of the tool.
+    pub const INPUT_INVALID: &str = "input.invalid";
+    /// The binding of the tool breaks a rule: nothing a caller can change.
+    pub const BINDING_INVALID: &str = "exec.binding_invalid";
+    /// No built-in tool has this name.
+    pub const NATIVE_UNKNOWN: &str = "exec.native_unknown";
+    /// A process ended with an exit code that does not mean success.
+    pub const EXIT_CODE: &str = "exec.exit_code";
+    /// A process was ended by a signal.
+    pub const SIGNAL: &str = "exec.signal";
+    /// A bound on memory, processes, CPU time, files or scratch space was reached.
+    pub const RESOURCE_LIMIT: &str = "exec.resource_limit";
+    /// More output than may be read.
+    pub const OUTPUT_LIMIT: &str = "exec.output_limit";
+    /// The output is not what the tool declares.
+    pub const OUTPUT_INVALID: &str = "exec.output_invalid";
+    /// The wall time was over.
+    pub const TIMEOUT: &str = "exec.timeout";
+    /// The caller asked for the end.
+    pub const CANCELED: &str = "exec.canceled";
+    /// The tool was caught trying something its sandbox denies, and failed.
+    pub const SANDBOX_VIOLATION: &str = "sandbox.violation";
+    /// This machine has no sandbox.
+    pub const SANDBOX_UNAVAILABLE: &str = "sandbox.unavailable";
+    /// A layer of the sandbox could not be set up; nothing ran.
+    pub const SANDBOX_SETUP_FAILED: &str = "sandbox.setup_failed";
+    /// The sandbox was killed from outside while the tool ran.
+    pub const SANDBOX_LOST: &str = "sandbox.lost";
+    /// A path leads out of the workspace.
+    pub const PATH_OUTSIDE: &str = "path.outside_workspace";
+    /// There is nothing at this path.
+    pub const PATH_NOT_FOUND: &str = "path.not_found";
+    /// The file cannot be read by this tool.
+    pub const PATH_UNREADABLE: &str = "path.unreadable";
+    /// The request may not go there.
+    pub const EGRESS_DENIED: &str = "http.egress_denied";
+    /// The server answered with an error.
+    pub const HTTP_STATUS: &str = "http.status";
+    /// The server could not be reached, or broke off.
+    pub const HTTP_UNREACHABLE: &str = "http.unreachable";
+}
+
+/// The input is wrong at `field`.
+pub(crate) fn invalid_input(field: &str, rule: impl Into<String>) -> ToolError {
+    let rule = rule.into();
+    let message = if field.is_empty() { format!("the input {rule}") } else { format!("`{field}` {rule}") };
+    ToolError {
+        field_violations: vec![FieldViolation { field: field.to_owned(), description: rule }],
+        ..nothing_done(ToolError::new(
+            codes::INPUT_INVALID,
+            ErrorClass::InvalidArguments,
+            Recoverability::ChangeArguments,
+            message,
+        ))
+    }
+}
+
+/// The tool is declared in a way that cannot be run.
+pub(crate) fn invalid_binding(message: impl Into<String>) -> ToolError {
+    let class = ErrorClass::SetupRequired;
+    nothing_done(ToolError::new(codes::BINDING_INVALID, class, Recoverability::CompleteSetup, message))
+}
+
+/// The wall time of `seconds` was over.
+pub(crate) fn timed_out(seconds: f64) -> ToolError {
+    let message = format!("the tool did not end within {seconds} s");
+    let error = ToolError::new(codes::TIMEOUT, ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, message);
+    something_may_be_done(ToolError { abort_reason: Some(AbortReason::Timeout), ..error })
+}
+
+/// The caller asked for the end.
+pub(crate) fn canceled() -> ToolError {
+    let message = "the call was canceled while it was running";
+    something_may_be_done(ToolError::new(
+        codes::CANCELED,
+        ErrorClass::Canceled,
+        Recoverability::VerifyBeforeRetry,
+        message,
+    ))
+}
+
+/// The tool failed in its own way.
+pub(crate) fn execution_failed(code: &str, message: impl Into<String>) -> ToolError {
+    ToolError::new(code, ErrorClass::ExecutionFailed, Recoverability::ChangeArguments, message)
+}
+
+/// More than may be read.
+pub(crate) fn too_large(message: impl Into<String>) -> ToolError {
+    let class = ErrorClass::ResultTooLarge;
+    ToolError::new(codes::OUTPUT_LIMIT, class, Recoverability::ChangeArguments, message)
+}
+
+/// `error`, with the assurance that nothing happened.
+pub(crate) fn nothing_done(error: ToolError) -> ToolError {
+    ToolError { side_effects: Some("none".to_owned()), ..error }
+}
+
+/// `error`, with the warning that something may have happened.
+pub(crate) fn something_may_be_done(error: ToolError) -> ToolError {
+    ToolError { side_effects: Some("unknown".to_owned()), ..error }
+}
+
+/// At most 200 characters of something a caller gave, without control characters, for an error text.
+pub(crate) fn excerpt(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}

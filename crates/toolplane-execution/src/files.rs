@@ -1,0 +1,104 @@
+//! Reading tools beneath the workspace: `files.read_file`, `files.list_dir`, `files.search_text`.
+//!
+//! Every file is opened through the directory of the workspace, one component at a time in the kernel, so that no link
+//! and no race leads out of it. Only regular files are read, whatever else is there is refused at once. Everything is
+//! bounded: bytes, lines, entries, depth and time.
+
+mod list;
+mod place;
+mod read;
+mod search;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
+use toolplane_records::error::ToolError;
+
+use crate::adapter::Adapter;
+use crate::call::{Call, Context};
+use crate::deadline::bounded;
+use crate::failure::{execution_failed, invalid_binding, codes};
+use crate::input;
+use crate::outcome::Outcome;
+
+/// Set when nobody waits for the work any more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Stops the work when the call is over, however it is over.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One tool: from its input to its outcome, on a thread that may block.
+trait FileTool: std::fmt::Debug + Send + Sync + 'static {
+    type Input: DeserializeOwned + Send + 'static;
+    fn run(workspace: &Dir, input: Self::Input, stop: &Stop) -> Result<Outcome, ToolError>;
+}
+
+/// The adapter around a [`FileTool`].
+#[derive(Debug)]
+pub(crate) struct Files<T> {
+    workspace: PathBuf,
+    default_timeout: Duration,
+    tool: std::marker::PhantomData<fn() -> T>,
+}
+
+pub(crate) type ReadFile = Files<read::Read>;
+pub(crate) type ListDir = Files<list::List>;
+pub(crate) type SearchText = Files<search::Search>;
+
+impl<T> Files<T> {
+    pub(crate) fn new(workspace: &Path, default_timeout: Duration) -> Self {
+        Self { workspace: workspace.to_owned(), default_timeout, tool: std::marker::PhantomData }
+    }
+}
+
+impl<T: FileTool> Adapter for Files<T> {
+    fn pool(&self) -> &'static str {
+        "files"
+    }
+
+    fn needs_sandbox(&self) -> bool {
+        false
+    }
+
+    fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
+        let work = async move {
+            let input = match input::read::<T::Input>(&call.input) {
+                Ok(input) => input,
+                Err(error) => return Outcome::failure(error),
+            };
+            let workspace = call.workspace.clone().unwrap_or_else(|| self.workspace.clone());
+            let stop = Stop::default();
+            let _guard = StopOnDrop(stop.clone());
+            let work = move || {
+                let dir = Dir::open_ambient_dir(&workspace, ambient_authority())
+                    .map_err(|error| invalid_binding(format!("the workspace cannot be opened: {error}")))?;
+                T::run(&dir, input, &stop)
+            };
+            match tokio::task::spawn_blocking(work).await {
+                Ok(Ok(outcome)) => outcome,
+                Ok(Err(error)) => Outcome::failure(error),
+                Err(_) => Outcome::failure(execution_failed(codes::PATH_UNREADABLE, "the worker is shutting down")),
+            }
+        };
+        Box::pin(bounded(call.timeout.unwrap_or(self.default_timeout), context, work))
+    }
+}

@@ -1,0 +1,106 @@
+//! `files.list_dir`: the entries of one directory.
+
+use cap_std::fs::{Dir, FileType};
+use serde::{Deserialize, Serialize};
+use toolplane_records::error::ToolError;
+
+use super::place::{refused, relative};
+use super::{FileTool, Stop};
+use crate::failure::invalid_input;
+use crate::outcome::Outcome;
+
+const DEFAULT_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 10_000;
+/// Most entries looked at; beyond that the listing says that it is not complete.
+const MAX_SEEN: usize = 100_000;
+
+/// What the tool takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListInput {
+    /// The directory, relative to the workspace; the workspace itself when absent.
+    #[serde(default)]
+    path: String,
+    /// Most entries; 1000 when absent.
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry {
+    /// Bytes that are no UTF-8 are replaced by U+FFFD.
+    name: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListReport {
+    path: String,
+    entries: Vec<Entry>,
+    /// Entries there are, as far as they were looked at.
+    total: usize,
+    /// Entries were left out.
+    truncated: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct List;
+
+impl FileTool for List {
+    type Input = ListInput;
+
+    fn run(workspace: &Dir, input: ListInput, stop: &Stop) -> Result<Outcome, ToolError> {
+        let limit = input.limit.unwrap_or(DEFAULT_ENTRIES);
+        if limit == 0 || limit > MAX_ENTRIES {
+            return Err(invalid_input("limit", format!("must be from 1 to {MAX_ENTRIES}")));
+        }
+        let path = relative(&input.path)?;
+        let found = workspace.read_dir(&path).map_err(|error| refused(&input.path, &error))?;
+        let mut names = Vec::new();
+        let mut complete = true;
+        for entry in found.flatten() {
+            if names.len() >= MAX_SEEN || stop.wanted() {
+                complete = false;
+                break;
+            }
+            names.push((entry.file_name(), entry));
+        }
+        names.sort_by(|left, right| left.0.cmp(&right.0));
+        let total = names.len();
+        let entries: Vec<_> = names.into_iter().take(limit).map(|(_, entry)| describe(&entry)).collect();
+        let text = entries.iter().map(line).collect();
+        let truncated = !complete || entries.len() < total;
+        Ok(Outcome::text(text).structured(&ListReport { path: input.path, entries, total, truncated }))
+    }
+}
+
+fn describe(entry: &cap_std::fs::DirEntry) -> Entry {
+    let kind = entry.file_type().ok();
+    let size_bytes = match kind {
+        Some(kind) if kind.is_file() => entry.metadata().ok().map(|metadata| metadata.len()),
+        _ => None,
+    };
+    Entry { name: entry.file_name().to_string_lossy().into_owned(), kind: kind.map_or("other", name_of), size_bytes }
+}
+
+fn name_of(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        "directory"
+    } else if kind.is_file() {
+        "file"
+    } else if kind.is_symlink() {
+        "symlink"
+    } else {
+        "other"
+    }
+}
+
+fn line(entry: &Entry) -> String {
+    match (entry.kind, entry.size_bytes) {
+        ("directory", _) => format!("{}/\n", entry.name),
+        (_, Some(size)) => format!("{} ({size} bytes)\n", entry.name),
+        (kind, None) => format!("{} ({kind})\n", entry.name),
+    }
+}

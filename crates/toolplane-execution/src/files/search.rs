@@ -1,0 +1,209 @@
+//! `files.search_text`: lines that match a pattern, in the files beneath a directory.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read as _};
+
+use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt as _};
+use globset::{GlobBuilder, GlobMatcher};
+use regex::bytes::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+
+use super::place::{refused, relative};
+use super::{FileTool, Stop};
+use crate::failure::{codes, excerpt, invalid_input};
+use crate::outcome::Outcome;
+
+const DEFAULT_MATCHES: usize = 200;
+const MAX_MATCHES: usize = 5000;
+const MAX_PATTERN_BYTES: usize = 4096;
+/// Bounds of one search: entries, depth, bytes read in all and of one file, bytes shown of one line.
+const MAX_ENTRIES: usize = 100_000;
+const MAX_DEPTH: usize = 64;
+const MAX_READ_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 500;
+/// Memory a compiled pattern may take.
+const MAX_PATTERN_SIZE: usize = 4 * 1024 * 1024;
+
+/// What the tool takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchInput {
+    /// A regular expression, matched against each line; without look-around and back-references.
+    pattern: String,
+    /// The directory to look in, relative to the workspace; the workspace itself when absent.
+    #[serde(default)]
+    path: String,
+    /// Only files whose path beneath the directory matches, e.g. `**/*.rs`. A pattern without `/` matches file names.
+    glob: Option<String>,
+    /// Most matching lines; 200 when absent.
+    max_matches: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Match {
+    path: String,
+    line: u64,
+    text: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct SearchReport {
+    matches: Vec<Match>,
+    files_searched: usize,
+    files_skipped: usize,
+    /// There may be more: the bound that was reached, if one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_at: Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Search;
+
+impl FileTool for Search {
+    type Input = SearchInput;
+
+    fn run(workspace: &Dir, input: SearchInput, stop: &Stop) -> Result<Outcome, ToolError> {
+        let most = input.max_matches.unwrap_or(DEFAULT_MATCHES);
+        if most == 0 || most > MAX_MATCHES {
+            return Err(invalid_input("max_matches", format!("must be from 1 to {MAX_MATCHES}")));
+        }
+        let pattern = compile(&input.pattern)?;
+        let glob = input.glob.as_deref().map(compile_glob).transpose()?;
+        let start = relative(&input.path)?;
+        let root = workspace.open_dir(&start).map_err(|error| refused(&input.path, &error))?;
+        let mut walk = Walk { pattern, glob, most, stop, entries: 0, bytes: 0, report: SearchReport::default() };
+        walk.run(root);
+        Ok(outcome(walk.report))
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, ToolError> {
+    if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
+        return Err(invalid_input("pattern", format!("must have from 1 to {MAX_PATTERN_BYTES} bytes")));
+    }
+    RegexBuilder::new(pattern).size_limit(MAX_PATTERN_SIZE).build().map_err(|error| {
+        let text = error.to_string();
+        let rule = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        invalid_input("pattern", format!("is not a regular expression this tool takes: {}", excerpt(rule)))
+    })
+}
+
+fn compile_glob(glob: &str) -> Result<GlobMatcher, ToolError> {
+    if glob.len() > MAX_PATTERN_BYTES {
+        return Err(invalid_input("glob", format!("is longer than {MAX_PATTERN_BYTES} bytes")));
+    }
+    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    GlobBuilder::new(&anywhere)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| invalid_input("glob", format!("is not a path pattern: {}", excerpt(&error.kind().to_string()))))
+}
+
+fn outcome(report: SearchReport) -> Outcome {
+    let lines = report.matches.iter().map(|found| format!("{}:{}:{}\n", found.path, found.line, found.text));
+    let outcome = Outcome::text(lines.collect()).structured(&report);
+    match report.stopped_at {
+        // Enough matches is an answer; giving up looking is only part of one.
+        None | Some("max_matches") => outcome,
+        Some(bound) => outcome.failed(ToolError::new(
+            codes::OUTPUT_LIMIT,
+            ErrorClass::PartialFailure,
+            Recoverability::ChangeArguments,
+            format!("the search ended at its bound of {bound}; narrow it with `path` or `glob`"),
+        )),
+    }
+}
+
+struct Walk<'a> {
+    pattern: Regex,
+    glob: Option<GlobMatcher>,
+    most: usize,
+    stop: &'a Stop,
+    entries: usize,
+    bytes: u64,
+    report: SearchReport,
+}
+
+impl Walk<'_> {
+    /// Breadth first, in the order of names, never through a symbolic link, never into `.git`.
+    fn run(&mut self, root: Dir) {
+        let mut waiting = VecDeque::from([(root, String::new(), 0)]);
+        while let Some((dir, path, depth)) = waiting.pop_front() {
+            let Ok(entries) = dir.entries() else { continue };
+            let mut entries: Vec<_> = entries.flatten().take(MAX_ENTRIES).collect();
+            entries.sort_by_key(DirEntry::file_name);
+            for entry in entries {
+                self.entries += 1;
+                if self.over() {
+                    return;
+                }
+                let name = entry.file_name();
+                let child = format!("{path}{}", name.to_string_lossy());
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() && name != ".git" && depth < MAX_DEPTH {
+                    if let Ok(below) = entry.open_dir() {
+                        waiting.push_back((below, format!("{child}/"), depth + 1));
+                    }
+                } else if kind.is_file() && self.glob.as_ref().is_none_or(|glob| glob.is_match(&child)) {
+                    self.search(&entry, &child);
+                }
+            }
+        }
+    }
+
+    /// Whether a bound was reached; notes which.
+    fn over(&mut self) -> bool {
+        let bound = if self.report.matches.len() >= self.most {
+            "max_matches"
+        } else if self.entries > MAX_ENTRIES {
+            "entries"
+        } else if self.bytes > MAX_READ_BYTES {
+            "bytes"
+        } else if self.stop.wanted() {
+            "time"
+        } else {
+            return false;
+        };
+        self.report.stopped_at = Some(bound);
+        true
+    }
+
+    fn search(&mut self, entry: &DirEntry, path: &str) {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+        let file = entry.open_with(&options).ok().filter(|file| {
+            file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES)
+        });
+        let Some(file) = file else {
+            self.report.files_skipped += 1;
+            return;
+        };
+        // The file may grow while it is read.
+        let mut source = BufReader::with_capacity(64 * 1024, file.take(MAX_FILE_BYTES));
+        if source.fill_buf().is_ok_and(|beginning| beginning.contains(&0)) {
+            self.report.files_skipped += 1;
+            return;
+        }
+        self.report.files_searched += 1;
+        let mut line = Vec::new();
+        let mut number = 0;
+        while source.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            number += 1;
+            self.bytes += line.len() as u64;
+            let text = line.strip_suffix(b"\n").unwrap_or(&line);
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            if self.pattern.is_match(text) {
+                let shown = String::from_utf8_lossy(&text[..text.len().min(MAX_LINE_BYTES)]).into_owned();
+                self.report.matches.push(Match { path: path.to_owned(), line: number, text: shown });
+            }
+            if self.over() {
+                return;
+            }
+            line.clear();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! HTTP requests within an allow list.
+//!
+//! Where a request may go is decided three times: on the parsed URL, on every redirect, and on the addresses a name
+//! resolves to, and only an address that was decided on is connected to. Proxies of the environment are not used. A body
+//! is never decompressed, so what is counted is what is kept.
+
+mod address;
+mod body;
+mod policy;
+mod request;
+mod resolve;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Client, Method, Response};
+use toolplane_records::error::ToolError;
+use toolplane_records::profile::{ExecutionBinding, HttpBinding};
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use url::Url;
+
+use crate::adapter::Adapter;
+use crate::call::{Call, Context};
+use crate::deadline::bounded;
+use crate::failure::{codes, excerpt, invalid_binding};
+use crate::outcome::Outcome;
+use crate::progress::{Counts, Meter, final_status};
+use policy::{Policy, egress_denied};
+use request::Request;
+pub use resolve::{Lookup, SystemLookup};
+use resolve::{Clients, denied_by_resolver};
+
+const MAX_REDIRECTS: usize = 3;
+
+/// Sends HTTP requests.
+#[derive(Debug)]
+pub(crate) struct Http {
+    clients: Clients,
+    default_timeout: Duration,
+}
+
+impl Http {
+    pub(crate) fn new(lookup: Arc<dyn Lookup>, default_timeout: Duration) -> Self {
+        Self { clients: Clients::new(lookup), default_timeout }
+    }
+
+    async fn fetch(&self, call: &Call, binding: &HttpBinding, meter: &mut Meter) -> Result<Outcome, ToolError> {
+        let policy = Policy::of(binding);
+        let request = Request::read(call, &policy)?;
+        let client = self.clients.of(&policy).map_err(|error| invalid_binding(error.to_string()))?;
+        let (url, response) = send(&client, request, &policy).await?;
+        let most = binding.max_response_bytes.unwrap_or(body::DEFAULT_MAX_BYTES);
+        let most = call.max_output_bytes.map_or(most, |bytes| bytes.min(most));
+        body::outcome(&url, response, most, meter).await
+    }
+}
+
+impl Adapter for Http {
+    fn pool(&self) -> &'static str {
+        "http"
+    }
+
+    fn needs_sandbox(&self) -> bool {
+        false
+    }
+
+    fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let ExecutionBinding::Http(binding) = &call.binding else {
+                return Outcome::failure(invalid_binding("the tool is not bound to HTTP"));
+            };
+            let mut meter = Meter::start(&context.progress);
+            let fetch = async { self.fetch(call, binding, &mut meter).await.unwrap_or_else(Outcome::failure) };
+            let outcome = bounded(call.timeout.unwrap_or(self.default_timeout), context, fetch).await;
+            let counts = Counts { bytes_read: Some(outcome.output_bytes), ..Counts::default() };
+            meter.finish(counts, final_status(&outcome));
+            outcome
+        })
+    }
+}
+
+/// Sends the request and follows redirects, each checked like the first URL.
+async fn send(client: &Client, mut request: Request, policy: &Policy) -> Result<(Url, Response), ToolError> {
+    for _ in 0..=MAX_REDIRECTS {
+        let response = request.send(client).await.map_err(|error| unreachable(&error, &request.url))?;
+        let Some(location) = redirect_target(&response) else { return Ok((request.url, response)) };
+        let target = request
+            .url
+            .join(&location)
+            .map_err(|_| egress_denied("the server redirects to something that is not a URL", &location))?;
+        policy.check_url(&target)?;
+        if request.url.scheme() == "https" && target.scheme() == "http" {
+            return Err(egress_denied("the server redirects from https to http", target.as_str()));
+        }
+        request.redirect(target, response.status());
+    }
+    Err(egress_denied("the server redirects more than 3 times", request.url.as_str()))
+}
+
+fn redirect_target(response: &Response) -> Option<String> {
+    let redirects = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+    let location = response.headers().get(header::LOCATION).filter(|_| redirects)?;
+    Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+/// Why no response came. Never shows the query of the URL, which may hold secrets.
+fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
+    if let Some(reason) = denied_by_resolver(error) {
+        return egress_denied(&reason, url.host_str().unwrap_or_default());
+    }
+    let place = format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+    let what = if error.is_connect() { "cannot be reached" } else { "broke off" };
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    // The outermost text has the URL; the innermost is the system's or the protocol's.
+    let detail = if std::ptr::eq(cause, error as &dyn std::error::Error) { String::new() } else { format!(": {cause}") };
+    let message = format!("`{}` {what}{}", excerpt(&place), excerpt(&detail));
+    ToolError::new(codes::HTTP_UNREACHABLE, ErrorClass::DependencyUnavailable, Recoverability::RetryLater, message)
+}
+
+/// Methods that are safe to send again as they are.
+fn is_safe(method: &Method) -> bool {
+    *method == Method::GET || *method == Method::HEAD
+}
+
+/// Headers that must not travel to another origin.
+fn strip_secrets(headers: &mut HeaderMap) {
+    for name in [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION] {
+        headers.remove(name);
+    }
+    headers.remove(request::IDEMPOTENCY_KEY);
+}
+
+#[cfg(test)]
+mod tests;

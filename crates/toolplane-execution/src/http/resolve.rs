@@ -1,0 +1,117 @@
+//! From names to addresses a request may connect to.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use reqwest::Client;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect;
+
+use super::policy::Policy;
+
+/// Most clients kept; each is one connection pool for one allow list.
+const MAX_CLIENTS: usize = 64;
+
+/// Finds the addresses of a host name.
+pub trait Lookup: Send + Sync + std::fmt::Debug {
+    /// All addresses of `name`.
+    fn lookup(&self, name: &str) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemLookup;
+
+impl Lookup for SystemLookup {
+    fn lookup(&self, name: &str) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// A name that resolves to an address its tool may not reach.
+#[derive(Debug)]
+struct DeniedAddress(IpAddr);
+
+impl std::fmt::Display for DeniedAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the host stands for {}, which is not allowed for this tool", self.0)
+    }
+}
+
+impl std::error::Error for DeniedAddress {}
+
+/// The reason, if `error` came from an address that is not allowed.
+pub(super) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        if let Some(denied) = next.downcast_ref::<DeniedAddress>() {
+            return Some(denied.to_string());
+        }
+        cause = next.source();
+    }
+    None
+}
+
+/// Resolves for one allow list. One address that is not allowed refuses the name: a mixed answer is an attack.
+#[derive(Debug)]
+struct Guard {
+    policy: Policy,
+    lookup: Arc<dyn Lookup>,
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (policy, found) = (self.policy.clone(), self.lookup.lookup(name.as_str()));
+        Box::pin(async move {
+            let addresses = found.await?;
+            if let Some(denied) = addresses.iter().find(|address| !policy.allows_address(name.as_str(), **address)) {
+                return Err(DeniedAddress(*denied).into());
+            }
+            let checked: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(checked)
+        })
+    }
+}
+
+/// One client for each allow list in use.
+#[derive(Debug)]
+pub(super) struct Clients {
+    lookup: Arc<dyn Lookup>,
+    made: Mutex<BTreeMap<Policy, Client>>,
+}
+
+impl Clients {
+    pub(super) fn new(lookup: Arc<dyn Lookup>) -> Self {
+        Self { lookup, made: Mutex::default() }
+    }
+
+    /// The client whose connections go only where `policy` allows.
+    pub(super) fn of(&self, policy: &Policy) -> reqwest::Result<Client> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = made.get(policy) {
+            return Ok(client.clone());
+        }
+        let guard = Guard { policy: policy.clone(), lookup: Arc::clone(&self.lookup) };
+        let client = Client::builder()
+            .dns_resolver(Arc::new(guard))
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(Duration::from_secs(10))
+            .pool_idle_timeout(Duration::from_secs(30))
+            .user_agent(concat!("toolplane/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        if made.len() >= MAX_CLIENTS {
+            made.pop_first();
+        }
+        made.insert(policy.clone(), client.clone());
+        Ok(client)
+    }
+}

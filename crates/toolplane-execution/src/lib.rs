@@ -1,0 +1,40 @@
+//! Adapters: what runs a tool call, one per kind of binding.
+//!
+//! A [`Toolbox`] holds them all. [`Toolbox::execute`] takes a [`Call`] and gives back an [`Outcome`], always: whatever goes
+//! wrong is an error of the standard inside the outcome, mapped here and nowhere else. [`Toolbox::capabilities`] says which
+//! pools can be served on this machine and which cannot, and why; a call that needs the sandbox never runs without it.
+//!
+//! | binding | pool | sandbox | what it does |
+//! |---|---|---|---|
+//! | shell | `shell` | yes | a command line in `bash` |
+//! | process | `process` | yes | a declared program, without a shell |
+//! | http | `http` | no | requests within an allow list |
+//! | native `files.*` | `files` | no | reading and searching beneath the workspace |
+//! | native `native.*` | `native` | no | tools inside this program |
+//!
+//! This crate knows tools and their outputs. It knows no leases, no stores, no transport, and nothing about how results
+//! are kept or shortened.
+
+pub mod adapter;
+pub mod call;
+mod deadline;
+mod failure;
+mod files;
+mod http;
+mod input;
+mod native;
+pub mod outcome;
+mod process;
+pub mod progress;
+mod sandboxed;
+mod shell;
+pub mod text;
+pub mod toolbox;
+
+pub use adapter::Adapter;
+pub use call::{Call, Context};
+pub use failure::codes;
+pub use http::{Lookup, SystemLookup};
+pub use outcome::Outcome;
+pub use progress::{ProgressSink, ProgressUpdate};
+pub use toolbox::{Capabilities, Gap, Options, Toolbox};

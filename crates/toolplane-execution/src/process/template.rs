@@ -1,0 +1,69 @@
+//! Command lines with places for input fields.
+//!
+//! An argument that is exactly `{field}` is replaced by that field of the input: text as it is, numbers and booleans as
+//! JSON spells them. It stays one argument whatever is in it; no shell is involved. `{{field}}` is the literal text
+//! `{field}`. Every other argument is literal. The program itself cannot come from the input.
+
+use serde_json::{Map, Value};
+use toolplane_records::error::ToolError;
+use toolplane_records::payload::JsonPayload;
+
+use crate::failure::{excerpt, invalid_binding, invalid_input};
+
+/// The arguments for one call.
+///
+/// Fails as a fault of the declaration if a place is malformed or the program is a place, and as a fault of the input if
+/// a field is missing, has NUL, or is neither text, number nor boolean.
+pub(super) fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<String>, ToolError> {
+    match template.first() {
+        None => return Err(invalid_binding("the tool has an empty command line")),
+        Some(program) if place(program)?.is_some() => {
+            return Err(invalid_binding("the program of the tool must not come from the input"));
+        }
+        Some(_) => {}
+    }
+    let Value::Object(fields) = input.to_value() else {
+        return Err(invalid_input("", "must be an object"));
+    };
+    template.iter().map(|argument| fill_one(argument, &fields)).collect()
+}
+
+fn fill_one(argument: &str, fields: &Map<String, Value>) -> Result<String, ToolError> {
+    let Some(field) = place(argument)? else {
+        return Ok(literal(argument));
+    };
+    let text = match fields.get(field) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
+        None | Some(Value::Null) => return Err(invalid_input(field, "is needed for the command line of this tool")),
+        Some(_) => return Err(invalid_input(field, "must be text, a number or a boolean")),
+    };
+    if text.contains('\0') {
+        return Err(invalid_input(field, "must not contain NUL"));
+    }
+    Ok(text)
+}
+
+/// The field an argument is the place of, if it is one.
+fn place(argument: &str) -> Result<Option<&str>, ToolError> {
+    let Some(inner) = argument.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else { return Ok(None) };
+    if inner.starts_with('{') && inner.ends_with('}') {
+        return Ok(None);
+    }
+    let name = |byte: u8| byte == b'_' || byte == b'-' || byte.is_ascii_alphanumeric();
+    if inner.is_empty() || !inner.bytes().all(name) {
+        let text = excerpt(argument);
+        return Err(invalid_binding(format!("`{text}` in the tool's command line is not a field name in braces")));
+    }
+    Ok(Some(inner))
+}
+
+fn literal(argument: &str) -> String {
+    match argument.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) {
+        Some(inner) => format!("{{{inner}}}"),
+        None => argument.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

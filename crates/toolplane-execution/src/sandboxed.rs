@@ -1,0 +1,176 @@
+//! Running a call's process in the sandbox and mapping its end to an outcome.
+
+mod mapping;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_sandbox::{Limits, Posture, Profile, Progress, Running, SandboxBackend, SandboxError, SandboxSpec};
+
+use crate::call::{Call, Context};
+use crate::failure::{self, codes};
+use crate::outcome::Outcome;
+use crate::progress::{Counts, Meter, final_status};
+
+pub(crate) use mapping::{Rules, report};
+
+/// The sandbox of a worker, with what runs in it by default.
+#[derive(Debug)]
+pub(crate) struct Sandboxed {
+    pub(crate) backend: Arc<dyn SandboxBackend>,
+    pub(crate) posture: Posture,
+    pub(crate) workspace: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) ceiling: Limits,
+    pub(crate) read_only_paths: Vec<PathBuf>,
+}
+
+impl Sandboxed {
+    /// What a call is given: its profile applied to its workspace, its limits, and the variables every tool gets.
+    pub(crate) fn spec(&self, call: &Call, argv: Vec<String>, default: Profile) -> Result<SandboxSpec, ToolError> {
+        let profile = match &call.sandbox_profile {
+            None => default,
+            Some(name) => name.parse().map_err(|error: SandboxError| failure::invalid_binding(error.to_string()))?,
+        };
+        let workspace = call.workspace.as_ref().unwrap_or(&self.workspace);
+        let mut spec = SandboxSpec::new(argv).with_profile(profile, workspace);
+        spec.read_only_paths = self.read_only_paths.clone();
+        spec.limits = self.limits(call);
+        spec.declared_env = BTreeSet::new();
+        for (name, value) in [
+            ("TOOLPLANE_INVOCATION_ID", call.invocation_id.as_str().to_owned()),
+            ("TOOLPLANE_IDEMPOTENCY_KEY", call.idempotency_key.clone()),
+            ("TOOLPLANE_FENCE", call.fence.to_string()),
+            ("TOOLPLANE_ATTEMPT", call.attempt.to_string()),
+        ] {
+            spec.env.insert(name.to_owned(), value);
+        }
+        Ok(spec)
+    }
+
+    fn limits(&self, call: &Call) -> Limits {
+        let mut limits = self.limits.clone();
+        if let Some(timeout) = call.timeout {
+            limits.wall = timeout;
+        }
+        if let Some(bytes) = call.max_output_bytes {
+            limits.output_max_bytes = bytes.max(1);
+        }
+        limits = limits.within(&self.ceiling);
+        // Whoever may run for long may also compute for long.
+        limits.cpu_seconds = limits.cpu_seconds.max(limits.wall.as_secs()).min(self.ceiling.cpu_seconds);
+        limits
+    }
+
+    /// Runs `spec` to its end. `Err` holds the outcome of a run that has no exit.
+    pub(crate) async fn run(&self, spec: SandboxSpec, context: &Context, rules: &Rules<'_>) -> Outcome {
+        if !self.posture.available {
+            return Outcome::failure(unavailable(self.posture.missing_reason.as_deref().unwrap_or("unknown reason")));
+        }
+        let limits = spec.limits.clone();
+        let meter = Meter::start(&context.progress);
+        let spawned = tokio::select! {
+            biased;
+            spawned = self.backend.spawn(spec, None) => spawned,
+            () = context.cancel.cancelled() => {
+                return Outcome::failure(failure::nothing_done(failure::canceled()));
+            }
+        };
+        match spawned {
+            Ok(running) => watch(running, meter, context, &limits, rules).await,
+            Err(error) => Outcome::failure(no_exit(&error)),
+        }
+    }
+}
+
+/// Waits for the end, tells progress, and passes a cancellation on.
+async fn watch(
+    running: Running,
+    mut meter: Meter,
+    context: &Context,
+    limits: &Limits,
+    rules: &Rules<'_>,
+) -> Outcome {
+    let mut progress = running.progress();
+    let canceler = running.canceler();
+    let mut canceled = false;
+    let mut open = true;
+    let mut end = std::pin::pin!(running.wait());
+    let ended = loop {
+        tokio::select! {
+            biased;
+            ended = &mut end => break ended,
+            () = context.cancel.cancelled(), if !canceled => {
+                canceled = true;
+                canceler.cancel();
+            }
+            changed = progress.changed(), if open => {
+                open = changed.is_ok();
+                meter.note(counts(&progress.borrow_and_update()));
+            }
+            () = meter.due() => meter.flush(),
+        }
+    };
+    let outcome = match ended {
+        Ok(exit) => report(&exit, limits, rules),
+        Err(error) => Outcome::failure(no_exit(&error)),
+    };
+    let last = counts(&progress.borrow());
+    meter.finish(last, final_status(&outcome));
+    outcome
+}
+
+fn counts(progress: &Progress) -> Counts {
+    Counts {
+        bytes_written: Some(progress.stdout_bytes + progress.stderr_bytes),
+        line_count: Some(progress.stdout_lines + progress.stderr_lines),
+        ..Counts::default()
+    }
+}
+
+/// Nothing was or will be run here.
+pub(crate) fn unavailable(reason: &str) -> ToolError {
+    failure::nothing_done(ToolError::new(
+        codes::SANDBOX_UNAVAILABLE,
+        ErrorClass::CapabilityGap,
+        Recoverability::CompleteSetup,
+        format!("this worker cannot run sandboxed tools: {reason}"),
+    ))
+}
+
+/// The error of a run that has no exit.
+fn no_exit(error: &SandboxError) -> ToolError {
+    let message = error.to_string();
+    match error {
+        SandboxError::Invalid { field: "workspace", .. } => failure::invalid_binding(message),
+        SandboxError::Invalid { field, rule } => failure::invalid_input(field, rule.clone()),
+        SandboxError::Unavailable(reason) => unavailable(reason),
+        SandboxError::SetupFailed { stage, errno, .. } => failure::nothing_done(ToolError {
+            native_error_ref: Some(match errno {
+                Some(errno) => format!("stage={stage},errno={errno}"),
+                None => format!("stage={stage}"),
+            }),
+            ..ToolError::new(
+                codes::SANDBOX_SETUP_FAILED,
+                ErrorClass::DependencyUnavailable,
+                Recoverability::RetryLater,
+                message,
+            )
+        }),
+        SandboxError::Lost { .. } => failure::something_may_be_done(ToolError::new(
+            codes::SANDBOX_LOST,
+            ErrorClass::DependencyUnavailable,
+            Recoverability::VerifyBeforeRetry,
+            message,
+        )),
+    }
+}
+
+/// The timeout a caller asked for, within what the call allows.
+pub(crate) fn asked_timeout(asked_ms: Option<u64>, allowed: Duration) -> Duration {
+    asked_ms.map_or(allowed, |ms| Duration::from_millis(ms.max(1)).min(allowed))
+}

@@ -1,0 +1,178 @@
+//! From the end of a process to an outcome, on evidence only.
+
+use serde::Serialize;
+use toolplane_records::error::ToolError;
+use toolplane_records::json::JsonLimits;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_sandbox::{Ending, Exit, LimitHit, Limits, ResourceUse, Violation};
+
+use crate::failure::{self, codes};
+use crate::outcome::Outcome;
+use crate::text;
+
+/// What an adapter expects of a process.
+pub(crate) struct Rules<'a> {
+    /// Exit codes that mean success; only 0 when empty.
+    pub(crate) success: &'a [i32],
+    /// The standard output is one JSON value and becomes the structured content.
+    pub(crate) json_output: bool,
+}
+
+/// The structured content of a process result.
+#[derive(Debug, Serialize)]
+struct ProcessReport<'a> {
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    stdout: &'a str,
+    stderr: &'a str,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+    /// Bytes of a stream were left out, or the process was killed for writing too much.
+    truncated: bool,
+    timed_out: bool,
+    canceled: bool,
+    duration_ms: u64,
+    /// The text looks as if the sandbox had been in the way. A hint, never evidence.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sandbox_suspected: bool,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    violations: &'a [String],
+    #[serde(skip_serializing_if = "<[LimitHit]>::is_empty")]
+    limits_hit: &'a [LimitHit],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    new_protected_paths: &'a [String],
+}
+
+/// What an auditor is given.
+#[derive(Debug, Serialize)]
+struct Evidence<'a> {
+    ending: Ending,
+    wall_ms: u64,
+    resources: ResourceUse,
+    violations: &'a [Violation],
+    limits_hit: &'a [LimitHit],
+    new_protected_paths: &'a [String],
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+}
+
+/// The outcome of a process that ended.
+pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome {
+    let (stdout, stderr) = (text::of_captured(&exit.stdout), text::of_captured(&exit.stderr));
+    let violations: Vec<_> = exit.violations.iter().map(Violation::evidence).collect();
+    let error = error(exit, limits, rules, &violations);
+    let (exit_code, signal) = match exit.ending {
+        Ending::Code(code) => (Some(code), None),
+        Ending::Signal(signal) => (None, Some(signal)),
+    };
+    let structured = JsonPayload::of(&ProcessReport {
+        exit_code,
+        signal,
+        stdout: &stdout,
+        stderr: &stderr,
+        stdout_bytes: exit.stdout.total_bytes,
+        stderr_bytes: exit.stderr.total_bytes,
+        truncated: exit.stdout.truncated || exit.stderr.truncated,
+        timed_out: exit.timed_out,
+        canceled: exit.canceled,
+        duration_ms: exit.wall.as_millis() as u64,
+        sandbox_suspected: error.is_some() && looks_denied(&stderr),
+        violations: &violations,
+        limits_hit: &exit.limits_hit,
+        new_protected_paths: &exit.new_protected_paths,
+    });
+    let (structured, error) = match (rules.json_output, error) {
+        (true, None) => match json_output(exit) {
+            Ok(value) => (value, None),
+            Err(error) => (structured, Some(error)),
+        },
+        (_, error) => (structured, error),
+    };
+    let log = ContentBlock::Log { text: stderr, stream: "stderr".to_owned() };
+    let mut outcome = Outcome::blocks(vec![ContentBlock::Text { text: stdout }, log]);
+    outcome.output_bytes = exit.stdout.total_bytes + exit.stderr.total_bytes;
+    outcome.structured_content = Some(structured);
+    outcome.evidence = Some(evidence(exit));
+    match error {
+        Some(error) => outcome.failed(error),
+        None => outcome,
+    }
+}
+
+fn evidence(exit: &Exit) -> JsonPayload {
+    JsonPayload::of(&Evidence {
+        ending: exit.ending,
+        wall_ms: exit.wall.as_millis() as u64,
+        resources: exit.resources,
+        violations: &exit.violations,
+        limits_hit: &exit.limits_hit,
+        new_protected_paths: &exit.new_protected_paths,
+        stdout_bytes: exit.stdout.total_bytes,
+        stderr_bytes: exit.stderr.total_bytes,
+    })
+}
+
+/// Why the call failed, if it did. The first that holds: ended from outside, over a bound of output, denied, over a bound
+/// of resources, its own failure.
+fn error(exit: &Exit, limits: &Limits, rules: &Rules<'_>, violations: &[String]) -> Option<ToolError> {
+    let evidence_refs = violations.to_vec();
+    if exit.canceled {
+        return Some(failure::canceled());
+    }
+    if exit.timed_out {
+        return Some(ToolError { evidence_refs, ..failure::timed_out(limits.wall.as_secs_f64()) });
+    }
+    if exit.output_limit_hit {
+        let message = format!("the tool wrote more than {} bytes and was ended", limits.output_max_bytes);
+        return Some(failure::something_may_be_done(failure::too_large(message)));
+    }
+    let code = match exit.ending {
+        Ending::Code(0) if rules.success.is_empty() => return None,
+        Ending::Code(code) if rules.success.contains(&code) => return None,
+        Ending::Code(code) => Ok(code),
+        Ending::Signal(signal) => Err(signal),
+    };
+    let how = code.map_or_else(|signal| format!("was ended by signal {signal}"), |code| format!("exit code {code}"));
+    let serious: Vec<_> = exit.violations.iter().filter(|violation| !violation.probe).map(Violation::evidence).collect();
+    if !serious.is_empty() {
+        let message = format!("the tool tried what its sandbox denies ({}) and failed: {how}", serious.join(", "));
+        let error = ToolError::new(
+            codes::SANDBOX_VIOLATION,
+            ErrorClass::SandboxViolation,
+            Recoverability::ChangeArgumentsOrPolicy,
+            message,
+        );
+        return Some(ToolError { evidence_refs, ..error });
+    }
+    if let Some(hit) = exit.limits_hit.first() {
+        let limit = hit.limit.as_str();
+        let message = format!("the tool reached its bound of {} for {limit} ({}): {how}", hit.allowed, hit.evidence);
+        let evidence_refs = exit.limits_hit.iter().map(|hit| format!("{}:{}", hit.limit.as_str(), hit.evidence)).collect();
+        return Some(ToolError { evidence_refs, ..failure::execution_failed(codes::RESOURCE_LIMIT, message) });
+    }
+    let error = match code {
+        Ok(_) => failure::execution_failed(codes::EXIT_CODE, format!("the tool failed: {how}")),
+        Err(_) => failure::execution_failed(codes::SIGNAL, format!("the tool {how}")),
+    };
+    Some(ToolError { evidence_refs, ..error })
+}
+
+fn json_output(exit: &Exit) -> Result<JsonPayload, ToolError> {
+    let refuse = |rule: String| {
+        failure::execution_failed(codes::OUTPUT_INVALID, format!("the output of the tool {rule}, and it declares JSON"))
+    };
+    if exit.stdout.truncated {
+        return Err(refuse("is larger than what is kept of it".to_owned()));
+    }
+    let bytes = exit.stdout.kept();
+    let limits = JsonLimits { max_bytes: bytes.len(), ..JsonLimits::default() };
+    JsonPayload::ingest(bytes.trim_ascii().to_vec(), &limits).map_err(|refusal| refuse(refusal.to_string()))
+}
+
+fn looks_denied(stderr: &str) -> bool {
+    ["Permission denied", "Operation not permitted", "Read-only file system", "Network is unreachable"]
+        .iter()
+        .any(|phrase| stderr.contains(phrase))
+}

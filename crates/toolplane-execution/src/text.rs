@@ -1,0 +1,74 @@
+//! Text out of bytes a tool gave.
+
+use std::borrow::Cow;
+
+use toolplane_sandbox::Captured;
+
+/// What was kept of a stream as text: bytes that are no UTF-8 become U+FFFD, and a line tells where bytes were left out.
+pub fn of_captured(captured: &Captured) -> String {
+    if captured.omitted_bytes() == 0 {
+        return String::from_utf8_lossy(&captured.kept()).into_owned();
+    }
+    let head = String::from_utf8_lossy(without_cut_end(&captured.head));
+    let tail = String::from_utf8_lossy(without_cut_start(&captured.tail));
+    format!("{head}\n[... {} bytes left out ...]\n{tail}", captured.omitted_bytes())
+}
+
+/// Without the bytes of a character whose end is missing.
+pub(crate) fn without_cut_end(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        // A fault further up hides the end from the check: look at the last few bytes alone.
+        Err(_) => {
+            let start = (1..=3.min(bytes.len())).map(|back| bytes.len() - back).find(|at| bytes[*at] >= 0xc0);
+            match start.map(|at| (at, std::str::from_utf8(&bytes[at..]))) {
+                Some((at, Err(error))) if error.error_len().is_none() => &bytes[..at],
+                _ => bytes,
+            }
+        }
+        Ok(_) => bytes,
+    }
+}
+
+/// Without the bytes of a character whose start is missing.
+fn without_cut_start(bytes: &[u8]) -> &[u8] {
+    let cut = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    &bytes[cut..]
+}
+
+/// The text with everything shown that a terminal or reader would act on instead of showing it.
+///
+/// Control characters but for line feed and tab, and characters that change the direction of text or take no room, are
+/// spelled as `\u{..}`; a carriage return before a line feed is dropped. For text that models and people are given; what
+/// is kept stays as it was.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\r' && characters.peek() == Some(&'\n') {
+            continue;
+        }
+        if acts(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn acts(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => true,
+        // Tag characters spell out text nobody sees.
+        '\u{e0000}'..='\u{e007f}' => true,
+        other => other.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

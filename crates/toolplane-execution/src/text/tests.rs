@@ -1,0 +1,38 @@
+use toolplane_sandbox::Captured;
+
+use super::{of_captured, visible, without_cut_end};
+
+fn check(text: &str, shown: &str) {
+    assert_eq!(visible(text), shown, "{text:?}");
+}
+
+#[test]
+fn what_would_act_is_shown() {
+    check("plain\ttext\nwith lines", "plain\ttext\nwith lines");
+    check("\u{1b}]0;pwned\u{7}", "\\u{1b}]0;pwned\\u{7}");
+    check("a\r\nb\rc", "a\nb\\u{d}c");
+    check("safe\u{202e} ; mr\u{200b}", "safe\\u{202e} ; mr\\u{200b}");
+    check("\u{9b}31m", "\\u{9b}31m");
+}
+
+#[test]
+fn a_gap_is_told_and_cuts_no_character() {
+    let captured = |head: &[u8], tail: &[u8], total| Captured {
+        head: head.to_vec(),
+        tail: tail.to_vec(),
+        total_bytes: total,
+        total_lines: 0,
+        truncated: true,
+    };
+    assert_eq!(of_captured(&captured(b"\xe4\xbd", b"\xa0!", 4)), "你!");
+    let euro = "€".as_bytes();
+    let text = of_captured(&captured(&[b"ab", &euro[..2]].concat(), &[&euro[1..], b"cd"].concat(), 100));
+    assert_eq!(text, "ab\n[... 92 bytes left out ...]\ncd");
+}
+
+#[test]
+fn a_cut_end_is_found_behind_other_faults() {
+    assert_eq!(without_cut_end(b"\xff ok \xe2\x82"), b"\xff ok ");
+    assert_eq!(without_cut_end(b"\xff ok \xe2\x82\xac"), b"\xff ok \xe2\x82\xac");
+    assert_eq!(without_cut_end(b""), b"");
+}

@@ -1,0 +1,174 @@
+//! All adapters of a worker, and what they can do on this machine.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use toolplane_records::error::ToolError;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
+use toolplane_sandbox::{Limits, Posture, SandboxBackend};
+
+use crate::adapter::Adapter;
+use crate::call::{Call, Context};
+use crate::failure::{self, codes};
+use crate::files::{ListDir, ReadFile, SearchText};
+use crate::http::{Http, Lookup, SystemLookup};
+use crate::native::{Echo, Noop, Sleep};
+use crate::outcome::Outcome;
+use crate::process::Process;
+use crate::sandboxed::Sandboxed;
+use crate::shell::Shell;
+
+/// Why a pool that needs the sandbox is not served.
+pub const REASON_SANDBOX: &str = "sandbox_unavailable";
+
+/// How a toolbox is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The workspace of calls that bring none of their own. Must exist.
+    pub workspace: PathBuf,
+    /// Bounds of sandboxed calls that ask for nothing else.
+    pub limits: Limits,
+    /// The largest bounds a call can ask for.
+    pub ceiling: Limits,
+    /// Host directories outside `/usr` that sandboxed tools may read: where further programs are installed.
+    pub read_only_paths: Vec<PathBuf>,
+    /// Where the parts of the sandbox are.
+    pub sandbox: bubblewrap::Options,
+}
+
+impl Options {
+    /// The defaults, with this workspace.
+    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            limits: Limits::default(),
+            ceiling: Limits::ceiling(),
+            read_only_paths: Vec::new(),
+            sandbox: bubblewrap::Options::default(),
+        }
+    }
+}
+
+/// What can be run on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Pools that can be served.
+    pub pools: Vec<&'static str>,
+    /// Pools that cannot.
+    pub gaps: Vec<Gap>,
+    /// What the sandbox was found to hold.
+    pub posture: Posture,
+}
+
+/// A pool that cannot be served, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The pool.
+    pub pool: &'static str,
+    /// Stable reason, e.g. `sandbox_unavailable`.
+    pub reason_code: &'static str,
+    /// For people: what is missing and what would help.
+    pub message: String,
+}
+
+/// Every adapter, ready to run calls.
+#[derive(Debug)]
+pub struct Toolbox {
+    shell: Arc<dyn Adapter>,
+    process: Arc<dyn Adapter>,
+    http: Arc<dyn Adapter>,
+    native: HashMap<&'static str, Arc<dyn Adapter>>,
+    posture: Posture,
+}
+
+impl Toolbox {
+    /// Probes the sandbox and sets up the adapters. Takes about a second; never fails: what is missing is a gap.
+    pub async fn probe(options: Options) -> Self {
+        let sandbox = Bubblewrap::new(&options.sandbox);
+        let posture = sandbox.probe().await;
+        Self::with_sandbox(options, Arc::new(sandbox), posture, Arc::new(SystemLookup))
+    }
+
+    /// A toolbox on a sandbox that was probed already, resolving host names with `lookup`.
+    pub fn with_sandbox(
+        options: Options,
+        backend: Arc<dyn SandboxBackend>,
+        posture: Posture,
+        lookup: Arc<dyn Lookup>,
+    ) -> Self {
+        let default_timeout = options.limits.wall;
+        let workspace = options.workspace.clone();
+        let sandboxed = Arc::new(Sandboxed {
+            backend,
+            posture: posture.clone(),
+            workspace: options.workspace,
+            limits: options.limits,
+            ceiling: options.ceiling,
+            read_only_paths: options.read_only_paths,
+        });
+        let native: [(&'static str, Arc<dyn Adapter>); 6] = [
+            ("native.echo", Arc::new(Echo)),
+            ("native.noop", Arc::new(Noop)),
+            ("native.sleep", Arc::new(Sleep { default_timeout })),
+            ("files.read_file", Arc::new(ReadFile::new(&workspace, default_timeout))),
+            ("files.list_dir", Arc::new(ListDir::new(&workspace, default_timeout))),
+            ("files.search_text", Arc::new(SearchText::new(&workspace, default_timeout))),
+        ];
+        Self {
+            shell: Arc::new(Shell(Arc::clone(&sandboxed))),
+            process: Arc::new(Process(sandboxed)),
+            http: Arc::new(Http::new(lookup, default_timeout)),
+            native: native.into_iter().collect(),
+            posture,
+        }
+    }
+
+    /// Which pools can be served, and which cannot and why.
+    pub fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities { pools: Vec::new(), gaps: Vec::new(), posture: self.posture.clone() };
+        for adapter in [&self.shell, &self.process, &self.http].into_iter().chain(self.native.values()) {
+            let pool = adapter.pool();
+            if !adapter.needs_sandbox() || self.posture.available {
+                capabilities.pools.push(pool);
+            } else {
+                let message = self.posture.missing_reason.clone().unwrap_or_else(|| "the sandbox does not hold".into());
+                capabilities.gaps.push(Gap { pool, reason_code: REASON_SANDBOX, message });
+            }
+        }
+        capabilities.pools.sort_unstable();
+        capabilities.pools.dedup();
+        capabilities.gaps.sort_unstable_by_key(|gap| gap.pool);
+        capabilities
+    }
+
+    /// Names of the built-in tools, sorted.
+    pub fn native_tools(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.native.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Runs one call to its end; see [`Adapter::execute`].
+    pub fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
+        let adapter = match &call.binding {
+            ExecutionBinding::Shell { .. } => &self.shell,
+            ExecutionBinding::Process(_) => &self.process,
+            ExecutionBinding::Http(_) => &self.http,
+            ExecutionBinding::Native { name } => match self.native.get(name.as_str()) {
+                Some(adapter) => adapter,
+                None => return Box::pin(std::future::ready(Outcome::failure(unknown_native(name)))),
+            },
+        };
+        adapter.execute(call, context)
+    }
+}
+
+fn unknown_native(name: &str) -> ToolError {
+    let message = format!("this worker has no built-in tool `{}`", failure::excerpt(name));
+    let class = ErrorClass::CapabilityGap;
+    failure::nothing_done(ToolError::new(codes::NATIVE_UNKNOWN, class, Recoverability::CompleteSetup, message))
+}

@@ -1,0 +1,163 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolplane_execution::Outcome;
+use toolplane_records::vocabulary::ResultStatus;
+
+use crate::support::{call, execute, failure, native, structured, text, toolbox};
+
+async fn run(workspace: &Path, tool: &str, input: Value) -> Outcome {
+    execute(&toolbox(workspace).await, &call(native(tool), input)).await
+}
+
+fn workspace() -> tempfile::TempDir {
+    let workspace = tempfile::tempdir().unwrap();
+    let root = workspace.path();
+    fs::create_dir_all(root.join("src/deep")).unwrap();
+    fs::create_dir_all(root.join(".git")).unwrap();
+    fs::write(root.join("src/a.rs"), "fn one() {}\nfn two() {}\n").unwrap();
+    fs::write(root.join("src/deep/b.txt"), "one fish\r\ntwo fish\n").unwrap();
+    fs::write(root.join(".git/config"), "one\n").unwrap();
+    fs::write(root.join("lines"), (1..=3000).map(|n| format!("{n}\n")).collect::<String>()).unwrap();
+    fs::write(root.join("binary"), b"one\0two").unwrap();
+    fs::write(root.join("latin"), b"caf\xe9\n").unwrap();
+    symlink("/etc", root.join("out")).unwrap();
+    symlink("src/a.rs", root.join("inside")).unwrap();
+    workspace
+}
+
+#[tokio::test]
+async fn lines_are_read_in_pieces() {
+    let workspace = workspace();
+    let read = |input| run(workspace.path(), "files.read_file", input);
+    let outcome = read(json!({"path": "lines"})).await;
+    assert!(text(&outcome).starts_with("1\n") && text(&outcome).ends_with("\n2000\n"));
+    assert_eq!(structured(&outcome)["next_offset"], json!(2001));
+    let outcome = read(json!({"path": "/workspace/lines", "offset": 2999, "limit": 5})).await;
+    assert_eq!((text(&outcome), &structured(&outcome)["line_count"]), ("2999\n3000\n", &json!(2)));
+    assert_eq!(structured(&outcome)["next_offset"], Value::Null);
+    let outcome = read(json!({"path": "latin"})).await;
+    assert_eq!((text(&outcome), &structured(&outcome)["encoding"]), ("caf\u{fffd}\n", &json!("lossy")));
+    assert_eq!(text(&read(json!({"path": "inside"})).await), "fn one() {}\nfn two() {}\n");
+    for input in [
+        json!({"path": "lines", "offset": 0}),
+        json!({"path": "lines", "offset": 5000}),
+        json!({"path": "lines", "limit": 0}),
+        json!({"path": "src"}),
+        json!({"path": "lines/x"}),
+        json!({"path": "x".repeat(300)}),
+        json!({"file": "lines"}),
+    ] {
+        assert_eq!(failure(&read(input.clone()).await).0, "invalid_arguments", "{input}");
+    }
+    assert_eq!(failure(&read(json!({"path": "binary"})).await), ("execution_failed", "path.unreadable"));
+    assert_eq!(failure(&read(json!({"path": "none"})).await), ("execution_failed", "path.not_found"));
+}
+
+#[tokio::test]
+async fn a_huge_line_is_cut_at_the_bound() {
+    let workspace = tempfile::tempdir().unwrap();
+    fs::write(workspace.path().join("huge"), "é".repeat(1_000_000)).unwrap();
+    let outcome = run(workspace.path(), "files.read_file", json!({"path": "huge"})).await;
+    assert_eq!(structured(&outcome)["truncated"], json!(true));
+    assert_eq!(structured(&outcome)["encoding"], json!("utf-8"));
+    assert_eq!(text(&outcome).len(), 1024 * 1024);
+}
+
+#[tokio::test]
+async fn directories_are_listed_in_order_and_within_bounds() {
+    let workspace = workspace();
+    let list = |input| run(workspace.path(), "files.list_dir", input);
+    let outcome = list(json!({})).await;
+    assert_eq!(text(&outcome), ".git/\nbinary (7 bytes)\ninside (symlink)\nlatin (5 bytes)\nlines (13893 bytes)\nout (symlink)\nsrc/\n");
+    let outcome = list(json!({"path": "src", "limit": 1})).await;
+    let report = structured(&outcome);
+    assert_eq!((&report["total"], &report["truncated"]), (&json!(2), &json!(true)));
+    assert_eq!(failure(&list(json!({"path": "lines"})).await).0, "invalid_arguments");
+    assert_eq!(failure(&list(json!({"path": "out"})).await).0, "sandbox_violation");
+}
+
+#[tokio::test]
+async fn text_is_searched_beneath_the_workspace_only() {
+    let workspace = workspace();
+    let search = |input| run(workspace.path(), "files.search_text", input);
+    let outcome = search(json!({"pattern": "\\bone\\b"})).await;
+    assert_eq!(text(&outcome), "src/a.rs:1:fn one() {}\nsrc/deep/b.txt:1:one fish\n");
+    assert_eq!(structured(&outcome)["files_skipped"], json!(1));
+    let outcome = search(json!({"pattern": "o", "glob": "*.txt", "max_matches": 1})).await;
+    assert_eq!((text(&outcome), &structured(&outcome)["stopped_at"]), ("src/deep/b.txt:1:one fish\n", &json!("max_matches")));
+    assert_eq!(text(&search(json!({"pattern": "fn", "path": "src", "glob": "deep/*"})).await), "");
+    assert_eq!(text(&search(json!({"pattern": "root:"})).await), "");
+    for input in [json!({"pattern": "("}), json!({"pattern": ""}), json!({"pattern": "x{1000}{1000}{1000}"}), json!({"pattern": "x", "glob": "{"})] {
+        assert_eq!(failure(&search(input.clone()).await).0, "invalid_arguments", "{input}");
+    }
+    assert_eq!(failure(&search(json!({"pattern": "x", "path": "../"})).await).0, "sandbox_violation");
+}
+
+#[tokio::test]
+async fn a_search_over_its_bound_says_so() {
+    let workspace = tempfile::tempdir().unwrap();
+    for number in 0..18 {
+        let file = fs::File::create(workspace.path().join(format!("f{number}"))).unwrap();
+        fs::write(workspace.path().join(format!("f{number}")), "a\n".repeat(8 * 1024 * 1024 - 1)).unwrap();
+        drop(file);
+    }
+    let outcome = run(workspace.path(), "files.search_text", json!({"pattern": "b"})).await;
+    assert_eq!((outcome.status, failure(&outcome).0), (ResultStatus::PartialSucceeded, "partial_failure"));
+    assert_eq!(structured(&outcome)["stopped_at"], json!("bytes"));
+}
+
+#[tokio::test]
+async fn special_files_are_refused_at_once() {
+    let workspace = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(workspace.path().join("fifo")).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(workspace.path().join("socket")).unwrap();
+    for name in ["fifo", "socket"] {
+        let begin = Instant::now();
+        let outcome = run(workspace.path(), "files.read_file", json!({"path": name})).await;
+        assert_eq!(failure(&outcome).0, "invalid_arguments", "{name}");
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+    let outcome = run(workspace.path(), "files.search_text", json!({"pattern": "x"})).await;
+    assert!(outcome.is_success());
+}
+
+#[tokio::test]
+async fn no_race_leads_out_of_the_workspace() {
+    let (workspace, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir(workspace.path().join("d")).unwrap();
+    fs::write(workspace.path().join("d/f"), "inside").unwrap();
+    fs::write(outside.path().join("f"), "OUTSIDE").unwrap();
+    symlink(outside.path(), workspace.path().join("l")).unwrap();
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let swapper = {
+        let (stop, root) = (std::sync::Arc::clone(&stop), workspace.path().to_owned());
+        std::thread::spawn(move || {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                rustix::fs::renameat_with(rustix::fs::CWD, root.join("d"), rustix::fs::CWD, root.join("l"), flags).unwrap();
+            }
+        })
+    };
+    let toolbox = toolbox(workspace.path()).await;
+    let read = call(native("files.read_file"), json!({"path": "d/f"}));
+    let (mut inside, mut refused) = (0, 0);
+    let begin = Instant::now();
+    while inside + refused < 20_000 && begin.elapsed() < Duration::from_secs(2) {
+        let outcome = execute(&toolbox, &read).await;
+        match &outcome.error {
+            None => {
+                assert_eq!(text(&outcome), "inside");
+                inside += 1;
+            }
+            Some(_) => refused += 1,
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    swapper.join().unwrap();
+    assert!(inside > 0 && refused > 0, "{inside} read, {refused} refused");
+}

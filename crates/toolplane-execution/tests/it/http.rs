@@ -1,0 +1,139 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use toolplane_execution::{Lookup, Options, Outcome};
+use toolplane_records::profile::{ExecutionBinding, HttpBinding};
+use toolplane_records::vocabulary::ResultStatus;
+
+use crate::server::Server;
+use crate::support::{call, execute, failure, structured, text, toolbox_with};
+
+/// Answers for the names of the tests; nothing is asked of the network.
+#[derive(Debug)]
+pub(crate) struct Names;
+
+impl Lookup for Names {
+    fn lookup(&self, name: &str) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> {
+        let addresses: &[&str] = match name {
+            "ok.test" | "allowed.test" => &["127.0.0.77"],
+            "mixed.test" => &["8.8.8.8", "10.0.0.5"],
+            "rebound.test" => &["127.0.0.1"],
+            "localhost" => &["127.0.0.1"],
+            _ => &[],
+        };
+        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect::<Vec<_>>();
+        Box::pin(async move {
+            if addresses.is_empty() { Err(std::io::Error::other("no such host")) } else { Ok(addresses) }
+        })
+    }
+}
+
+/// Where the tests may go: the server's own loopback address, and names that stand for it or for worse.
+pub(crate) fn allowed() -> HttpBinding {
+    let hosts = ["ok.test", "allowed.test", "mixed.test", "rebound.test", "gone.test", "127.0.0.77"];
+    HttpBinding {
+        allowed_hosts: hosts.map(str::to_owned).to_vec(),
+        allowed_ports: vec![0],
+        ..HttpBinding::default()
+    }
+}
+
+pub(crate) async fn fetch_with(binding: HttpBinding, input: Value, timeout: Duration) -> Outcome {
+    let workspace = tempfile::tempdir().unwrap();
+    let toolbox = toolbox_with(Options::new(workspace.path()), Arc::new(Names)).await;
+    let mut call = call(ExecutionBinding::Http(binding), input);
+    call.timeout = Some(timeout);
+    execute(&toolbox, &call).await
+}
+
+pub(crate) async fn fetch(input: Value) -> Outcome {
+    fetch_with(allowed(), input, Duration::from_secs(30)).await
+}
+
+pub(crate) async fn server() -> Server {
+    Server::start("127.0.0.77", "http://127.0.0.1:1/".into()).await
+}
+
+#[tokio::test]
+async fn requests_carry_what_was_given_and_answers_come_back() {
+    let server = server().await;
+    let url = |path: &str| format!("http://ok.test:{}{path}", server.address.port());
+    let outcome = fetch(json!({"url": url("/echo?x=1"), "headers": {"X-Test": "yes"}})).await;
+    let seen = text(&outcome).to_ascii_lowercase();
+    assert!(seen.starts_with("get /echo?x=1 http/1.1\r\n") && seen.contains("x-test: yes"), "{seen}");
+    assert!(!seen.contains("idempotency-key") && seen.contains("accept-encoding: identity"), "{seen}");
+    assert_eq!(structured(&outcome)["url"], json!(url("/echo")));
+
+    let mut binding = allowed();
+    binding.allowed_methods = vec!["POST".into()];
+    let input = json!({"url": url("/echo"), "method": "post", "body": {"n": 12_345_678_901_234_567_890_u64}});
+    let outcome = fetch_with(binding, input, Duration::from_secs(30)).await;
+    let seen = text(&outcome).to_ascii_lowercase();
+    assert!(seen.contains("idempotency-key: key-1") && seen.contains("content-type: application/json"), "{seen}");
+    assert!(seen.ends_with(r#"{"n":12345678901234567890}"#), "{seen}");
+
+    let outcome = fetch(json!({"url": url("/json")})).await;
+    let report = outcome.structured_content.as_ref().unwrap().text();
+    assert!(report.contains(r#""json":{"n": 12345678901234567890}"#) && !report.contains("cookie"), "{report}");
+    let outcome = fetch(json!({"url": url("/binary")})).await;
+    assert_eq!((text(&outcome), &structured(&outcome)["binary"]), ("", &json!(true)));
+    assert!(text(&fetch(json!({"url": url("/redirect")})).await).starts_with("GET /echo "));
+}
+
+#[tokio::test]
+async fn failures_of_the_server_are_told_apart() {
+    let server = server().await;
+    let url = |path: &str| json!({"url": format!("http://ok.test:{}{path}", server.address.port())});
+    let outcome = fetch(url("/status/404")).await;
+    assert_eq!((failure(&outcome), text(&outcome)), (("execution_failed", "http.status"), "nope"));
+    let outcome = fetch(url("/status/503")).await;
+    assert_eq!(outcome.error.unwrap().retry_after_ms, Some(7000));
+    let outcome = fetch(json!({"url": "http://127.0.0.77:1/?key=SECRET"})).await;
+    assert_eq!(failure(&outcome), ("dependency_unavailable", "http.unreachable"));
+    assert!(!outcome.error.unwrap().message.contains("SECRET"));
+    assert_eq!(failure(&fetch(json!({"url": "http://gone.test/"})).await).0, "dependency_unavailable");
+    let outcome = fetch(url("/flood")).await;
+    assert_eq!((outcome.status, failure(&outcome).0), (ResultStatus::TooLarge, "result_too_large"));
+    assert_eq!(structured(&outcome)["body_bytes"], json!(1024 * 1024));
+    let outcome = fetch_with(allowed(), url("/drip"), Duration::from_millis(400)).await;
+    assert_eq!(failure(&outcome), ("timeout", "exec.timeout"));
+}
+
+#[tokio::test]
+async fn nothing_but_what_is_allowed_is_connected_to() {
+    let canary = Server::start("127.0.0.1", String::new()).await;
+    let port = canary.address.port();
+    let server = Server::start("127.0.0.77", format!("http://127.0.0.1:{port}/")).await;
+    let own = server.address.port();
+    for url in [
+        format!("http://127.0.0.1:{port}/"),
+        format!("http://localhost:{port}/"),
+        format!("http://rebound.test:{port}/"),
+        format!("http://mixed.test:{port}/"),
+        format!("http://ok.test:{own}/redirect-out"),
+        format!("http://ok.test:{own}/redirect-file"),
+        format!("http://ok.test:{own}/loop"),
+        format!("http://ok.test@127.0.0.1:{port}/"),
+        format!("http://user:secret@ok.test:{own}/echo"),
+    ] {
+        let outcome = fetch(json!({ "url": url })).await;
+        assert_eq!(failure(&outcome), ("sandbox_violation", "http.egress_denied"), "{url}");
+    }
+    assert_eq!(canary.connections(), 0);
+    let outcome = fetch(json!({"url": format!("http://ok.test:{own}/echo"), "method": "DELETE"})).await;
+    assert_eq!(failure(&outcome), ("sandbox_violation", "http.egress_denied"));
+}
+
+#[tokio::test]
+async fn headers_that_are_not_for_callers_are_refused() {
+    for name in ["Host", "Authorization", "Cookie", "Connection", "Content-Length", "Proxy-Authorization", "X-Forwarded-For", "bad name"] {
+        let outcome = fetch(json!({"url": "http://ok.test/", "headers": {name: "x"}})).await;
+        assert_eq!(failure(&outcome).0, "invalid_arguments", "{name}");
+    }
+    let outcome = fetch(json!({"url": "http://ok.test/", "headers": {"X-A": "a\r\nHost: evil"}})).await;
+    assert_eq!(failure(&outcome).0, "invalid_arguments");
+    assert_eq!(failure(&fetch(json!({"url": "not a url"})).await).0, "invalid_arguments");
+}

@@ -1,0 +1,99 @@
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+use toolplane_execution::{Call, Context, Lookup, Options, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox};
+use toolplane_records::ids::InvocationId;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::result::ContentBlock;
+use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
+use toolplane_sandbox::{Posture, SandboxBackend};
+
+/// The sandbox of all tests of this process, probed once.
+pub(crate) async fn sandbox() -> (Arc<dyn SandboxBackend>, Posture) {
+    static SANDBOX: OnceCell<(Arc<Bubblewrap>, Posture)> = OnceCell::const_new();
+    let (sandbox, posture) = SANDBOX
+        .get_or_init(|| async {
+            let sandbox = Arc::new(Bubblewrap::new(&bubblewrap::Options::default()));
+            let posture = sandbox.probe().await;
+            (sandbox, posture)
+        })
+        .await;
+    assert!(posture.available, "these tests need the sandbox: {:?}", posture.missing_reason);
+    (Arc::clone(sandbox) as _, posture.clone())
+}
+
+pub(crate) async fn toolbox(workspace: &Path) -> Toolbox {
+    toolbox_with(Options::new(workspace), Arc::new(SystemLookup)).await
+}
+
+pub(crate) async fn toolbox_with(options: Options, lookup: Arc<dyn Lookup>) -> Toolbox {
+    let (sandbox, posture) = sandbox().await;
+    Toolbox::with_sandbox(options, sandbox, posture, lookup)
+}
+
+pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
+    Call {
+        invocation_id: InvocationId::parse("inv-1").unwrap(),
+        tool_name: "test.tool".into(),
+        binding,
+        input: JsonPayload::of(&input),
+        timeout: Some(Duration::from_secs(60)),
+        sandbox_profile: None,
+        workspace: None,
+        max_output_bytes: None,
+        idempotency_key: "key-1".into(),
+        fence: 7,
+        attempt: 1,
+    }
+}
+
+pub(crate) fn shell_call(command: &str) -> Call {
+    call(ExecutionBinding::Shell { shell: None }, json!({ "command": command }))
+}
+
+pub(crate) fn native(name: &str) -> ExecutionBinding {
+    ExecutionBinding::Native { name: name.into() }
+}
+
+/// Keeps every update.
+#[derive(Default)]
+pub(crate) struct Seen(pub(crate) Mutex<Vec<ProgressUpdate>>);
+
+impl ProgressSink for Seen {
+    fn report(&self, update: ProgressUpdate) {
+        self.0.lock().unwrap().push(update);
+    }
+}
+
+pub(crate) fn context() -> (Context, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    (Context { progress: Arc::clone(&seen) as _, cancel: CancellationToken::new() }, seen)
+}
+
+pub(crate) async fn execute(toolbox: &Toolbox, call: &Call) -> Outcome {
+    toolbox.execute(call, &context().0).await
+}
+
+/// The answer: the first text of the content.
+pub(crate) fn text(outcome: &Outcome) -> &str {
+    let text = |block| match block {
+        &ContentBlock::Text { ref text } => Some(text.as_str()),
+        _ => None,
+    };
+    outcome.content.iter().find_map(text).unwrap_or("")
+}
+
+pub(crate) fn structured(outcome: &Outcome) -> Value {
+    outcome.structured_content.as_ref().map_or(Value::Null, JsonPayload::to_value)
+}
+
+/// (class, code) of the failure.
+pub(crate) fn failure(outcome: &Outcome) -> (&str, &str) {
+    let error = outcome.error.as_ref().unwrap_or_else(|| panic!("must fail: {outcome:?}"));
+    (error.error_class.as_str(), &error.error_code)
+}

@@ -1,0 +1,106 @@
+//! Why a payload could not be kept or read.
+
+use std::path::PathBuf;
+
+use toolplane_records::payload::Digest;
+
+/// A payload could not be kept or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PayloadError {
+    /// There is no such payload.
+    #[error("payload `{uri}` does not exist")]
+    NotFound {
+        /// Its address.
+        uri: String,
+    },
+    /// There may have been such a payload; its time is over.
+    #[error("payload `{uri}` is gone: payloads are kept for {days} days")]
+    Expired {
+        /// Its address.
+        uri: String,
+        /// Days payloads are kept.
+        days: u32,
+    },
+    /// The text is not the address of a payload.
+    #[error("`{text}` is not the address of a payload: {rule}")]
+    InvalidAddress {
+        /// The text, shortened.
+        text: String,
+        /// The rule it broke.
+        rule: &'static str,
+    },
+    /// The offset lies beyond the end.
+    #[error("offset {offset} is beyond the end of a payload of {size} bytes")]
+    OutOfRange {
+        /// The offset asked for.
+        offset: u64,
+        /// Size of the payload.
+        size: u64,
+    },
+    /// More bytes than allowed.
+    #[error("payload is larger than {limit} bytes")]
+    TooLarge {
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The bytes are not the ones the name or the reference promises.
+    #[error("payload `{uri}` has digest {actual}, not {expected}")]
+    DigestMismatch {
+        /// Its address.
+        uri: String,
+        /// The promised digest.
+        expected: Digest,
+        /// The digest of the bytes found.
+        actual: Digest,
+    },
+    /// The source of the bytes ended with an error; nothing was kept.
+    #[error("upload was interrupted: {reason}")]
+    Interrupted {
+        /// What the source said.
+        reason: String,
+    },
+    /// The directory cannot be used.
+    #[error("cannot keep payloads in `{}`: {reason}", path.display())]
+    Open {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The object store failed; a retry may help.
+    #[error("object store failed to {operation}")]
+    Store {
+        /// What was tried.
+        operation: &'static str,
+        /// What the object store said.
+        #[source]
+        source: Box<object_store::Error>,
+    },
+}
+
+impl PayloadError {
+    pub(crate) fn store(operation: &'static str, source: object_store::Error) -> Self {
+        Self::Store { operation, source: Box::new(source) }
+    }
+
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "PAYLOAD_NOT_FOUND",
+            Self::Expired { .. } => "PAYLOAD_EXPIRED",
+            Self::InvalidAddress { .. } => "PAYLOAD_ADDRESS_INVALID",
+            Self::OutOfRange { .. } => "PAYLOAD_OFFSET_OUT_OF_RANGE",
+            Self::TooLarge { .. } => "PAYLOAD_TOO_LARGE",
+            Self::DigestMismatch { .. } => "PAYLOAD_DIGEST_MISMATCH",
+            Self::Interrupted { .. } => "PAYLOAD_UPLOAD_INTERRUPTED",
+            Self::Open { .. } => "PAYLOAD_STORE_UNUSABLE",
+            Self::Store { .. } => "PAYLOAD_STORE_UNAVAILABLE",
+        }
+    }
+
+    /// Whether the same operation may succeed when tried again.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Interrupted { .. })
+    }
+}

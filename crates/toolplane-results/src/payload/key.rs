@@ -1,0 +1,140 @@
+//! Names of payloads: `results/<tenant>/<yyyymmdd>/<invocation>/<lease_no>-<sha256>`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use object_store::path::Path;
+use toolplane_records::ids::TenantId;
+use toolplane_records::payload::{Digest, PayloadRef};
+use toolplane_records::time::Timestamp;
+
+use super::PayloadOrigin;
+use super::error::PayloadError;
+
+/// What every payload address starts with.
+pub const URI_PREFIX: &str = "toolplane://payloads/";
+
+pub(super) const ROOT: &str = "results";
+/// Longest encoded identifier; a file name may have 255 bytes on common file systems.
+const MAX_SEGMENT: usize = 120;
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+/// The name of one payload. It can only be made by this crate's rule, so it never leaves its tenant's place in the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PayloadKey {
+    path: Path,
+}
+
+impl PayloadKey {
+    /// The name of the payload with this origin and digest.
+    pub fn new(origin: &PayloadOrigin, digest: Digest) -> Self {
+        let parts = [
+            ROOT.to_owned(),
+            segment(origin.tenant.as_str()),
+            day(origin.made_at),
+            segment(origin.invocation_id.as_str()),
+            format!("{}-{}", origin.lease_no, digest.hex()),
+        ];
+        Self { path: Path::from_iter(parts) }
+    }
+
+    /// The address of the payload.
+    pub fn uri(&self) -> String {
+        format!("{URI_PREFIX}{}", self.path)
+    }
+
+    /// Whether the payload belongs to `tenant`. Callers must ask before they hand out bytes.
+    pub fn belongs_to(&self, tenant: &TenantId) -> bool {
+        self.path.parts().nth(1).is_some_and(|part| part.as_ref() == segment(tenant.as_str()))
+    }
+
+    /// The digest the bytes must have.
+    pub fn digest(&self) -> Option<Digest> {
+        self.path.filename().and_then(|name| name.split_once('-')).and_then(|(_, hex)| hex.parse().ok())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn describe(&self, origin: &PayloadOrigin, digest: Digest, size_bytes: u64) -> PayloadRef {
+        PayloadRef { uri: self.uri(), media_type: origin.media_type.clone(), digest, size_bytes }
+    }
+
+    /// Whether the payload was made more than `days` days before the day of `now`.
+    pub(super) fn is_older_than(&self, days: u32, now: Timestamp) -> bool {
+        self.path.parts().nth(2).is_some_and(|part| is_past(part.as_ref(), days, now))
+    }
+}
+
+impl fmt::Display for PayloadKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{URI_PREFIX}{}", self.path)
+    }
+}
+
+impl FromStr for PayloadKey {
+    type Err = PayloadError;
+
+    /// Reads an address (`toolplane://payloads/results/...`). Only the exact form this crate writes is taken.
+    fn from_str(text: &str) -> Result<Self, PayloadError> {
+        let refuse = |rule| PayloadError::InvalidAddress { text: text.chars().take(120).collect(), rule };
+        let Some(rest) = text.strip_prefix(URI_PREFIX) else {
+            return Err(refuse("it does not start with `toolplane://payloads/`"));
+        };
+        let parts: Vec<&str> = rest.split('/').collect();
+        let &[root, tenant, day, invocation, name] = parts.as_slice() else {
+            return Err(refuse("it does not have five parts"));
+        };
+        let is_day = day.len() == 8 && day.bytes().all(|byte| byte.is_ascii_digit());
+        let is_name = name.split_once('-').is_some_and(|(lease, digest)| {
+            lease.parse::<u32>().is_ok_and(|number| number.to_string() == lease)
+                && digest.len() == 64
+                && digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        });
+        if root != ROOT || !is_segment(tenant) || !is_day || !is_segment(invocation) || !is_name {
+            return Err(refuse("a part of it is malformed"));
+        }
+        Ok(Self { path: Path::from_iter(parts) })
+    }
+}
+
+/// Whether a day directory lies more than `days` days before `now`.
+pub(super) fn is_past(day_text: &str, days: u32, now: Timestamp) -> bool {
+    day_text < day(now.plus_millis(-i64::from(days).saturating_mul(DAY_MILLIS))).as_str()
+}
+
+/// `yyyymmdd` in UTC; instants before 1970 count as 1970.
+pub(super) fn day(at: Timestamp) -> String {
+    let at = Timestamp::from_millis(at.as_millis().max(0));
+    at.to_string().chars().take_while(|c| *c != 'T').filter(char::is_ascii_digit).collect()
+}
+
+/// One identifier as one path segment of `A-Z a-z 0-9 _ - =`: no separator, no dot, never empty, bounded in length.
+///
+/// Other bytes become `=xx`. What would be too long keeps its start and gets the identifier's SHA-256 (`=h…`, which no
+/// encoded byte can look like), so two identifiers never share a segment.
+pub(super) fn segment(id: &str) -> String {
+    let mut text = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        if is_plain(byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("={byte:02x}"));
+        }
+    }
+    if text.is_empty() || text.len() > MAX_SEGMENT {
+        text.truncate(MAX_SEGMENT - 66);
+        text.push_str("=h");
+        text.push_str(&Digest::of(id.as_bytes()).hex());
+    }
+    text
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+fn is_segment(text: &str) -> bool {
+    (1..=MAX_SEGMENT).contains(&text.len()) && text.bytes().all(|byte| is_plain(byte) || byte == b'=')
+}

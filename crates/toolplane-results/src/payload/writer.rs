@@ -1,0 +1,100 @@
+//! Uploading an output while it is being made: bounded memory, running digest, nothing visible before it is whole.
+
+use bytes::{Bytes, BytesMut};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
+use sha2::{Digest as _, Sha256};
+use toolplane_records::payload::{Digest, PayloadRef};
+
+use super::error::PayloadError;
+use super::key::{PayloadKey, day};
+use super::{PayloadOrigin, PayloadStore};
+
+pub(super) const STAGING: &str = "staging";
+/// Parts of one upload. S3 wants at least 5 MiB; outputs up to one part are put in a single request.
+pub(super) const PART_BYTES: usize = 8 * 1024 * 1024;
+
+/// Keeps an output as it is made.
+///
+/// Bytes go to a staging object under a unique name; [`finish`](Self::finish) moves it to the name its digest gives it.
+/// Dropping the writer keeps nothing; what a crash leaves in staging is removed by
+/// [`PayloadStore::remove_expired`].
+#[derive(Debug)]
+pub struct PayloadWriter {
+    store: PayloadStore,
+    origin: PayloadOrigin,
+    hash: Sha256,
+    size: u64,
+    part: BytesMut,
+    upload: Option<(Path, Box<dyn MultipartUpload>)>,
+}
+
+impl PayloadWriter {
+    pub(super) fn new(store: PayloadStore, origin: PayloadOrigin) -> Self {
+        Self { store, origin, hash: Sha256::new(), size: 0, part: BytesMut::new(), upload: None }
+    }
+
+    /// Bytes taken so far.
+    pub fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    /// Takes the next bytes. After an error the writer is of no further use.
+    pub async fn write(&mut self, chunk: Bytes) -> Result<(), PayloadError> {
+        let size = self.size + chunk.len() as u64;
+        if size > self.store.max_bytes() {
+            return Err(PayloadError::TooLarge { limit: self.store.max_bytes() });
+        }
+        self.size = size;
+        self.hash.update(&chunk);
+        self.part.extend_from_slice(&chunk);
+        while self.part.len() > PART_BYTES {
+            let part = self.part.split_to(PART_BYTES).freeze();
+            self.send(part).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the output. When this returns the object is durable and may be named by a record.
+    pub async fn finish(mut self) -> Result<PayloadRef, PayloadError> {
+        let rest = self.part.split().freeze();
+        if self.upload.is_none() {
+            return self.store.put(&self.origin, rest).await;
+        }
+        self.send(rest).await?;
+        let digest = Digest::from_bytes(self.hash.clone().finalize().into());
+        let key = PayloadKey::new(&self.origin, digest);
+        let Some((staged, mut upload)) = self.upload.take() else {
+            return Err(PayloadError::Interrupted { reason: "upload has already ended".to_owned() });
+        };
+        upload.complete().await.map_err(|source| PayloadError::store("complete an upload", source))?;
+        // The target's name carries the digest of these very bytes: replacing what is there changes nothing.
+        let moved = self.store.objects.rename(&staged, key.path()).await;
+        moved.map_err(|source| PayloadError::store("publish an upload", source))?;
+        Ok(key.describe(&self.origin, digest, self.size))
+    }
+
+    /// Gives up and removes what was uploaded, as far as the object store lets it.
+    pub async fn abort(self) {
+        if let Some((staged, mut upload)) = self.upload
+            && let Err(error) = upload.abort().await
+        {
+            tracing::debug!(%staged, %error, "staged upload was not removed");
+        }
+    }
+
+    async fn send(&mut self, part: Bytes) -> Result<(), PayloadError> {
+        let (_, upload) = match &mut self.upload {
+            Some(upload) => upload,
+            None => {
+                let name = uuid::Uuid::new_v4().simple().to_string();
+                let staged = Path::from_iter([STAGING.to_owned(), day(self.origin.made_at), name]);
+                let upload = self.store.objects.put_multipart(&staged).await;
+                let upload = upload.map_err(|source| PayloadError::store("start an upload", source))?;
+                self.upload.insert((staged, upload))
+            }
+        };
+        let sent = upload.put_part(PutPayload::from_bytes(part)).await;
+        sent.map_err(|source| PayloadError::store("upload a part", source))
+    }
+}

@@ -1,0 +1,165 @@
+//! From a persistence decision to what people and models see, mapped exactly once.
+
+use toolplane_records::error::ToolError;
+use toolplane_records::payload::PayloadRef;
+use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::PersistenceStrategy;
+
+use crate::decide::{REASON_STORE_FAILED, needs_store};
+use crate::preview::{Preview, PreviewLimits, grouped, preview};
+
+#[cfg(test)]
+mod tests;
+
+/// The longest summary line, in characters.
+pub const MAX_SUMMARY_CHARS: usize = 160;
+
+/// Where in the result an output belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// The answer itself.
+    Answer,
+    /// A log beside the answer, by the name of its stream (e.g. `stderr`).
+    Log(String),
+}
+
+/// As much of an output as is at hand.
+#[derive(Clone, Copy, Debug)]
+pub enum OutputBody<'a> {
+    /// All of it, as text.
+    Text(&'a str),
+    /// Head and tail of it, already sampled.
+    Sampled(&'a Preview),
+    /// Nothing that could be shown: the bytes are not text.
+    Binary,
+}
+
+/// One output, ready for the result envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The blocks of `content`.
+    pub content: Vec<ContentBlock>,
+    /// The completed decision record.
+    pub persistence: ResultPersistence,
+}
+
+/// Carries out a decision: chooses the content blocks and completes the record.
+///
+/// `payload` is the proof that the whole output was kept. A decision that needs one and did not get one becomes
+/// `drop_with_reason` with [`REASON_STORE_FAILED`]: the effect of the tool is done, so a lost payload is never a failure.
+pub fn render(
+    mut persistence: ResultPersistence,
+    body: OutputBody<'_>,
+    channel: &Channel,
+    payload: Option<PayloadRef>,
+    limits: PreviewLimits,
+) -> Rendered {
+    if needs_store(persistence.strategy) && payload.is_none() {
+        persistence.strategy = PersistenceStrategy::DropWithReason;
+        persistence.reason = REASON_STORE_FAILED.to_owned();
+    }
+    let mut content = Vec::new();
+    match persistence.strategy {
+        PersistenceStrategy::Inline => match body {
+            OutputBody::Text(text) => content.push(shown(channel, text)),
+            OutputBody::Sampled(sample) => content.push(shown(channel, &sample.text)),
+            OutputBody::Binary => content.push(ContentBlock::Empty),
+        },
+        PersistenceStrategy::RefOnly => {}
+        _ => {
+            let text = shortened(body, limits);
+            persistence.preview_size_bytes = Some(text.len() as u64);
+            let text = if payload.is_some() { text } else { format!("{text}\n{}", not_kept(&persistence)) };
+            content.push(shown(channel, &text));
+        }
+    }
+    if let Some(payload) = payload.filter(|_| needs_store(persistence.strategy)) {
+        content.push(ContentBlock::PersistedOutputRef { payload: payload.clone() });
+        persistence.persisted_ref = Some(payload);
+    }
+    Rendered { content, persistence }
+}
+
+/// What a model is given for these blocks: the same text, with references spelled out as a line it can act on.
+pub fn model_facing(content: &[ContentBlock]) -> Vec<ContentBlock> {
+    content.iter().map(model_block).collect()
+}
+
+/// One line for people, at most [`MAX_SUMMARY_CHARS`] characters: the error, or what the output amounts to.
+pub fn summarize(content: &[ContentBlock], error: Option<&ToolError>) -> String {
+    if let Some(error) = error {
+        return one_line(&format!("{}: {}", error.error_code, error.message));
+    }
+    let kept = content.iter().find_map(|block| match block {
+        ContentBlock::PersistedOutputRef { payload } => Some(payload),
+        _ => None,
+    });
+    let first = content.iter().find_map(|block| match block {
+        ContentBlock::Text { text } | ContentBlock::Diff { text } => {
+            text.lines().map(str::trim).find(|line| !line.is_empty())
+        }
+        _ => None,
+    });
+    match (first, kept) {
+        (Some(line), Some(payload)) => {
+            let size = format!(" ({} bytes kept)", grouped(payload.size_bytes));
+            let room = MAX_SUMMARY_CHARS.saturating_sub(size.chars().count());
+            format!("{}{size}", cut(line, room))
+        }
+        (Some(line), None) => one_line(line),
+        (None, Some(payload)) => format!("{} bytes kept", grouped(payload.size_bytes)),
+        (None, None) if content.iter().all(|block| *block == ContentBlock::Empty) => "no output".to_owned(),
+        (None, None) => format!("{} content blocks", content.len()),
+    }
+}
+
+fn shown(channel: &Channel, text: &str) -> ContentBlock {
+    match channel {
+        _ if text.is_empty() => ContentBlock::Empty,
+        Channel::Answer => ContentBlock::Text { text: text.to_owned() },
+        Channel::Log(stream) => ContentBlock::Log { text: text.to_owned(), stream: stream.clone() },
+    }
+}
+
+fn shortened(body: OutputBody<'_>, limits: PreviewLimits) -> String {
+    match body {
+        OutputBody::Text(text) => preview(text, limits).text,
+        OutputBody::Sampled(sample) => sample.text.clone(),
+        OutputBody::Binary => "[binary output]".to_owned(),
+    }
+}
+
+fn not_kept(persistence: &ResultPersistence) -> String {
+    let size = grouped(persistence.original_size_bytes);
+    format!("[the whole output of {size} bytes was not kept: {}]", persistence.reason)
+}
+
+fn model_block(block: &ContentBlock) -> ContentBlock {
+    let line = match block {
+        ContentBlock::PersistedOutputRef { payload } => format!(
+            "[the whole output, {} bytes of {}, is kept at {}; read it by range]",
+            grouped(payload.size_bytes),
+            payload.media_type,
+            payload.uri
+        ),
+        ContentBlock::File { payload } => {
+            format!("[file, {} bytes of {}, at {}]", grouped(payload.size_bytes), payload.media_type, payload.uri)
+        }
+        other => return other.clone(),
+    };
+    ContentBlock::Text { text: line }
+}
+
+fn one_line(text: &str) -> String {
+    cut(text, MAX_SUMMARY_CHARS)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() > most {
+        line = line.chars().take(most.saturating_sub(1)).collect();
+        line.push('…');
+    }
+    line
+}

@@ -1,0 +1,167 @@
+//! Channels to the other roles: lazy, kept alive, with token and trace context on every call.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use tonic::body::Body;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Status};
+use tower::Service;
+
+use crate::config::Config;
+use crate::server::ServerError;
+use crate::server::internal::{Observation, ObservedBody, first_token, read};
+use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
+use crate::telemetry::spans::rpc;
+
+mod retry;
+#[cfg(test)]
+mod tests;
+
+pub use retry::{Backoff, retry};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
+const PING_EVERY: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How peers are met; usually [`from_config`](Self::from_config).
+#[derive(Clone, Debug, Default)]
+pub struct PeerSettings {
+    /// Authority that signed the peers' certificates (PEM); needed for `https`.
+    pub ca: Option<Vec<u8>>,
+    /// Our certificate and key (PEM), for peers that ask for one.
+    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+    /// Name in the peers' certificates, when it is not the host of the URL.
+    pub server_name: Option<String>,
+    /// Our bearer token.
+    pub token: Option<String>,
+}
+
+impl PeerSettings {
+    /// The settings of the configuration, with its files read.
+    pub fn from_config(config: &Config) -> Result<Self, ServerError> {
+        let peers = &config.peers;
+        let token = match (&peers.token_file, &config.server.auth) {
+            (Some(file), _) => Some(first_token("peers.token_file", file)?),
+            (None, Some(auth)) => Some(first_token("server.auth.token_file", &auth.token_file)?),
+            (None, None) => None,
+        };
+        let identity = config.server.tls.as_ref().map(|tls| {
+            Ok((read("server.tls.cert_file", &tls.cert_file)?, read("server.tls.key_file", &tls.key_file)?))
+        });
+        Ok(Self {
+            ca: peers.ca_file.as_ref().map(|file| read("peers.ca_file", file)).transpose()?,
+            identity: identity.transpose()?,
+            server_name: peers.server_name.clone(),
+            token,
+        })
+    }
+}
+
+/// The URL under which a process reaches its own listener.
+pub fn own_url(address: SocketAddr, tls: bool) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
+}
+
+/// A channel to one peer, for generated clients (`SurfaceServiceClient::new(peer)`). Cheap to clone; clones share the
+/// connection.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    channel: Channel,
+    authorization: Option<HeaderValue>,
+    host: std::sync::Arc<str>,
+    port: u16,
+}
+
+/// A channel to the peer at `url` (`http://` or `https://`). Connects at the first call, and again whenever needed.
+/// Must be called within the runtime.
+pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> {
+    let bad = |reason: &str| ServerError::Transport(format!("`{url}` {reason}"));
+    let mut endpoint = Endpoint::from_shared(url.to_owned())
+        .map_err(|_| bad("is not a URL"))?
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        .tcp_keepalive(Some(TCP_KEEPALIVE))
+        .http2_keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .keep_alive_while_idle(true);
+    let (secure, host) = match (endpoint.uri().scheme_str(), endpoint.uri().host()) {
+        (Some("http"), Some(host)) => (false, host.to_owned()),
+        (Some("https"), Some(host)) => (true, host.to_owned()),
+        _ => return Err(bad("must be `http://host:port` or `https://host:port`")),
+    };
+    let port = endpoint.uri().port_u16().unwrap_or(if secure { 443 } else { 80 });
+    if secure {
+        let ca = settings.ca.as_ref().ok_or_else(|| bad("is encrypted: set `peers.ca_file`"))?;
+        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(ca));
+        if let Some((cert, key)) = &settings.identity {
+            tls = tls.identity(Identity::from_pem(cert, key));
+        }
+        if let Some(name) = &settings.server_name {
+            tls = tls.domain_name(name);
+        }
+        endpoint = endpoint.tls_config(tls).map_err(ServerError::transport)?;
+    }
+    let authorization = settings.token.as_ref().map(|token| {
+        let mut value =
+            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| bad("cannot be shown this token"))?;
+        value.set_sensitive(true);
+        Ok::<_, ServerError>(value)
+    });
+    Ok(Peer { channel: endpoint.connect_lazy(), authorization: authorization.transpose()?, host: host.into(), port })
+}
+
+impl Service<http::Request<Body>> for Peer {
+    type Response = http::Response<Body>;
+    type Error = tonic::transport::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Service::poll_ready(&mut self.channel, cx)
+    }
+
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        let span = rpc::client(request.uri().path().trim_start_matches('/'), &self.host, self.port);
+        let context = within(&span);
+        let headers = request.headers_mut();
+        // A caller that set a context of its own (a queue entry's) knows better.
+        if !headers.contains_key(TRACEPARENT) {
+            inject_into_headers(&context, headers);
+        }
+        if let Some(token) = self.authorization.as_ref().filter(|_| !headers.contains_key(AUTHORIZATION)) {
+            headers.insert(AUTHORIZATION, token.clone());
+        }
+        let mut observation = Observation::client(span.clone());
+        let call = Service::call(&mut self.channel, request);
+        Box::pin(async move {
+            match call.await {
+                Ok(response) => match response.headers().get(Status::GRPC_STATUS) {
+                    Some(code) => {
+                        observation.end(Code::from_bytes(code.as_bytes()));
+                        Ok(response)
+                    }
+                    None if span.is_disabled() => {
+                        observation.end(Code::Ok);
+                        Ok(response)
+                    }
+                    None => Ok(response.map(|body| Body::new(ObservedBody::new(body, observation, None)))),
+                },
+                Err(error) => {
+                    observation.end(Code::Unavailable);
+                    Err(error)
+                }
+            }
+        })
+    }
+}

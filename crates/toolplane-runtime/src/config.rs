@@ -1,0 +1,95 @@
+//! The configuration: one TOML file for all roles, with environment overrides.
+//!
+//! Every key has a default, so an empty file is a complete configuration. Unknown keys are refused. Durations are in
+//! milliseconds and sizes in bytes, as the key's ending says; relative paths start at the working directory.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod check;
+mod environment;
+mod error;
+mod load;
+mod observe;
+mod roles;
+mod schema;
+mod server;
+#[cfg(test)]
+mod tests;
+
+pub use error::ConfigError;
+pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
+pub use roles::{ExecutorConfig, HttpToolsConfig, PermissionConfig, SandboxConfig, SchedulerConfig, SurfaceConfig};
+pub use schema::json_schema;
+pub use server::{AuthConfig, PeersConfig, ServerConfig, TlsConfig};
+
+/// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.
+pub const ENV_PREFIX: &str = "TOOLPLANE__";
+
+/// The whole configuration. Each role reads its own section and the shared ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "Toolplane configuration")]
+pub struct Config {
+    /// The gRPC listener of this process.
+    pub server: ServerConfig,
+    /// Where the other roles are.
+    pub peers: PeersConfig,
+    /// The surface role: declarations, surfaces, search.
+    pub surface: SurfaceConfig,
+    /// The permission role: rules and approvals.
+    pub permission: PermissionConfig,
+    /// The scheduler role: invocations, queue, leases.
+    pub scheduler: SchedulerConfig,
+    /// The executor role: workers and their sandboxes.
+    pub executor: ExecutorConfig,
+    /// Where large results are kept.
+    pub objects: ObjectsConfig,
+    /// Traces.
+    pub telemetry: TelemetryConfig,
+    /// Logs, on standard error.
+    pub log: LogConfig,
+}
+
+/// The kind of object store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectsKind {
+    /// A local directory.
+    #[default]
+    Local,
+}
+
+/// Where large results are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ObjectsConfig {
+    /// The kind of object store.
+    pub kind: ObjectsKind,
+    /// Directory of the local store; `<server.data_dir>/objects` when absent.
+    pub path: Option<PathBuf>,
+    /// Most bytes of one kept result.
+    pub max_bytes: u64,
+    /// Days a result is kept; for ever when absent.
+    pub retention_days: Option<u32>,
+}
+
+impl Default for ObjectsConfig {
+    fn default() -> Self {
+        Self { kind: ObjectsKind::Local, path: None, max_bytes: 64 * 1024 * 1024, retention_days: None }
+    }
+}
+
+impl Config {
+    /// The directory of the object store.
+    pub fn objects_dir(&self) -> PathBuf {
+        self.objects.path.clone().unwrap_or_else(|| self.server.data_dir.join("objects"))
+    }
+
+    /// The directory tools work in.
+    pub fn workspace_dir(&self) -> PathBuf {
+        self.executor.workspace.clone().unwrap_or_else(|| self.server.data_dir.join("workspace"))
+    }
+}

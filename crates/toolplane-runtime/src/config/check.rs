@@ -1,0 +1,136 @@
+//! Rules between keys, and ranges of values.
+
+use super::{Config, ConfigError, PeersConfig};
+
+/// Longest interval any key may name: a year.
+const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+
+impl Config {
+    /// Checks ranges and the rules between keys; the first broken one is reported.
+    ///
+    /// Files are not opened here: that a certificate can be read is found when the listener starts.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_listener()?;
+        self.check_peers()?;
+        self.check_intervals()?;
+        self.check_sizes()?;
+        self.check_telemetry()
+    }
+
+    /// Beyond loopback, callers must be known and the wire must be encrypted.
+    fn check_listener(&self) -> Result<(), ConfigError> {
+        let server = &self.server;
+        if server.listen.ip().is_loopback() || (server.tls.is_some() && server.auth.is_some()) {
+            return Ok(());
+        }
+        let missing = match (&server.tls, &server.auth) {
+            (None, None) => "`server.tls` and `server.auth`",
+            (None, _) => "`server.tls`",
+            _ => "`server.auth`",
+        };
+        let rule =
+            format!("`{}` can be reached from other machines: set {missing}, or listen on loopback", server.listen);
+        Err(ConfigError::value("server.listen", rule))
+    }
+
+    fn check_peers(&self) -> Result<(), ConfigError> {
+        let PeersConfig { surface, permission, scheduler, .. } = &self.peers;
+        let urls = [("peers.surface", surface), ("peers.permission", permission), ("peers.scheduler", scheduler)];
+        for (key, url) in urls {
+            if let Some(url) = url {
+                self.check_peer(key, url)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_peer(&self, key: &str, url: &str) -> Result<(), ConfigError> {
+        let parsed: http::Uri = url.parse().map_err(|_| ConfigError::value(key, format!("`{url}` is not a URL")))?;
+        let secure = match parsed.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(ConfigError::value(key, format!("`{url}` must start with `http://` or `https://`"))),
+        };
+        let Some(host) = parsed.host().filter(|host| !host.is_empty()) else {
+            return Err(ConfigError::value(key, format!("`{url}` names no host")));
+        };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let local = bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        if !secure && !local && (self.peers.token_file.is_some() || self.server.auth.is_some()) {
+            let rule = format!("`{url}` would carry the bearer token in clear text: use `https://`");
+            return Err(ConfigError::value(key, rule));
+        }
+        Ok(())
+    }
+
+    fn check_intervals(&self) -> Result<(), ConfigError> {
+        let scheduler = &self.scheduler;
+        let intervals = [
+            ("server.drain_timeout_ms", self.server.drain_timeout_ms, 0),
+            ("permission.approval_ttl_ms", self.permission.approval_ttl_ms, 1),
+            ("scheduler.lease_ms", scheduler.lease_ms, 100),
+            ("scheduler.offer_ms", scheduler.offer_ms, 10),
+            ("scheduler.heartbeat_ms", scheduler.heartbeat_ms, 10),
+            ("scheduler.default_timeout_ms", scheduler.default_timeout_ms, 1),
+            ("scheduler.max_timeout_ms", scheduler.max_timeout_ms, 1),
+            ("scheduler.tick_ms", scheduler.tick_ms, 10),
+            ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
+            ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
+        ];
+        for (key, value, least) in intervals {
+            if !(least..=MAX_MS).contains(&value) {
+                return Err(ConfigError::value(key, format!("`{value}` is not between {least} and {MAX_MS}")));
+            }
+        }
+        if scheduler.heartbeat_ms.saturating_mul(3) > scheduler.lease_ms {
+            let rule = "must be at most a third of `scheduler.lease_ms`, so that one lost heartbeat loses no lease";
+            return Err(ConfigError::value("scheduler.heartbeat_ms", rule));
+        }
+        if scheduler.default_timeout_ms > scheduler.max_timeout_ms {
+            let rule = "must not be more than `scheduler.max_timeout_ms`";
+            return Err(ConfigError::value("scheduler.default_timeout_ms", rule));
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self) -> Result<(), ConfigError> {
+        let message = self.server.max_message_bytes as u64;
+        let sizes = [
+            ("server.max_message_bytes", message, 16 * 1024, 256 * 1024 * 1024),
+            ("scheduler.max_input_bytes", self.scheduler.max_input_bytes, 1, message / 2),
+            ("scheduler.max_inline_input_bytes", self.scheduler.max_inline_input_bytes, 1, message / 4),
+            ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 4),
+            ("scheduler.max_queued_per_tenant", self.scheduler.max_queued_per_tenant, 1, u64::MAX),
+            ("objects.max_bytes", self.objects.max_bytes, 1, u64::MAX),
+            ("executor.slots", u64::from(self.executor.slots()), 1, 4096),
+            ("executor.sandbox.pids", u64::from(self.executor.sandbox.pids), 8, u64::MAX),
+            ("executor.http.max_redirects", u64::from(self.executor.http.max_redirects), 0, 20),
+        ];
+        for (key, value, least, most) in sizes {
+            if !(least..=most).contains(&value) {
+                return Err(ConfigError::value(key, format!("`{value}` is not between {least} and {most}")));
+            }
+        }
+        if let Some(worker) = &self.executor.worker_id {
+            toolplane_records::ids::check_id(worker)
+                .map_err(|rule| ConfigError::value("executor.worker_id", format!("`{worker}` {rule}")))?;
+        }
+        Ok(())
+    }
+
+    fn check_telemetry(&self) -> Result<(), ConfigError> {
+        let telemetry = &self.telemetry;
+        if !(0.0..=1.0).contains(&telemetry.sample_ratio) {
+            let rule = format!("`{}` is not between 0 and 1", telemetry.sample_ratio);
+            return Err(ConfigError::value("telemetry.sample_ratio", rule));
+        }
+        if let Some(endpoint) = &telemetry.otlp_endpoint
+            && endpoint.parse::<http::Uri>().ok().and_then(|uri| uri.host().map(str::len)).is_none()
+        {
+            return Err(ConfigError::value("telemetry.otlp_endpoint", format!("`{endpoint}` is not a URL")));
+        }
+        crate::telemetry::parse_filter(&self.log.filter)
+            .map(drop)
+            .map_err(|rule| ConfigError::value("log.filter", rule))
+    }
+}

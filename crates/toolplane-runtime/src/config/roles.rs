@@ -1,0 +1,185 @@
+//! The sections of the four roles.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+
+/// The surface role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SurfaceConfig {
+    /// A surface of more tools than this defers those nobody asked for by name.
+    pub defer_threshold: u32,
+    /// Tool files (JSON or TOML) registered at start.
+    pub declarations: Vec<PathBuf>,
+}
+
+impl Default for SurfaceConfig {
+    fn default() -> Self {
+        Self { defer_threshold: 30, declarations: Vec::new() }
+    }
+}
+
+/// The permission role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PermissionConfig {
+    /// The rules, each a table as the permission role reads it. No rule means: ask.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    pub rules: Vec<toml::Table>,
+    /// How long a question waits for an answer.
+    pub approval_ttl_ms: u64,
+}
+
+impl Default for PermissionConfig {
+    fn default() -> Self {
+        Self { rules: Vec::new(), approval_ttl_ms: 24 * 60 * 60 * 1000 }
+    }
+}
+
+impl PermissionConfig {
+    /// Reads every rule as `T`, the permission role's own type. An error names the rule by its place
+    /// (`permission.rules[3]`, counted from 0).
+    pub fn parse_rules<T: DeserializeOwned>(&self) -> Result<Vec<T>, ConfigError> {
+        let read = |(index, rule): (usize, &toml::Table)| {
+            T::deserialize(toml::Value::Table(rule.clone())).map_err(|error| ConfigError::Value {
+                key: format!("permission.rules[{index}]"),
+                rule: error.message().to_owned(),
+            })
+        };
+        self.rules.iter().enumerate().map(read).collect()
+    }
+}
+
+/// The scheduler role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchedulerConfig {
+    /// How long a worker holds a call without a sign of life.
+    pub lease_ms: u64,
+    /// How long a worker may take to accept an offer.
+    pub offer_ms: u64,
+    /// How often a worker shows it is alive.
+    pub heartbeat_ms: u64,
+    /// Longest input kept within the record; longer ones are kept beside it.
+    pub max_inline_input_bytes: u64,
+    /// Longest input accepted at all.
+    pub max_input_bytes: u64,
+    /// Longest result kept within the record; longer ones become a preview and a reference.
+    pub max_inline_result_bytes: u64,
+    /// Time a call has when it names none.
+    pub default_timeout_ms: u64,
+    /// Longest time a call may ask for.
+    pub max_timeout_ms: u64,
+    /// How often due timers are looked for when nothing rings.
+    pub tick_ms: u64,
+    /// Most calls of one tenant that wait or run at a time; above it, new calls are refused.
+    pub max_queued_per_tenant: u64,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            lease_ms: 15_000,
+            offer_ms: 5_000,
+            heartbeat_ms: 3_000,
+            max_inline_input_bytes: 64 * 1024,
+            max_input_bytes: 1024 * 1024,
+            max_inline_result_bytes: 64 * 1024,
+            default_timeout_ms: 30_000,
+            max_timeout_ms: 600_000,
+            tick_ms: 1_000,
+            max_queued_per_tenant: 10_000,
+        }
+    }
+}
+
+/// The executor role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExecutorConfig {
+    /// Name of this worker, stable over restarts; made up once and kept in `server.data_dir` when absent.
+    pub worker_id: Option<String>,
+    /// Calls run at a time; two per processor when absent.
+    pub slots: Option<u32>,
+    /// Directory tools work in; `<server.data_dir>/workspace` when absent.
+    pub workspace: Option<PathBuf>,
+    /// Pools served; every pool this machine can serve when absent.
+    pub pools: Option<Vec<String>>,
+    /// Bounds of sandboxed processes.
+    pub sandbox: SandboxConfig,
+    /// Bounds of HTTP tools.
+    pub http: HttpToolsConfig,
+}
+
+impl ExecutorConfig {
+    /// Calls run at a time.
+    pub fn slots(&self) -> u32 {
+        self.slots.unwrap_or_else(|| {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            u32::try_from(processors.saturating_mul(2)).unwrap_or(u32::MAX)
+        })
+    }
+}
+
+/// Bounds of one sandboxed process tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxConfig {
+    /// Memory.
+    pub memory_bytes: u64,
+    /// Processes and threads.
+    pub pids: u32,
+    /// Processor time in seconds.
+    pub cpu_seconds: u32,
+    /// Open files of one process.
+    pub open_files: u32,
+    /// Largest file written.
+    pub file_bytes: u64,
+    /// Room in the scratch directory.
+    pub scratch_bytes: u64,
+    /// Bytes of each output stream that are kept, from its start and its end.
+    pub output_kept_bytes: u64,
+    /// Bytes of each output stream after which the tree is ended.
+    pub output_max_bytes: u64,
+    /// Time between the polite and the forced end of a tree.
+    pub grace_ms: u64,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 512 * 1024 * 1024,
+            pids: 128,
+            cpu_seconds: 30,
+            open_files: 256,
+            file_bytes: 64 * 1024 * 1024,
+            scratch_bytes: 256 * 1024 * 1024,
+            output_kept_bytes: 1024 * 1024,
+            output_max_bytes: 16 * 1024 * 1024,
+            grace_ms: 2_000,
+        }
+    }
+}
+
+/// Bounds of HTTP tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpToolsConfig {
+    /// Hosts HTTP tools may reach, as `host` or `host:port`; a declaration can only narrow this. Empty: none.
+    pub allow: Vec<String>,
+    /// Most bytes of a response, after decompression.
+    pub max_response_bytes: u64,
+    /// Most redirects followed, each within `allow`.
+    pub max_redirects: u32,
+}
+
+impl Default for HttpToolsConfig {
+    fn default() -> Self {
+        Self { allow: Vec::new(), max_response_bytes: 4 * 1024 * 1024, max_redirects: 3 }
+    }
+}

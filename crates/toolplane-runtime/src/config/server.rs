@@ -1,0 +1,92 @@
+//! The listener of this process and the way to the others.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The gRPC listener of this process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// Address to listen on; port 0 takes a free one. Beyond loopback, `tls` and `auth` are required.
+    #[schemars(with = "String")]
+    pub listen: SocketAddr,
+    /// Where this process keeps its state.
+    pub data_dir: PathBuf,
+    /// How long running calls may finish after a stop was asked for.
+    pub drain_timeout_ms: u64,
+    /// Largest gRPC message taken or sent.
+    pub max_message_bytes: usize,
+    /// Whether clients may ask for the descriptors of the services.
+    pub reflection: bool,
+    /// Encryption; absent means clear text.
+    pub tls: Option<TlsConfig>,
+    /// Who may call; absent means everyone who can connect.
+    pub auth: Option<AuthConfig>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
+            data_dir: PathBuf::from(".toolplane"),
+            drain_timeout_ms: 10_000,
+            max_message_bytes: 4 * 1024 * 1024,
+            reflection: true,
+            tls: None,
+            auth: None,
+        }
+    }
+}
+
+impl ServerConfig {
+    /// How long running calls may finish after a stop was asked for.
+    pub fn drain_timeout(&self) -> Duration {
+        Duration::from_millis(self.drain_timeout_ms)
+    }
+}
+
+/// Encryption of the listener. All files are PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    /// Certificate chain of this server.
+    pub cert_file: PathBuf,
+    /// Private key of this server.
+    pub key_file: PathBuf,
+    /// When set, clients must show a certificate signed by this authority.
+    #[serde(default)]
+    pub client_ca_file: Option<PathBuf>,
+}
+
+/// Who may call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuthConfig {
+    /// File of bearer tokens, one per line; empty lines and lines starting with `#` are skipped. Several lines allow
+    /// rotation without a gap.
+    pub token_file: PathBuf,
+}
+
+/// Where the other roles are. A role left out is served by this process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PeersConfig {
+    /// URL of the surface role, e.g. `http://127.0.0.1:7421`.
+    pub surface: Option<String>,
+    /// URL of the permission role.
+    pub permission: Option<String>,
+    /// URL of the scheduler role.
+    pub scheduler: Option<String>,
+    /// Authority that signed the peers' certificates (PEM), for `https` URLs.
+    pub ca_file: Option<PathBuf>,
+    /// Name in the peers' certificates, when it is not the host of the URL (e.g. a process that reaches itself by
+    /// address).
+    pub server_name: Option<String>,
+    /// File whose first line is the bearer token shown to peers. When absent and `server.auth` is set, the first token
+    /// of this server is shown.
+    pub token_file: Option<PathBuf>,
+}

@@ -1,0 +1,19 @@
+//! What every Toolplane process shares: configuration, telemetry, gRPC server and client plumbing, the mapping of
+//! refusals to gRPC statuses, shutdown and named tasks.
+//!
+//! This crate must not know what a role does: no store, no rule, no tool. Roles hand it their gRPC services and take
+//! from it a listener, a channel to a peer, spans with the right names, and their section of the configuration.
+
+pub mod client;
+pub mod config;
+pub mod process;
+pub mod server;
+pub mod shutdown;
+pub mod status;
+pub mod tasks;
+pub mod telemetry;
+
+pub use config::{Config, ConfigError};
+pub use shutdown::Shutdown;
+pub use status::ApiError;
+pub use tasks::Tasks;

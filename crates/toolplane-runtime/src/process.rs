@@ -1,0 +1,164 @@
+//! One process from its configuration to its exit: bind, telemetry, roles, serve, drain, close.
+//!
+//! The same for a single role and for all roles together, so that both compositions are the same code.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use crate::client::{self, Peer, PeerSettings};
+use crate::config::Config;
+use crate::server::{self, Server, ServerSettings, Services};
+use crate::shutdown::Shutdown;
+use crate::tasks::Tasks;
+use crate::telemetry;
+
+/// Why a role could not be started or ended badly.
+pub type RoleError = Box<dyn Error + Send + Sync>;
+
+/// Time background tasks get to end after the listener has drained.
+const TASK_GRACE: Duration = Duration::from_secs(5);
+
+/// What a role is started with.
+#[derive(Debug)]
+pub struct Process {
+    /// The configuration, checked.
+    pub config: Config,
+    /// Where background work goes; its shutdown is the process's.
+    pub tasks: Tasks,
+    own_url: Option<String>,
+    settings: PeerSettings,
+}
+
+impl Process {
+    /// A channel to the role at `url`, or to this process's own listener when none is configured.
+    pub fn peer(&self, role: &str, url: Option<&str>) -> Result<Peer, RoleError> {
+        let url = url.or(self.own_url.as_deref());
+        let url = url.ok_or_else(|| format!("`peers.{role}` must say where the {role} role is"))?;
+        Ok(client::connect(url, &self.settings)?)
+    }
+}
+
+/// What a role brings into its process.
+#[derive(Default)]
+pub struct Role {
+    /// Its gRPC services.
+    pub services: Option<Services>,
+    /// What is left to do when the listener has drained and background work has ended, in order.
+    pub close: Vec<BoxFuture<'static, Result<(), RoleError>>>,
+}
+
+impl std::fmt::Debug for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Role").field("services", &self.services).field("close", &self.close.len()).finish()
+    }
+}
+
+/// How a process is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Last part of `service.name`; empty for all roles in one process.
+    pub role: &'static str,
+    /// Whether the process answers gRPC calls. One that does not needs no port.
+    pub listens: bool,
+    /// Checks what only the role understands in the configuration, without starting anything.
+    pub check: fn(&Config) -> Result<(), RoleError>,
+}
+
+/// Runs a process until it is asked to stop, and drains it.
+///
+/// Says `listening on <address>` on standard output once calls are answered.
+pub async fn run<F, B>(config: Config, plan: Plan, descriptors: &[u8], build: B) -> Result<(), RoleError>
+where
+    F: Future<Output = Result<Role, RoleError>>,
+    B: FnOnce(std::sync::Arc<Process>, Services) -> F,
+{
+    let shutdown = Shutdown::new();
+    shutdown.on_signals()?;
+    // The port first: a second process on the same port ends before it touches anything.
+    let bound = if plan.listens { Some(server::bind(config.server.listen).await?) } else { None };
+    let guard = telemetry::init(&config, plan.role)?;
+    let tasks = Tasks::new(shutdown.clone());
+    let own_url = bound.as_ref().map(|bound| client::own_url(bound.address(), config.server.tls.is_some()));
+    let settings = PeerSettings::from_config(&config)?;
+    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own_url, settings });
+    let role = build(process.clone(), Services::new(descriptors)?).await?;
+    match (bound, role.services) {
+        (Some(bound), Some(services)) => {
+            let settings = ServerSettings::from_config(&process.config.server)?;
+            let server = Server::new(bound, services, settings)?;
+            println!("listening on {}", server.address());
+            server.run(shutdown.clone()).await?;
+        }
+        _ => shutdown.requested().await,
+    }
+    // A server that ended by itself takes its background work with it.
+    shutdown.request();
+    let failed = tasks.join(process.config.server.drain_timeout() + TASK_GRACE).await;
+    for close in role.close {
+        if let Err(error) = close.await {
+            tracing::error!(%error, "a role could not be closed cleanly");
+        }
+    }
+    guard.shutdown().await;
+    Ok(failed?)
+}
+
+/// The command line of a single-role program.
+#[derive(Debug, clap::Parser)]
+#[command(version)]
+struct Args {
+    /// Configuration file; all defaults without one.
+    #[arg(long, env = "TOOLPLANE_CONFIG")]
+    config: Option<PathBuf>,
+    /// Check the configuration, say what is wrong with it, and end.
+    #[arg(long)]
+    check_config: bool,
+}
+
+/// The whole `main` of a single-role program. Exit code 2 means that the configuration is refused, 1 any other failure.
+pub fn main<F, B>(plan: Plan, descriptors: &'static [u8], build: B) -> ExitCode
+where
+    F: Future<Output = Result<Role, RoleError>>,
+    B: FnOnce(std::sync::Arc<Process>, Services) -> F,
+{
+    let args = <Args as clap::Parser>::parse();
+    match configuration(args.config.as_deref(), plan) {
+        Err(code) => code,
+        Ok(_) if args.check_config => ExitCode::SUCCESS,
+        Ok(config) => exit_code(block_on(run(config, plan, descriptors, build))),
+    }
+}
+
+/// The checked configuration, or the exit code of a process whose configuration is refused (said on standard error).
+pub fn configuration(file: Option<&Path>, plan: Plan) -> Result<Config, ExitCode> {
+    let checked = Config::load(file, std::env::vars_os()).map_err(RoleError::from).and_then(|config| {
+        ServerSettings::from_config(&config.server)?;
+        PeerSettings::from_config(&config)?;
+        (plan.check)(&config)?;
+        Ok(config)
+    });
+    checked.map_err(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+/// Runs `process` on a multi-threaded runtime.
+pub fn block_on<T>(process: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(process)
+}
+
+/// Says what went wrong on standard error; code 1.
+pub fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What happens around every call: its span, its token, a panic caught, the transport's own statuses put right.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::FutureExt as _;
+use opentelemetry::context::FutureExt as _;
+use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tower::{Layer, Service};
+use tracing::{Instrument, Span};
+
+use super::auth::TokenSet;
+use super::observed::{Observation, ObservedBody};
+use super::remap;
+use super::services::Catalog;
+use crate::status::ApiError;
+use crate::tasks::panic_text;
+use crate::telemetry::context::{parent_from_headers, recorded};
+use crate::telemetry::spans::rpc;
+
+type Request = http::Request<Body>;
+type Response = http::Response<Body>;
+
+/// Health checks must work for load balancers, which have no token.
+const OPEN_TO_ALL: &str = "grpc.health.v1.Health/";
+/// The stream that would otherwise keep every drain waiting.
+const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
+
+/// Puts [`Calls`] around the routes.
+#[derive(Clone, Debug)]
+pub(super) struct CallLayer(Arc<Rules>);
+
+#[derive(Debug)]
+struct Rules {
+    catalog: Catalog,
+    tokens: Option<TokenSet>,
+    draining: CancellationToken,
+}
+
+impl CallLayer {
+    pub(super) fn new(catalog: Catalog, tokens: Option<TokenSet>, draining: CancellationToken) -> Self {
+        Self(Arc::new(Rules { catalog, tokens, draining }))
+    }
+}
+
+impl<S> Layer<S> for CallLayer {
+    type Service = Calls<S>;
+
+    fn layer(&self, inner: S) -> Calls<S> {
+        Calls { inner, rules: Arc::clone(&self.0) }
+    }
+}
+
+/// The routes with everything around them.
+#[derive(Clone, Debug)]
+pub(super) struct Calls<S> {
+    inner: S,
+    rules: Arc<Rules>,
+}
+
+impl<S> Service<Request> for Calls<S>
+where
+    S: Service<Request, Response = Response> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Send,
+{
+    type Response = Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let method = request.uri().path().trim_start_matches('/');
+        let parent = parent_from_headers(request.headers());
+        let catalog = &self.rules.catalog;
+        let span = if catalog.traces(method) {
+            rpc::server(method, catalog.knows(method), parent.clone())
+        } else {
+            Span::none()
+        };
+        let observation = Observation::server(span.clone());
+        if let Err(refusal) = self.admit(method, request.headers()) {
+            return Box::pin(std::future::ready(Ok(finish(refusal.into(), observation))));
+        }
+        let until = (method == HEALTH_WATCH).then(|| self.rules.draining.clone());
+        // The service that was polled ready must be the one called.
+        let mut inner = self.inner.clone();
+        std::mem::swap(&mut inner, &mut self.inner);
+        let call = AssertUnwindSafe(async move { inner.call(request).await }).catch_unwind();
+        let call = async move {
+            match call.await {
+                Ok(Ok(response)) => Ok(watch(response, observation, until)),
+                Ok(Err(error)) => Err(error),
+                Err(panic) => {
+                    let status = ApiError::internal("PANIC", panic_text(&*panic)).into();
+                    Ok(finish(status, observation))
+                }
+            }
+        };
+        match parent {
+            // Nothing is recorded, and still what the caller sent must reach whom this call calls.
+            Some(parent) if recorded(&span).is_none() => Box::pin(call.with_context(parent)),
+            _ => Box::pin(call.instrument(span)),
+        }
+    }
+}
+
+impl<S> Calls<S> {
+    fn admit(&self, method: &str, headers: &http::HeaderMap) -> Result<(), ApiError> {
+        match &self.rules.tokens {
+            Some(tokens) if !method.starts_with(OPEN_TO_ALL) => tokens.check(headers),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn finish(status: Status, mut observation: Observation) -> Response {
+    observation.end(status.code());
+    status.into_http()
+}
+
+/// Follows the response to its status: in the headers when the call failed at once, else in the trailers.
+fn watch(response: Response, mut observation: Observation, until: Option<CancellationToken>) -> Response {
+    if let Some(corrected) = response.extensions().get::<Status>().and_then(remap::corrected) {
+        return finish(corrected, observation);
+    }
+    if let Some(code) = response.headers().get(Status::GRPC_STATUS) {
+        observation.end(Code::from_bytes(code.as_bytes()));
+        return response;
+    }
+    response.map(|body| Body::new(ObservedBody::new(body, observation, until)))
+}

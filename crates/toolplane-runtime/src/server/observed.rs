@@ -1,0 +1,115 @@
+//! A response followed to its end: its status recorded, a panic within it caught.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tracing::Span;
+
+use crate::status::ApiError;
+use crate::tasks::panic_text;
+use crate::telemetry::spans::rpc;
+
+/// The span of one call, ended exactly once; a call dropped before its end was cancelled.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    span: Span,
+    end: Option<fn(&Span, Code)>,
+}
+
+impl Observation {
+    pub(crate) fn server(span: Span) -> Self {
+        Self { span, end: Some(rpc::end_server) }
+    }
+
+    pub(crate) fn client(span: Span) -> Self {
+        Self { span, end: Some(rpc::end_client) }
+    }
+
+    pub(crate) fn end(&mut self, code: Code) {
+        if let Some(end) = self.end.take() {
+            end(&self.span, code);
+        }
+    }
+}
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        self.end(Code::Cancelled);
+    }
+}
+
+/// A body that ends an [`Observation`], and ends itself when a token says so.
+pub(crate) struct ObservedBody {
+    inner: Body,
+    observation: Observation,
+    until: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    ended: bool,
+}
+
+impl ObservedBody {
+    pub(crate) fn new(inner: Body, observation: Observation, until: Option<CancellationToken>) -> Self {
+        Self { inner, observation, until: until.map(|token| Box::pin(token.cancelled_owned())), ended: false }
+    }
+
+    /// Ends the stream with trailers of our own.
+    fn cut(&mut self, error: ApiError) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        self.ended = true;
+        let status = Status::from(error);
+        self.observation.end(status.code());
+        let mut trailers = http::HeaderMap::new();
+        match status.add_header(&mut trailers) {
+            Ok(()) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            Err(status) => Poll::Ready(Some(Err(status))),
+        }
+    }
+}
+
+impl HttpBody for ObservedBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        if this.ended {
+            return Poll::Ready(None);
+        }
+        let span = this.observation.span.clone();
+        let polled = catch_unwind(AssertUnwindSafe(|| span.in_scope(|| Pin::new(&mut this.inner).poll_frame(cx))));
+        match polled {
+            Err(panic) => this.cut(ApiError::internal("PANIC", panic_text(&*panic))),
+            Ok(Poll::Ready(Some(Ok(frame)))) => {
+                if let Some(trailers) = frame.trailers_ref() {
+                    let code = trailers
+                        .get(Status::GRPC_STATUS)
+                        .map_or(Code::Unknown, |code| Code::from_bytes(code.as_bytes()));
+                    this.observation.end(code);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Ok(Poll::Ready(Some(Err(status)))) => {
+                this.observation.end(status.code());
+                Poll::Ready(Some(Err(status)))
+            }
+            Ok(Poll::Ready(None)) => Poll::Ready(None),
+            // What is ready goes out first, so a watcher still sees the last change.
+            Ok(Poll::Pending) => match this.until.as_mut().map(|until| until.as_mut().poll(cx)) {
+                Some(Poll::Ready(())) => this.cut(ApiError::unavailable("DRAINING", "this server is stopping")),
+                _ => Poll::Pending,
+            },
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended || self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

@@ -1,0 +1,108 @@
+//! The services of a server, their names and their descriptors.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use prost::Message;
+use prost_types::FileDescriptorSet;
+use tonic::body::Body;
+use tonic::server::NamedService;
+use tonic::service::{Routes, RoutesBuilder};
+use tower::Service;
+
+use super::error::ServerError;
+
+/// The generated services one process answers for.
+#[derive(Debug, Default)]
+pub struct Services {
+    routes: RoutesBuilder,
+    names: Vec<&'static str>,
+    descriptors: Vec<FileDescriptorSet>,
+    untraced: HashSet<&'static str>,
+}
+
+impl Services {
+    /// No service yet. `descriptors` is an encoded `FileDescriptorSet` of the services to come.
+    pub fn new(descriptors: &[u8]) -> Result<Self, ServerError> {
+        let set =
+            FileDescriptorSet::decode(descriptors).map_err(|error| ServerError::Descriptors(error.to_string()))?;
+        Ok(Self { descriptors: vec![set], ..Self::default() })
+    }
+
+    /// Adds a generated service. Set its message limits before.
+    #[must_use]
+    pub fn with<S>(mut self, service: S) -> Self
+    where
+        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>
+            + NamedService
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send + 'static,
+    {
+        self.routes.add_service(service);
+        self.names.push(S::NAME);
+        self
+    }
+
+    /// Makes no span for this method (`package.Service/Method`): streams that outlive any trace.
+    #[must_use]
+    pub fn without_span(mut self, method: &'static str) -> Self {
+        self.untraced.insert(method);
+        self
+    }
+
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.names.clone()
+    }
+
+    pub(super) fn catalog(&self) -> Catalog {
+        let files = self.descriptors.iter().flat_map(|set| &set.file);
+        let methods = files.flat_map(|file| {
+            file.service.iter().flat_map(move |service| {
+                let name = format!("{}.{}", file.package(), service.name());
+                service.method.iter().map(move |method| format!("{name}/{}", method.name())).collect::<Vec<_>>()
+            })
+        });
+        Catalog { methods: Arc::new(methods.collect()), untraced: Arc::new(self.untraced.clone()) }
+    }
+
+    pub(super) fn into_routes(self, reflection: bool) -> Result<Routes, ServerError> {
+        let mut routes = self.routes.routes();
+        if reflection {
+            let builder = || {
+                let mut builder = tonic_reflection::server::Builder::configure()
+                    .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+                for set in &self.descriptors {
+                    builder = builder.register_file_descriptor_set(set.clone());
+                }
+                builder
+            };
+            let broken = |error: tonic_reflection::server::Error| ServerError::Descriptors(error.to_string());
+            routes = routes.add_service(builder().build_v1().map_err(broken)?);
+            routes = routes.add_service(builder().build_v1alpha().map_err(broken)?);
+        }
+        Ok(routes)
+    }
+}
+
+/// What a server knows about its methods. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Catalog {
+    methods: Arc<HashSet<String>>,
+    untraced: Arc<HashSet<&'static str>>,
+}
+
+impl Catalog {
+    /// Whether `package.Service/Method` is described.
+    pub(super) fn knows(&self, method: &str) -> bool {
+        self.methods.contains(method)
+    }
+
+    /// Whether a call of the method gets a span. Health checks and reflection do not: they say nothing about a call.
+    pub(super) fn traces(&self, method: &str) -> bool {
+        !method.starts_with("grpc.") && !self.untraced.contains(method)
+    }
+}

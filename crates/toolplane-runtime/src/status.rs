@@ -1,0 +1,267 @@
+//! Refusals before durable acceptance, and their one mapping to gRPC statuses with google.rpc details.
+//!
+//! After acceptance there are no refusals: every ending of a call is a `tool_result` and the RPC is `OK`.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+mod describe;
+#[cfg(test)]
+mod tests;
+
+pub use describe::{Description, describe, reason};
+
+/// Domain of every `ErrorInfo` this project sends; with the reason it identifies an error for good.
+pub const ERROR_DOMAIN: &str = "toolplane.dev";
+
+/// What a caller can do about a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryClass {
+    /// The same request will be refused again.
+    Never,
+    /// Something in the request or around it must change first.
+    AfterChange,
+    /// The state moved: read it again, then decide anew.
+    AfterReread,
+    /// The same request may pass later.
+    Later,
+}
+
+impl RetryClass {
+    /// The word sent as `retry` in the metadata of `ErrorInfo`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::AfterChange => "after_change",
+            Self::AfterReread => "after_reread",
+            Self::Later => "later",
+        }
+    }
+}
+
+/// One wrong field of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the field in the request, e.g. `spec.model_input`.
+    pub field: String,
+    /// The rule it broke.
+    pub rule: String,
+}
+
+/// Why a request was refused before anything was accepted.
+///
+/// Texts are lowercase, without final dot, with user input in backticks, and never hold internals. Reasons are stable
+/// `UPPER_SNAKE_CASE` words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApiError {
+    /// No or unknown credentials.
+    #[error("{message}")]
+    Unauthenticated {
+        /// Stable reason.
+        reason: &'static str,
+        /// For people.
+        message: String,
+    },
+    /// The caller may not use this RPC, tenant or surface. Answered before existence is looked at.
+    #[error("{message}")]
+    PermissionDenied {
+        /// Stable reason.
+        reason: &'static str,
+        /// For people.
+        message: String,
+    },
+    /// Fields of the request are wrong.
+    #[error("{}", invalid_text(.0))]
+    InvalidArgument(Vec<Violation>),
+    /// No such thing; also for things of other tenants.
+    #[error("{kind} `{name}` does not exist")]
+    NotFound {
+        /// The noun, e.g. `invocation`.
+        kind: &'static str,
+        /// The id asked for.
+        name: String,
+    },
+    /// The same request id or key was used for something else.
+    #[error("{message}")]
+    AlreadyExists {
+        /// Stable reason, e.g. `REQUEST_ID_REUSED`.
+        reason: &'static str,
+        /// For people.
+        message: String,
+    },
+    /// The thing exists and its state does not allow this.
+    #[error("{message}")]
+    FailedPrecondition {
+        /// Stable reason, e.g. `INVOCATION_TERMINAL`.
+        reason: &'static str,
+        /// The thing, e.g. `invocation/inv_1`.
+        subject: String,
+        /// For people.
+        message: String,
+    },
+    /// Somebody else changed it first.
+    #[error("{message}")]
+    Conflict {
+        /// Stable reason, e.g. `VERSION_LOST`.
+        reason: &'static str,
+        /// For people.
+        message: String,
+    },
+    /// A limit of this cluster is reached.
+    #[error("{message}")]
+    Exhausted {
+        /// Stable reason, e.g. `TENANT_QUEUE_FULL`.
+        reason: &'static str,
+        /// What the limit counts, e.g. `tenant/acme`.
+        subject: String,
+        /// For people.
+        message: String,
+        /// When to try again; `None` when waiting does not help (the message itself is too large).
+        retry_after: Option<Duration>,
+    },
+    /// Something this needs is away, or this process is draining.
+    #[error("{message}")]
+    Unavailable {
+        /// Stable reason, e.g. `STORE_UNAVAILABLE`.
+        reason: &'static str,
+        /// For people.
+        message: String,
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// A fault of ours. The cause belongs into the log, never here.
+    #[error("internal error")]
+    Internal {
+        /// Stable reason, e.g. `RECORD_UNREADABLE`.
+        reason: &'static str,
+    },
+}
+
+impl ApiError {
+    /// One wrong field.
+    pub fn invalid_argument(field: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self::InvalidArgument(vec![Violation { field: field.into(), rule: rule.into() }])
+    }
+
+    /// Several wrong fields.
+    pub fn invalid_arguments(violations: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self::InvalidArgument(violations.into_iter().map(|(field, rule)| Violation { field, rule }).collect())
+    }
+
+    /// No such thing.
+    pub fn not_found(kind: &'static str, name: impl Into<String>) -> Self {
+        Self::NotFound { kind, name: name.into() }
+    }
+
+    /// Something this needs is away; worth a retry in about a second.
+    pub fn unavailable(reason: &'static str, message: impl Into<String>) -> Self {
+        Self::Unavailable { reason, message: message.into(), retry_after: Duration::from_secs(1) }
+    }
+
+    /// A fault of ours; `cause` goes to the log and stays there.
+    pub fn internal(reason: &'static str, cause: impl std::fmt::Display) -> Self {
+        tracing::error!(reason, %cause, "internal error");
+        Self::Internal { reason }
+    }
+
+    /// Stable machine-readable reason, sent as `ErrorInfo.reason`.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Unauthenticated { reason, .. }
+            | Self::PermissionDenied { reason, .. }
+            | Self::AlreadyExists { reason, .. }
+            | Self::FailedPrecondition { reason, .. }
+            | Self::Conflict { reason, .. }
+            | Self::Exhausted { reason, .. }
+            | Self::Unavailable { reason, .. }
+            | Self::Internal { reason } => reason,
+            Self::InvalidArgument(_) => "INVALID_ARGUMENT",
+            Self::NotFound { .. } => "NOT_FOUND",
+        }
+    }
+
+    /// The gRPC code.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Unauthenticated { .. } => Code::Unauthenticated,
+            Self::PermissionDenied { .. } => Code::PermissionDenied,
+            Self::InvalidArgument(_) => Code::InvalidArgument,
+            Self::NotFound { .. } => Code::NotFound,
+            Self::AlreadyExists { .. } => Code::AlreadyExists,
+            Self::FailedPrecondition { .. } => Code::FailedPrecondition,
+            Self::Conflict { .. } => Code::Aborted,
+            Self::Exhausted { .. } => Code::ResourceExhausted,
+            Self::Unavailable { .. } => Code::Unavailable,
+            Self::Internal { .. } => Code::Internal,
+        }
+    }
+
+    /// What the caller can do about it.
+    pub fn retry_class(&self) -> RetryClass {
+        match self {
+            Self::Unauthenticated { .. } | Self::InvalidArgument(_) | Self::FailedPrecondition { .. } => {
+                RetryClass::AfterChange
+            }
+            Self::PermissionDenied { .. } | Self::NotFound { .. } | Self::AlreadyExists { .. } => RetryClass::Never,
+            Self::Conflict { .. } => RetryClass::AfterReread,
+            Self::Exhausted { retry_after: None, .. } => RetryClass::AfterChange,
+            Self::Exhausted { .. } | Self::Unavailable { .. } => RetryClass::Later,
+            Self::Internal { .. } => RetryClass::Never,
+        }
+    }
+
+    fn details(&self) -> ErrorDetails {
+        let metadata = [("retry".to_owned(), self.retry_class().as_str().to_owned())];
+        let mut details = ErrorDetails::with_error_info(self.reason(), ERROR_DOMAIN, metadata);
+        match self {
+            Self::InvalidArgument(violations) => {
+                for Violation { field, rule } in violations {
+                    details.add_bad_request_violation(field, rule);
+                }
+            }
+            Self::NotFound { kind, name } => {
+                details.set_resource_info(*kind, name, "", "does not exist");
+            }
+            Self::FailedPrecondition { reason, subject, message } => {
+                details.add_precondition_failure_violation(*reason, subject, message);
+            }
+            Self::Exhausted { subject, message, retry_after, .. } => {
+                details.add_quota_failure_violation(subject, message);
+                if retry_after.is_some() {
+                    details.set_retry_info(*retry_after);
+                }
+            }
+            Self::Unavailable { retry_after, .. } => {
+                details.set_retry_info(Some(*retry_after));
+            }
+            _ => {}
+        }
+        details
+    }
+}
+
+impl From<&ApiError> for Status {
+    fn from(error: &ApiError) -> Self {
+        Self::with_error_details(error.code(), error.to_string(), error.details())
+    }
+}
+
+impl From<ApiError> for Status {
+    fn from(error: ApiError) -> Self {
+        Self::from(&error)
+    }
+}
+
+fn invalid_text(violations: &[Violation]) -> Cow<'static, str> {
+    match violations {
+        [] => Cow::Borrowed("request is invalid"),
+        [Violation { field, rule }] => Cow::Owned(format!("`{field}` {rule}")),
+        [Violation { field, rule }, rest @ ..] => {
+            Cow::Owned(format!("`{field}` {rule} (and {} more fields are wrong)", rest.len()))
+        }
+    }
+}

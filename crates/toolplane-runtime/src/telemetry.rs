@@ -1,0 +1,173 @@
+//! Logs and traces: set up once per process, the span tree of a call, and trace context in and out.
+//!
+//! Spans of the tree are made only by [`spans`], all under one target, so that the log never shows them and the exporter
+//! takes nothing else. When no exporter is set they cost one check each.
+
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{KeyValue, global};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+use tracing_subscriber::filter::{EnvFilter, FilterExt, FilterFn, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, Registry};
+
+use crate::config::{Config, LogConfig, LogFormat, TelemetryConfig};
+
+pub mod context;
+pub mod semconv;
+pub mod spans;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use context::{
+    CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
+};
+
+/// Target of every span of the tree.
+pub const SPAN_TARGET: &str = "toolplane_trace";
+
+/// Telemetry could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TelemetryError {
+    /// The exporter cannot be made.
+    #[error("`telemetry.otlp_endpoint`: cannot export to `{endpoint}`: {reason}")]
+    Exporter {
+        /// The endpoint.
+        endpoint: String,
+        /// What the exporter said.
+        reason: String,
+    },
+    /// The log filter is malformed.
+    #[error("`log.filter`: {0}")]
+    Filter(String),
+    /// This process has telemetry already.
+    #[error("telemetry is already set up in this process")]
+    AlreadySet,
+}
+
+impl TelemetryError {
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Exporter { .. } => "TELEMETRY_EXPORTER",
+            Self::Filter(_) => "TELEMETRY_FILTER",
+            Self::AlreadySet => "TELEMETRY_ALREADY_SET",
+        }
+    }
+}
+
+/// Keeps telemetry going; the last spans leave when it is dropped or shut down.
+#[derive(Debug)]
+#[must_use = "telemetry ends when this is dropped"]
+pub struct TelemetryGuard {
+    provider: Option<SdkTracerProvider>,
+    flush_timeout: Duration,
+}
+
+impl TelemetryGuard {
+    /// Sends what is waiting, without ending telemetry. Blocks at most the flush timeout of the exporter.
+    pub fn flush(&self) {
+        if let Some(provider) = &self.provider
+            && let Err(error) = provider.force_flush()
+        {
+            tracing::warn!(%error, "spans could not be flushed");
+        }
+    }
+
+    /// Sends the last spans and ends telemetry, at most `telemetry.flush_timeout_ms` long.
+    pub async fn shutdown(mut self) {
+        let (provider, limit) = (self.provider.take(), self.flush_timeout);
+        // Blocking: the exporter needs the runtime's threads while we wait for it.
+        let _ = tokio::task::spawn_blocking(move || end(provider, limit)).await;
+    }
+}
+
+impl Drop for TelemetryGuard {
+    fn drop(&mut self) {
+        end(self.provider.take(), self.flush_timeout);
+    }
+}
+
+fn end(provider: Option<SdkTracerProvider>, limit: Duration) {
+    if let Some(provider) = provider
+        && let Err(error) = provider.shutdown_with_timeout(limit)
+    {
+        tracing::warn!(%error, "the last spans may be lost");
+    }
+}
+
+/// Sets up logs (on standard error) and, when an endpoint is configured, traces. Once per process, within the runtime.
+///
+/// `role` becomes the last part of `service.name`, e.g. `scheduler`; empty for all roles in one process.
+pub fn init(config: &Config, role: &str) -> Result<TelemetryGuard, TelemetryError> {
+    global::set_text_map_propagator(TraceContextPropagator::new());
+    let provider = config.telemetry.otlp_endpoint.as_deref();
+    let provider = provider.map(|endpoint| provider_to(endpoint, &config.telemetry, role)).transpose()?;
+    let traces = provider.as_ref().map(|provider| trace_layer(provider.tracer("toolplane")));
+    let registry = Registry::default().with(log_layer(&config.log)?).with(traces);
+    registry.try_init().map_err(|_| TelemetryError::AlreadySet)?;
+    Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.telemetry.flush_timeout_ms) })
+}
+
+/// Reads a log filter; the error is its rule, for the configuration to show.
+pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(text).map_err(|error| format!("`{text}` is not a log filter: {error}"))
+}
+
+/// The layer that turns the spans of the tree, and nothing else, into OpenTelemetry spans.
+pub(crate) fn trace_layer<S>(tracer: SdkTracer) -> impl Layer<S>
+where
+    S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+{
+    let only_ours: FilterFn = filter_fn(|metadata| metadata.target() == SPAN_TARGET);
+    tracing_opentelemetry::layer()
+        .with_tracer(tracer)
+        // Where in the code a span was made and on which thread it ran says nothing about a call.
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_filter(only_ours)
+}
+
+fn log_layer<S>(config: &LogConfig) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+where
+    S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+{
+    let not_the_tree: FilterFn = filter_fn(|metadata| metadata.target() != SPAN_TARGET);
+    let filter = parse_filter(&config.filter).map_err(TelemetryError::Filter)?.and(not_the_tree);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    Ok(match config.format {
+        LogFormat::Text => {
+            let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            layer.with_ansi(colours).with_filter(filter).boxed()
+        }
+        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
+    })
+}
+
+fn provider_to(endpoint: &str, config: &TelemetryConfig, role: &str) -> Result<SdkTracerProvider, TelemetryError> {
+    let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).build();
+    let exporter = exporter
+        .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.to_owned(), reason: source.to_string() })?;
+    let name = match role {
+        "" => config.service_name.clone(),
+        role => format!("{}-{role}", config.service_name),
+    };
+    let resource = Resource::builder()
+        .with_service_name(name)
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .build();
+    Ok(SdkTracerProvider::builder()
+        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample_ratio))))
+        .with_resource(resource)
+        .with_batch_exporter(exporter)
+        .build())
+}

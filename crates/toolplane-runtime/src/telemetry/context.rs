@@ -1,0 +1,160 @@
+//! W3C trace context, in and out: gRPC metadata, HTTP headers, plain strings.
+//!
+//! Context passes through also when nothing is recorded. Baggage is not passed on.
+
+use opentelemetry::Context;
+use opentelemetry::propagation::{Extractor, Injector, TextMapPropagator};
+use opentelemetry::trace::{SpanContext, TraceContextExt};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use tonic::metadata::MetadataMap;
+use toolplane_records::refs::TelemetryRef;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+/// Key of the context's position.
+pub const TRACEPARENT: &str = "traceparent";
+/// Key of the vendors' part of the context.
+pub const TRACESTATE: &str = "tracestate";
+
+/// A trace context as it is stored and sent: both empty when there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CarriedContext {
+    /// `00-<trace id>-<span id>-<flags>`, or empty.
+    pub traceparent: String,
+    /// Vendors' part, often empty.
+    pub tracestate: String,
+}
+
+impl CarriedContext {
+    /// The context a span of this process is in now, as strings.
+    pub fn current() -> Self {
+        Self::of(&current())
+    }
+
+    /// The context of a span.
+    pub fn of_span(span: &Span) -> Self {
+        Self::of(&span.context())
+    }
+
+    /// As a parent for new spans; `None` when there is none or it is malformed.
+    pub fn parent(&self) -> Option<Context> {
+        if self.traceparent.is_empty() {
+            return None;
+        }
+        valid(TraceContextPropagator::new().extract_with_context(&Context::new(), self))
+    }
+
+    /// The position alone, for links.
+    pub fn span_context(&self) -> Option<SpanContext> {
+        self.parent().map(|context| context.span().span_context().clone())
+    }
+
+    fn of(context: &Context) -> Self {
+        let mut carried = Self::default();
+        if context.span().span_context().is_valid() {
+            TraceContextPropagator::new().inject_context(context, &mut carried);
+        }
+        carried
+    }
+}
+
+/// The context of `span` where it is recorded, else the one the running code is in.
+pub(crate) fn within(span: &Span) -> Context {
+    recorded(span).unwrap_or_else(current)
+}
+
+/// The context of `span`; `None` when nobody records it. (A span can be enabled because of another thread's subscriber
+/// and still be nobody's here, so only the context tells.)
+pub(crate) fn recorded(span: &Span) -> Option<Context> {
+    if span.is_disabled() { None } else { valid(span.context()) }
+}
+
+/// The context the running code is in: the current span's, or what came in with the request when no span is recorded.
+pub fn current() -> Context {
+    recorded(&Span::current()).unwrap_or_else(Context::current)
+}
+
+/// The current position in the trace, for `telemetry_refs` of records.
+pub fn telemetry_ref() -> Option<TelemetryRef> {
+    let context = current();
+    let position = context.span().span_context().clone();
+    position
+        .is_valid()
+        .then(|| TelemetryRef { trace_id: position.trace_id().to_string(), span_id: position.span_id().to_string() })
+}
+
+/// The caller's context from gRPC metadata; `None` when there is none or it is malformed.
+pub fn parent_from_metadata(metadata: &MetadataMap) -> Option<Context> {
+    parent_from_headers(metadata.as_ref())
+}
+
+/// The caller's context from HTTP headers; `None` when there is none or it is malformed.
+pub fn parent_from_headers(headers: &http::HeaderMap) -> Option<Context> {
+    headers.get(TRACEPARENT)?;
+    valid(TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers)))
+}
+
+/// Puts the current context into gRPC metadata.
+pub fn inject_into_metadata(metadata: &mut MetadataMap) {
+    inject_into_headers(&current(), metadata.as_mut());
+}
+
+/// Puts a context into HTTP headers, replacing what is there.
+pub fn inject_into_headers(context: &Context, headers: &mut http::HeaderMap) {
+    if context.span().span_context().is_valid() {
+        TraceContextPropagator::new().inject_context(context, &mut HeadersMut(headers));
+    }
+}
+
+fn valid(context: Context) -> Option<Context> {
+    context.span().span_context().is_valid().then_some(context)
+}
+
+impl Extractor for CarriedContext {
+    fn get(&self, key: &str) -> Option<&str> {
+        match key {
+            TRACEPARENT => Some(&self.traceparent),
+            TRACESTATE => Some(&self.tracestate),
+            _ => None,
+        }
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec![TRACEPARENT, TRACESTATE]
+    }
+}
+
+impl Injector for CarriedContext {
+    fn set(&mut self, key: &str, value: String) {
+        match key {
+            TRACEPARENT => self.traceparent = value,
+            TRACESTATE => self.tracestate = value,
+            _ => {}
+        }
+    }
+}
+
+struct Headers<'a>(&'a http::HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).and_then(|value| value.to_str().ok())
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(http::HeaderName::as_str).collect()
+    }
+}
+
+struct HeadersMut<'a>(&'a mut http::HeaderMap);
+
+impl Injector for HeadersMut<'_> {
+    fn set(&mut self, key: &str, value: String) {
+        let name = http::HeaderName::from_bytes(key.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, http::HeaderValue::try_from(value))
+            && !value.is_empty()
+        {
+            self.0.insert(name, value);
+        }
+    }
+}

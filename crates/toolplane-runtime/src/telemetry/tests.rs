@@ -1,0 +1,237 @@
+use std::sync::{Arc, Mutex, Once};
+
+use opentelemetry::trace::{SpanId, SpanKind, Status};
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::SpanData;
+use toolplane_records::vocabulary::{AbortReason, ErrorClass, InvocationStatus, ResultStatus};
+use tracing::subscriber::DefaultGuard;
+
+use super::semconv::general;
+use super::spans::{AttemptFacts, CallEnding, CallFacts};
+use super::*;
+use crate::config::QueueParenting;
+
+/// Finished spans of this thread, through the real tracer and the real layer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorder(Arc<Mutex<Vec<SpanData>>>);
+
+impl opentelemetry_sdk::trace::SpanExporter for Recorder {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        self.0.lock().expect("recorder").extend(batch);
+        Ok(())
+    }
+}
+
+impl Recorder {
+    /// Records the spans of this thread for as long as the guard lives.
+    pub(crate) fn start() -> (Self, DefaultGuard) {
+        // With a single subscriber, whether a span is wanted is asked of whichever thread meets it first, also of one that
+        // records nothing, and kept. A second subscriber, for all threads, makes every thread's recorder be asked.
+        static EVERYWHERE: Once = Once::new();
+        EVERYWHERE.call_once(|| Registry::default().init());
+        let recorder = Self::default();
+        let provider = SdkTracerProvider::builder().with_simple_exporter(recorder.clone()).build();
+        let guard = Registry::default().with(trace_layer(provider.tracer("test"))).set_default();
+        (recorder, guard)
+    }
+
+    pub(crate) fn spans(&self) -> Vec<SpanData> {
+        self.0.lock().expect("recorder").clone()
+    }
+
+    #[track_caller]
+    pub(crate) fn find(&self, name: &str) -> SpanData {
+        let spans = self.spans();
+        let names: Vec<_> = spans.iter().map(|span| span.name.to_string()).collect();
+        spans.into_iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no `{name}` among {names:?}"))
+    }
+}
+
+#[track_caller]
+pub(crate) fn attribute_of(span: &SpanData, key: &str) -> Option<String> {
+    span.attributes.iter().find(|one| one.key.as_str() == key).map(|one| one.value.to_string())
+}
+
+const CALL: CallFacts<'static> = CallFacts {
+    invocation_id: "inv_1",
+    tool_name: "files.read_file",
+    tool_id: "t1",
+    tenant: "default",
+    native_call_id: "",
+};
+
+fn attempt(queued_in: &CarriedContext, attempt: u32, waited: u64, parenting: QueueParenting) -> AttemptFacts<'_> {
+    AttemptFacts { attempt, waited: Duration::from_secs(waited), queued_in, parenting }
+}
+
+#[test]
+fn one_call_is_one_trace() {
+    let (recorder, _guard) = Recorder::start();
+    let agent = CarriedContext {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
+        tracestate: "vendor=1".to_owned(),
+    };
+    let server = spans::rpc::server("toolplane.v1.InvocationService/Invoke", true, agent.parent());
+    let queued_in = server.in_scope(|| {
+        let invocation = spans::invocation(&CALL);
+        invocation.in_scope(|| {
+            let sent = spans::enqueue(&CALL);
+            CarriedContext::of_span(&sent)
+        })
+    });
+    drop(server);
+    assert_eq!(queued_in.tracestate, "vendor=1");
+    // Somewhere else, later: only the strings of the queue entry are known.
+    let other_work = spans::rpc::server("toolplane.v1.WorkerService/Work", true, None);
+    other_work.in_scope(|| {
+        let process = spans::process(&CALL, &attempt(&queued_in, 1, 1, QueueParenting::Parent));
+        process.in_scope(|| {
+            let tool = spans::execute_tool(&CALL);
+            spans::end_execution(&tool, Some(ErrorClass::ExecutionFailed));
+        });
+        spans::end_execution(&process, None);
+    });
+
+    let server = recorder.find("toolplane.v1.InvocationService/Invoke");
+    let invocation = recorder.find("agenttool.invocation files.read_file");
+    let send = recorder.find("send agenttool.invocations");
+    let process = recorder.find("process agenttool.invocations");
+    let tool = recorder.find("execute_tool files.read_file");
+    assert_eq!(server.parent_span_id.to_string(), "b7ad6b7169203331");
+    assert_eq!(invocation.parent_span_id, server.span_context.span_id());
+    assert_eq!(send.parent_span_id, invocation.span_context.span_id());
+    assert_eq!(process.parent_span_id, send.span_context.span_id());
+    assert_eq!(tool.parent_span_id, process.span_context.span_id());
+    for span in [&server, &invocation, &send, &process, &tool] {
+        assert_eq!(span.span_context.trace_id().to_string(), "0af7651916cd43dd8448eb211c80319c", "{}", span.name);
+    }
+    assert_eq!(process.links.len(), 1);
+    assert_eq!(process.links[0].span_context.span_id(), send.span_context.span_id());
+    let kinds = [&server, &invocation, &send, &process, &tool].map(|span| span.span_kind.clone());
+    let (internal, consumer) = (SpanKind::Internal, SpanKind::Consumer);
+    assert_eq!(kinds, [SpanKind::Server, internal.clone(), SpanKind::Producer, consumer, internal]);
+
+    assert_eq!(attribute_of(&tool, "gen_ai.operation.name").as_deref(), Some("execute_tool"));
+    assert_eq!(attribute_of(&tool, "error.type").as_deref(), Some("execution_failed"));
+    assert_eq!(attribute_of(&tool, "gen_ai.tool.call.id"), None, "the model gave none");
+    assert_eq!(tool.status, Status::error(""));
+    assert_eq!(process.status, Status::Unset);
+}
+
+#[test]
+fn retries_old_work_and_link_mode_are_only_linked() {
+    let queued_in = CarriedContext {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
+        tracestate: String::new(),
+    };
+    for facts in [
+        attempt(&queued_in, 2, 1, QueueParenting::Parent),
+        attempt(&queued_in, 1, 3600, QueueParenting::Parent),
+        attempt(&queued_in, 1, 1, QueueParenting::Link),
+    ] {
+        let (recorder, _guard) = Recorder::start();
+        drop(spans::process(&CALL, &facts));
+        let span = recorder.find("process agenttool.invocations");
+        assert_eq!(span.parent_span_id, SpanId::INVALID, "{facts:?}");
+        assert_eq!(span.links[0].span_context.span_id().to_string(), "b7ad6b7169203331");
+    }
+}
+
+#[track_caller]
+fn check_ending(
+    status: InvocationStatus,
+    result: ResultStatus,
+    class: Option<ErrorClass>,
+    abort: Option<AbortReason>,
+    error_type: Option<&str>,
+) {
+    let (recorder, _guard) = Recorder::start();
+    let span = spans::invocation(&CALL);
+    let ending = CallEnding { status, result_status: result, error_class: class, error_code: "", abort_reason: abort };
+    spans::end_invocation(&span, &ending);
+    drop(span);
+    let span = recorder.find("agenttool.invocation files.read_file");
+    assert_eq!(attribute_of(&span, general::ERROR_TYPE).as_deref(), error_type, "{ending:?}");
+    assert_eq!(span.status, if error_type.is_some() { Status::error("") } else { Status::Unset }, "{ending:?}");
+    assert_eq!(attribute_of(&span, "agenttool.invocation.status").as_deref(), Some(status.as_str()));
+    assert_eq!(attribute_of(&span, "agenttool.error_class").as_deref(), class.map(ErrorClass::as_str));
+}
+
+#[test]
+fn only_faults_are_errors() {
+    use {AbortReason as A, ErrorClass as E, InvocationStatus as I, ResultStatus as R};
+    check_ending(I::Succeeded, R::Succeeded, None, None, None);
+    check_ending(I::Succeeded, R::PartialSucceeded, Some(E::PartialFailure), None, None);
+    check_ending(I::Failed, R::Failed, Some(E::ExecutionFailed), None, Some("execution_failed"));
+    check_ending(I::Failed, R::TooLarge, Some(E::ResultTooLarge), None, None);
+    check_ending(I::Denied, R::Denied, Some(E::PermissionDenied), None, None);
+    check_ending(I::ValidationFailed, R::Failed, Some(E::InvalidArguments), None, None);
+    check_ending(I::Blocked, R::Failed, Some(E::CapabilityGap), None, None);
+    check_ending(I::Blocked, R::Failed, Some(E::CredentialMissing), None, Some("credential_missing"));
+    check_ending(I::Canceled, R::Canceled, Some(E::Canceled), Some(A::UserInterruption), None);
+    check_ending(I::Canceled, R::Canceled, Some(E::Canceled), Some(A::RuntimeShutdown), Some("canceled"));
+    check_ending(I::TimedOut, R::TimedOut, Some(E::Timeout), Some(A::Timeout), Some("timeout"));
+}
+
+#[test]
+fn rpc_status_rules_differ_between_the_sides() {
+    let (recorder, _guard) = Recorder::start();
+    spans::rpc::end_server(&spans::rpc::server("p.S/A", true, None), tonic::Code::NotFound);
+    spans::rpc::end_server(&spans::rpc::server("p.S/B", true, None), tonic::Code::Internal);
+    spans::rpc::end_client(&spans::rpc::client("p.S/C", "127.0.0.1", 7420), tonic::Code::NotFound);
+    drop(spans::rpc::server("x.Y/Z", false, None));
+    let shown = |name: &str| {
+        let span = recorder.find(name);
+        (span.status.clone(), attribute_of(&span, "rpc.status_code"), attribute_of(&span, "error.type"))
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(shown("p.S/A"), (Status::Unset, text("NOT_FOUND"), None));
+    assert_eq!(shown("p.S/B"), (Status::error(""), text("INTERNAL"), text("INTERNAL")));
+    assert_eq!(shown("p.S/C"), (Status::error(""), text("NOT_FOUND"), text("NOT_FOUND")));
+    assert_eq!(attribute_of(&recorder.find("_OTHER"), "rpc.method_original"), text("x.Y/Z"));
+}
+
+#[test]
+fn content_stays_out_unless_asked_for() {
+    let (recorder, _guard) = Recorder::start();
+    for capture in [false, true] {
+        let span = spans::execute_tool(&CALL);
+        spans::content(&span, capture, semconv::gen_ai::TOOL_CALL_ARGUMENTS, "{\"path\":\"secret\"}");
+    }
+    let captured: Vec<_> =
+        recorder.spans().iter().map(|span| attribute_of(span, "gen_ai.tool.call.arguments").is_some()).collect();
+    assert_eq!(captured, [false, true]);
+}
+
+#[test]
+fn malformed_context_is_ignored_and_absent_context_is_none() {
+    let parse = |traceparent: &str| {
+        CarriedContext { traceparent: traceparent.to_owned(), tracestate: String::new() }.parent().is_some()
+    };
+    assert!(!parse(""));
+    assert!(!parse("00-zz-yy-01"));
+    assert!(!parse("00-00000000000000000000000000000000-b7ad6b7169203331-01"));
+    assert!(parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"));
+    assert_eq!(CarriedContext::current(), CarriedContext::default());
+    assert_eq!(telemetry_ref(), None);
+}
+
+#[test]
+fn context_passes_through_without_an_exporter() {
+    let sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let mut incoming = tonic::metadata::MetadataMap::new();
+    incoming.insert("traceparent", sent.parse().expect("metadata"));
+    let parent = parent_from_metadata(&incoming).expect("a context");
+    let _attached = parent.attach();
+    let span = spans::invocation(&CALL);
+    let mut outgoing = tonic::metadata::MetadataMap::new();
+    span.in_scope(|| inject_into_metadata(&mut outgoing));
+    assert_eq!(outgoing.get("traceparent").expect("passed on"), sent);
+    assert_eq!(telemetry_ref().expect("a position").span_id, "b7ad6b7169203331");
+}
+
+#[test]
+fn the_log_filter_is_checked() {
+    assert!(parse_filter("info,toolplane_scheduler=debug").is_ok());
+    assert!(parse_filter("a=b=c").expect_err("malformed").contains("`a=b=c`"));
+}

@@ -1,0 +1,81 @@
+//! The backend on bubblewrap: our launcher outside, bubblewrap for namespaces and mounts, our launcher inside.
+
+mod arguments;
+mod find;
+mod setup;
+mod slot;
+
+pub(crate) use setup::host_namespaces;
+pub(crate) use slot::Slot;
+
+use std::path::PathBuf;
+
+use crate::backend::{BoxFuture, SandboxBackend};
+use crate::cgroup::ControlGroups;
+use crate::error::SandboxError;
+use crate::posture::Posture;
+use crate::probe;
+use crate::running::{OutputTap, Running};
+use crate::spec::SandboxSpec;
+
+/// Where to find the parts. The default looks in the usual places.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The bubblewrap program; looked up in `/usr/bin`, `/bin`, `/usr/local/bin` and `PATH` when absent.
+    pub bwrap: Option<PathBuf>,
+    /// The launcher; when absent `TOOLPLANE_SANDBOX_LAUNCHER`, else beside this program or one directory up.
+    pub launcher: Option<PathBuf>,
+    /// Do not use control groups even where they can be made.
+    pub without_control_groups: bool,
+}
+
+/// Sandboxes made by bubblewrap (Debian and Ubuntu package `bubblewrap`, 0.8 or newer).
+#[derive(Debug)]
+pub struct Bubblewrap {
+    parts: Result<find::Parts, String>,
+    control_groups: ControlGroups,
+}
+
+impl Bubblewrap {
+    /// Looks for the parts. A missing one is no error yet: it makes the posture unavailable and every run fail.
+    pub fn new(options: &Options) -> Self {
+        let parts = find::parts(options);
+        let control_groups = if options.without_control_groups || parts.is_err() {
+            ControlGroups::default()
+        } else {
+            ControlGroups::detect()
+        };
+        Self { parts, control_groups }
+    }
+
+    /// The control groups runs are put in.
+    pub fn control_groups(&self) -> &ControlGroups {
+        &self.control_groups
+    }
+
+    /// Name and version, for people.
+    pub(crate) fn describe(&self) -> String {
+        match &self.parts {
+            Ok(parts) => find::version(&parts.bwrap).unwrap_or_else(|| "bubblewrap (version unknown)".into()),
+            Err(_) => "bubblewrap".into(),
+        }
+    }
+
+    /// Why nothing can be run, if that is already known.
+    pub(crate) fn missing(&self) -> Option<&str> {
+        self.parts.as_ref().err().map(String::as_str)
+    }
+}
+
+impl SandboxBackend for Bubblewrap {
+    fn probe(&self) -> BoxFuture<'_, Posture> {
+        Box::pin(probe::probe(self))
+    }
+
+    fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>> {
+        Box::pin(async move {
+            let parts = self.parts.as_ref().map_err(|reason| SandboxError::Unavailable(reason.clone()))?;
+            setup::start(parts, &self.control_groups, spec, tap).await
+        })
+    }
+}

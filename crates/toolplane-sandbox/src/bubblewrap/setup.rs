@@ -1,0 +1,226 @@
+//! From a specification to a running tool.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+
+use super::arguments::{self, Sources};
+use super::find::Parts;
+use super::slot::Slot;
+use crate::cgroup::{ControlGroups, RunGroup};
+use crate::environment;
+use crate::error::SandboxError;
+use crate::limits::Limits;
+use crate::probe::NAMESPACES;
+use crate::protected::Snapshot;
+use crate::running::{Held, OutputTap, Running, reports::Reports};
+use crate::spec::{SandboxSpec, WorkspaceAccess};
+use crate::wire::{self, ExpectedMount, InnerPlan, OuterPlan, PART_OUTER, Report, STAGED_LAUNCHER, STAGED_WORKSPACE};
+
+/// How long the layers may take to stand. Usually a few milliseconds.
+const SETUP_BOUND: Duration = Duration::from_secs(20);
+
+/// Starts a run and waits until the tool's program runs.
+pub(super) async fn start(
+    parts: &Parts,
+    groups: &ControlGroups,
+    spec: SandboxSpec,
+    tap: Option<OutputTap>,
+) -> Result<Running, SandboxError> {
+    spec.check()?;
+    let host = Host::prepare(groups, &spec).await?;
+    let plans = plans(parts, groups, &spec, &host)?;
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|error| SandboxError::setup("control", &error))?;
+    ours.set_nonblocking(true).map_err(|error| SandboxError::setup("control", &error))?;
+    let mut control = UnixStream::from_std(ours).map_err(|error| SandboxError::setup("control", &error))?;
+    // Nothing that makes the standard library fork: no user, no hook, no working directory.
+    let child = Command::new(&parts.launcher)
+        .arg(PART_OUTER)
+        .env_clear()
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| SandboxError::setup("launcher", &error))?;
+    let mut reports = Reports::default();
+    let standing = stand_up(&mut control, &mut reports, &plans);
+    match tokio::time::timeout(SETUP_BOUND, standing).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(explain(error, control, child).await),
+        Err(_) => {
+            return Err(SandboxError::SetupFailed {
+                stage: "start".into(),
+                errno: Some(libc::ETIMEDOUT),
+                detail: format!("the sandbox did not stand within {} s", SETUP_BOUND.as_secs()),
+            });
+        }
+    }
+    let Host { slot, group, workspace, snapshot } = host;
+    let held = Held { group, _slot: slot, writable: workspace.filter(|_| snapshot.is_some()).zip(snapshot) };
+    Running::start(child, control, reports, held, spec.limits, tap)
+}
+
+/// What a run needs on the host beside the programs.
+struct Host {
+    slot: Option<Slot>,
+    group: RunGroup,
+    workspace: Option<PathBuf>,
+    /// Present when the workspace is writable.
+    snapshot: Option<Snapshot>,
+}
+
+impl Host {
+    async fn prepare(groups: &ControlGroups, spec: &SandboxSpec) -> Result<Self, SandboxError> {
+        static RUN: AtomicU64 = AtomicU64::new(0);
+        let name = format!("run-{}", RUN.fetch_add(1, Ordering::Relaxed));
+        let group = groups.create(&name, &spec.limits).map_err(|error| SandboxError::setup("control_group", &error))?;
+        let slot = if rustix::process::geteuid().is_root() {
+            let slot = Slot::claim().ok_or_else(|| SandboxError::SetupFailed {
+                stage: "user".into(),
+                errno: None,
+                detail: "every sandbox user of this worker is in use".into(),
+            })?;
+            Some(slot)
+        } else {
+            None
+        };
+        let Some(mount) = spec.workspace.clone() else {
+            return Ok(Self { slot, group, workspace: None, snapshot: None });
+        };
+        let looked = tokio::task::spawn_blocking(move || {
+            let host = mount.host.canonicalize()?;
+            let snapshot = match mount.access {
+                WorkspaceAccess::ReadWrite => Some(Snapshot::take(&host)?),
+                WorkspaceAccess::ReadOnly => None,
+            };
+            Ok::<_, std::io::Error>((host, snapshot))
+        });
+        let (workspace, snapshot) = looked
+            .await
+            .map_err(|_| SandboxError::Unavailable("the worker is shutting down".into()))?
+            .map_err(|error| SandboxError::invalid("workspace", format!("cannot be read: {error}")))?;
+        if !workspace.is_dir() {
+            return Err(SandboxError::invalid("workspace", "is not a directory"));
+        }
+        if let Some(reason) = snapshot.as_ref().and_then(Snapshot::unprotectable) {
+            return Err(SandboxError::invalid("workspace", reason));
+        }
+        Ok(Self { slot, group, workspace: Some(workspace), snapshot })
+    }
+}
+
+/// Everything the launcher is told, in the order it reads it.
+fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host) -> Result<Vec<u8>, SandboxError> {
+    let failed = |error: std::io::Error| SandboxError::setup("plan", &error);
+    let staged = host.slot.is_some();
+    let sources = Sources {
+        launcher: if staged { Path::new(STAGED_LAUNCHER) } else { &parts.launcher },
+        workspace: host.workspace.as_deref().map(|path| if staged { Path::new(STAGED_WORKSPACE) } else { path }),
+    };
+    let nothing = Snapshot::default();
+    let snapshot = host.snapshot.as_ref().unwrap_or(&nothing);
+    let outer = OuterPlan {
+        control_groups: host.group.joins(),
+        slot: host.slot.as_ref().map(Slot::id),
+        launcher: parts.launcher.clone(),
+        workspace: host.workspace.clone(),
+        bwrap: parts.bwrap.clone(),
+        arguments: arguments::build(spec, &sources, snapshot)?,
+    };
+    let inner = InnerPlan {
+        argv: spec.argv.clone(),
+        env: environment::complete(&spec.env),
+        cwd: spec.working_directory().to_owned(),
+        stdin_len: spec.stdin.as_ref().map(|stdin| stdin.len() as u64),
+        rlimits: rlimits(&spec.limits, groups),
+        host_namespaces: host_namespaces(),
+        workspace_writable: host.workspace.is_some().then_some(host.snapshot.is_some()),
+        protected: snapshot
+            .paths
+            .iter()
+            .map(|path| ExpectedMount { path: arguments::inside(&path.path), dev: path.dev, ino: path.ino })
+            .collect(),
+    };
+    let mut plans = wire::encode(&outer).map_err(failed)?;
+    plans.extend(wire::encode(&inner).map_err(failed)?);
+    plans.extend_from_slice(spec.stdin.as_deref().unwrap_or_default());
+    Ok(plans)
+}
+
+/// Limits of each process. Bounds of the whole tree are in the control groups where there are any.
+fn rlimits(limits: &Limits, groups: &ControlGroups) -> Vec<(u32, u64, u64)> {
+    let both = |resource: u32, value: u64| (resource, value, value);
+    // Behind a control group this is only the second wall, a little further out, so that the first one gives evidence.
+    let processes = if groups.bounds_pids() { limits.pids + 64 } else { limits.pids + 1 };
+    let mut list = vec![
+        both(libc::RLIMIT_CORE, 0),
+        both(libc::RLIMIT_NOFILE, limits.open_files),
+        both(libc::RLIMIT_FSIZE, limits.file_bytes),
+        (libc::RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
+        both(libc::RLIMIT_NPROC, processes),
+        both(libc::RLIMIT_STACK, 8 * 1024 * 1024),
+        both(libc::RLIMIT_MEMLOCK, 64 * 1024),
+        both(libc::RLIMIT_MSGQUEUE, 64 * 1024),
+        both(libc::RLIMIT_SIGPENDING, 1024),
+    ];
+    if !groups.bounds_memory() {
+        list.push(both(libc::RLIMIT_DATA, limits.memory_bytes));
+    }
+    list
+}
+
+/// Inodes of this process's namespaces.
+pub(crate) fn host_namespaces() -> BTreeMap<String, u64> {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = |name: &&str| Some(std::fs::metadata(format!("/proc/self/ns/{name}")).ok()?.ino());
+    NAMESPACES.iter().filter_map(|name| Some(((*name).to_owned(), inode(name)?))).collect()
+}
+
+async fn stand_up(control: &mut UnixStream, reports: &mut Reports, plans: &[u8]) -> Result<(), SandboxError> {
+    // A failed launcher closes the channel while we write; what it reported first is the reason, not the closed pipe.
+    let written = control.write_all(plans).await;
+    let mut stage = "namespaces";
+    loop {
+        match reports.next(control).await {
+            Ok(Some(Report::Failed { stage, errno, detail })) => {
+                return Err(SandboxError::SetupFailed { stage, errno, detail });
+            }
+            Ok(Some(Report::Inside)) => stage = "start",
+            Ok(Some(Report::Started)) => return Ok(()),
+            Ok(Some(Report::Exited { .. })) => {
+                let detail = "the launcher reported an end before a start".into();
+                return Err(SandboxError::SetupFailed { stage: stage.into(), errno: None, detail });
+            }
+            Ok(None) => {
+                let errno = written.as_ref().err().and_then(std::io::Error::raw_os_error);
+                return Err(SandboxError::SetupFailed { stage: stage.into(), errno, detail: String::new() });
+            }
+            Err(error) => return Err(SandboxError::setup(stage, &error)),
+        }
+    }
+}
+
+/// Adds what bubblewrap said to a failure that has no words of its own, once everything has ended.
+async fn explain(error: SandboxError, control: UnixStream, mut child: Child) -> SandboxError {
+    drop(control);
+    let SandboxError::SetupFailed { stage, errno, detail } = error else { return error };
+    if !detail.is_empty() {
+        return SandboxError::SetupFailed { stage, errno, detail };
+    }
+    let mut said = Vec::new();
+    if let Some(stderr) = child.stderr.take() {
+        let mut bounded = stderr.take(2048);
+        let _ = tokio::time::timeout(Duration::from_secs(2), bounded.read_to_end(&mut said)).await;
+    }
+    let said = crate::spec::excerpt(String::from_utf8_lossy(&said).trim());
+    let detail = if said.is_empty() { "the launcher ended without a word".into() } else { said };
+    SandboxError::SetupFailed { stage, errno, detail }
+}

@@ -1,0 +1,131 @@
+//! How a run ended, what it used, and what it was caught trying.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capture::Captured;
+
+/// The end of one run. The tool's own exit code and nothing else: failures of the sandbox are
+/// [`SandboxError`](crate::SandboxError)s.
+#[derive(Clone, Debug)]
+pub struct Exit {
+    /// How the tool's first process ended.
+    pub ending: Ending,
+    /// What it wrote to standard output.
+    pub stdout: Captured,
+    /// What it wrote to standard error.
+    pub stderr: Captured,
+    /// From the start of the tool to its end.
+    pub wall: Duration,
+    /// It was ended because its wall time was over.
+    pub timed_out: bool,
+    /// It was ended because the caller asked for it.
+    pub canceled: bool,
+    /// It was killed because a stream went over its bound.
+    pub output_limit_hit: bool,
+    /// What the tree used.
+    pub resources: ResourceUse,
+    /// Bounds it ran into, each with the evidence.
+    pub limits_hit: Vec<LimitHit>,
+    /// Things it tried and was denied, as recorded by the kernel.
+    pub violations: Vec<Violation>,
+    /// Protected paths of the workspace that are new or changed their identity during the run.
+    pub new_protected_paths: Vec<String>,
+}
+
+impl Exit {
+    /// Exit code 0, within all bounds.
+    pub fn success(&self) -> bool {
+        self.ending == Ending::Code(0) && !self.timed_out && !self.canceled && !self.output_limit_hit
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+/// What a tree of processes used. Zero where the kernel does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceUse {
+    /// CPU time in user mode, in microseconds.
+    pub user_cpu_us: u64,
+    /// CPU time in the kernel, in microseconds.
+    pub system_cpu_us: u64,
+    /// Largest resident set of one process, in bytes.
+    pub max_rss_bytes: u64,
+}
+
+/// A bound that was reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitHit {
+    /// Which bound.
+    pub limit: LimitKind,
+    /// Its value.
+    pub allowed: u64,
+    /// What shows that it was reached, e.g. `pids.events max 12`.
+    pub evidence: String,
+}
+
+/// The bounds whose reaching can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Memory.
+    Memory,
+    /// Processes and threads.
+    Pids,
+    /// CPU time of a process.
+    Cpu,
+    /// Size of a file.
+    FileSize,
+    /// Space in the scratch file systems.
+    Scratch,
+}
+
+impl LimitKind {
+    /// The name in results.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Pids => "pids",
+            Self::Cpu => "cpu",
+            Self::FileSize => "file_size",
+            Self::Scratch => "scratch",
+        }
+    }
+}
+
+/// One kind of denied attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The layer that denied it, e.g. `seccomp`.
+    pub layer: String,
+    /// The system call.
+    pub syscall: String,
+    /// What about it was denied, e.g. `family=2`; empty when the call as such is.
+    #[serde(default)]
+    pub detail: String,
+    /// How often.
+    pub count: u64,
+    /// Ordinary programs try this to find out what they can use: recorded, but no reason to blame a failure on it.
+    #[serde(default)]
+    pub probe: bool,
+}
+
+impl Violation {
+    /// The evidence in one line: `seccomp_denied:socket(family=40)`.
+    pub fn evidence(&self) -> String {
+        if self.detail.is_empty() {
+            format!("{}_denied:{}", self.layer, self.syscall)
+        } else {
+            format!("{}_denied:{}({})", self.layer, self.syscall, self.detail)
+        }
+    }
+}

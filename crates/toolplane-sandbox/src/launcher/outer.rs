@@ -1,0 +1,70 @@
+//! The outer stage: on the host, from the worker to bubblewrap.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{CONTROL_FD, Failure, control_channel, staging, sys};
+use crate::wire::{self, OuterPlan};
+
+/// Becomes bubblewrap, or reports why it could not.
+pub(super) fn run() -> ExitCode {
+    if sys::claim_stdin_as(CONTROL_FD).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let mut control = control_channel();
+    let failure = prepare(&mut control);
+    let _ = wire::write_frame(&mut control, &failure.report());
+    ExitCode::FAILURE
+}
+
+/// Returns only with what went wrong.
+fn prepare(control: &mut File) -> Failure {
+    let plan = match wire::read_frame::<OuterPlan>(control).map_err(Failure::at("plan")) {
+        Ok(plan) => plan,
+        Err(failure) => return failure,
+    };
+    match isolate(&plan) {
+        Ok(()) => become_bubblewrap(&plan),
+        Err(failure) => failure,
+    }
+}
+
+fn isolate(plan: &OuterPlan) -> Result<(), Failure> {
+    std::env::set_current_dir("/").map_err(Failure::at("session"))?;
+    // Signals of the worker's terminal are not for us.
+    rustix::process::setsid().map_err(Failure::at("session"))?;
+    for file in &plan.control_groups {
+        fs::write(file, "0").map_err(Failure::at("control_group"))?;
+    }
+    sys::limit(libc::RLIMIT_CORE, 0, 0).map_err(Failure::at("rlimit"))?;
+    let Some(slot) = plan.slot else {
+        return if rustix::process::geteuid().is_root() {
+            Err(Failure::new("user", "a root worker must give the sandbox a user of its own"))
+        } else {
+            Ok(())
+        };
+    };
+    staging::prepare(&plan.launcher, plan.workspace.as_deref(), slot)?;
+    // The tool may open `/dev/stdout` and `/dev/stderr` by name.
+    for stream in [1, 2] {
+        sys::give_to(stream, slot).map_err(Failure::at("streams"))?;
+    }
+    sys::become_user(slot).map_err(Failure::at("user"))
+}
+
+fn become_bubblewrap(plan: &OuterPlan) -> Failure {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| Failure::new("plan", "an argument contains NUL"));
+    let path = |path: &Path| text(path.as_os_str().as_bytes());
+    let prepared = path(&plan.bwrap).and_then(|program| {
+        let rest = plan.arguments.iter().map(|argument| text(argument.as_bytes()));
+        let argv = [path(&plan.bwrap)].into_iter().chain(rest).collect::<Result<Vec<_>, _>>()?;
+        Ok((program, argv))
+    });
+    match prepared {
+        Ok((program, argv)) => Failure::at("bubblewrap")(sys::execute(&program, &argv, &[])),
+        Err(failure) => failure,
+    }
+}

@@ -1,0 +1,98 @@
+//! For a root worker: the launcher and the workspace, placed where the sandbox's own user can reach them.
+//!
+//! In a mount namespace of its own, both are put on an empty `/tmp`. The workspace is mounted with translated owners:
+//! what belongs to the workspace's owner on disk belongs to the sandbox's user in there, and what the tool makes belongs
+//! to the workspace's owner on disk. Nobody's files change owner for a call.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::fs::CWD;
+use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags};
+
+use super::Failure;
+use super::sys::{self, Fork};
+use crate::wire::{STAGED_LAUNCHER, STAGED_WORKSPACE};
+
+pub(super) fn prepare(launcher: &Path, workspace: Option<&Path>, slot: u32) -> Result<(), Failure> {
+    sys::unshare(libc::CLONE_NEWNS).map_err(Failure::at("staging"))?;
+    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    rustix::mount::mount_change("/", private).map_err(Failure::at("staging"))?;
+    // Both are taken before `/tmp` is covered, since they may lie there.
+    let launcher = detached(launcher, false).map_err(Failure::at("staging"))?;
+    let workspace = workspace.map(|path| translated(path, slot)).transpose()?;
+    rustix::mount::mount("tmpfs", "/tmp", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(c"mode=0755,size=64k"))
+        .map_err(Failure::at("staging"))?;
+    fs::write(STAGED_LAUNCHER, "").map_err(Failure::at("staging"))?;
+    attach(&launcher, STAGED_LAUNCHER)?;
+    if let Some(workspace) = workspace {
+        fs::create_dir(STAGED_WORKSPACE).map_err(Failure::at("staging"))?;
+        attach(&workspace, STAGED_WORKSPACE)?;
+    }
+    Ok(())
+}
+
+fn detached(path: &Path, recursive: bool) -> rustix::io::Result<OwnedFd> {
+    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    if recursive {
+        flags |= OpenTreeFlags::AT_RECURSIVE;
+    }
+    rustix::mount::open_tree(CWD, path, flags)
+}
+
+fn attach(mount: &OwnedFd, target: &str) -> Result<(), Failure> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    rustix::mount::move_mount(mount, "", CWD, target, flags).map_err(Failure::at("staging"))
+}
+
+/// The workspace with its owner shown as the user `slot`. Mounts below it are left out.
+fn translated(path: &Path, slot: u32) -> Result<OwnedFd, Failure> {
+    let explain = |error: io::Error| Failure {
+        stage: "workspace",
+        errno: error.raw_os_error(),
+        detail: format!(
+            "owners of the workspace cannot be translated ({error}); run the worker as a plain user, or keep workspaces \
+             on ext4, xfs, btrfs or tmpfs"
+        ),
+    };
+    let owner = fs::metadata(path).map_err(Failure::at("workspace"))?;
+    let mount = detached(path, false).map_err(Failure::at("workspace"))?;
+    let map = owner_map(owner.uid(), owner.gid(), slot).map_err(explain)?;
+    sys::map_owners(mount.as_fd(), map.as_fd()).map_err(explain)?;
+    Ok(mount)
+}
+
+/// A user namespace that exists only to carry the translation.
+fn owner_map(uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
+    let (ours, theirs) = sys::message_pair()?;
+    match sys::fork()? {
+        Fork::Child => {
+            drop(ours);
+            let made = sys::unshare(libc::CLONE_NEWUSER).map_or_else(|error| error.raw_os_error().unwrap_or(0), |()| 0);
+            let _ = sys::send_message(theirs.as_fd(), &made.to_le_bytes(), None);
+            // Stays until the other side has its hold on the namespace.
+            let _ = sys::receive_message(theirs.as_fd());
+            std::process::exit(0);
+        }
+        Fork::Parent(pid) => {
+            drop(theirs);
+            let (answer, _) = sys::receive_message(ours.as_fd())?;
+            let errno = answer.first_chunk().map_or(libc::EPIPE, |bytes| i32::from_le_bytes(*bytes));
+            if errno != 0 {
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            fs::write(format!("/proc/{pid}/uid_map"), format!("{uid} {slot} 1"))?;
+            fs::write(format!("/proc/{pid}/gid_map"), format!("{gid} {slot} 1"))?;
+            let namespace = fs::File::open(format!("/proc/{pid}/ns/user"))?;
+            drop(ours);
+            // Bubblewrap takes this process's place and must not find a child it does not know.
+            while !matches!(sys::reap(), Ok(Some(_)) | Err(_)) {
+                std::thread::yield_now();
+            }
+            Ok(namespace.into())
+        }
+    }
+}

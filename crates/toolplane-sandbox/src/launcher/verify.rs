@@ -1,0 +1,85 @@
+//! What must hold inside the sandbox before a tool is started: checked on every run, from within.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::fs::StatVfsMountFlags;
+
+use super::Failure;
+use crate::spec::WORKSPACE;
+use crate::wire::InnerPlan;
+
+/// The step all failures here belong to.
+const STAGE: &str = "verify";
+
+pub(super) fn check(plan: &InnerPlan) -> Result<(), Failure> {
+    if !rustix::process::getpid().is_init() {
+        return Err(Failure::new(STAGE, "not process 1 of a process namespace"));
+    }
+    for (name, host) in &plan.host_namespaces {
+        let ours = namespace(name).ok_or_else(|| Failure::new(STAGE, format!("no {name} namespace")))?;
+        if ours == *host {
+            return Err(Failure::new(STAGE, format!("the {name} namespace is that of the worker")));
+        }
+    }
+    privileges()?;
+    mounts(plan)
+}
+
+/// Inode of one of this process's namespaces.
+pub(super) fn namespace(name: &str) -> Option<u64> {
+    fs::metadata(format!("/proc/self/ns/{name}")).ok().map(|meta| meta.ino())
+}
+
+/// The lines of `/proc/self/status` that must have exactly these values.
+pub(super) const STATUS: &[(&str, &str)] = &[
+    ("CapInh:", "0000000000000000"),
+    ("CapPrm:", "0000000000000000"),
+    ("CapEff:", "0000000000000000"),
+    ("CapBnd:", "0000000000000000"),
+    ("CapAmb:", "0000000000000000"),
+    ("NoNewPrivs:", "1"),
+];
+
+fn privileges() -> Result<(), Failure> {
+    let status = fs::read_to_string("/proc/self/status").map_err(Failure::at(STAGE))?;
+    for (key, expected) in STATUS {
+        let found = status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+        if found != Some(expected) {
+            return Err(Failure::new(STAGE, format!("{key} {} instead of {expected}", found.unwrap_or("absent"))));
+        }
+    }
+    if rustix::process::geteuid().is_root() {
+        return Err(Failure::new(STAGE, "the tool would run as user 0"));
+    }
+    Ok(())
+}
+
+fn mounts(plan: &InnerPlan) -> Result<(), Failure> {
+    for path in ["/", "/usr", "/etc", "/dev"] {
+        expect_access(path, false)?;
+    }
+    match plan.workspace_writable {
+        Some(writable) => expect_access(WORKSPACE, writable)?,
+        None if Path::new(WORKSPACE).exists() => return Err(Failure::new(STAGE, "there is a workspace")),
+        None => {}
+    }
+    for expected in &plan.protected {
+        let found = fs::symlink_metadata(&expected.path).map_err(Failure::at(STAGE))?;
+        if (found.dev(), found.ino()) != (expected.dev, expected.ino) {
+            return Err(Failure::new(STAGE, format!("the protected path `{}` was replaced", expected.path)));
+        }
+        expect_access(&expected.path, false)?;
+    }
+    Ok(())
+}
+
+fn expect_access(path: &str, writable: bool) -> Result<(), Failure> {
+    let stat = rustix::fs::statvfs(path).map_err(Failure::at(STAGE))?;
+    if stat.f_flag.contains(StatVfsMountFlags::RDONLY) == writable {
+        let should = if writable { "writable" } else { "read-only" };
+        return Err(Failure::new(STAGE, format!("`{path}` is not {should}")));
+    }
+    Ok(())
+}

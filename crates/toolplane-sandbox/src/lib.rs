@@ -1,0 +1,42 @@
+//! A sandbox for one tool process and everything it starts.
+//!
+//! A [`SandboxSpec`] says what a tool may see and use; [`Bubblewrap`] runs it so, or not at all: a layer that is missing
+//! or fails is an error ([`SandboxError`]), never a run with less protection. What really holds on this machine is found
+//! out by running inside the sandbox ([`SandboxBackend::probe`]) and published as a [`Posture`]. How a run ended, what it
+//! used and what it was caught trying is an [`Exit`].
+//!
+//! A tool is started through `toolplane-sandbox-launcher`, a small single-threaded program of this crate, so that the
+//! (threaded) worker never forks. The launcher drops to a user of its own, hands over to bubblewrap, and waits inside
+//! the new namespaces as process 1: it installs the system call filter, starts the tool, records denied system calls and
+//! ends every process of the tree.
+//!
+//! This crate knows processes, files and limits. It knows no tools, no invocations and no results: what an exit means to
+//! a caller is decided by who asked for the run. It is the only crate where `unsafe` is allowed, and there only in
+//! `launcher::sys` and its siblings, next to the system calls they wrap.
+
+pub mod backend;
+pub mod bubblewrap;
+pub mod capture;
+pub mod cgroup;
+pub mod environment;
+pub mod error;
+pub mod exit;
+#[doc(hidden)]
+pub mod launcher;
+pub mod limits;
+pub mod posture;
+mod probe;
+pub mod protected;
+pub mod running;
+pub mod spec;
+mod wire;
+
+pub use backend::SandboxBackend;
+pub use bubblewrap::Bubblewrap;
+pub use capture::{Captured, OutputStream};
+pub use error::SandboxError;
+pub use exit::{Ending, Exit, LimitHit, LimitKind, ResourceUse, Violation};
+pub use limits::Limits;
+pub use posture::{Layer, Posture};
+pub use running::{OutputTap, Progress, Running};
+pub use spec::{Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};

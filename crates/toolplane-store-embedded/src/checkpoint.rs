@@ -1,0 +1,251 @@
+//! Moving a layer from memory to the tables, on a thread of its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{Builder, JoinHandle};
+
+use bytes::{BufMut, Bytes};
+use redb::{Database, ReadableTable, WriteTransaction};
+use toolplane_store::{RecordKey, Versioned};
+
+use crate::base::Base;
+use crate::codec;
+use crate::fault::Fault;
+use crate::layer::{IndexLayer, Layer, Tail};
+use crate::operations::{Digest, expired};
+use crate::shared::{Lower, Shared};
+use crate::tables::{
+    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, OPERATIONS, RECORDS, named_key,
+    numbered_key, record_key,
+};
+
+/// The writer's end of the checkpoint thread. One layer is on its way at a time.
+pub(crate) struct Checkpointer {
+    layers: Option<Sender<Arc<Layer>>>,
+    done: Receiver<u64>,
+    thread: Option<JoinHandle<()>>,
+    running: bool,
+}
+
+impl Checkpointer {
+    /// Starts the thread, which owns the tables from here on.
+    pub(crate) fn start(shared: Arc<Shared>, state: Database) -> std::io::Result<Self> {
+        let (layers, incoming) = channel::<Arc<Layer>>();
+        let (finished, done) = channel();
+        let thread = Builder::new().name("store-checkpoint".to_owned()).spawn(move || {
+            let _guard = PoisonOnPanic(&shared);
+            for layer in incoming {
+                let lsn = layer.last_lsn;
+                match move_layer(&shared, &state, layer) {
+                    // The writer may be gone already; then nobody waits.
+                    Ok(()) => drop(finished.send(lsn)),
+                    Err(fault) => return shared.poison(fault.reason()),
+                }
+            }
+        })?;
+        Ok(Self { layers: Some(layers), done, thread: Some(thread), running: false })
+    }
+
+    /// True while a layer is on its way.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running
+    }
+
+    /// Hands over the frozen layer. Only when none is running.
+    pub(crate) fn submit(&mut self, layer: Arc<Layer>) {
+        // A thread that ended cannot take it; the next question about it then fails.
+        let sent = self.layers.as_ref().map(|layers| layers.send(layer));
+        self.running = sent.is_some();
+    }
+
+    /// The last group in the tables, when a checkpoint ended since the last question. Waits for a running one if
+    /// `wait`. Fails when the running one did.
+    pub(crate) fn finished(&mut self, wait: bool) -> Result<Option<u64>, Fault> {
+        if !self.running {
+            return Ok(None);
+        }
+        let answer = match wait {
+            true => self.done.recv().map_err(|_| TryRecvError::Disconnected),
+            false => self.done.try_recv(),
+        };
+        match answer {
+            Ok(lsn) => {
+                self.running = false;
+                Ok(Some(lsn))
+            }
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(Fault::Storage("a checkpoint failed".to_owned())),
+        }
+    }
+
+    /// Lets the thread finish what it has and ends it.
+    pub(crate) fn stop(&mut self) {
+        self.layers = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic in there has poisoned the store; there is nothing to add.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Checkpointer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Poisons the store when the thread that holds this unwinds.
+pub(crate) struct PoisonOnPanic<'a>(pub(crate) &'a Shared);
+
+impl Drop for PoisonOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.poison("a thread of the store panicked");
+        }
+    }
+}
+
+fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<(), Fault> {
+    write_layer(state, &layer)?;
+    let base = Arc::new(Base::open(state)?);
+    let lower = Arc::new(Lower { frozen: None, base });
+    let replaced = std::mem::replace(&mut shared.tables.write().lower, lower);
+    shared.checkpoints.fetch_add(1, Ordering::Relaxed);
+    // Freeing a large layer takes a while: here, where nobody waits for it.
+    drop((replaced, layer));
+    Ok(())
+}
+
+fn write_layer(state: &Database, layer: &Layer) -> Result<(), Fault> {
+    let mut transaction = state.begin_write()?;
+    // Opening after a crash then takes no walk over all of the tables.
+    transaction.set_quick_repair(true);
+    write_records(&transaction, layer)?;
+    write_indexes(&transaction, layer)?;
+    write_events(&transaction, &layer.streams)?;
+    write_operations(&transaction, layer)?;
+    let mut meta = transaction.open_table(META)?;
+    meta.insert(META_APPLIED, layer.last_lsn)?;
+    meta.insert(META_CLOCK, layer.clock.cast_unsigned())?;
+    drop(meta);
+    transaction.commit()?;
+    Ok(())
+}
+
+fn write_records(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
+    let mut records = transaction.open_table(RECORDS)?;
+    let mut row = Vec::new();
+    for (RecordKey { family, id }, record) in &layer.records {
+        let key = record_key(*family, id);
+        match record {
+            Some(Versioned { version, bytes }) => {
+                row.clear();
+                row.put_u64_le(*version);
+                row.put_slice(bytes);
+                records.insert(key.as_slice(), row.as_slice())?;
+            }
+            None => drop(records.remove(key.as_slice())?),
+        }
+    }
+    Ok(())
+}
+
+fn write_indexes(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
+    let mut order = transaction.open_table(INDEX_ORDER)?;
+    let mut scores = transaction.open_table(INDEX_SCORE)?;
+    let mut lengths = transaction.open_table(INDEX_LEN)?;
+    for (name, IndexLayer { members, len, below_len, .. }) in &layer.indexes {
+        for (member, change) in members.iter().filter(|(_, change)| change.below != change.now) {
+            let key = named_key(name, member.as_bytes());
+            if let Some(score) = change.below {
+                order.remove(numbered_key(name, score, member.as_bytes()).as_slice())?;
+            }
+            match change.now {
+                Some(score) => {
+                    order.insert(numbered_key(name, score, member.as_bytes()).as_slice(), ())?;
+                    scores.insert(key.as_slice(), score)?;
+                }
+                None => drop(scores.remove(key.as_slice())?),
+            }
+        }
+        if *len == 0 {
+            lengths.remove(name.as_bytes())?;
+        } else if len != below_len {
+            lengths.insert(name.as_bytes(), len)?;
+        }
+    }
+    Ok(())
+}
+
+// The events a stream got in this layer share a row, or a few.
+fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>) -> Result<(), Fault> {
+    let mut rows: Vec<_> = streams.iter().collect();
+    rows.sort_unstable_by_key(|(stream, _)| *stream);
+    let mut events = transaction.open_table(EVENTS)?;
+    for (stream, tail) in rows {
+        let mut first_seq = tail.first_seq;
+        for row in event_rows(&tail.events) {
+            let key = numbered_key(stream, first_seq, &[]);
+            events.insert(key.as_slice(), codec::encode_events(row).as_slice())?;
+            first_seq += row.len() as u64;
+        }
+    }
+    Ok(())
+}
+
+// Reading one event reads its row, so a row ends once it is this large.
+const EVENT_ROW_BYTES: usize = 32 * 1024;
+
+fn event_rows(events: &[Bytes]) -> impl Iterator<Item = &[Bytes]> {
+    let mut bytes = 0;
+    events.chunk_by(move |event, _| {
+        bytes += event.len();
+        let full = bytes >= EVENT_ROW_BYTES;
+        if full {
+            bytes = 0;
+        }
+        !full
+    })
+}
+
+fn write_operations(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
+    let mut operations = transaction.open_table(OPERATIONS)?;
+    if !layer.operations.is_empty() {
+        operations.insert(layer.last_lsn, encode_operations(&layer.operations).as_slice())?;
+    }
+    loop {
+        let old = match operations.first()? {
+            Some((lsn, row)) if is_forgotten(row.value(), layer.clock) => lsn.value(),
+            _ => return Ok(()),
+        };
+        operations.remove(old)?;
+    }
+}
+
+// Twenty-four bytes each: when, then which.
+const OPERATION_BYTES: usize = 24;
+
+fn encode_operations(operations: &[(Digest, i64)]) -> Vec<u8> {
+    let mut row = Vec::with_capacity(operations.len() * OPERATION_BYTES);
+    for (digest, clock) in operations {
+        row.put_i64_le(*clock);
+        row.put_slice(digest);
+    }
+    row
+}
+
+/// The operations of one row, oldest first.
+pub(crate) fn decode_operations(row: &[u8]) -> impl Iterator<Item = (Digest, i64)> {
+    row.as_chunks::<OPERATION_BYTES>().0.iter().map(|chunk| {
+        let (mut clock, mut digest) = ([0; 8], Digest::default());
+        clock.copy_from_slice(&chunk[..8]);
+        digest.copy_from_slice(&chunk[8..]);
+        (digest, i64::from_le_bytes(clock))
+    })
+}
+
+fn is_forgotten(row: &[u8], clock: i64) -> bool {
+    decode_operations(row).last().is_none_or(|(_, applied)| expired(applied.div_euclid(1000), clock))
+}

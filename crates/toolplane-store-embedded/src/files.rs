@@ -1,0 +1,120 @@
+//! The store's directory: who may have it open, and which files lie in it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use redb::{Builder, Database};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::fault::Fault;
+use crate::{OpenError, Options};
+
+const LOCK: &str = "LOCK";
+const LOG: &str = "log.redb";
+const STATE: &str = "state.redb";
+
+// The log is written once and read on opening; it gains nothing from a large cache.
+const LOG_CACHE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The two databases of a store, and the claim on their directory.
+pub(crate) struct Files {
+    /// Groups of commits not yet known to be in the tables.
+    pub(crate) log: Database,
+    /// The tables a checkpoint writes.
+    pub(crate) state: Database,
+    /// Held for as long as the databases are open; dropped last.
+    pub(crate) _lock: Option<DirectoryLock>,
+}
+
+/// An exclusive claim on the directory. The system releases it when the file closes, so also when the process dies.
+pub(crate) struct DirectoryLock {
+    file: File,
+}
+
+impl Files {
+    /// Creates or opens the directory at `path` and claims it.
+    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
+        create_directory(path)?;
+        let lock = DirectoryLock::acquire(path)?;
+        let fresh = !path.join(STATE).exists();
+        if !fresh && !path.join(LOG).exists() {
+            return Err(OpenError::Corrupt { reason: format!("`{LOG}` is missing beside `{STATE}`") });
+        }
+        let log = open_database(path, LOG, LOG_CACHE_BYTES)?;
+        let state = open_database(path, STATE, options.cache_bytes)?;
+        if fresh {
+            flush_directory(path)?;
+        }
+        Ok(Self { log, state, _lock: Some(lock) })
+    }
+}
+
+impl DirectoryLock {
+    fn acquire(directory: &Path) -> Result<Self, OpenError> {
+        let path = directory.join(LOCK);
+        let file = open_file(&path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { file }),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(OpenError::Locked { path: directory.to_owned() }),
+            Err(error) => Err(failed("lock", &path)(error.into())),
+        }
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // Closing releases the claim too, but not while a process that is just being forked still has the file open.
+        if let Err(error) = flock(&self.file, FlockOperation::Unlock) {
+            tracing::warn!(%error, "the claim on the store's directory ends only with the file");
+        }
+    }
+}
+
+fn open_database(directory: &Path, name: &str, cache_bytes: usize) -> Result<Database, OpenError> {
+    let path = directory.join(name);
+    let file = open_file(&path)?;
+    let opened = Builder::new().set_cache_size(cache_bytes).create_file(file);
+    opened.map_err(|error| match Fault::from(error) {
+        Fault::Storage(reason) => OpenError::Storage { reason: format!("`{}`: {reason}", path.display()) },
+        Fault::Corrupt(reason) => OpenError::Corrupt { reason: format!("`{}`: {reason}", path.display()) },
+    })
+}
+
+fn open_file(path: &Path) -> Result<File, OpenError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed("open", path))
+}
+
+// Creates what is missing, for this user only, and makes the new names themselves durable.
+fn create_directory(path: &Path) -> Result<(), OpenError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let missing: Vec<&Path> =
+        path.ancestors().take_while(|part| !part.as_os_str().is_empty() && !part.exists()).collect();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create directory", path))?;
+    for created in missing {
+        match created.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => flush_directory(parent)?,
+            _ => flush_directory(Path::new("."))?,
+        }
+    }
+    Ok(())
+}
+
+fn flush_directory(path: &Path) -> Result<(), OpenError> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("flush directory", path))
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+    let path: PathBuf = path.to_owned();
+    move |source| OpenError::File { action, path, source }
+}

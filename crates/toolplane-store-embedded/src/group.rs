@@ -1,0 +1,159 @@
+//! The commits that become durable together: each is decided over what stands and what the earlier ones changed.
+
+use std::collections::HashMap;
+
+use toolplane_store::{Append, Commit, CommitOutcome, IndexOp, RecordKey, StoreError, Versioned, Write};
+
+use crate::codec;
+use crate::fault::Fault;
+use crate::layer::{Member, Tail};
+use crate::operations::{Digest, OperationMemory};
+use crate::shared::Tables;
+
+/// Changes decided but not yet durable. Nobody but the writer sees them.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// The clock all of the group is decided at, in milliseconds.
+    pub(crate) clock: i64,
+    /// The group as the log keeps it.
+    pub(crate) log: Vec<u8>,
+    /// How many commits were applied.
+    pub(crate) applied: u64,
+    pub(crate) records: HashMap<RecordKey, Option<Versioned>>,
+    pub(crate) indexes: HashMap<String, IndexChanges>,
+    pub(crate) streams: HashMap<String, Tail>,
+    pub(crate) operations: Vec<(Digest, i64)>,
+}
+
+/// What a group does to one index.
+#[derive(Debug)]
+pub(crate) struct IndexChanges {
+    /// See [`IndexLayer::below_len`](crate::layer::IndexLayer::below_len).
+    pub(crate) below_len: u64,
+    pub(crate) members: HashMap<String, Member>,
+}
+
+impl Group {
+    /// A group that reuses `log`'s memory.
+    pub(crate) fn start(clock: i64, mut log: Vec<u8>) -> Self {
+        codec::start_group(&mut log, clock);
+        Self { clock, log, ..Self::default() }
+    }
+
+    /// Decides one well-formed commit and, if it applies, adds it to the group.
+    ///
+    /// The inner result is the caller's answer, once the group is durable. A fault leaves the group unusable.
+    pub(crate) fn decide(
+        &mut self,
+        commit: Commit,
+        operation: Option<Digest>,
+        tables: &Tables,
+        known: &mut OperationMemory,
+    ) -> Result<Result<CommitOutcome, StoreError>, Fault> {
+        if operation.is_some_and(|digest| known.contains(&digest)) {
+            return Ok(Ok(CommitOutcome::Replayed));
+        }
+        let mut compared = Vec::with_capacity(commit.compare.len());
+        for (key, _) in &commit.compare {
+            compared.push(self.record(key, tables)?);
+        }
+        let lost: Vec<_> = commit
+            .compare
+            .iter()
+            .zip(&compared)
+            .filter(|((_, expect), found)| !expect.holds(found.as_ref()))
+            .map(|((key, _), found)| (key.clone(), found.clone()))
+            .collect();
+        if !lost.is_empty() {
+            return Ok(Ok(CommitOutcome::Lost { current: lost }));
+        }
+        for append in &commit.events {
+            let expected = self.head(&append.stream, tables)? + 1;
+            if append.first_seq != expected {
+                let (stream, offered) = (append.stream.clone(), append.first_seq);
+                return Ok(Err(StoreError::SequenceGap { stream, expected, offered }));
+            }
+        }
+        // What was compared need not be looked up again for its version.
+        for ((key, _), found) in commit.compare.iter().zip(compared) {
+            if commit.writes.iter().any(|write| write.key() == key) {
+                self.records.insert(key.clone(), found);
+            }
+        }
+        self.apply(commit, operation, tables)?;
+        if let Some(digest) = operation {
+            known.insert(digest, self.clock);
+        }
+        Ok(Ok(CommitOutcome::Applied))
+    }
+
+    /// Adds a commit that was decided before: its versions and sequences follow from what stands.
+    pub(crate) fn apply(&mut self, commit: Commit, operation: Option<Digest>, tables: &Tables) -> Result<(), Fault> {
+        codec::add_commit(&mut self.log, &commit, operation.as_ref());
+        for write in commit.writes {
+            match write {
+                Write::Put { key, bytes } => {
+                    let version = self.record(&key, tables)?.map_or(1, |found| found.version + 1);
+                    self.records.insert(key, Some(Versioned { version, bytes }));
+                }
+                Write::Delete { key } => {
+                    self.records.insert(key, None);
+                }
+            }
+        }
+        for op in commit.index {
+            let (index, member, now) = match op {
+                IndexOp::Put { index, score, member } => (index, member, Some(score)),
+                IndexOp::Remove { index, member } => (index, member, None),
+            };
+            self.set_member(index, member, now, tables)?;
+        }
+        for Append { stream, first_seq, events } in commit.events {
+            let tail = self.streams.entry(stream).or_insert_with(|| Tail { first_seq, events: Vec::new() });
+            tail.events.extend(events);
+        }
+        self.operations.extend(operation.map(|digest| (digest, self.clock)));
+        self.applied += 1;
+        Ok(())
+    }
+
+    /// Roughly how many maps' entries the group fills.
+    pub(crate) fn operation_count(&self) -> usize {
+        let members: usize = self.indexes.values().map(|changes| changes.members.len()).sum();
+        self.records.len() + members + self.streams.len() + self.operations.len()
+    }
+
+    fn set_member(&mut self, index: String, member: String, now: Option<u64>, tables: &Tables) -> Result<(), Fault> {
+        let changes = match self.indexes.get_mut(&index) {
+            Some(changes) => changes,
+            None => {
+                let below_len = tables.below_len(&index)?;
+                let changes = IndexChanges { below_len, members: HashMap::new() };
+                self.indexes.entry(index.clone()).or_insert(changes)
+            }
+        };
+        if let Some(known) = changes.members.get_mut(&member) {
+            known.now = now;
+            return Ok(());
+        }
+        let below = tables.score(&index, &member, changes.below_len)?;
+        if below != now {
+            changes.members.insert(member, Member { below, now });
+        }
+        Ok(())
+    }
+
+    fn record(&self, key: &RecordKey, tables: &Tables) -> Result<Option<Versioned>, Fault> {
+        match self.records.get(key) {
+            Some(staged) => Ok(staged.clone()),
+            None => tables.record(key),
+        }
+    }
+
+    fn head(&self, stream: &str, tables: &Tables) -> Result<u64, Fault> {
+        match self.streams.get(stream) {
+            Some(tail) => Ok(tail.head()),
+            None => tables.head(stream),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What the rest of the process holds of a store.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, JoinHandle};
+
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, oneshot, watch};
+use toolplane_records::time::Timestamp;
+use toolplane_store::page::MAX_PAGE;
+use toolplane_store::{
+    Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, MonotonicClock, RecordKey, ScoreRange, Store,
+    StoreError, StoreFuture, Versioned,
+};
+
+use crate::checkpoint::Checkpointer;
+use crate::fault::Fault;
+use crate::files::Files;
+use crate::operations::digest;
+use crate::recovery::{Recovered, recover};
+use crate::scan::scan;
+use crate::shared::{Shared, closed};
+use crate::writer::{Job, Request, Writer};
+use crate::{OpenError, Options, Stats};
+
+/// A durable store in one directory. Cheap to clone; all clones are the same store.
+///
+/// [`EmbeddedStore::close`] ends it with a last checkpoint. Dropping the last clone ends it without one, after what is
+/// being written: nothing answered is lost, the next opening replays it. Both wait for the store's threads.
+#[derive(Clone)]
+pub struct EmbeddedStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    requests: Sender<Request>,
+    // One permit for each started KiB of a commit.
+    waiting: Arc<Semaphore>,
+    waiting_permits: u32,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in the directory `path`, creating it when missing, readable for this user only.
+    ///
+    /// Reads the log behind the last checkpoint, so it may block for a moment. Fails with [`OpenError::Locked`] while
+    /// another process or handle has the directory open.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+        Self::start(Files::open(path.as_ref(), &options)?, options)
+    }
+
+    pub(crate) fn start(files: Files, options: Options) -> Result<Self, OpenError> {
+        let Recovered { tables, operations, clock, last_lsn, applied_lsn } = recover(&files)?;
+        let clock = MonotonicClock::starting_at(Timestamp::from_millis(clock));
+        let shared = Arc::new(Shared::new(tables, clock));
+        let thread_failed = |error: std::io::Error| OpenError::Storage { reason: error.to_string() };
+        let checkpointer = Checkpointer::start(Arc::clone(&shared), files.state).map_err(thread_failed)?;
+        let waiting_permits = permits(options.waiting_bytes, u32::MAX >> 3);
+        let (requests, incoming) = channel();
+        let writer = Writer {
+            shared: Arc::clone(&shared),
+            options,
+            requests: incoming,
+            operations,
+            last_lsn,
+            applied_lsn,
+            checkpointer,
+            log: files.log,
+            _lock: files._lock,
+        };
+        let thread = Builder::new().name("store-writer".to_owned()).spawn(|| writer.run()).map_err(thread_failed)?;
+        let inner = Inner {
+            shared,
+            requests,
+            waiting: Arc::new(Semaphore::new(waiting_permits as usize)),
+            waiting_permits,
+            thread: Mutex::new(Some(thread)),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Why the store stopped, once it did: a write or flush failed, every call answers [`StoreError::Poisoned`], and
+    /// the process should end. `None` while it answers.
+    pub fn poisoned(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.inner.shared.poisoned()
+    }
+
+    /// What the store did since it was opened.
+    pub fn stats(&self) -> Stats {
+        let shared = &self.inner.shared;
+        Stats {
+            commits: shared.commits.load(Ordering::Relaxed),
+            groups: shared.groups.load(Ordering::Relaxed),
+            checkpoints: shared.checkpoints.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Moves everything committed so far to the tables and empties the log. Nothing needs it for safety.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        self.inner.shared.check_open()?;
+        let (reply, done) = oneshot::channel();
+        self.inner.send(Request::Checkpoint(reply))?;
+        done.await.map_err(|_| self.inner.gone())
+    }
+
+    /// Refuses further calls, applies what waits, makes a last checkpoint, and frees the directory. Fails with
+    /// [`StoreError::Poisoned`] when the store is or becomes poisoned; what was answered is on disk even so.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.inner.shared.closed.store(true, Ordering::Release);
+        // Gone already: then there is only the thread to wait for.
+        drop(self.inner.requests.send(Request::Stop { checkpoint: true }));
+        let thread = self.inner.thread.lock().take();
+        if let Some(thread) = thread {
+            let joined = tokio::task::spawn_blocking(move || thread.join()).await;
+            // A panic in there has poisoned the store.
+            drop(joined);
+        }
+        match self.inner.shared.check_open() {
+            Err(poisoned @ StoreError::Poisoned { .. }) => Err(poisoned),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared_for_tests(&self) -> Arc<Shared> {
+        Arc::clone(&self.inner.shared)
+    }
+
+    async fn apply(&self, commit: Commit) -> Result<CommitOutcome, StoreError> {
+        let inner = &self.inner;
+        commit.validate()?;
+        inner.shared.check_open()?;
+        let size = commit.size();
+        let wanted = permits(size, inner.waiting_permits);
+        let permit = Arc::clone(&inner.waiting).acquire_many_owned(wanted).await.map_err(|_| inner.gone())?;
+        // It may have closed while this commit waited for its turn.
+        inner.shared.check_open()?;
+        let operation = commit.operation_id.as_deref().map(digest);
+        let (reply, answer) = oneshot::channel();
+        inner.send(Request::Commit(Box::new(Job { commit, operation, size, reply, _permit: permit })))?;
+        answer.await.unwrap_or_else(|_| Err(inner.unanswered()))
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Shared) -> Result<T, Fault>) -> Result<T, StoreError> {
+        self.inner.shared.read(|| read(&self.inner.shared))
+    }
+}
+
+impl std::fmt::Debug for EmbeddedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EmbeddedStore").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+fn permits(bytes: usize, most: u32) -> u32 {
+    u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX).min(most)
+}
+
+// === impl Inner ===
+
+impl Inner {
+    fn send(&self, request: Request) -> Result<(), StoreError> {
+        self.requests.send(request).map_err(|_| self.gone())
+    }
+
+    // The writer ended before it came to a request: it was told to, or it poisoned the store.
+    fn gone(&self) -> StoreError {
+        self.shared.check_open().err().unwrap_or_else(closed)
+    }
+
+    // The same for a commit that was handed over; while the store is neither, the writer is about to poison it.
+    fn unanswered(&self) -> StoreError {
+        let lost = || StoreError::OutcomeUnknown { reason: "the store's writer ended".to_owned() };
+        self.shared.check_open().err().unwrap_or_else(lost)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get_mut().take() {
+            drop(self.requests.send(Request::Stop { checkpoint: false }));
+            drop(thread.join());
+        }
+    }
+}
+
+// === impl Store ===
+
+// Reads run where they are called: what is hot lies in memory, and a page from disk is a short wait.
+impl Store for EmbeddedStore {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
+        Box::pin(self.apply(commit))
+    }
+
+    fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
+        Box::pin(async move { self.read(|shared| shared.record(key)) })
+    }
+
+    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+        Box::pin(async move { self.read(|shared| shared.records(keys)) })
+    }
+
+    fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {
+        Box::pin(async move { self.read(|shared| scan(&shared.tables.read(), index, &range, limit.min(MAX_PAGE))) })
+    }
+
+    fn indexes<'a>(&'a self, prefix: &'a str) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(async move { self.read(|shared| shared.tables.read().indexes(prefix)) })
+    }
+
+    fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async move { self.read(|shared| shared.tables.read().index_len(index)) })
+    }
+
+    fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage> {
+        Box::pin(async move { self.read(|shared| shared.events(stream, from_seq, limit.min(MAX_PAGE))) })
+    }
+
+    fn keys<'a>(
+        &'a self,
+        family: Family,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<(String, Versioned)>> {
+        Box::pin(async move {
+            let after = after.unwrap_or_default();
+            self.read(|shared| shared.tables.read().keys(family, after, limit.min(MAX_PAGE)))
+        })
+    }
+
+    fn now(&self) -> StoreFuture<'_, Timestamp> {
+        Box::pin(async move { self.read(|shared| Ok(shared.clock.now())) })
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Fsynced
+    }
+}

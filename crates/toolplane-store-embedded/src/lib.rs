@@ -1,0 +1,34 @@
+//! The durable store of one process: no server to install, one directory, one fsync for many callers.
+//!
+//! A writer thread takes the commits that wait, decides them in order, writes all of them as one log entry, and only
+//! after the flush shows them to readers and answers. What the log holds also lives in memory, until a checkpoint
+//! moves it into the tables, where repeated writes and entries that came and went have collapsed. Opening replays the
+//! log behind the last checkpoint, so the end of the process at any moment loses no answered commit.
+//!
+//! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
+
+mod base;
+mod checkpoint;
+mod codec;
+mod fault;
+mod files;
+mod group;
+mod handle;
+mod layer;
+mod operations;
+mod options;
+mod recovery;
+mod scan;
+mod shared;
+mod tables;
+mod writer;
+
+#[cfg(test)]
+mod simdisk;
+#[cfg(test)]
+mod tests;
+
+pub use fault::OpenError;
+pub use handle::EmbeddedStore;
+pub use options::Options;
+pub use shared::Stats;

@@ -1,0 +1,36 @@
+//! How much the store may hold, and for how long.
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of an embedded store. The defaults suit a server; every field may be left out of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// A checkpoint starts when this many bytes were committed since the last one. Also bounds what opening replays;
+    /// memory holds at most about three times as much.
+    pub checkpoint_bytes: usize,
+    /// A checkpoint starts this long after the first commit that followed the last one, in milliseconds.
+    pub checkpoint_interval_ms: u64,
+    /// The most commits one flush makes durable together.
+    pub group_commits: usize,
+    /// A group takes no further commit once it holds this many bytes.
+    pub group_bytes: usize,
+    /// How many bytes of commits may wait for the writer; further callers wait for their turn to be queued.
+    pub waiting_bytes: usize,
+    /// Memory for pages of the tables that were read or written lately, in bytes.
+    pub cache_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Self {
+            checkpoint_bytes: 64 * MIB,
+            checkpoint_interval_ms: 5_000,
+            group_commits: 256,
+            group_bytes: 2 * MIB,
+            waiting_bytes: 64 * MIB,
+            cache_bytes: 128 * MIB,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The thread every commit passes through.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use redb::Database;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use toolplane_store::{Commit, CommitOutcome, StoreError};
+
+use crate::Options;
+use crate::checkpoint::{Checkpointer, PoisonOnPanic};
+use crate::fault::Fault;
+use crate::files::DirectoryLock;
+use crate::group::Group;
+use crate::operations::{Digest, OperationMemory};
+use crate::shared::{Lower, Shared};
+use crate::tables::LOG;
+
+/// What the writer is asked to do.
+pub(crate) enum Request {
+    /// Apply a commit.
+    Commit(Box<Job>),
+    /// Move everything to the tables now, and say when it is there.
+    Checkpoint(oneshot::Sender<()>),
+    /// End; after a last checkpoint if `checkpoint`.
+    Stop { checkpoint: bool },
+}
+
+/// A well-formed commit and who waits for it.
+pub(crate) struct Job {
+    pub(crate) commit: Commit,
+    pub(crate) operation: Option<Digest>,
+    pub(crate) size: usize,
+    pub(crate) reply: oneshot::Sender<Result<CommitOutcome, StoreError>>,
+    /// The commit's share of what may wait.
+    pub(crate) _permit: OwnedSemaphorePermit,
+}
+
+/// The writer's own state.
+pub(crate) struct Writer {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) options: Options,
+    pub(crate) requests: Receiver<Request>,
+    pub(crate) operations: OperationMemory,
+    pub(crate) last_lsn: u64,
+    /// Groups up to this one are in the tables and leave the log bit by bit.
+    pub(crate) applied_lsn: u64,
+    pub(crate) checkpointer: Checkpointer,
+    pub(crate) log: Database,
+    /// Dropped after the databases: only then may another process have them.
+    pub(crate) _lock: Option<DirectoryLock>,
+}
+
+// How many old groups one flush takes out of the log, so that tidying up never holds up a commit for long.
+const TRIM_GROUPS: u64 = 64;
+
+impl Writer {
+    /// Serves requests until told to stop, until nobody can ask any more, or until a write fails.
+    pub(crate) fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let _guard = PoisonOnPanic(&shared);
+        if let Err(fault) = self.serve() {
+            shared.poison(fault.reason());
+        }
+    }
+
+    fn serve(&mut self) -> Result<(), Fault> {
+        let mut log = Vec::new();
+        let mut due: Option<Instant> = None;
+        loop {
+            let mut jobs = Vec::new();
+            let other = self.gather(&mut jobs, due);
+            if self.shared.is_poisoned() {
+                // By a read or a checkpoint. Whoever waits finds that out when the requests are dropped.
+                return Ok(());
+            }
+            if !jobs.is_empty() {
+                log = self.commit(jobs, log)?;
+            }
+            self.note_checkpoint(false)?;
+            due = self.plan_checkpoint(due)?;
+            match other {
+                Some(Request::Stop { checkpoint }) => return if checkpoint { self.settle() } else { Ok(()) },
+                Some(Request::Checkpoint(reply)) => {
+                    self.settle()?;
+                    due = None;
+                    let asker_left = reply.send(()).is_err();
+                    tracing::debug!(asker_left, "checkpoint on request");
+                }
+                Some(Request::Commit(_)) | None => {}
+            }
+        }
+    }
+
+    /// Takes what waits, up to a group; blocks only while nothing does, and not beyond `due`. Answers the request that
+    /// is not a commit and ended the gathering.
+    fn gather(&self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<Request> {
+        let mut bytes = 0;
+        let mut next = match due {
+            None => self.requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => self.requests.recv_timeout(due.saturating_duration_since(Instant::now())),
+        };
+        loop {
+            match next {
+                Ok(Request::Commit(job)) => {
+                    bytes += job.size;
+                    jobs.push(*job);
+                }
+                Ok(other) => return Some(other),
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => return Some(Request::Stop { checkpoint: false }),
+            }
+            if jobs.len() >= self.options.group_commits || bytes >= self.options.group_bytes {
+                return None;
+            }
+            next = self.requests.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+        }
+    }
+
+    /// Decides the commits, makes those that apply durable, shows them, and answers all. Gives the buffer back.
+    fn commit(&mut self, jobs: Vec<Job>, buffer: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        let clock = self.shared.clock.now().as_millis();
+        self.operations.forget(clock);
+        let mut group = Group::start(clock, buffer);
+        match self.make_durable(&mut group, jobs) {
+            Ok(answers) => {
+                let buffer = self.publish(group);
+                for (reply, answer) in answers {
+                    // A caller that left does not change what was done.
+                    drop(reply.send(answer));
+                }
+                Ok(buffer)
+            }
+            Err((fault, replies)) => {
+                // First the flag, so that nobody who gets this answer finds the store still open.
+                self.shared.poison(fault.reason());
+                let answer = Err(StoreError::Poisoned { reason: fault.reason().to_owned() });
+                replies.into_iter().for_each(|reply| drop(reply.send(answer.clone())));
+                Err(fault)
+            }
+        }
+    }
+
+    fn make_durable(&mut self, group: &mut Group, jobs: Vec<Job>) -> Result<Answers, (Fault, Vec<Reply>)> {
+        let mut decided = Ok(());
+        let mut replies = Vec::with_capacity(jobs.len());
+        let mut answers = Vec::with_capacity(jobs.len());
+        let tables = self.shared.tables.read();
+        for job in jobs {
+            let Job { commit, operation, reply, .. } = job;
+            replies.push(reply);
+            if decided.is_ok() {
+                let answer = group.decide(commit, operation, &tables, &mut self.operations);
+                decided = answer.map(|answer| answers.push(answer));
+            }
+        }
+        drop(tables);
+        let written = decided.and_then(|()| if group.applied > 0 { self.write_log(&group.log) } else { Ok(()) });
+        match written {
+            Ok(()) => Ok(replies.into_iter().zip(answers).collect()),
+            Err(fault) => Err((fault, replies)),
+        }
+    }
+
+    fn write_log(&mut self, encoded: &[u8]) -> Result<(), Fault> {
+        let lsn = self.last_lsn + 1;
+        let transaction = self.log.begin_write()?;
+        let mut log = transaction.open_table(LOG)?;
+        log.insert(lsn, encoded)?;
+        trim(&mut log, self.applied_lsn, TRIM_GROUPS)?;
+        drop(log);
+        transaction.commit()?;
+        self.last_lsn = lsn;
+        Ok(())
+    }
+
+    fn publish(&self, group: Group) -> Vec<u8> {
+        if group.applied == 0 {
+            return group.log;
+        }
+        self.shared.commits.fetch_add(group.applied, Ordering::Relaxed);
+        self.shared.groups.fetch_add(1, Ordering::Relaxed);
+        self.shared.tables.write().active.absorb(group, self.last_lsn)
+    }
+
+    // === checkpoints ===
+
+    /// Starts a checkpoint when one is due, and says when the next will be.
+    fn plan_checkpoint(&mut self, due: Option<Instant>) -> Result<Option<Instant>, Fault> {
+        let (empty, bytes) = {
+            let tables = self.shared.tables.read();
+            (tables.active.is_empty(), tables.active.bytes)
+        };
+        if empty {
+            return Ok(None);
+        }
+        let interval = Duration::from_millis(self.options.checkpoint_interval_ms);
+        let due = due.unwrap_or_else(|| Instant::now() + interval);
+        let full = bytes >= self.options.checkpoint_bytes;
+        if !full && Instant::now() < due {
+            return Ok(Some(due));
+        }
+        if self.checkpointer.is_running() {
+            if bytes < self.options.checkpoint_bytes.saturating_mul(2) {
+                // Asked again with the next group, or soon when there is none.
+                return Ok(Some(Instant::now() + interval.min(Duration::from_millis(50))));
+            }
+            // Commits outrun the tables: waiting here is what bounds the memory.
+            self.note_checkpoint(true)?;
+        }
+        self.freeze();
+        Ok(None)
+    }
+
+    /// Hands the active layer to the checkpoint thread. Only when none is running.
+    fn freeze(&mut self) {
+        let mut tables = self.shared.tables.write();
+        let frozen = Arc::new(std::mem::take(&mut tables.active));
+        let base = Arc::clone(&tables.lower.base);
+        tables.lower = Arc::new(Lower { frozen: Some(Arc::clone(&frozen)), base });
+        drop(tables);
+        self.checkpointer.submit(frozen);
+    }
+
+    /// Takes note of a checkpoint that ended; waits for a running one if `wait`.
+    fn note_checkpoint(&mut self, wait: bool) -> Result<(), Fault> {
+        if let Some(lsn) = self.checkpointer.finished(wait)? {
+            self.applied_lsn = lsn;
+        }
+        Ok(())
+    }
+
+    /// Moves everything to the tables and empties the log.
+    fn settle(&mut self) -> Result<(), Fault> {
+        self.note_checkpoint(true)?;
+        let empty = self.shared.tables.read().active.is_empty();
+        if !empty {
+            self.freeze();
+            self.note_checkpoint(true)?;
+        }
+        let transaction = self.log.begin_write()?;
+        let mut log = transaction.open_table(LOG)?;
+        trim(&mut log, self.applied_lsn, u64::MAX)?;
+        drop(log);
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+type Reply = oneshot::Sender<Result<CommitOutcome, StoreError>>;
+type Answers = Vec<(Reply, Result<CommitOutcome, StoreError>)>;
+
+/// Takes up to `most` of the oldest groups up to `applied` out of the log.
+fn trim(log: &mut redb::Table<'_, u64, &'static [u8]>, applied: u64, most: u64) -> Result<(), Fault> {
+    use redb::ReadableTable;
+    let Some(first) = log.first()?.map(|(lsn, _)| lsn.value()) else { return Ok(()) };
+    if first > applied {
+        return Ok(());
+    }
+    let last = applied.min(first.saturating_add(most - 1));
+    log.retain_in(first..=last, |_, _| false)?;
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! The embedded store on a real disk, as its users see it.
+
+#[cfg(test)]
+#[path = "store/crash.rs"]
+mod crash;
+#[cfg(test)]
+#[path = "store/differential.rs"]
+mod differential;
+#[cfg(test)]
+#[path = "store/lifecycle.rs"]
+mod lifecycle;
+
+#[cfg(test)]
+use toolplane_store_embedded::Options;
+
+#[cfg(test)]
+/// Options under which a checkpoint is nearly always under way.
+fn restless() -> Options {
+    Options { checkpoint_bytes: 16 * 1024, checkpoint_interval_ms: 20, ..Options::default() }
+}

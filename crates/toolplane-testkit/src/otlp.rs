@@ -1,0 +1,102 @@
+//! A real OTLP gRPC receiver that keeps every span it is sent.
+
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
+use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tonic::{Request, Response, Status};
+
+use crate::Problem;
+use crate::trace::{Span, Trace};
+
+/// How often a trace is looked at while it grows.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The receiver. Dropping it closes its listener.
+#[derive(Debug)]
+pub struct OtlpReceiver {
+    endpoint: String,
+    spans: Arc<Mutex<Vec<Span>>>,
+    _stop: DropGuard,
+}
+
+impl OtlpReceiver {
+    /// Listens on a free port of the loopback address.
+    pub async fn start() -> Result<Self, Problem> {
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(Problem::file("a free port"))?;
+        let address = bound.local_addr().map_err(Problem::file("a free port"))?;
+        let spans = Arc::new(Mutex::new(Vec::new()));
+        let service = TraceServiceServer::new(Collector { spans: Arc::clone(&spans) });
+        let token = CancellationToken::new();
+        let stop = token.clone().drop_guard();
+        let server = tonic::transport::Server::builder().add_service(service);
+        tokio::spawn(async move {
+            let served =
+                server.serve_with_incoming_shutdown(TcpListenerStream::new(bound), token.cancelled_owned()).await;
+            if let Err(error) = served {
+                eprintln!("the OTLP receiver ended: {error}");
+            }
+        });
+        Ok(Self { endpoint: format!("http://{address}"), spans, _stop: stop })
+    }
+
+    /// What to configure as `telemetry.otlp_endpoint`.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// Every span received so far.
+    pub fn spans(&self) -> Vec<Span> {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The spans of one trace received so far.
+    pub fn trace(&self, trace_id: &str) -> Trace {
+        Trace::new(self.spans().into_iter().filter(|span| span.trace_id == trace_id).collect())
+    }
+
+    /// Waits until the trace has what `complete` wants. Exporters send in batches, so spans come late and out of order.
+    pub async fn wait_for(
+        &self,
+        trace_id: &str,
+        patience: Duration,
+        complete: impl Fn(&Trace) -> bool,
+    ) -> Result<Trace, Problem> {
+        let start = Instant::now();
+        loop {
+            let trace = self.trace(trace_id);
+            if complete(&trace) {
+                return Ok(trace);
+            }
+            if start.elapsed() > patience {
+                return Err(Problem::TooLate {
+                    what: format!("a complete trace {trace_id}"),
+                    millis: patience.as_millis(),
+                    said: format!("; so far there is:\n{}", trace.render()),
+                });
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+struct Collector {
+    spans: Arc<Mutex<Vec<Span>>>,
+}
+
+#[tonic::async_trait]
+impl TraceService for Collector {
+    async fn export(
+        &self,
+        request: Request<ExportTraceServiceRequest>,
+    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
+        let received = request.into_inner().resource_spans.into_iter().flat_map(Span::read);
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).extend(received);
+        Ok(Response::new(ExportTraceServiceResponse::default()))
+    }
+}

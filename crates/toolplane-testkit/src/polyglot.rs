@@ -1,0 +1,43 @@
+//! Python and Node with what their gRPC clients need. `cargo xtask test` installs both below `target/`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Problem, binary};
+
+/// What a person does about a missing environment.
+const ADVICE: &str = "run `cargo xtask test --prepare`, which installs it below `target/`";
+
+/// A Python interpreter that has grpcio, grpcio-tools, grpcio-reflection and grpcio-health-checking.
+pub fn python() -> Result<PathBuf, Problem> {
+    let python = binary::target().join("venv/bin/python");
+    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1";
+    let found = Command::new(&python).args(["-c", modules]).output();
+    match found {
+        Ok(output) if output.status.success() => Ok(python),
+        Ok(output) => Err(missing("Python's gRPC packages", &String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(missing("a Python environment", &error.to_string())),
+    }
+}
+
+/// The folder whose `node_modules` holds `@grpc/grpc-js`, `@grpc/proto-loader` and `@bufbuild/buf`.
+pub fn node() -> Result<PathBuf, Problem> {
+    let folder = binary::target().join("node");
+    for package in ["@grpc/grpc-js", "@grpc/proto-loader"] {
+        let manifest = folder.join("node_modules").join(package).join("package.json");
+        if !manifest.is_file() {
+            return Err(missing(&format!("the Node package `{package}`"), &manifest.display().to_string()));
+        }
+    }
+    Ok(folder)
+}
+
+/// The `buf` program.
+pub fn buf() -> Result<PathBuf, Problem> {
+    let buf = binary::target().join("node/node_modules/.bin/buf");
+    if buf.exists() { Ok(buf) } else { Err(missing("`buf`", &buf.display().to_string())) }
+}
+
+fn missing(what: &str, said: &str) -> Problem {
+    Problem::Missing(format!("{what} is missing ({}): {ADVICE}", said.trim()))
+}

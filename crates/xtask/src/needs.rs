@@ -1,0 +1,70 @@
+//! What the machine must have, installed where that is possible: the sandbox program, and environments of other languages.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::command::{self, TaskError};
+
+/// What the Python agent and its stub generator need.
+const PYTHON: [&str; 4] =
+    ["grpcio~=1.74", "grpcio-tools~=1.74", "grpcio-reflection~=1.74", "grpcio-health-checking~=1.74"];
+/// What the Node agent and the proto checks need.
+const NODE: [&str; 3] = ["@grpc/grpc-js@^1.13", "@grpc/proto-loader@^0.8", "@bufbuild/buf@^1.55"];
+
+/// Makes sure of `bwrap`. Without it the cluster still runs, but its worker says that it has no sandbox and gets no shell or
+/// process calls.
+pub(crate) fn bubblewrap() {
+    if command::works("bwrap", &["--version"]) {
+        return;
+    }
+    println!("`bwrap` is missing; installing the package `bubblewrap` ...");
+    let installed = apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "bubblewrap"]);
+    if !installed || !command::works("bwrap", &["--version"]) {
+        println!("could not install it: install `bubblewrap` with the system's package manager.");
+        println!("without it no shell and no process tool runs; each such call ends as a capability gap.");
+    }
+}
+
+fn apt(args: &[&str]) -> bool {
+    Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").status().is_ok_and(|done| done.success())
+}
+
+/// A virtual environment at `target/venv` with gRPC for Python.
+pub(crate) fn python() -> Result<(), TaskError> {
+    let folder = command::target().join("venv");
+    let python = folder.join("bin/python");
+    let modules = "import grpc, grpc_tools.protoc, grpc_reflection.v1alpha, grpc_health.v1";
+    if command::works(&python, &["-c", modules]) {
+        return Ok(());
+    }
+    println!("installing gRPC for Python into {} ...", folder.display());
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    command::run(venv)?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON);
+    command::run(pip)
+}
+
+/// Node packages below `target/node`.
+pub(crate) fn node() -> Result<(), TaskError> {
+    let folder = command::target().join("node");
+    let wanted = ["@grpc/grpc-js/package.json", "@grpc/proto-loader/package.json", ".bin/buf"];
+    let modules = folder.join("node_modules");
+    if wanted.iter().all(|file| modules.join(file).exists()) {
+        return Ok(());
+    }
+    println!("installing gRPC for Node into {} ...", folder.display());
+    fs::create_dir_all(&folder).map_err(TaskError::file(&folder))?;
+    own_package(&folder)?;
+    let mut npm = Command::new("npm");
+    npm.current_dir(&folder).args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).args(NODE);
+    command::run(npm)
+}
+
+/// Without a manifest of its own npm would look for one in the folders above.
+fn own_package(folder: &Path) -> Result<(), TaskError> {
+    let manifest = folder.join("package.json");
+    fs::write(&manifest, "{\"private\": true}\n").map_err(TaskError::file(&manifest))
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask test`: everything that can be tested, and one line that says how it went.
+
+use std::io::{BufRead as _, BufReader, IsTerminal as _};
+use std::process::{Command, Stdio};
+
+use crate::command::{self, TaskError};
+use crate::needs;
+
+mod totals;
+
+use totals::Totals;
+
+/// What is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only install what the tests need.
+    #[arg(long)]
+    prepare: bool,
+    /// Only tests whose name holds this.
+    filter: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
+    needs::bubblewrap();
+    needs::python()?;
+    needs::node()?;
+    if args.prepare {
+        return Ok(());
+    }
+    command::run(command::cargo(&["build", "--workspace", "--bins"]))?;
+    let mut totals = Totals::default();
+    let nextest = command::works("cargo", &["nextest", "--version"]);
+    let mut tests = command::cargo(match nextest {
+        true => &["nextest", "run", "--workspace", "--no-fail-fast"],
+        false => &["test", "--workspace", "--no-fail-fast"],
+    });
+    let ended_well = counted(tests.args(&args.filter), &mut totals)?;
+    // Examples in the documentation; `cargo test` above has run them already.
+    let mut documented = true;
+    if nextest && args.filter.is_none() {
+        let mut examples = command::cargo(&["test", "--workspace", "--doc", "--no-fail-fast", "--quiet"]);
+        documented = counted(&mut examples, &mut totals)?;
+    }
+    println!("\n{} passed, {} failed", totals.passed, totals.failed);
+    if ended_well && documented && totals.failed == 0 {
+        return Ok(());
+    }
+    Err(TaskError::Answer("not every test passed".to_owned()))
+}
+
+/// Runs tests, shows their output as it comes and counts; true when the program ended well.
+fn counted(runner: &mut Command, totals: &mut Totals) -> Result<bool, TaskError> {
+    let programs = command::target().join("debug");
+    runner.env("TOOLPLANE_BIN", programs.join("toolplane")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if std::io::stderr().is_terminal() {
+        runner.env("CARGO_TERM_COLOR", "always");
+    }
+    let program = command::shown(runner);
+    let mut child = runner.spawn().map_err(|source| TaskError::Start { program: program.clone(), source })?;
+    let errors = child.stderr.take().map(|stderr| {
+        std::thread::spawn(move || {
+            let mut totals = Totals::default();
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                eprintln!("{line}");
+                totals.count(&line);
+            }
+            totals
+        })
+    });
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            println!("{line}");
+            totals.count(&line);
+        }
+    }
+    if let Some(Ok(from_errors)) = errors.map(std::thread::JoinHandle::join) {
+        totals.add(&from_errors);
+    }
+    let status = child.wait().map_err(|source| TaskError::Start { program, source })?;
+    Ok(status.success())
+}

@@ -1,0 +1,101 @@
+//! An offer, read: what to run, within which bounds, in which trace.
+
+use std::time::Duration;
+
+use toolplane_execution as execution;
+use toolplane_proto::convert::field;
+use toolplane_proto::convert::payload::ingest;
+use toolplane_proto::v1;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::InvocationId;
+use toolplane_records::json::JsonLimits;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::telemetry::CarriedContext;
+use toolplane_runtime::telemetry::spans::CallFacts;
+
+/// Wall time of a call whose offer names none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One call and everything about it that its tool does not need to know.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) tool: execution::Call,
+    pub(crate) timeout: Duration,
+    pub(crate) tool_id: String,
+    pub(crate) tenant: String,
+    pub(crate) limits: v1::OutputLimits,
+    pub(crate) queued_in: CarriedContext,
+}
+
+impl Call {
+    /// Reads what an offer asks for. A call that cannot be read has not run, and the error says so.
+    pub(crate) fn read(dispatch: v1::Dispatch, max_input_bytes: usize) -> Result<Self, ToolError> {
+        let timeout = match dispatch.timeout_ms {
+            0 => DEFAULT_TIMEOUT,
+            millis => Duration::from_millis(millis),
+        };
+        let limits = dispatch.output_limits.unwrap_or_default();
+        let binding = field::required::<_, ExecutionBinding>("binding", dispatch.binding).map_err(unreadable)?;
+        check_sandbox(dispatch.sandboxed, &binding)?;
+        Ok(Self {
+            tool: execution::Call {
+                invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?,
+                tool_name: dispatch.tool_name,
+                binding,
+                input: input(dispatch.call_input, max_input_bytes)?,
+                timeout: Some(timeout),
+                sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
+                workspace: None,
+                max_output_bytes: limits.max_output_bytes,
+                idempotency_key: dispatch.idempotency_key,
+                fence: dispatch.fence,
+                attempt: dispatch.attempt,
+            },
+            timeout,
+            tool_id: dispatch.tool_id,
+            tenant: dispatch.tenant,
+            limits,
+            queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
+        })
+    }
+
+    /// What the spans of the call share.
+    pub(crate) fn facts(&self) -> CallFacts<'_> {
+        CallFacts {
+            invocation_id: self.tool.invocation_id.as_str(),
+            tool_name: &self.tool.tool_name,
+            tool_id: &self.tool_id,
+            tenant: &self.tenant,
+            native_call_id: "",
+        }
+    }
+}
+
+/// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.
+fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), ToolError> {
+    if !sandboxed || !matches!(binding.pool(), "http" | "native") {
+        return Ok(());
+    }
+    let message = format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
+    let class = ErrorClass::CapabilityGap;
+    Err(nothing_done(ToolError::new("exec.no_sandbox_for_kind", class, Recoverability::CompleteSetup, message)))
+}
+
+/// The scheduler has checked the input; its digest is checked again because the bytes have travelled.
+fn input(message: Option<v1::JsonPayload>, max_bytes: usize) -> Result<JsonPayload, ToolError> {
+    let limits = JsonLimits { max_bytes, max_nodes: usize::MAX, ..JsonLimits::default() };
+    let message = message.ok_or_else(|| unreadable("`call_input` is required"))?;
+    ingest(message, &limits).map_err(|error| unreadable(error.within("call_input")))
+}
+
+fn unreadable(rule: impl std::fmt::Display) -> ToolError {
+    let message = format!("the worker cannot read this call: {rule}");
+    let class = ErrorClass::CapabilityGap;
+    nothing_done(ToolError::new("exec.dispatch_unreadable", class, Recoverability::NotRetryable, message))
+}
+
+fn nothing_done(error: ToolError) -> ToolError {
+    ToolError { side_effects: Some("none".to_owned()), ..error }
+}

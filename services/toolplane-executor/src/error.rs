@@ -1,0 +1,62 @@
+//! Why a worker cannot start. Once it runs it has no errors of its own: everything is a report or a log line.
+
+use std::path::PathBuf;
+
+/// A worker that cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecutorError {
+    /// Another worker process uses the same data directory.
+    #[error("another executor holds `{}`: give each its own `server.data_dir`", path.display())]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A file of the worker cannot be made, read or locked.
+    #[error("cannot use `{}`: {source}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The kept name of the worker is damaged.
+    #[error("`{}` holds `{text}`, which {rule}: correct it, or remove the file to get a new name", path.display())]
+    WorkerId {
+        /// The file.
+        path: PathBuf,
+        /// What it holds, cut.
+        text: String,
+        /// The rule it breaks.
+        rule: toolplane_records::ids::InvalidId,
+    },
+    /// The configuration asks for something this worker does not have.
+    #[error("`{key}` {rule}")]
+    Option {
+        /// The key.
+        key: &'static str,
+        /// The rule it breaks.
+        rule: String,
+    },
+    /// The thread of the session cannot be started.
+    #[error("cannot start the session: {0}")]
+    Session(std::io::Error),
+}
+
+impl ExecutorError {
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Locked { .. } => "EXECUTOR_LOCKED",
+            Self::File { .. } => "EXECUTOR_FILE",
+            Self::WorkerId { .. } => "EXECUTOR_WORKER_ID",
+            Self::Option { .. } => "EXECUTOR_OPTION",
+            Self::Session(_) => "EXECUTOR_SESSION",
+        }
+    }
+
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,154 @@
+//! One call at this worker: wait for a slot and a grant, run the tool within its bounds, report what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt;
+use tokio::sync::SemaphorePermit;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use toolplane_execution::{Context, Outcome};
+use toolplane_proto::v1::{Dispatch, ExecutionDone, ExecutionOutcome};
+use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
+use tracing::{Instrument, Span};
+
+use crate::call::Call;
+use crate::executor::Core;
+use crate::leases::{Seat, Stop};
+use crate::news::News;
+use crate::outcome::{self, Timing};
+
+mod ending;
+
+use ending::{Ending, settle};
+
+/// Tools keep their time themselves and may need a moment to end a tree of processes; after that we do not trust them.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(3);
+/// How long a tool may take to end after it was asked to, before it is dropped (which kills it).
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// The same when the worker ends: its own report must still get out.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_millis(2500);
+
+/// Runs an offered call from its seat to its report.
+pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
+    // The permit is held until the end is reported, so that a slot is never promised twice.
+    let Some(_permit) = admitted(&core, &seat).await else {
+        let reason = if let Some(Stop::Cancel(_)) = seat.stop_reason() { "canceled" } else { "draining" };
+        return give_back(&core, &seat, reason);
+    };
+    let timing = Timing { started_at: SystemTime::now(), started: Instant::now() };
+    let read = Call::read(dispatch, core.options.max_message_bytes).and_then(|mut call| {
+        core.options.egress.narrow(&mut call.tool.binding)?;
+        Ok(call)
+    });
+    let call = match read {
+        Ok(call) => call,
+        Err(error) => return report(&core, &seat, outcome::refused(error, &timing)),
+    };
+    let queued = AttemptFacts {
+        attempt: call.tool.attempt,
+        waited: Duration::ZERO,
+        queued_in: &call.queued_in,
+        parenting: core.options.queue_parenting,
+    };
+    let span = spans::process(&call.facts(), &queued);
+    perform(&core, &seat, &call, &timing, &span).instrument(span.clone()).await;
+}
+
+async fn perform(core: &Arc<Core>, seat: &Arc<Seat>, call: &Call, timing: &Timing, span: &Span) {
+    let tool_span = spans::execute_tool(&call.facts());
+    let ending = execute(core, seat, call).instrument(tool_span.clone()).await;
+    let Some(outcome) = settle(ending, seat) else {
+        return give_back(core, seat, "draining");
+    };
+    let class = outcome.error.as_ref().map(|error| error.error_class);
+    spans::end_execution(&tool_span, class);
+    drop(tool_span);
+    spans::end_execution(span, class);
+    let duration = timing.started.elapsed();
+    let outcome = outcome::report(core, seat, call, outcome, timing, duration).await;
+    report(core, seat, outcome);
+}
+
+/// A slot, and the word that the call may start; nothing when it must not.
+async fn admitted<'a>(core: &'a Core, seat: &Seat) -> Option<SemaphorePermit<'a>> {
+    let permit = match core.slots.try_acquire() {
+        Ok(permit) => permit,
+        Err(_) => {
+            core.outbox.received(seat.lease.clone());
+            tokio::select! {
+                permit = core.slots.acquire() => permit.ok()?,
+                () = seat.stopped.cancelled() => return None,
+            }
+        }
+    };
+    if seat.idempotent {
+        core.outbox.receipt(seat.lease.clone());
+    } else {
+        let grant = seat.expect_grant();
+        core.outbox.start_requested(seat.lease.clone());
+        tokio::select! {
+            granted = grant => granted.ok()?,
+            () = seat.stopped.cancelled() => return None,
+        }
+    }
+    core.leases.begin(&seat.lease).then_some(permit)
+}
+
+/// Runs the tool until it ends, its time is up, or somebody wants it to stop.
+async fn execute(core: &Arc<Core>, seat: &Arc<Seat>, call: &Call) -> Ending {
+    let cancel = CancellationToken::new();
+    let progress = Arc::new(News { core: core.clone(), seat: seat.clone() });
+    let context = Context { progress, cancel: cancel.clone() };
+    let tool = AssertUnwindSafe(core.toolbox.execute(&call.tool, &context)).catch_unwind();
+    let mut tool = std::pin::pin!(tool.map(|ended| ended.unwrap_or_else(|_| Outcome::failure(panicked()))));
+    tokio::select! {
+        biased;
+        outcome = &mut tool => Ending::Ended(outcome),
+        () = seat.stopped.cancelled() => {
+            let shutdown = seat.stop_reason() == Some(Stop::Shutdown);
+            let patience = if shutdown { SHUTDOWN_PATIENCE } else { STOP_PATIENCE };
+            Ending::Stopped(stopped(&cancel, patience, tool.as_mut()).await)
+        }
+        () = tokio::time::sleep(call.timeout + TIMEOUT_GRACE) => {
+            Ending::TimedOut(stopped(&cancel, STOP_PATIENCE, tool.as_mut()).await)
+        }
+    }
+}
+
+/// Asks the tool to stop and waits for it; nothing when it does not in time.
+async fn stopped(
+    cancel: &CancellationToken,
+    patience: Duration,
+    tool: Pin<&mut impl Future<Output = Outcome>>,
+) -> Option<Outcome> {
+    cancel.cancel();
+    tokio::time::timeout(patience, tool).await.ok()
+}
+
+fn panicked() -> ToolError {
+    let message = "the worker failed while it ran the tool; its effect may or may not have happened";
+    let class = ErrorClass::ExecutionFailed;
+    let mut error = ToolError::new("exec.worker_fault", class, Recoverability::VerifyBeforeRetry, message);
+    error.side_effects = Some("unknown".to_owned());
+    error
+}
+
+/// Nothing of the call counts: it runs elsewhere, or not at all.
+fn give_back(core: &Core, seat: &Seat, reason: &str) {
+    if core.leases.forget(&seat.lease).is_some() {
+        core.outbox.released(seat.lease.clone(), reason);
+    }
+}
+
+/// Kept before it is sent: should the stream break now, the next one says it again.
+fn report(core: &Core, seat: &Seat, outcome: ExecutionOutcome) {
+    let done = ExecutionDone { lease: Some(seat.lease.clone()), outcome: Some(outcome) };
+    if core.leases.end(&seat.lease, done.clone()) {
+        core.outbox.done(done);
+    }
+}

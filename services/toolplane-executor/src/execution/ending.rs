@@ -1,0 +1,66 @@
+//! How an execution ended: the tool's own word, or ours when it was stopped.
+
+use toolplane_execution::Outcome;
+use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability, ResultStatus};
+
+use crate::leases::{Seat, Stop};
+
+#[cfg(test)]
+mod tests;
+
+/// How an execution ended. What a stopped tool still gave is kept; nothing when it had to be dropped.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// By itself.
+    Ended(Outcome),
+    /// Because its seat was stopped.
+    Stopped(Option<Outcome>),
+    /// Because its time was up.
+    TimedOut(Option<Outcome>),
+}
+
+/// What is to be reported; nothing when the call is to be given back (or was taken away).
+pub(super) fn settle(ending: Ending, seat: &Seat) -> Option<Outcome> {
+    match ending {
+        Ending::Ended(outcome) => Some(outcome),
+        Ending::TimedOut(late) => Some(timed_out(late)),
+        Ending::Stopped(late) => match seat.stop_reason() {
+            // It was faster than the wish to stop: its effect is done.
+            _ if late.as_ref().is_some_and(Outcome::is_success) => late,
+            Some(Stop::Shutdown) if seat.idempotent => None,
+            Some(Stop::Cancel(reason)) => Some(canceled(late, reason, seat.idempotent)),
+            Some(Stop::Shutdown) => Some(canceled(late, AbortReason::RuntimeShutdown, false)),
+            Some(Stop::Fenced) | None => None,
+        },
+    }
+}
+
+fn timed_out(late: Option<Outcome>) -> Outcome {
+    let (code, message) = match late {
+        Some(_) => ("exec.timeout", "the tool's time was up and it was stopped"),
+        None => ("exec.timeout_unacked", "the tool's time was up; it did not stop when asked and was dropped"),
+    };
+    let mut error = ToolError::new(code, ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, message);
+    error.abort_reason = Some(AbortReason::Timeout);
+    error.side_effects = Some("unknown".to_owned());
+    ended(late, ResultStatus::TimedOut, error)
+}
+
+fn canceled(late: Option<Outcome>, reason: AbortReason, idempotent: bool) -> Outcome {
+    let recoverability = if idempotent { Recoverability::RetrySafe } else { Recoverability::VerifyBeforeRetry };
+    let message = match reason {
+        AbortReason::RuntimeShutdown => "the worker ended before the tool did",
+        _ => "canceled while the tool ran",
+    };
+    let mut error = ToolError::new("exec.canceled", ErrorClass::Canceled, recoverability, message);
+    error.abort_reason = Some(reason);
+    error.side_effects = Some("unknown".to_owned());
+    ended(late, ResultStatus::Canceled, error)
+}
+
+/// Keeps what the tool gave before it was stopped; how it ended is our word.
+fn ended(late: Option<Outcome>, status: ResultStatus, error: ToolError) -> Outcome {
+    let given = late.unwrap_or_else(|| Outcome::failure(error.clone()));
+    Outcome { status, error: Some(error), ..given }
+}

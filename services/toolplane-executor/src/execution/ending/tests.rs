@@ -1,0 +1,68 @@
+use toolplane_execution::Outcome;
+use toolplane_proto::v1::LeaseRef;
+use toolplane_records::error::ToolError;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability, ResultStatus};
+
+use super::{Ending, settle};
+use crate::leases::{Seat, Stop};
+
+fn seat(idempotent: bool, stop: Option<Stop>) -> Seat {
+    let seat = Seat::new(LeaseRef::default(), idempotent, true);
+    if let Some(why) = stop {
+        seat.stop(why);
+    }
+    seat
+}
+
+fn killed() -> Outcome {
+    let error = ToolError::new("exec.signal", ErrorClass::ExecutionFailed, Recoverability::NotRetryable, "killed");
+    Outcome { content: vec![ContentBlock::Text { text: "half".to_owned() }], ..Outcome::failure(error) }
+}
+
+fn done() -> Outcome {
+    Outcome::blocks(vec![ContentBlock::Text { text: "whole".to_owned() }])
+}
+
+/// Status, error code and abort reason of what is reported, or nothing when the call is given back.
+fn check(ending: Ending, idempotent: bool, stop: Option<Stop>, wanted: Option<(ResultStatus, &str, Option<AbortReason>)>) {
+    let said = settle(ending, &seat(idempotent, stop));
+    let said = said.as_ref().map(|outcome| {
+        let error = outcome.error.as_ref();
+        (outcome.status, error.map_or("", |error| &error.error_code), error.and_then(|error| error.abort_reason))
+    });
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn a_canceled_tool_is_canceled_unless_it_was_faster() {
+    let user = AbortReason::UserInterruption;
+    let stop = Some(Stop::Cancel(user));
+    check(Ending::Stopped(Some(killed())), true, stop, Some((ResultStatus::Canceled, "exec.canceled", Some(user))));
+    check(Ending::Stopped(None), false, stop, Some((ResultStatus::Canceled, "exec.canceled", Some(user))));
+    check(Ending::Stopped(Some(done())), false, stop, Some((ResultStatus::Succeeded, "", None)));
+}
+
+#[test]
+fn a_shutdown_gives_back_what_may_run_again_and_nothing_else() {
+    let stop = Some(Stop::Shutdown);
+    check(Ending::Stopped(Some(killed())), true, stop, None);
+    let shutdown = Some(AbortReason::RuntimeShutdown);
+    check(Ending::Stopped(Some(killed())), false, stop, Some((ResultStatus::Canceled, "exec.canceled", shutdown)));
+    check(Ending::Stopped(Some(done())), true, stop, Some((ResultStatus::Succeeded, "", None)));
+}
+
+#[test]
+fn a_timeout_says_whether_the_tool_stopped() {
+    let timeout = Some(AbortReason::Timeout);
+    check(Ending::TimedOut(Some(killed())), true, None, Some((ResultStatus::TimedOut, "exec.timeout", timeout)));
+    check(Ending::TimedOut(None), true, None, Some((ResultStatus::TimedOut, "exec.timeout_unacked", timeout)));
+    let kept = settle(Ending::TimedOut(Some(killed())), &seat(true, None)).unwrap();
+    assert_eq!(kept.content, killed().content);
+    assert_eq!(kept.error.unwrap().side_effects.as_deref(), Some("unknown"));
+}
+
+#[test]
+fn a_fenced_execution_is_never_reported() {
+    check(Ending::Stopped(Some(killed())), false, Some(Stop::Fenced), None);
+}

@@ -1,0 +1,62 @@
+//! Settings of a worker.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toolplane_records::ids::WorkerId;
+use toolplane_runtime::config::{Config, QueueParenting};
+
+use crate::egress::Egress;
+use crate::error::ExecutorError;
+
+/// Settings of a worker.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the worker, stable over restarts; made up once and kept in `data_dir` when absent.
+    pub worker_id: Option<WorkerId>,
+    /// Calls run at once, at least 1.
+    pub slots: u32,
+    /// Pools served, of those this machine can serve; all of them when absent.
+    pub pools: Option<Vec<String>>,
+    /// Where the worker keeps its name and its lock, below `executor/`.
+    pub data_dir: PathBuf,
+    /// How long running calls may go on after a stop was asked for.
+    pub drain: Duration,
+    /// Most bytes of one gRPC message.
+    pub max_message_bytes: usize,
+    /// Most bytes of one output that are uploaded; larger ones are cut to a preview.
+    pub max_persist_bytes: u64,
+    /// How long an upload is tried before the output is cut to a preview.
+    pub upload_patience: Duration,
+    /// Where HTTP tools may go.
+    pub(crate) egress: Egress,
+    /// How a span of a call hangs on the span that queued it.
+    pub queue_parenting: QueueParenting,
+}
+
+impl Options {
+    /// The settings of `config`.
+    ///
+    /// Fails with [`ExecutorError::Option`] for a worker id or an allowed host that is none.
+    pub fn from_config(config: &Config) -> Result<Self, ExecutorError> {
+        let worker_id = config.executor.worker_id.as_deref().map(WorkerId::parse).transpose();
+        let http = &config.executor.http;
+        let egress = Egress::read(&http.allow, http.max_response_bytes).map_err(|entry| ExecutorError::Option {
+            key: "executor.http.allow",
+            rule: format!("holds `{entry}`, which is neither `host` nor `host:port`"),
+        })?;
+        Ok(Self {
+            worker_id: worker_id
+                .map_err(|rule| ExecutorError::Option { key: "executor.worker_id", rule: rule.to_string() })?,
+            slots: config.executor.slots().max(1),
+            pools: config.executor.pools.clone(),
+            data_dir: config.server.data_dir.clone(),
+            drain: config.server.drain_timeout(),
+            max_message_bytes: config.server.max_message_bytes,
+            max_persist_bytes: config.objects.max_bytes,
+            upload_patience: Duration::from_secs(20),
+            egress,
+            queue_parenting: config.telemetry.queue_parenting,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! What is shown of each output, and what is kept of it elsewhere.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use toolplane_proto::convert::field;
+use toolplane_proto::convert::word::{Word as _, optional_number};
+use toolplane_proto::v1::PersistedOutput;
+use toolplane_records::ids::DecisionId;
+use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::PersistenceStrategy;
+use toolplane_results::decide::{self, DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, needs_store};
+use toolplane_results::preview::PreviewLimits;
+use toolplane_results::render::{Channel, OutputBody, render};
+
+use crate::call::Call;
+use crate::executor::Core;
+use crate::leases::Seat;
+use crate::outcome::timestamp;
+use crate::upload::{Output, UploadError};
+
+/// Most bytes of each half of a preview.
+const HALF_PREVIEW: u64 = 2048;
+
+/// The first output that is not there in whole, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// The object store did not take it.
+    NotKept(String),
+    /// It is larger than the object store may be asked to keep.
+    TooLarge(String),
+}
+
+/// Goes through the outputs of one call.
+pub(super) struct Keeper<'a> {
+    core: &'a Core,
+    seat: &'a Seat,
+    call: &'a Call,
+    /// Bytes that may still be shown inline: all blocks of a report together are bounded like a single one.
+    budget: u64,
+    content: Vec<ContentBlock>,
+    persisted: Vec<PersistedOutput>,
+    names: Vec<String>,
+    loss: Option<Loss>,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(core: &'a Core, seat: &'a Seat, call: &'a Call) -> Self {
+        Self {
+            core,
+            seat,
+            call,
+            budget: core.inline_bytes(),
+            content: Vec::new(),
+            persisted: Vec::new(),
+            names: Vec::new(),
+            loss: None,
+        }
+    }
+
+    /// Shows a block, whole when it is small, else as a preview of what is kept.
+    pub(super) async fn show(&mut self, block: ContentBlock) {
+        let (name, channel, text) = match &block {
+            ContentBlock::Text { text } => ("result", Channel::Answer, text),
+            ContentBlock::Diff { text } => ("diff", Channel::Answer, text),
+            ContentBlock::Log { text, stream } => {
+                let name = if stream.is_empty() { "log" } else { stream.as_str() };
+                (name, Channel::Log(stream.clone()), text)
+            }
+            _ => return self.content.push(block),
+        };
+        if text.is_empty() {
+            return self.content.push(ContentBlock::Empty);
+        }
+        let policy = self.policy(LargeOutput::PreviewAndPersist);
+        if fits(text, &policy) {
+            self.budget -= text.len() as u64;
+            return self.content.push(block);
+        }
+        let name = self.name(name);
+        let (decision, payload) = self.decide(&policy, &name, "text/plain; charset=utf-8", text).await;
+        let rendered = render(decision, OutputBody::Text(text), &channel, payload, preview_limits(&policy));
+        self.record(name, &rendered.persistence);
+        self.content.extend(rendered.content);
+    }
+
+    /// Structured content, when it is small; else it is kept and referred to, because half a JSON value is none.
+    pub(super) async fn structured(&mut self, value: JsonPayload) -> Option<JsonPayload> {
+        let policy = PersistencePolicy { max_inline_chars: None, ..self.policy(LargeOutput::RefOnly) };
+        if fits(value.text(), &policy) {
+            return Some(value);
+        }
+        let name = self.name("structured_content");
+        let (mut decision, payload) = self.decide(&policy, &name, "application/json", value.text()).await;
+        match payload {
+            Some(payload) => {
+                decision.persisted_ref = Some(payload.clone());
+                self.content.push(ContentBlock::PersistedOutputRef { payload });
+            }
+            None => {
+                if needs_store(decision.strategy) {
+                    decision.reason = decide::REASON_STORE_FAILED.to_owned();
+                }
+                decision.strategy = PersistenceStrategy::DropWithReason;
+            }
+        }
+        self.record(name, &decision);
+        None
+    }
+
+    pub(super) fn finish(self) -> (Vec<ContentBlock>, Vec<PersistedOutput>, Option<Loss>) {
+        (self.content, self.persisted, self.loss)
+    }
+
+    fn policy(&self, large: LargeOutput) -> PersistencePolicy {
+        let bound = self.core.inline_bytes().min(self.budget);
+        PersistencePolicy {
+            max_inline_bytes: self.call.limits.max_inline_bytes.map_or(bound, |bytes| bytes.min(bound)),
+            max_inline_chars: self.call.limits.max_inline_chars,
+            large,
+            never_persist: false,
+            max_persist_bytes: self.core.options.max_persist_bytes,
+        }
+    }
+
+    /// Decides, and keeps the output when that is the decision.
+    async fn decide(
+        &self,
+        policy: &PersistencePolicy,
+        name: &str,
+        media_type: &'static str,
+        text: &str,
+    ) -> (ResultPersistence, Option<PayloadRef>) {
+        let ids = DecisionIds {
+            // The scheduler names the decision; here it only has to be one.
+            decision_id: DecisionId::from_trusted("pending"),
+            invocation_id: self.call.tool.invocation_id.clone(),
+            result_id: None,
+        };
+        let decision = decide::decide(policy, &OutputFacts::of_text(text), ids, timestamp(SystemTime::now()));
+        if !needs_store(decision.strategy) {
+            return (decision, None);
+        }
+        let bytes = Bytes::copy_from_slice(text.as_bytes());
+        let output = Output { name: name.to_owned(), media_type, bytes };
+        let kept = tokio::select! {
+            kept = self.core.uploader.keep(&self.seat.lease, output) => kept,
+            () = self.core.hurry.cancelled() => Err(UploadError::GaveUp("the worker ends".to_owned())),
+        };
+        let payload = kept.inspect_err(|error| {
+            let invocation_id = &self.seat.lease.invocation_id;
+            tracing::warn!(invocation_id, output = name, bytes = text.len(), %error, "output not kept");
+        });
+        (decision, payload.ok())
+    }
+
+    fn record(&mut self, name: String, decision: &ResultPersistence) {
+        if decision.strategy == PersistenceStrategy::DropWithReason {
+            let loss = match decision.reason.as_str() {
+                decide::REASON_TOO_LARGE => Loss::TooLarge(name.clone()),
+                _ => Loss::NotKept(name.clone()),
+            };
+            self.loss.get_or_insert(loss);
+        }
+        self.budget = self.budget.saturating_sub(decision.preview_size_bytes.unwrap_or(0));
+        self.persisted.push(PersistedOutput {
+            name,
+            strategy: decision.strategy.number(),
+            threshold: field::out(&decision.threshold),
+            original_size_bytes: decision.original_size_bytes,
+            preview_size_bytes: decision.preview_size_bytes,
+            payload: field::out(&decision.persisted_ref),
+            redaction_state: optional_number(decision.redaction_state),
+            reason: decision.reason.clone(),
+        });
+    }
+
+    /// `name`, made different from every earlier one.
+    fn name(&mut self, name: &str) -> String {
+        let earlier = self.names.iter().filter(|earlier| *earlier == name).count();
+        self.names.push(name.to_owned());
+        if earlier == 0 { name.to_owned() } else { format!("{name}-{}", earlier + 1) }
+    }
+}
+
+fn fits(text: &str, policy: &PersistencePolicy) -> bool {
+    let bytes = text.len() as u64;
+    // Characters are counted only when there can be too many of them.
+    let few = |most: u64| bytes <= most || text.chars().count() as u64 <= most;
+    bytes <= policy.max_inline_bytes && policy.max_inline_chars.is_none_or(few)
+}
+
+/// A preview never grows beyond what might have been shown whole.
+fn preview_limits(policy: &PersistencePolicy) -> PreviewLimits {
+    let bound = policy.max_inline_chars.unwrap_or(u64::MAX).min(policy.max_inline_bytes);
+    let half = usize::try_from((bound / 4).min(HALF_PREVIEW)).unwrap_or_default();
+    PreviewLimits { head_bytes: half, tail_bytes: half }
+}

@@ -1,0 +1,55 @@
+//! The executor as a role of a process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolplane_execution::{Options as ToolboxOptions, Toolbox};
+use toolplane_runtime::config::Config;
+use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_sandbox::Limits;
+
+use crate::error::ExecutorError;
+use crate::executor::Executor;
+use crate::options::Options;
+
+/// The tools of `config`, probed on this machine. Makes the workspace when it does not exist. Takes about a second.
+pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
+    let workspace = config.workspace_dir();
+    std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
+    // Tools see it under a path of its own, and the sandbox wants to know it absolutely.
+    let workspace = std::fs::canonicalize(&workspace).map_err(ExecutorError::file(&workspace))?;
+    let mut options = ToolboxOptions::new(workspace);
+    let sandbox = &config.executor.sandbox;
+    options.limits = Limits {
+        grace: Duration::from_millis(sandbox.grace_ms),
+        cpu_seconds: sandbox.cpu_seconds.into(),
+        memory_bytes: sandbox.memory_bytes,
+        pids: sandbox.pids.into(),
+        open_files: sandbox.open_files.into(),
+        file_bytes: sandbox.file_bytes,
+        scratch_bytes: sandbox.scratch_bytes,
+        output_kept_bytes: sandbox.output_kept_bytes,
+        output_max_bytes: sandbox.output_max_bytes,
+        ..Limits::default()
+    };
+    Ok(Toolbox::probe(options).await)
+}
+
+/// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
+pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
+    let options = Options::from_config(&process.config)?;
+    let toolbox = Arc::new(toolbox(&process.config).await?);
+    // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
+    process.peer("scheduler", process.config.peers.scheduler.as_deref())?;
+    let owner = process.clone();
+    let connect = Arc::new(move || {
+        owner.peer("scheduler", owner.config.peers.scheduler.as_deref()).map_err(|error| error.to_string())
+    });
+    let shutdown = process.tasks.shutdown().clone();
+    let handle = Executor::start(options, toolbox, connect, shutdown.clone())?;
+    process.tasks.spawn_fallible("executor", async move {
+        handle.ended().await;
+        if shutdown.is_requested() { Ok(()) } else { Err("the session ended although nobody asked for it") }
+    });
+    Ok(Role::default())
+}

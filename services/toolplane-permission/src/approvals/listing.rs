@@ -1,0 +1,95 @@
+//! Reading the book: pages of approvals, and the changes watchers follow.
+
+use tokio::sync::watch;
+use toolplane_records::approval::Approval;
+use toolplane_records::ids::{ApprovalId, TenantId};
+use toolplane_records::vocabulary::ApprovalState;
+use toolplane_store::ScoreRange;
+
+use super::{Book, BookError, keys};
+
+/// How many records are read at once. An approval can carry an input of a megabyte, so pages also end by size.
+const CHUNK: usize = 2;
+/// A page takes no further approvals once their records are this large together.
+const FULL_BYTES: usize = 1024 * 1024;
+
+/// Which approvals a list holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Their owner.
+    pub tenant: TenantId,
+    /// Their state; every one when absent.
+    pub state: Option<ApprovalState>,
+}
+
+/// A place in a list: after this approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The moment it was asked, as the index keeps it.
+    pub asked_at: u64,
+    /// The approval.
+    pub approval_id: String,
+}
+
+/// Some changes in order.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// Approvals as they were after each change, with its revision.
+    pub changes: Vec<(u64, Approval)>,
+    /// The newest revision there is.
+    pub head: u64,
+}
+
+impl Book {
+    /// At most `limit` approvals, newest first, and where to go on when there are more. Large ones make the page shorter.
+    pub async fn list(
+        &self,
+        filter: &Filter,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<(Vec<Approval>, Option<Place>), BookError> {
+        let index = match filter.state {
+            None => keys::all(&filter.tenant),
+            Some(state) => keys::in_state(&filter.tenant, state),
+        };
+        let mut range = ScoreRange::all().reversed();
+        range.after = after.map(|place| (place.asked_at, place.approval_id));
+        let entries = self.store.scan(&index, range, limit.saturating_add(1)).await?;
+        let (mut approvals, mut bytes, mut read) = (Vec::new(), 0, 0);
+        for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
+            if bytes >= FULL_BYTES {
+                break;
+            }
+            let ids = chunk.iter().filter_map(|entry| ApprovalId::parse(&entry.member).ok());
+            let wanted: Vec<_> = ids.map(|id| keys::record(&filter.tenant, &id)).collect();
+            for found in self.store.get_many(&wanted).await?.into_iter().flatten() {
+                let approval: Approval = serde_json::from_slice(&found.bytes)?;
+                // One that was settled between the two reads no longer belongs here.
+                if filter.state.is_none_or(|state| state == approval.state) {
+                    bytes += found.bytes.len();
+                    approvals.push(approval);
+                }
+            }
+            read += chunk.len();
+        }
+        let last = entries[..read].last().filter(|_| read < entries.len());
+        let next = last.map(|entry| Place { asked_at: entry.score, approval_id: entry.member.clone() });
+        Ok((approvals, next))
+    }
+
+    /// At most `limit` changes after the revision `after`.
+    pub async fn changes(&self, after: u64, limit: usize) -> Result<Changes, BookError> {
+        let page = self.store.events(keys::CHANGES, after.saturating_add(1), limit).await?;
+        if after > page.head_seq {
+            return Err(BookError::FutureRevision { asked: after, head: page.head_seq });
+        }
+        let read = |(revision, bytes): (u64, bytes::Bytes)| Ok((revision, serde_json::from_slice(&bytes)?));
+        let changes = page.events.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
+        Ok(Changes { changes, head: page.head_seq })
+    }
+
+    /// The newest revision, as it grows. A hint: another process may write without it.
+    pub fn revisions(&self) -> watch::Receiver<u64> {
+        self.revision.subscribe()
+    }
+}

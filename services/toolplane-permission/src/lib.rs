@@ -1,0 +1,20 @@
+//! The permission role: decides whether a call may run, and keeps the questions put to people until they are answered.
+//!
+//! Allow and deny are computed from the rules alone and kept by whoever asked; a question is durable before it is
+//! answered with. This crate must not know how a call is scheduled or run, nor what a tool does: it sees the facts it is
+//! handed, its rules and its own store.
+
+pub mod approvals;
+pub mod decide;
+mod decision;
+mod error;
+mod options;
+mod page;
+mod rpc;
+mod service;
+mod tenant;
+
+pub use approvals::{Answer, Book, BookError};
+pub use error::StartError;
+pub use options::Options;
+pub use service::{Service, role, start};

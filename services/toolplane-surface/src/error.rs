@@ -1,0 +1,91 @@
+//! From this role's refusals to what callers and operators see.
+
+use std::path::PathBuf;
+
+use toolplane_proto::convert::ConvertError;
+use toolplane_records::error::FieldViolation;
+use toolplane_runtime::ApiError;
+use toolplane_store::{Retry, StoreError};
+use toolplane_store_embedded::OpenError;
+
+use crate::page::BadPage;
+
+/// The role could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The store's directory cannot be used.
+    #[error("the surface store cannot be opened: {0}")]
+    Open(#[from] OpenError),
+    /// The store cannot be read.
+    #[error("the registered tools cannot be read: {0}")]
+    Store(#[from] StoreError),
+    /// A stored tool is not what this program writes or accepts.
+    #[error("the stored tool `{key}` cannot be used: {reason}")]
+    Tool {
+        /// The record.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A configured tool file cannot be used.
+    #[error("`surface.declarations`: `{}`: {reason}", file.display())]
+    Declarations {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl StartError {
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Open(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Tool { .. } => "SURFACE_STORED_TOOL",
+            Self::Declarations { .. } => "SURFACE_DECLARATIONS",
+        }
+    }
+}
+
+pub(crate) fn of_store(error: StoreError) -> ApiError {
+    match error.retry() {
+        Retry::Definite | Retry::Ambiguous => {
+            tracing::warn!(%error, code = error.code(), "the store does not take a call");
+            ApiError::unavailable("STORE_UNAVAILABLE", "the registered tools cannot be reached now")
+        }
+        Retry::Never if matches!(error, StoreError::TooLarge { .. }) => ApiError::Exhausted {
+            reason: "CHANGE_TOO_LARGE",
+            subject: "change".to_owned(),
+            message: "the change is too large to be made at once; split it".to_owned(),
+            retry_after: None,
+        },
+        Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
+    }
+}
+
+/// Somebody else changed the same thing in the store first; only possible while two processes share one.
+pub(crate) fn lost() -> ApiError {
+    let message = "somebody else changed it first; read it again".to_owned();
+    ApiError::Conflict { reason: "VERSION_LOST", message }
+}
+
+pub(crate) fn unreadable(error: serde_json::Error) -> ApiError {
+    ApiError::internal("RECORD_UNREADABLE", error)
+}
+
+pub(crate) fn of_violations(violations: Vec<FieldViolation>) -> ApiError {
+    ApiError::invalid_arguments(violations.into_iter().map(|violation| (violation.field, violation.description)))
+}
+
+pub(crate) fn of_field(error: ConvertError) -> ApiError {
+    ApiError::invalid_argument(error.field, error.rule)
+}
+
+impl From<BadPage> for ApiError {
+    fn from(bad: BadPage) -> Self {
+        Self::invalid_argument(bad.field, bad.rule)
+    }
+}

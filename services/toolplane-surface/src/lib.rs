@@ -1,0 +1,27 @@
+//! The surface role: keeps declared tools, makes surfaces of them, finds and loads tools in a surface, and says what a
+//! name means there.
+//!
+//! What a declaration must satisfy and which tools a surface shows is decided by the pure catalog; this crate makes the
+//! outcome durable, keeps it at hand, and tells schedulers before a change is answered. It must not know how a call is
+//! decided, scheduled or run.
+
+mod cache;
+pub mod declarations;
+mod error;
+mod events;
+mod keys;
+mod options;
+mod page;
+mod records;
+mod registry;
+mod rpc;
+mod service;
+mod surfaces;
+pub mod sync;
+mod tenant;
+mod tools;
+mod view;
+
+pub use error::StartError;
+pub use options::Options;
+pub use service::{Service, start};

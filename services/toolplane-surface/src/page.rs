@@ -1,0 +1,86 @@
+//! Page sizes and page tokens of list calls.
+//!
+//! A token says where a list goes on. It is bound to the tenant and the filter it was given for and grants nothing: the
+//! list is filtered again with the caller's own tenant.
+
+use std::fmt;
+
+use toolplane_records::payload::Digest;
+
+/// Rows of a page when the caller leaves the choice open.
+pub(crate) const DEFAULT_SIZE: usize = 50;
+/// Most rows of a page.
+pub(crate) const MAX_SIZE: usize = 1000;
+
+const SEAL_LEN: usize = 8;
+
+/// Why a page was refused; names the field and the rule it broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadPage {
+    pub(crate) field: &'static str,
+    pub(crate) rule: &'static str,
+}
+
+/// Rows to return for a requested page size: 0 takes the default, more than the most is cut.
+pub(crate) fn size(requested: i32) -> Result<usize, BadPage> {
+    match usize::try_from(requested) {
+        Err(_) => Err(BadPage { field: "page_size", rule: "must not be negative" }),
+        Ok(0) => Ok(DEFAULT_SIZE),
+        Ok(size) => Ok(size.min(MAX_SIZE)),
+    }
+}
+
+/// The token for going on after `position` in the list that `scope` names (call, tenant and filter).
+pub(crate) fn token(scope: &impl fmt::Debug, position: &str) -> String {
+    let mut bytes = seal(scope, position).to_vec();
+    bytes.extend_from_slice(position.as_bytes());
+    hex::encode(bytes)
+}
+
+/// The position in a token; nothing when the token is empty: the first page.
+pub(crate) fn position(scope: &impl fmt::Debug, token: &str) -> Result<Option<String>, BadPage> {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    let bad = BadPage { field: "page_token", rule: "is not a token of this list; start again without one" };
+    let bytes = hex::decode(token).map_err(|_| bad.clone())?;
+    let (sealed, position) = bytes.split_at_checked(SEAL_LEN).ok_or(bad.clone())?;
+    let position = std::str::from_utf8(position).map_err(|_| bad.clone())?;
+    if sealed == seal(scope, position) { Ok(Some(position.to_owned())) } else { Err(bad) }
+}
+
+fn seal(scope: &impl fmt::Debug, position: &str) -> [u8; SEAL_LEN] {
+    let digest = Digest::of(format!("{scope:?} {position}").as_bytes());
+    let mut sealed = [0; SEAL_LEN];
+    sealed.copy_from_slice(&digest.as_bytes()[..SEAL_LEN]);
+    sealed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BadPage, MAX_SIZE, position, size, token};
+
+    #[test]
+    fn a_token_leads_back_to_its_position_in_its_own_list_only() {
+        let given = token(&("ListTools", "files"), "17 surface_1");
+        assert_eq!(position(&("ListTools", "files"), &given), Ok(Some("17 surface_1".to_owned())));
+        assert!(position(&("ListTools", "shell"), &given).is_err());
+        assert!(position(&("ListSurfaces", "files"), &given).is_err());
+    }
+
+    #[test]
+    fn forged_tokens_are_refused() {
+        for forged in ["x", "zz", "00", "00000000000000003137"] {
+            let BadPage { field, .. } = position(&"list", forged).unwrap_err();
+            assert_eq!(field, "page_token", "{forged}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        assert_eq!(size(7), Ok(7));
+        assert_eq!(size(i32::MAX), Ok(MAX_SIZE));
+        assert!(size(-1).is_err());
+        assert!(size(0).is_ok_and(|size| size > 0));
+    }
+}

@@ -1,0 +1,35 @@
+//! What the store keeps of a tool and of a repeatable creation. A surface is kept as its own record.
+
+use serde::{Deserialize, Serialize};
+use toolplane_catalog::{Change, Registration};
+use toolplane_records::ids::SurfaceId;
+use toolplane_records::payload::Digest;
+use toolplane_records::time::Timestamp;
+
+/// A registered tool.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StoredTool {
+    /// Everything that was registered for it.
+    pub(crate) registration: Registration,
+    /// Grows with every change, from 1; also the record's version in the store.
+    pub(crate) revision: u64,
+    /// When this revision came to be.
+    pub(crate) changed_at: Timestamp,
+}
+
+impl StoredTool {
+    /// The tool after `change`.
+    pub(crate) fn after(change: &Change, now: Timestamp) -> Self {
+        let registration = Registration::clone(change.tool.registration());
+        Self { registration, revision: change.revision, changed_at: now }
+    }
+}
+
+/// What is remembered of a creation with a request id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Creation {
+    /// Digest of the request without its id.
+    pub(crate) body: Digest,
+    /// The surface it made.
+    pub(crate) surface_id: SurfaceId,
+}

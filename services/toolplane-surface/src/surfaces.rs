@@ -1,0 +1,171 @@
+//! Making, reading and listing surfaces.
+
+mod discover;
+
+use bytes::Bytes;
+use serde_json::json;
+use toolplane_catalog::{Catalog, Lookup, SurfaceRequest, select};
+use toolplane_records::ids::{SurfaceId, TenantId};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::surface::ToolSurface;
+use toolplane_records::vocabulary::{EventClass, SurfaceScope};
+use toolplane_runtime::ApiError;
+use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
+use uuid::Uuid;
+
+pub(crate) use discover::{Loaded, Meaning, Refusal, RefusalKind};
+
+use crate::error::{lost, of_store, of_violations, unreadable};
+use crate::events::{Log, facts};
+use crate::keys;
+use crate::records::Creation;
+use crate::registry::Registry;
+
+/// How many surfaces are read at once for a list.
+const CHUNK: usize = 4;
+/// A page takes no further surfaces once their records are this large together: one of many tools is a megabyte.
+const FULL_BYTES: usize = 1024 * 1024;
+
+/// A surface to be made.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// What it is decided from.
+    pub(crate) request: SurfaceRequest,
+    /// What to say of tools blocked by name.
+    pub(crate) block_messages: Vec<(String, String)>,
+    /// Kept in the record exactly as given.
+    pub(crate) selection_policy: Option<JsonPayload>,
+    /// Kept in the record exactly as given.
+    pub(crate) model_capabilities: Option<JsonPayload>,
+    /// The request's id, and the digest of the rest of it.
+    pub(crate) repeatable: Option<(String, Digest)>,
+}
+
+/// A place in a list: after this surface.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) created_at: u64,
+    pub(crate) surface_id: String,
+}
+
+impl Registry {
+    /// Makes a surface, or finds the one made by the same request before.
+    pub(crate) async fn create_surface(&self, wanted: &Wanted) -> Result<ToolSurface, ApiError> {
+        if let Some(made) = self.made_before(wanted).await? {
+            return Ok(made);
+        }
+        let now = self.now().await?;
+        let tenant = &wanted.request.tenant;
+        let id = SurfaceId::from_trusted(format!("surface_{}", Uuid::now_v7().simple()));
+        let surface = {
+            let owner = self.tenant(tenant);
+            let catalog = owner.catalog.read();
+            let mut surface = select(&catalog, &wanted.request, id.clone(), now).map_err(of_violations)?;
+            explain_blocked(&mut surface, &catalog, &wanted.block_messages);
+            surface
+        };
+        let created = json!({
+            "revision": surface.revision,
+            "loaded": surface.loaded_tools.len(),
+            "deferred": surface.deferred_tools.len(),
+            "blocked": surface.blocked_tools.len(),
+            "excluded": surface.excluded_tools.len(),
+            "selected_by": surface.selection_policy,
+        });
+        let surface = ToolSurface {
+            selection_policy: wanted.selection_policy.clone().or(surface.selection_policy),
+            model_capabilities: wanted.model_capabilities.clone().or(surface.model_capabilities),
+            ..surface
+        };
+        let log = Log::Surface(tenant.clone(), id.clone());
+        let mut commit = Commit {
+            events: vec![log.append(1, now, vec![(EventClass::SurfaceCreated, facts(&created))])?],
+            ..Commit::default()
+        };
+        put_new(&mut commit, keys::surface(tenant, &id), &surface)?;
+        if let Some((request_id, body)) = &wanted.repeatable {
+            let creation = Creation { body: *body, surface_id: id.clone() };
+            put_new(&mut commit, keys::creation(tenant, request_id), &creation)?;
+        }
+        for scope in [None, Some(surface.scope)] {
+            let (index, score) = (keys::surfaces(tenant, scope), keys::score(now));
+            commit.index.push(IndexOp::Put { index, score, member: id.to_string() });
+        }
+        match self.store().commit(commit).await.map_err(of_store)? {
+            CommitOutcome::Applied | CommitOutcome::Replayed => Ok(surface),
+            // The same request, sent twice at once: the other one was faster.
+            CommitOutcome::Lost { .. } => self.made_before(wanted).await?.ok_or_else(lost),
+        }
+    }
+
+    async fn made_before(&self, wanted: &Wanted) -> Result<Option<ToolSurface>, ApiError> {
+        let Some((request_id, body)) = &wanted.repeatable else { return Ok(None) };
+        let tenant = &wanted.request.tenant;
+        let found = self.store().get(&keys::creation(tenant, request_id)).await.map_err(of_store)?;
+        let Some(found) = found else { return Ok(None) };
+        let creation: Creation = serde_json::from_slice(&found.bytes).map_err(unreadable)?;
+        if creation.body != *body {
+            let message = format!("request id `{request_id}` was used before with another body");
+            return Err(ApiError::AlreadyExists { reason: "REQUEST_ID_REUSED", message });
+        }
+        self.surface(tenant, &creation.surface_id).await.map(Some)
+    }
+
+    /// The surface as it stands.
+    pub(crate) async fn surface(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
+        let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+        Ok(held.view().surface().clone())
+    }
+
+    /// At most `limit` surfaces, newest first, and where to go on when there are more. Large ones make the page shorter.
+    pub(crate) async fn surfaces(
+        &self,
+        tenant: &TenantId,
+        scope: Option<SurfaceScope>,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<(Vec<ToolSurface>, Option<Place>), ApiError> {
+        let mut range = ScoreRange::all().reversed();
+        range.after = after.map(|place| (place.created_at, place.surface_id));
+        let index = keys::surfaces(tenant, scope);
+        let entries = self.store().scan(&index, range, limit.saturating_add(1)).await.map_err(of_store)?;
+        let (mut surfaces, mut bytes, mut read) = (Vec::new(), 0, 0);
+        for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
+            if bytes >= FULL_BYTES {
+                break;
+            }
+            let ids = chunk.iter().filter_map(|entry| SurfaceId::parse(&entry.member).ok());
+            let wanted: Vec<_> = ids.map(|id| keys::surface(tenant, &id)).collect();
+            for found in self.store().get_many(&wanted).await.map_err(of_store)?.into_iter().flatten() {
+                bytes += found.bytes.len();
+                surfaces.push(serde_json::from_slice(&found.bytes).map_err(unreadable)?);
+            }
+            read += chunk.len();
+        }
+        let last = entries[..read].last().filter(|_| read < entries.len());
+        let next = last.map(|entry| Place { created_at: entry.score, surface_id: entry.member.clone() });
+        Ok((surfaces, next))
+    }
+}
+
+fn put_new(
+    commit: &mut Commit,
+    key: toolplane_store::RecordKey,
+    record: &impl serde::Serialize,
+) -> Result<(), ApiError> {
+    let bytes = Bytes::from(serde_json::to_vec(record).map_err(unreadable)?);
+    commit.compare.push((key.clone(), Expect::Absent));
+    commit.writes.push(Write::Put { key, bytes });
+    Ok(())
+}
+
+/// Puts the caller's words to the tools it blocked.
+fn explain_blocked(surface: &mut ToolSurface, catalog: &Catalog, messages: &[(String, String)]) {
+    for (name, message) in messages.iter().filter(|(_, message)| !message.is_empty()) {
+        let Lookup::One(entry) = catalog.find(name) else { continue };
+        let hidden = surface.blocked_tools.iter_mut().find(|tool| tool.tool_id == *entry.tool_id());
+        if let Some(hidden) = hidden {
+            hidden.message.clone_from(message);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Finding tools in a surface, loading them, and what a name means there.
+
+use bytes::Bytes;
+use serde_json::json;
+use toolplane_catalog::catalog::Entry;
+use toolplane_catalog::{Catalog, LoadOutcome, Resolution, load, search};
+use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult, ToolSurface};
+use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
+use toolplane_runtime::ApiError;
+use toolplane_store::{Commit, CommitOutcome, Expect, StoreError, Write};
+
+use crate::cache::Held;
+use crate::error::{lost, of_store, unreadable};
+use crate::events::{Log, facts};
+use crate::keys;
+use crate::registry::{Registry, to_the_end};
+use crate::sync::Subject;
+use crate::view::View;
+
+/// What a name means in a surface.
+#[derive(Debug)]
+pub(crate) enum Meaning {
+    /// A tool that can be called.
+    Callable(Entry, LoadedTool),
+    /// Nothing that can be called.
+    Refused(Refusal),
+}
+
+/// Why a name cannot be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalKind {
+    Unknown,
+    NotLoaded,
+    Blocked,
+    Excluded,
+    Retired,
+}
+
+/// Why a name cannot be called, and what would help.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) kind: RefusalKind,
+    pub(crate) reason: Option<HiddenReason>,
+    pub(crate) message: String,
+    pub(crate) tool_id: Option<ToolId>,
+    pub(crate) similar: Vec<String>,
+}
+
+/// What loading did.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// What each name means now, in the order they were given.
+    pub(crate) meanings: Vec<(String, Meaning)>,
+    /// Revision of the surface now.
+    pub(crate) revision: u64,
+}
+
+impl Registry {
+    /// What `name` means, with the revisions of the surface and of the catalog the answer is about.
+    pub(crate) async fn resolve(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        name: &str,
+    ) -> Result<(Meaning, u64, u64), ApiError> {
+        // Taken before anything is looked at: the answer is at least as new as what it says.
+        let catalog_revision = self.0.hub.revision();
+        let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
+        let owner = self.tenant(tenant);
+        let meaning = meaning(&view, &owner.catalog.read(), name);
+        Ok((meaning, view.surface().revision, catalog_revision))
+    }
+
+    /// Searches a surface. Deferred tools that were found are noted in the surface's log before this answers.
+    pub(crate) async fn search(
+        &self,
+        tenant: &TenantId,
+        id: &SurfaceId,
+        query: &str,
+        limit: usize,
+    ) -> Result<SearchResult, ApiError> {
+        let held = self.0.surfaces.get(self.store(), tenant, id).await?;
+        let result = {
+            let view = held.view();
+            let owner = self.tenant(tenant);
+            let catalog = owner.catalog.read();
+            search(view.surface(), &catalog, query, limit)
+        };
+        let deferred = |state| matches!(state, LoadingState::Discoverable | LoadingState::Deferred);
+        let discovered: Vec<&ToolId> =
+            result.refs.iter().filter(|found| deferred(found.loading_state)).map(|found| &found.tool_id).collect();
+        if !discovered.is_empty() {
+            let data = json!({ "query": result.query, "query_type": result.query_type, "tool_ids": discovered });
+            self.note(tenant, id, &held, facts(&data)).await?;
+        }
+        Ok(result)
+    }
+
+    async fn note(&self, tenant: &TenantId, id: &SurfaceId, held: &Held, data: JsonPayload) -> Result<(), ApiError> {
+        let log = Log::Surface(tenant.clone(), id.clone());
+        let _turn = held.turn.lock().await;
+        let (now, head) = (self.now().await?, log.head(self.store()).await?);
+        let events = vec![log.append(head + 1, now, vec![(EventClass::DeferredDiscovered, data)])?];
+        match self.store().commit(Commit { events, ..Commit::default() }).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::SequenceGap { .. }) => Err(lost()),
+            Err(error) => Err(of_store(error)),
+        }
+    }
+
+    /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
+    pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
+        let registry = self.clone();
+        to_the_end(async move {
+            let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
+            let turn = held.turn.lock().await;
+            let (now, before) = (registry.now().await?, held.view());
+            let owner = registry.tenant(&tenant);
+            let (after, outcomes) = load(before.surface(), &owner.catalog.read(), &names, now);
+            let new: Vec<ToolId> = outcomes
+                .into_iter()
+                .filter_map(|(_, outcome)| match outcome {
+                    LoadOutcome::Loaded(tool_id) => Some(tool_id),
+                    _ => None,
+                })
+                .collect();
+            if !new.is_empty() {
+                registry.write_loaded(&tenant, &before, &after, &new).await?;
+                held.show(after, before.version() + 1);
+                let published = registry.0.hub.publish(&[Subject::Surface(tenant, id)]);
+                drop(turn);
+                published.acknowledged().await;
+            }
+            let view = held.view();
+            let catalog = owner.catalog.read();
+            let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name), name));
+            let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
+            Ok(Loaded { meanings, revision: view.surface().revision })
+        })
+        .await
+    }
+
+    async fn write_loaded(
+        &self,
+        tenant: &TenantId,
+        before: &View,
+        after: &ToolSurface,
+        new: &[ToolId],
+    ) -> Result<(), ApiError> {
+        let (id, now) = (&after.surface_id, self.now().await?);
+        let log = Log::Surface(tenant.clone(), id.clone());
+        let name = |tool_id: &ToolId| before.deferred(tool_id).map_or("", |deferred| deferred.name.as_str());
+        let mut told: Vec<_> = new
+            .iter()
+            .map(|tool_id| json!({ "tool_id": tool_id, "name": name(tool_id), "revision": after.revision }))
+            .map(|data| (EventClass::DeferredLoaded, facts(&data)))
+            .collect();
+        let updated = json!({ "revision": after.revision, "loaded": new });
+        told.push((EventClass::SurfaceUpdated, facts(&updated)));
+        let key = keys::surface(tenant, id);
+        let bytes = Bytes::from(serde_json::to_vec(after).map_err(unreadable)?);
+        let commit = Commit {
+            compare: vec![(key.clone(), Expect::Version(before.version()))],
+            writes: vec![Write::Put { key, bytes }],
+            events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
+            ..Commit::default()
+        };
+        match self.store().commit(commit).await {
+            Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => Ok(()),
+            Ok(CommitOutcome::Lost { .. }) | Err(StoreError::SequenceGap { .. }) => Err(lost()),
+            Err(error) => Err(of_store(error)),
+        }
+    }
+}
+
+fn meaning(view: &View, catalog: &Catalog, name: &str) -> Meaning {
+    match view.resolve(catalog, name) {
+        Resolution::Callable(entry) => {
+            let loaded = view.loaded(entry.tool_id()).cloned().unwrap_or_else(|| LoadedTool {
+                tool_id: entry.tool_id().clone(),
+                name: entry.tool.full_name().to_owned(),
+                loaded_at: None,
+            });
+            Meaning::Callable(entry.clone(), loaded)
+        }
+        Resolution::NotLoaded(deferred) => {
+            let message = match deferred.pending_provider_or_server.as_str() {
+                "" => format!("`{}` is deferred here: load it with LoadTools before calling it", deferred.name),
+                provider => format!("`{}` waits for its provider `{provider}`; try again later", deferred.name),
+            };
+            Meaning::Refused(Refusal {
+                kind: RefusalKind::NotLoaded,
+                reason: Some(HiddenReason::DeferredUntilDiscovered),
+                message,
+                tool_id: Some(deferred.tool_id),
+                similar: Vec::new(),
+            })
+        }
+        Resolution::Blocked(tool) => Meaning::Refused(hidden(RefusalKind::Blocked, tool)),
+        Resolution::Excluded(tool) => Meaning::Refused(hidden(RefusalKind::Excluded, tool)),
+        Resolution::Unknown { similar } => Meaning::Refused(Refusal {
+            kind: RefusalKind::Unknown,
+            reason: None,
+            message: "no tool of this surface has that name; search for it with SearchTools".to_owned(),
+            tool_id: None,
+            similar,
+        }),
+    }
+}
+
+fn hidden(kind: RefusalKind, tool: HiddenTool) -> Refusal {
+    let kind = if tool.reason == HiddenReason::Retired { RefusalKind::Retired } else { kind };
+    Refusal {
+        kind,
+        reason: Some(tool.reason),
+        message: format!("`{}` {}", tool.name, tool.message),
+        tool_id: Some(tool.tool_id),
+        similar: Vec::new(),
+    }
+}

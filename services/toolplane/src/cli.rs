@@ -1,0 +1,125 @@
+//! The command line: what can be typed, and which command answers it.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod approvals;
+mod calls;
+mod connection;
+mod failure;
+mod fetch;
+mod follow;
+mod get;
+mod invoke;
+mod output;
+mod result;
+mod search;
+mod surface;
+mod tools;
+mod watch;
+mod workers;
+
+pub use connection::ConnectionArgs;
+pub use failure::Failure;
+
+use connection::Connection;
+use output::{Format, Output};
+
+/// The tool plane of agent platforms: declare tools, search them, call them, follow every call.
+#[derive(Debug, Parser)]
+#[command(name = "toolplane", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    connection: ConnectionArgs,
+    /// How answers are printed: for people, or as the standard's JSON records.
+    #[arg(short = 'o', long = "output", global = true, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Declare, list and retire tools.
+    #[command(subcommand)]
+    Tools(tools::ToolsCommand),
+    /// Make and look at surfaces: the tools one session may see.
+    #[command(subcommand)]
+    Surface(surface::SurfaceCommand),
+    /// Find tools in a surface: `select:a,b` by exact name, anything else by keywords.
+    Search(search::SearchArgs),
+    /// Load deferred tools, so that they can be called.
+    Load(search::LoadArgs),
+    /// Call a tool and follow it to its result.
+    Invoke(invoke::InvokeArgs),
+    /// Follow a call from any event on.
+    Watch(watch::WatchArgs),
+    /// Questions that wait for a person.
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
+    /// Show one record: an invocation, a result, a surface, a tool, an approval.
+    Get(get::GetArgs),
+    /// Read bytes a call keeps by reference, whole or in part.
+    Fetch(fetch::FetchArgs),
+    /// Ask a call to stop.
+    Cancel(calls::CancelArgs),
+    /// List calls, newest first.
+    Ls(calls::LsArgs),
+    /// List the workers that run calls.
+    Workers(workers::WorkersArgs),
+}
+
+/// How a command that worked ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// What was asked for happened.
+    Done,
+    /// The answer is a failure of the tool or a denial: exit code 1.
+    ToolFailed,
+}
+
+/// Parses the process's arguments, runs the command, and reports. Exit codes: 0 done, 1 the tool failed or was denied,
+/// 2 wrong usage or an error of the API.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(cli)),
+        Err(error) => Err(Failure::Local(format!("cannot start the runtime: {error}"))),
+    };
+    match outcome {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::ToolFailed) => ExitCode::from(1),
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(cli: Cli) -> Result<Ending, Failure> {
+    let mut out = Output::standard(cli.output);
+    let connection = Connection::open(&cli.connection).await?;
+    match cli.command {
+        Command::Tools(command) => tools::run(command, &connection, &mut out).await,
+        Command::Surface(command) => surface::run(command, &connection, &mut out).await,
+        Command::Search(args) => search::search(args, &connection, &mut out).await,
+        Command::Load(args) => search::load(args, &connection, &mut out).await,
+        Command::Invoke(args) => invoke::run(args, &connection, &mut out).await,
+        Command::Watch(args) => watch::run(args, &connection, &mut out).await,
+        Command::Approvals(command) => approvals::run(command, &connection, &mut out).await,
+        Command::Get(args) => get::run(args, &connection, &mut out).await,
+        Command::Fetch(args) => fetch::run(args, &connection, &mut out).await,
+        Command::Cancel(args) => calls::cancel(args, &connection, &mut out).await,
+        Command::Ls(args) => calls::list(args, &connection, &mut out).await,
+        Command::Workers(args) => workers::run(args, &connection, &mut out).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    /// clap's own consistency checks: clashing flags, bad defaults, missing values.
+    #[test]
+    fn arguments_are_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,113 @@
+//! `toolplane ls` and `toolplane cancel`: calls as a list, and asking one to stop.
+
+use std::time::Duration;
+
+use clap::Args;
+use toolplane_proto::v1;
+use toolplane_records::invocation::Invocation;
+
+use super::connection::Connection;
+use super::output::{Output, Table, age, duration};
+use super::{Ending, Failure};
+
+/// Which calls are listed.
+#[derive(Debug, Args)]
+pub(crate) struct LsArgs {
+    /// Only this status, e.g. running or awaiting_approval.
+    #[arg(long, default_value = "")]
+    status: String,
+    /// Only this tool, by id.
+    #[arg(long, default_value = "")]
+    tool: String,
+    /// Only this surface.
+    #[arg(long, default_value = "")]
+    surface: String,
+    /// Most calls listed.
+    #[arg(long, default_value_t = 50)]
+    limit: usize,
+}
+
+/// What is to stop.
+#[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// The call.
+    id: String,
+    /// Why, for the record.
+    #[arg(long, default_value = "")]
+    reason: String,
+    /// Who asks, where the cluster does not know by itself.
+    #[arg(long = "as", env = "USER", default_value = "")]
+    who: String,
+}
+
+/// Lists calls, newest first.
+pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut request = v1::ListInvocationsRequest {
+        status: args.status,
+        tool_id: args.tool,
+        surface_id: args.surface,
+        page_size: i32::try_from(args.limit.min(200)).unwrap_or(200),
+        ..Default::default()
+    };
+    let mut table = Table::new(&["CALL", "TOOL", "STATUS", "AGE", "TOOK", "ATTEMPT", "CALLED BY"]);
+    let mut left = args.limit;
+    while left > 0 {
+        let page = connection.invocations().list_invocations(request.clone()).await?.into_inner();
+        for call in page.invocations.into_iter().take(left) {
+            left -= 1;
+            if out.json() {
+                out.record::<Invocation, _>(call)?;
+                continue;
+            }
+            table.row([
+                call.invocation_id.clone(),
+                call.tool_name.clone(),
+                call.status.clone(),
+                age(call.created_at.as_ref()),
+                took(&call),
+                call.attempt.to_string(),
+                call.actor_ref.clone().unwrap_or_default(),
+            ]);
+        }
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if !out.json() {
+        out.table(&table, "no calls; make one with `toolplane invoke TOOL --input JSON`")?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Time from acceptance to the end.
+fn took(call: &v1::Invocation) -> String {
+    let (Some(from), Some(to)) = (call.created_at, call.ended_at) else { return "-".to_owned() };
+    let millis = (to.seconds - from.seconds) * 1000 + i64::from(to.nanos - from.nanos) / 1_000_000;
+    duration(Duration::from_millis(u64::try_from(millis).unwrap_or_default()))
+}
+
+/// Asks a call to stop. The answer says what was asked; the result says what came of it.
+pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::CancelInvocationRequest {
+        invocation_id: args.id,
+        reason: args.reason,
+        requested_by: args.who,
+        request_id: uuid::Uuid::now_v7().to_string(),
+    };
+    let answer = connection.invocations().cancel_invocation(request).await?.into_inner();
+    let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    if out.json() {
+        out.record::<Invocation, _>(call)?;
+        return Ok(Ending::Done);
+    }
+    let said = match answer.cancel.and_then(|cancel| cancel.failed).as_deref() {
+        Some("completed_first") => "it had already ended",
+        Some("unsupported") => "its tool cannot be stopped while it runs",
+        Some(other) => other,
+        None => "asked to stop",
+    }
+    .to_owned();
+    out.line(format!("{}  {}: {said}", call.invocation_id, call.status))?;
+    Ok(Ending::Done)
+}

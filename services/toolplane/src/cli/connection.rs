@@ -1,0 +1,150 @@
+//! The way to a cluster: endpoint, token, trust, and the clients of its services.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::{Request, Status};
+use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
+use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
+use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+
+use super::Failure;
+
+/// Largest answer taken; a listener sends at most 4 MiB unless it was configured otherwise.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// Where the cluster is and who asks.
+#[derive(Clone, Args)]
+pub struct ConnectionArgs {
+    /// The cluster.
+    #[arg(long, global = true, env = "TOOLPLANE_ENDPOINT", default_value = "http://127.0.0.1:7420")]
+    endpoint: String,
+    /// The bearer token; better given by file or environment, where other users of the machine do not see it.
+    #[arg(long, global = true, env = "TOOLPLANE_TOKEN", hide_env_values = true, conflicts_with = "token_file")]
+    token: Option<String>,
+    /// A file that holds the bearer token.
+    #[arg(long, global = true, env = "TOOLPLANE_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// A PEM file with the certificates to trust, for `https` endpoints.
+    #[arg(long, global = true, env = "TOOLPLANE_CA_FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+impl fmt::Debug for ConnectionArgs {
+    /// Without the token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionArgs").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// Says with every request who asks, and continues the trace of the environment (`TRACEPARENT`), when there is one.
+#[derive(Clone, Default)]
+pub(crate) struct Caller {
+    headers: Vec<(&'static str, MetadataValue<Ascii>)>,
+}
+
+impl Interceptor for Caller {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        for (name, value) in &self.headers {
+            request.metadata_mut().insert(*name, value.clone());
+        }
+        Ok(request)
+    }
+}
+
+/// The transport under every client.
+pub(crate) type Transport = InterceptedService<Channel, Caller>;
+
+/// An open connection to one cluster.
+pub(crate) struct Connection {
+    transport: Transport,
+}
+
+impl Connection {
+    /// Connects, so that a cluster that is not there is noticed before anything else.
+    pub(crate) async fn open(args: &ConnectionArgs) -> Result<Self, Failure> {
+        let endpoint = endpoint(args)?;
+        let caller = caller(args)?;
+        let channel = endpoint.connect().await.map_err(|error| Failure::Unreachable {
+            endpoint: args.endpoint.clone(),
+            reason: root_cause(&error),
+        })?;
+        Ok(Self { transport: InterceptedService::new(channel, caller) })
+    }
+
+    /// Declarations, surfaces, search.
+    pub(crate) fn surfaces(&self) -> SurfaceServiceClient<Transport> {
+        SurfaceServiceClient::new(self.transport.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
+    /// Rules and approvals.
+    pub(crate) fn permissions(&self) -> PermissionServiceClient<Transport> {
+        PermissionServiceClient::new(self.transport.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
+    /// Calls and their results.
+    pub(crate) fn invocations(&self) -> InvocationServiceClient<Transport> {
+        InvocationServiceClient::new(self.transport.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+}
+
+fn endpoint(args: &ConnectionArgs) -> Result<Endpoint, Failure> {
+    let wrong = |reason: String| Failure::Usage(format!("`{}` is not an endpoint: {reason}", args.endpoint));
+    let address = match args.endpoint.contains("://") {
+        true => args.endpoint.clone(),
+        false => format!("http://{}", args.endpoint),
+    };
+    let mut endpoint = Endpoint::from_shared(address.clone())
+        .map_err(|error| wrong(root_cause(&error)))?
+        .connect_timeout(Duration::from_secs(5))
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .tcp_nodelay(true);
+    if address.starts_with("https://") {
+        let mut tls = ClientTlsConfig::new();
+        if let Some(file) = &args.ca_file {
+            let pem = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+            tls = tls.ca_certificate(Certificate::from_pem(pem));
+        }
+        endpoint = endpoint.tls_config(tls).map_err(|error| wrong(root_cause(&error)))?;
+    } else if args.ca_file.is_some() {
+        return Err(Failure::Usage("a CA file needs an `https://` endpoint".to_owned()));
+    }
+    Ok(endpoint)
+}
+
+fn caller(args: &ConnectionArgs) -> Result<Caller, Failure> {
+    let mut caller = Caller::default();
+    let token = match (&args.token, &args.token_file) {
+        (Some(token), _) => Some(token.clone()),
+        (None, Some(file)) => Some(std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?),
+        (None, None) => None,
+    };
+    if let Some(token) = token {
+        let mut value = format!("Bearer {}", token.trim())
+            .parse::<MetadataValue<Ascii>>()
+            .map_err(|_| Failure::Usage("the token holds characters a header cannot carry".to_owned()))?;
+        value.set_sensitive(true);
+        caller.headers.push(("authorization", value));
+    }
+    for (name, variable) in [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")] {
+        if let Some(value) = std::env::var(variable).ok().and_then(|value| value.parse().ok()) {
+            caller.headers.push((name, value));
+        }
+    }
+    Ok(caller)
+}
+
+/// The innermost cause of an error: what the operating system or the TLS library said.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,127 @@
+//! `toolplane get`: one record, by its kind or by its id alone.
+
+use clap::Args;
+use toolplane_proto::v1;
+
+use super::connection::Connection;
+use super::output::{Output, instant, payload_text, pretty};
+use super::{Ending, Failure, approvals, result, surface, tools};
+
+/// Which record.
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// The kind (invocation, result, persistence, surface, tool, approval), or an id when no second word follows.
+    #[arg(value_name = "KIND|ID")]
+    kind_or_id: String,
+    /// The id: of the call for a result, and a name for a tool.
+    id: Option<String>,
+}
+
+/// Kinds of records, in the order they are tried for an id that does not say.
+const KINDS: [(&str, &str); 4] =
+    [("invocation", "inv_"), ("surface", "surf_"), ("approval", "appr_"), ("tool", "tool_")];
+
+/// Shows the record.
+pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let Some(id) = args.id else { return any(args.kind_or_id, connection, out).await };
+    one(&args.kind_or_id, id, connection, out).await
+}
+
+async fn one(kind: &str, id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    match kind {
+        "invocation" | "inv" => invocation(id, connection, out).await,
+        "result" => result(id, connection, out).await,
+        "persistence" => persistence(id, connection, out).await,
+        "surface" => surface::show(id, connection, out).await,
+        "approval" => approvals::show(id, connection, out).await,
+        "tool" => tools::show(id, connection, out).await,
+        other => Err(Failure::Usage(format!(
+            "`{other}` is no kind of record; there are invocation, result, persistence, surface, tool and approval"
+        ))),
+    }
+}
+
+/// Looks for an id everywhere, first where its beginning points to.
+async fn any(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut kinds = KINDS;
+    kinds.sort_by_key(|(_, prefix)| !id.starts_with(prefix));
+    for (kind, _) in kinds {
+        match one(kind, id.clone(), connection, out).await {
+            Err(failure) if failure.is_not_found() => {}
+            outcome => return outcome,
+        }
+    }
+    Err(Failure::Usage(format!("no invocation, surface, approval or tool is called `{id}`")))
+}
+
+async fn invocation(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::GetInvocationRequest {
+        invocation_id: id,
+        view: v1::RecordView::Json.into(),
+        include_inputs: !out.json(),
+    };
+    let answer = connection.invocations().get_invocation(request).await?.into_inner();
+    if out.json() {
+        out.payload(answer.json)?;
+        return Ok(Ending::Done);
+    }
+    let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    print(&call, out)?;
+    if let Some(outcome) = &answer.result {
+        out.line("")?;
+        result::print(outcome, out)?;
+    }
+    Ok(Ending::Done)
+}
+
+fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
+    out.line(format!("{}  {}", call.invocation_id, call.status))?;
+    out.line(format!("  tool      {} ({})", call.tool_name, call.tool_id))?;
+    out.line(format!("  surface   {}", call.surface_id))?;
+    out.line(format!("  attempts  {}", call.attempt))?;
+    if let Some(lease) = &call.lease {
+        out.line(format!("  worker    {} (fence {})", lease.worker_id, lease.fence))?;
+    }
+    if !call.approval_request_ref.is_empty() {
+        out.line(format!("  approval  {}", call.approval_request_ref))?;
+    }
+    for decision in &call.permission_decision_refs {
+        out.line(format!("  decision  {decision}"))?;
+    }
+    for trace in &call.telemetry_refs {
+        out.line(format!("  trace     {} {}", trace.trace_id, trace.span_id))?;
+    }
+    for step in &call.status_transitions {
+        out.line(format!("  {}  {:<20} {}", instant(step.at.as_ref()), step.to, step.cause))?;
+    }
+    if let Some(input) = payload_text(call.model_input.as_ref()) {
+        out.line(format!("  arguments:\n{}", pretty(&input)))?;
+    }
+    Ok(())
+}
+
+async fn result(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::GetResultRequest { invocation_id: id, view: v1::RecordView::Json.into() };
+    let answer = connection.invocations().get_result(request).await?.into_inner();
+    if out.json() {
+        out.payload(answer.json)?;
+    } else {
+        let outcome = answer.result.ok_or_else(|| Failure::Answer("the result is missing".to_owned()))?;
+        result::print(&outcome, out)?;
+    }
+    Ok(Ending::Done)
+}
+
+async fn persistence(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::GetPersistenceRequest {
+        invocation_id: id,
+        view: v1::RecordView::Json.into(),
+        ..Default::default()
+    };
+    let answer = connection.invocations().get_persistence(request).await?.into_inner();
+    for json in answer.jsons {
+        let text = payload_text(Some(&json)).unwrap_or_default();
+        out.value(&if out.json() { text } else { pretty(&text) })?;
+    }
+    Ok(Ending::Done)
+}

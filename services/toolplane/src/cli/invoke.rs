@@ -1,0 +1,133 @@
+//! `toolplane invoke`: call a tool and follow it to its result.
+
+use clap::Args;
+use toolplane_proto::v1;
+use toolplane_proto::v1::json_payload::Body;
+
+use super::connection::Connection;
+use super::output::Output;
+use super::{Ending, Failure, follow, result};
+
+mod input;
+mod live;
+mod session;
+
+pub(crate) use live::Live;
+
+/// What the command line calls itself in records.
+pub(crate) const PRODUCER: &str = "toolplane-cli";
+
+/// A call.
+#[derive(Debug, Args)]
+pub(crate) struct InvokeArgs {
+    /// Name, alias or id of the tool.
+    tool: String,
+    /// The surface to call in; a session surface of all tools is made or used again when absent.
+    #[arg(long, env = "TOOLPLANE_SURFACE")]
+    surface: Option<String>,
+    /// The arguments: JSON, `@file`, or `-` for standard input.
+    #[arg(short = 'i', long, default_value = "{}", allow_hyphen_values = true)]
+    input: String,
+    /// An idempotency key: the same key and the same call within a day run once.
+    #[arg(long)]
+    key: Option<String>,
+    /// Only submit; do not wait for the result.
+    #[arg(long)]
+    detach: bool,
+    /// Give up after this time, waiting for approval included.
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+    /// Nobody can answer an approval: a question means denial at once.
+    #[arg(long)]
+    no_approver: bool,
+}
+
+/// Calls the tool; the ending says whether it succeeded.
+pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let model_input = input::read(&args.input)?;
+    let surface_id = match &args.surface {
+        Some(surface) => surface.clone(),
+        None => session::surface_for(&args.tool, connection, out).await?,
+    };
+    let spec = v1::InvocationSpec {
+        surface_id,
+        tool_name: args.tool,
+        model_input: Some(v1::JsonPayload { body: Some(Body::Inline(model_input)), ..Default::default() }),
+        idempotency_key: args.key.clone().unwrap_or_default(),
+        // With a key the cluster says which call it is; without one an id of our own lets Ctrl-C name the call.
+        invocation_id: match args.key {
+            Some(_) => String::new(),
+            None => format!("inv_{}", uuid::Uuid::now_v7().simple()),
+        },
+        actor_ref: PRODUCER.to_owned(),
+        timeout_ms: args.timeout_ms.unwrap_or_default(),
+        no_approver: args.no_approver,
+        ..Default::default()
+    };
+    match args.detach {
+        true => submit(spec, connection, out).await,
+        false => call(spec, connection, out).await,
+    }
+}
+
+async fn submit(spec: v1::InvocationSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::SubmitInvocationRequest { spec: Some(spec) };
+    let answer = connection.invocations().submit_invocation(request).await?.into_inner();
+    let invocation = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    let id = invocation.invocation_id.clone();
+    if out.json() {
+        out.record::<toolplane_records::invocation::Invocation, _>(invocation)?;
+    } else {
+        out.line(&id)?;
+        let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
+        out.note(&format!("{}{again}; follow it with `toolplane watch {id}`", invocation.status))?;
+    }
+    Ok(Ending::Done)
+}
+
+async fn call(spec: v1::InvocationSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut live = Live::new(&spec.tool_name);
+    let outcome = until_result(spec, connection, &mut live).await;
+    live.finish();
+    let outcome = outcome?;
+    result::print(&outcome, out)?;
+    Ok(result::ending(&outcome))
+}
+
+/// Follows the call; the first Ctrl-C asks it to stop, the second leaves it alone.
+async fn until_result(
+    spec: v1::InvocationSpec,
+    connection: &Connection,
+    live: &mut Live,
+) -> Result<v1::ToolResult, Failure> {
+    let known = live.call();
+    known.send_replace(spec.invocation_id.clone());
+    let mut on_step = |step: follow::Step<'_>| live.step(&step);
+    let following = follow::call(connection, spec, &mut on_step);
+    tokio::pin!(following);
+    let mut asked = false;
+    loop {
+        tokio::select! {
+            outcome = &mut following => return outcome,
+            _ = tokio::signal::ctrl_c() => {
+                let id = known.borrow().clone();
+                if asked || id.is_empty() {
+                    return Err(Failure::Local(format!("left; the call goes on: `toolplane watch {id}`")));
+                }
+                asked = true;
+                ask_to_stop(id, connection).await?;
+            }
+        }
+    }
+}
+
+async fn ask_to_stop(invocation_id: String, connection: &Connection) -> Result<(), Failure> {
+    let request = v1::CancelInvocationRequest {
+        invocation_id,
+        reason: "interrupted at the command line".to_owned(),
+        requested_by: PRODUCER.to_owned(),
+        request_id: uuid::Uuid::now_v7().to_string(),
+    };
+    connection.invocations().cancel_invocation(request).await?;
+    Ok(())
+}

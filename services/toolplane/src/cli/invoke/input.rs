@@ -1,0 +1,48 @@
+//! Arguments as typed, from a file, or from standard input.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use bytes::Bytes;
+use toolplane_records::json::{self, JsonLimits};
+
+use crate::cli::Failure;
+
+/// Reads the arguments and checks them as the cluster will, so that a slip of the quote is explained here.
+pub(super) fn read(given: &str) -> Result<Bytes, Failure> {
+    let (bytes, name) = match (given, given.strip_prefix('@')) {
+        ("-", _) => (standard_input()?, "standard input"),
+        (_, Some(file)) => (file_bytes(Path::new(file))?, file),
+        (text, None) => (text.as_bytes().to_vec(), "--input"),
+    };
+    json::check(&bytes, &JsonLimits::default())
+        .map_err(|refusal| Failure::Usage(format!("{name} {refusal}; arguments are one JSON value, e.g. '{{\"path\": \".\"}}'")))?;
+    Ok(bytes.into())
+}
+
+fn file_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| Failure::file(file, &error))
+}
+
+fn standard_input() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let limit = JsonLimits::default().max_bytes as u64 + 1;
+    std::io::stdin()
+        .lock()
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::Local(format!("cannot read standard input: {error}")))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn bytes_are_kept_and_mistakes_explained() {
+        assert_eq!(&read(r#"{ "n": 1.0 }"#).unwrap()[..], br#"{ "n": 1.0 }"#);
+        assert!(read("{'path': 1}").unwrap_err().to_string().starts_with("--input is not valid JSON"));
+        assert!(read("@/does/not/exist").unwrap_err().to_string().contains("/does/not/exist"));
+    }
+}

@@ -1,0 +1,150 @@
+//! A running call on the terminal: one moving line; or plain lines where nobody watches.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::watch;
+use toolplane_proto::v1;
+use toolplane_records::progress::ToolProgress;
+
+use crate::cli::follow::Step;
+use crate::cli::output::{bytes, duration, payload_bytes, printable};
+
+/// Least time between two plain progress lines.
+const PLAIN_PAUSE: Duration = Duration::from_secs(1);
+
+/// What is shown while a call runs.
+pub(crate) struct Live {
+    tool: String,
+    call: watch::Sender<String>,
+    bar: ProgressBar,
+    plain: bool,
+    state: String,
+    progress: String,
+    last_plain: Option<Instant>,
+}
+
+impl Live {
+    /// Starts showing a call of `tool`, on standard error.
+    pub(crate) fn new(tool: &str) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {msg}") {
+            bar.set_style(style);
+        }
+        let plain = bar.is_hidden();
+        bar.enable_steady_tick(Duration::from_millis(120));
+        let (call, _) = watch::channel(String::new());
+        let tool = printable(tool);
+        Self { tool, call, bar, plain, state: "asking".to_owned(), progress: String::new(), last_plain: None }
+    }
+
+    /// The id of the call, once it is known.
+    pub(crate) fn call(&self) -> watch::Sender<String> {
+        self.call.clone()
+    }
+
+    /// Shows one step.
+    pub(crate) fn step(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Accepted(acceptance) => self.accepted(acceptance),
+            Step::Event(event) => self.event(event),
+            Step::Broken(status) => {
+                self.say(&format!("connection lost ({}); following again", printable(status.message())));
+            }
+        }
+    }
+
+    /// Takes the moving line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn accepted(&mut self, acceptance: &v1::Acceptance) {
+        self.call.send_replace(acceptance.invocation_id.clone());
+        let again = if acceptance.duplicate { ", accepted before under this key" } else { "" };
+        self.say(&format!("{} accepted ({}{again})", acceptance.invocation_id, acceptance.durability));
+    }
+
+    fn event(&mut self, event: &v1::Event) {
+        if event.event_class() == v1::EventClass::ToolInvocationProgress {
+            self.progress(event);
+            return;
+        }
+        state(&event.event_type).clone_into(&mut self.state);
+        if event.event_class() == v1::EventClass::ExtInvocationAwaitingApproval {
+            let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
+            self.say(&format!("waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`"));
+        } else if self.plain {
+            self.say(&self.state.clone());
+        }
+        self.refresh();
+    }
+
+    fn progress(&mut self, event: &v1::Event) {
+        let parsed = payload_bytes(event.data.as_ref());
+        let Some(progress) = parsed.and_then(|bytes| serde_json::from_slice::<ToolProgress>(&bytes).ok()) else { return };
+        self.progress = describe(&progress);
+        let due = self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_PAUSE);
+        if self.plain && due {
+            self.last_plain = Some(Instant::now());
+            self.say(&format!("{} {}", self.state, self.progress));
+        }
+        self.refresh();
+    }
+
+    fn refresh(&self) {
+        self.bar.set_message(format!("{}: {} {}", self.tool, self.state, self.progress));
+    }
+
+    /// One line that stays.
+    fn say(&self, line: &str) {
+        if self.plain {
+            eprintln!("{line}");
+        } else {
+            self.bar.println(line);
+        }
+    }
+}
+
+/// An event class as the state it leads to: `tool.invocation.queued` is `queued`.
+pub(crate) fn state(event_type: &str) -> &str {
+    let prefixes = ["tool.invocation.", "ext.invocation.", "tool.", "ext."];
+    prefixes.iter().find_map(|prefix| event_type.strip_prefix(prefix)).unwrap_or(event_type)
+}
+
+/// Progress in one line: message, share, time, bytes, lines.
+pub(crate) fn describe(progress: &ToolProgress) -> String {
+    let mut parts = Vec::new();
+    parts.extend(progress.percent.map(|percent| format!("{percent:.0} %")));
+    parts.extend(progress.elapsed_ms.map(|ms| duration(Duration::from_millis(ms))));
+    parts.extend(progress.bytes_read.filter(|&size| size > 0).map(|size| format!("{} read", bytes(size))));
+    parts.extend(progress.bytes_written.filter(|&size| size > 0).map(|size| format!("{} written", bytes(size))));
+    parts.extend(progress.line_count.filter(|&lines| lines > 0).map(|lines| format!("{lines} lines")));
+    if !progress.message.is_empty() {
+        parts.push(printable(&progress.message));
+    }
+    parts.join(" · ")
+}
+
+/// A text member of an event's data.
+pub(crate) fn data_field(event: &v1::Event, name: &str) -> Option<String> {
+    let data: serde_json::Value = serde_json::from_slice(&payload_bytes(event.data.as_ref())?).ok()?;
+    Some(data.get(name)?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_named_by_the_state_they_lead_to() {
+        for (event, name) in [
+            ("tool.invocation.queued", "queued"),
+            ("ext.invocation.awaiting_approval", "awaiting_approval"),
+            ("tool.permission.decided", "permission.decided"),
+            ("something.else", "something.else"),
+        ] {
+            assert_eq!(state(event), name);
+        }
+    }
+}

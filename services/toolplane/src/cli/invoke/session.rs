@@ -1,0 +1,69 @@
+//! The surface used when none is named: one session surface of all tools, made once and used again.
+
+use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
+
+use super::PRODUCER;
+use crate::cli::connection::Connection;
+use crate::cli::output::Output;
+use crate::cli::Failure;
+
+/// Surfaces looked at when one is wanted again.
+const LOOKED_AT: i32 = 50;
+
+/// A surface in which `tool` is loaded, when that is possible at all. Says on standard error what it did.
+pub(super) async fn surface_for(tool: &str, connection: &Connection, out: &Output) -> Result<String, Failure> {
+    if let Some(surface_id) = last_surface(connection).await? {
+        // A tool declared after the surface was made is unknown there: then a new one is made below.
+        if let Some(how) = load(tool, &surface_id, connection).await? {
+            out.note(&format!("using surface {surface_id}: {how}"))?;
+            return Ok(surface_id);
+        }
+    }
+    let surface_id = create(connection).await?;
+    let how = load(tool, &surface_id, connection).await?;
+    let how = how.unwrap_or_else(|| format!("it has no tool `{tool}`"));
+    out.note(&format!("made surface {surface_id} of all tools: {how}"))?;
+    Ok(surface_id)
+}
+
+async fn last_surface(connection: &Connection) -> Result<Option<String>, Failure> {
+    let request = v1::ListSurfacesRequest {
+        scope_code: v1::SurfaceScope::Session.into(),
+        page_size: LOOKED_AT,
+        ..Default::default()
+    };
+    let surfaces = connection.surfaces().list_surfaces(request).await?.into_inner().surfaces;
+    let ours = surfaces.into_iter().find(|surface| surface.producer == PRODUCER && surface.surface_reason == REASON);
+    Ok(ours.map(|surface| surface.surface_id))
+}
+
+/// Marks the surfaces this module made, beside those people made on purpose.
+const REASON: &str = "calls from the command line";
+
+async fn create(connection: &Connection) -> Result<String, Failure> {
+    let request = v1::CreateSurfaceRequest {
+        request_id: uuid::Uuid::now_v7().to_string(),
+        scope_code: v1::SurfaceScope::Session.into(),
+        role: "agent".to_owned(),
+        interaction_mode: v1::InteractionMode::Interactive.into(),
+        producer: PRODUCER.to_owned(),
+        surface_reason: REASON.to_owned(),
+        ..Default::default()
+    };
+    let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
+    surface.map(|surface| surface.surface_id).ok_or_else(|| Failure::Answer("the surface is missing".to_owned()))
+}
+
+/// Loads the tool and says how that went; `None` when the surface does not know it. A tool that is blocked or excluded is
+/// no error here: the call's own result says so.
+async fn load(tool: &str, surface_id: &str, connection: &Connection) -> Result<Option<String>, Failure> {
+    let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: vec![tool.to_owned()] };
+    let answer = connection.surfaces().load_tools(request).await?.into_inner();
+    Ok(match answer.outcomes.into_iter().next().and_then(|outcome| outcome.outcome) {
+        Some(Outcome::Loaded(schema)) => Some(format!("`{}` is loaded", schema.tool.unwrap_or_default().name)),
+        Some(Outcome::Failure(failure)) if failure.kind() == v1::NotCallableKind::Unknown => None,
+        Some(Outcome::Failure(failure)) => Some(failure.message),
+        None => None,
+    })
+}

@@ -1,0 +1,132 @@
+//! Results for people: the content, what was kept elsewhere, and what to do after a failure.
+
+use toolplane_proto::v1;
+use toolplane_proto::v1::content_block::Block;
+
+use super::output::{Output, bytes, payload_text, pretty};
+use super::{Ending, Failure};
+
+/// Most lines of structured content shown; the JSON record has all of it.
+const STRUCTURED_LINES: usize = 40;
+
+/// Whether the call did what it was asked to.
+pub(crate) fn ending(result: &v1::ToolResult) -> Ending {
+    if result.is_error { Ending::ToolFailed } else { Ending::Done }
+}
+
+/// Prints a result: content on standard output, the rest around it on standard error; or the JSON record.
+pub(crate) fn print(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> {
+    if out.json() {
+        return out.record::<toolplane_records::result::ToolResult, _>(result.clone());
+    }
+    let mark = if result.is_error { "✘" } else { "✔" };
+    let summary = match result.summary.as_str() {
+        "" => result.ui_facing_summary.as_str(),
+        summary => summary,
+    };
+    out.note(&format!("{mark} {}  {}  {summary}", result.status, result.invocation_id))?;
+    for block in &result.content {
+        content(block, &result.invocation_id, out)?;
+    }
+    structured(result, out)?;
+    for link in &result.resource_refs {
+        out.note(&format!("resource {}  {}", link.resource_id, link.uri))?;
+    }
+    for artifact in &result.artifact_refs {
+        out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri))?;
+    }
+    if let Some(error) = &result.error {
+        failure(error, out)?;
+    }
+    Ok(())
+}
+
+fn content(block: &v1::ContentBlock, invocation_id: &str, out: &mut Output) -> Result<(), Failure> {
+    match &block.block {
+        Some(Block::Text(text)) => out.line(text.text.trim_end_matches('\n')),
+        Some(Block::Diff(diff)) => out.line(diff.text.trim_end_matches('\n')),
+        Some(Block::Log(log)) => out.note(&format!("[{}] {}", log.stream, log.text.trim_end_matches('\n'))),
+        Some(Block::Empty(_)) => out.note("(the tool had nothing to say)"),
+        Some(Block::ResourceLink(link)) => out.note(&format!("resource {}  {}", link.resource_id, link.uri)),
+        Some(Block::ArtifactRef(artifact)) => out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri)),
+        Some(Block::File(kept) | Block::PersistedOutputRef(kept)) => reference(kept, invocation_id, out),
+        None => out.note("(content of a kind this version does not know)"),
+    }
+}
+
+fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
+    out.note(&format!("kept in full: {}, {}, {}", bytes(kept.size_bytes), kept.media_type, kept.digest))?;
+    out.note(&format!("  read it with `toolplane fetch {invocation_id}` (--offset, --limit, -O FILE)"))
+}
+
+fn structured(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> {
+    let Some(text) = payload_text(result.structured_content.as_ref()) else { return Ok(()) };
+    let text = pretty(&text);
+    let lines = text.lines().count();
+    out.line("\nstructured content:")?;
+    for line in text.lines().take(STRUCTURED_LINES) {
+        out.line(shortened(line))?;
+    }
+    if lines > STRUCTURED_LINES {
+        out.note(&format!("... {} more lines; `-o json` shows all", lines - STRUCTURED_LINES))?;
+    }
+    Ok(())
+}
+
+/// A line of at most 400 characters; one string can be a whole file.
+fn shortened(line: &str) -> String {
+    const LIMIT: usize = 400;
+    match line.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{} ... ({} more bytes)", &line[..end], line.len() - end),
+        None => line.to_owned(),
+    }
+}
+
+fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
+    out.note(&format!("{} ({}): {}", error.error_class, error.error_code, error.message))?;
+    for wrong in &error.field_violations {
+        out.note(&format!("  {}: {}", wrong.field, wrong.description))?;
+    }
+    if let Some(path) = &error.blocked_path {
+        out.note(&format!("  blocked path: {path}"))?;
+    }
+    if error.side_effects.as_deref() == Some("unknown") {
+        out.note("  it may have had effects before it failed")?;
+    }
+    if let Some(step) = next_step(error.recoverability_code()) {
+        out.note(&format!("  what to do: {step}"))?;
+    }
+    if let Some(wait) = error.retry_after_ms {
+        out.note(&format!("  not before {wait} ms from now"))?;
+    }
+    Ok(())
+}
+
+fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
+    use v1::Recoverability as R;
+    Some(match recoverability {
+        R::Unspecified => return None,
+        R::NotRetryable => "repeating the same call will not help",
+        R::RetrySafe => "repeat the call; that is safe",
+        R::RetryLater => "repeat the call later",
+        R::ChangeArguments => "change the arguments",
+        R::ChangeArgumentsOrPolicy => "change the arguments, or have the policy changed",
+        R::DiscoverToolFirst => "find and load the tool first: `toolplane search`, `toolplane load`",
+        R::RequestApprovalAgain => "ask again: repeat the call and have it approved",
+        R::CompleteSetup => "complete the setup of the tool",
+        R::VerifyBeforeRetry => "check what happened before you repeat the call",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn long_lines_are_cut_between_characters() {
+        let line = "é".repeat(500);
+        let cut = shortened(&line);
+        assert!(cut.starts_with(&"é".repeat(400)) && cut.ends_with("(200 more bytes)"));
+        assert_eq!(shortened("short"), "short");
+    }
+}

@@ -1,0 +1,180 @@
+//! `toolplane surface`: the tools one session may see.
+
+use clap::Subcommand;
+use toolplane_proto::v1;
+use toolplane_records::surface::ToolSurface;
+
+use super::connection::Connection;
+use super::output::{Output, Table, age};
+use super::{Ending, Failure};
+
+/// What can be done with surfaces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SurfaceCommand {
+    /// Make a surface.
+    Create(CreateArgs),
+    /// Show a surface: what is loaded, deferred, blocked and excluded, and why.
+    Show {
+        /// Its id.
+        id: String,
+    },
+    /// List surfaces, newest first.
+    Ls {
+        /// Most surfaces listed.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+}
+
+/// What the new surface holds.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CreateArgs {
+    /// Where it applies: session, task, turn, workspace, ...
+    #[arg(long, default_value = "session")]
+    scope: String,
+    /// Only these tools, by id or name; every tool when neither this nor a namespace is given.
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
+    /// Only tools of these namespaces.
+    #[arg(long = "namespace", value_name = "NAMESPACE")]
+    namespaces: Vec<String>,
+    /// Load these at once, whatever the policy says.
+    #[arg(long, value_name = "NAME")]
+    load: Vec<String>,
+    /// Keep these out.
+    #[arg(long, value_name = "NAME")]
+    block: Vec<String>,
+    /// How tools that leave it open are treated.
+    #[arg(long, value_enum, default_value_t = Defer::Auto)]
+    defer: Defer,
+    /// Who uses it, e.g. agent or subagent.
+    #[arg(long, default_value = "agent")]
+    role: String,
+    /// Nobody is there to answer questions.
+    #[arg(long)]
+    unattended: bool,
+    /// Why it is made.
+    #[arg(long, default_value = "")]
+    reason: String,
+}
+
+/// How tools that leave it open are treated.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Defer {
+    /// Deferred when there are many.
+    Auto,
+    /// All deferred that are not loaded by name.
+    All,
+    /// Only those that ask for it.
+    None,
+}
+
+/// Runs one of the commands.
+pub(crate) async fn run(
+    command: SurfaceCommand,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
+    match command {
+        SurfaceCommand::Create(args) => create(args, connection, out).await,
+        SurfaceCommand::Show { id } => show(id, connection, out).await,
+        SurfaceCommand::Ls { limit } => list(limit, connection, out).await,
+    }
+}
+
+async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let policy = match args.defer {
+        Defer::Auto => v1::DeferPolicy::Auto,
+        Defer::All => v1::DeferPolicy::All,
+        Defer::None => v1::DeferPolicy::None,
+    };
+    let mode = match args.unattended {
+        true => v1::InteractionMode::NonInteractive,
+        false => v1::InteractionMode::Interactive,
+    };
+    let request = v1::CreateSurfaceRequest {
+        request_id: uuid::Uuid::now_v7().to_string(),
+        scope: args.scope,
+        tool_refs: args.tools,
+        namespaces: args.namespaces,
+        load: args.load,
+        defer_policy: policy.into(),
+        blocked: args.block.into_iter().map(|name| v1::BlockedName { name, message: String::new() }).collect(),
+        role: args.role,
+        interaction_mode: mode.into(),
+        producer: super::invoke::PRODUCER.to_owned(),
+        surface_reason: args.reason,
+        ..Default::default()
+    };
+    let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
+    print(surface.ok_or_else(missing)?, out)?;
+    Ok(Ending::Done)
+}
+
+/// Shows one surface; shared with `toolplane get`.
+pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::GetSurfaceRequest { surface_id: id, view: v1::RecordView::Json.into() };
+    let answer = connection.surfaces().get_surface(request).await?.into_inner();
+    if out.json() {
+        out.payload(answer.json)?;
+    } else {
+        print(answer.surface.ok_or_else(missing)?, out)?;
+    }
+    Ok(Ending::Done)
+}
+
+async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut table = Table::new(&["SURFACE", "SCOPE", "AGE", "LOADED", "DEFERRED", "HIDDEN", "MADE BY"]);
+    let mut request = v1::ListSurfacesRequest { page_size: 200, ..Default::default() };
+    let mut left = limit;
+    while left > 0 {
+        let page = connection.surfaces().list_surfaces(request.clone()).await?.into_inner();
+        for surface in page.surfaces.into_iter().take(left) {
+            left -= 1;
+            if out.json() {
+                out.record::<ToolSurface, _>(surface)?;
+                continue;
+            }
+            table.row([
+                surface.surface_id.clone(),
+                surface.scope.clone(),
+                age(surface.created_at.as_ref()),
+                surface.loaded_tools.len().to_string(),
+                surface.deferred_tools.len().to_string(),
+                (surface.blocked_tools.len() + surface.excluded_tools.len()).to_string(),
+                surface.producer.clone(),
+            ]);
+        }
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if !out.json() {
+        out.table(&table, "no surfaces yet; make one with `toolplane surface create`")?;
+    }
+    Ok(Ending::Done)
+}
+
+fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
+    if out.json() {
+        return out.record::<ToolSurface, _>(surface);
+    }
+    out.line(format!("{}  {}  revision {}", surface.surface_id, surface.scope, surface.revision))?;
+    for tool in &surface.loaded_tools {
+        out.line(format!("  loaded    {}", tool.name))?;
+    }
+    for tool in &surface.deferred_tools {
+        out.line(format!("  deferred  {}  {}  ({})", tool.name, tool.search_hint, tool.reason))?;
+    }
+    for (state, hidden) in [("blocked ", &surface.blocked_tools), ("excluded", &surface.excluded_tools)] {
+        for tool in hidden {
+            out.line(format!("  {state}  {}  {}: {}", tool.name, tool.reason, tool.message))?;
+        }
+    }
+    Ok(())
+}
+
+fn missing() -> Failure {
+    Failure::Answer("the surface is missing".to_owned())
+}

@@ -1,0 +1,200 @@
+//! `toolplane tools`: declare, list, show and retire tools.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde_json::json;
+use toolplane_proto::v1;
+use toolplane_proto::v1::get_tool_request::Tool;
+
+use super::connection::Connection;
+use super::output::{Output, Table, payload_text, pretty};
+use super::{Ending, Failure};
+
+mod files;
+
+/// What can be done with tools.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the declared tools.
+    Ls {
+        /// Only this namespace.
+        #[arg(long)]
+        namespace: Option<String>,
+        /// Only tools whose name, title, hint or description holds this text.
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// Show everything declared for one tool.
+    Show {
+        /// Its id, full name, unique name or alias.
+        name: String,
+    },
+    /// Declare tools from JSON files: all of them, or none when one is wrong.
+    Register {
+        /// Files with one registration, a list of them, or `{"tools": [...]}`.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Only check; change nothing.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Take a tool out of use for good; its identity stays for old records.
+    Retire {
+        /// Its id.
+        id: String,
+        /// Why, for the record.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+}
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: ToolsCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    match command {
+        ToolsCommand::Ls { namespace, text } => {
+            let request = v1::ListToolsRequest {
+                namespace: namespace.unwrap_or_default(),
+                text: text.unwrap_or_default(),
+                page_size: 1000,
+                ..Default::default()
+            };
+            list(request, connection, out).await
+        }
+        ToolsCommand::Show { name } => show(name, connection, out).await,
+        ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
+        ToolsCommand::Retire { id, reason } => retire(id, reason, connection, out).await,
+    }
+}
+
+async fn list(
+    mut request: v1::ListToolsRequest,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
+    let mut table = Table::new(&["NAME", "KIND", "RUNS AS", "RISK", "STATE", "HINT"]);
+    loop {
+        let page = connection.surfaces().list_tools(request.clone()).await?.into_inner();
+        for tool in page.tools {
+            if out.json() {
+                out.serialized(&summary(&tool))?;
+            } else {
+                table.row([
+                    tool.full_name.clone(),
+                    tool.tool_kind.clone(),
+                    tool.execution_kind.clone(),
+                    word(tool.risk_level().as_str_name(), "RISK_LEVEL_"),
+                    word(tool.lifecycle().as_str_name(), "TOOL_LIFECYCLE_"),
+                    tool.search_hint.clone(),
+                ]);
+            }
+        }
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if !out.json() {
+        out.table(&table, "no tools yet; declare some with `toolplane tools register FILE...`")?;
+    }
+    Ok(Ending::Done)
+}
+
+fn summary(tool: &v1::ToolSummary) -> serde_json::Value {
+    json!({
+        "tool_id": tool.tool_id,
+        "full_name": tool.full_name,
+        "aliases": tool.aliases,
+        "title": tool.title,
+        "search_hint": tool.search_hint,
+        "description": tool.description,
+        "lifecycle": word(tool.lifecycle().as_str_name(), "TOOL_LIFECYCLE_"),
+        "tool_kind": tool.tool_kind,
+        "execution_kind": tool.execution_kind,
+        "risk_level": word(tool.risk_level().as_str_name(), "RISK_LEVEL_"),
+        "digest": tool.digest,
+        "revision": tool.revision,
+    })
+}
+
+/// An enum value as the standard spells it; empty when it says nothing.
+pub(crate) fn word(name: &str, prefix: &str) -> String {
+    match name.strip_prefix(prefix).unwrap_or(name) {
+        "UNSPECIFIED" => String::new(),
+        word => word.to_ascii_lowercase(),
+    }
+}
+
+/// Shows one tool; shared with `toolplane get`.
+pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = |tool| v1::GetToolRequest { tool: Some(tool), view: v1::RecordView::Json.into() };
+    let by_name = connection.surfaces().get_tool(request(Tool::Name(name.clone()))).await;
+    let answer = match by_name {
+        Err(status) if status.code() == tonic::Code::NotFound => {
+            connection.surfaces().get_tool(request(Tool::ToolId(name))).await?
+        }
+        answer => answer?,
+    };
+    let tool = answer.into_inner();
+    let parts = [
+        ("declaration", tool.declaration_json),
+        ("interface", tool.interface_json),
+        ("execution_profile", tool.execution_profile_json),
+        ("permission_profile", tool.permission_profile_json),
+    ];
+    let texts: Vec<(&str, String)> =
+        parts.into_iter().filter_map(|(name, json)| Some((name, payload_text(json.as_ref())?))).collect();
+    if out.json() {
+        let members: Vec<String> = texts.iter().map(|(name, json)| format!("\"{name}\":{json}")).collect();
+        out.value(&format!("{{{}}}", members.join(",")))?;
+        return Ok(Ending::Done);
+    }
+    let declaration = tool.registration.unwrap_or_default().declaration.unwrap_or_default();
+    out.line(format!("{}  {}  revision {}", declaration.name, tool.digest, tool.revision))?;
+    for (name, json) in texts {
+        out.line(format!("\n{name}:\n{}", pretty(&json)))?;
+    }
+    Ok(Ending::Done)
+}
+
+async fn register(
+    files: &[PathBuf],
+    check: bool,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
+    let mut names = Vec::new();
+    let mut tools = Vec::new();
+    for file in files {
+        for registration in files::read(file)? {
+            names.push(registration.declaration.full_name());
+            tools.push(v1::ToolRegistration::from(&registration));
+        }
+    }
+    let request = v1::RegisterToolsRequest { tools, validate_only: check };
+    let answer = connection.surfaces().register_tools(request).await?.into_inner();
+    for (name, tool) in names.iter().zip(answer.tools) {
+        let outcome = word(tool.outcome().as_str_name(), "REGISTRATION_OUTCOME_");
+        if out.json() {
+            out.serialized(&json!({
+                "tool_id": tool.tool_id, "digest": tool.digest, "revision": tool.revision, "outcome": outcome,
+            }))?;
+        } else {
+            let would = if check { "would be " } else { "" };
+            out.line(format!("{name}  {would}{outcome}  ({}, revision {})", tool.tool_id, tool.revision))?;
+        }
+    }
+    Ok(Ending::Done)
+}
+
+async fn retire(id: String, reason: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::RetireToolRequest { tool_id: id.clone(), reason };
+    let answer = connection.surfaces().retire_tool(request).await?.into_inner();
+    if out.json() {
+        let declaration = answer.declaration.ok_or_else(|| Failure::Answer("the declaration is missing".to_owned()))?;
+        out.record::<toolplane_records::declaration::ToolDeclaration, _>(declaration)?;
+    } else {
+        out.line(format!("{id}  retired (revision {})", answer.revision))?;
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,49 @@
+//! `toolplane watch`: every event of a call, from any of them on.
+
+use clap::Args;
+use toolplane_proto::v1;
+use toolplane_records::event::ToolEvent;
+
+use super::connection::Connection;
+use super::follow::{self, Step};
+use super::output::{Output, instant, payload_text};
+use super::{Ending, Failure, result};
+
+/// What is followed.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// The call.
+    id: String,
+    /// The first event to show.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    from_seq: u64,
+}
+
+/// Prints events until the call has ended, then its result.
+pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut printed = Ok(());
+    let mut on_step = |step: Step<'_>| {
+        if printed.is_ok() {
+            printed = print(&step, out);
+        }
+    };
+    let outcome = follow::watch(connection, &args.id, args.from_seq.max(1), &mut on_step).await;
+    printed?;
+    let outcome = outcome?;
+    if !out.json() {
+        result::print(&outcome, out)?;
+    }
+    Ok(result::ending(&outcome))
+}
+
+fn print(step: &Step<'_>, out: &mut Output) -> Result<(), Failure> {
+    match step {
+        Step::Event(event) if out.json() => out.record::<ToolEvent, v1::Event>((*event).clone()),
+        Step::Event(event) => {
+            let data = payload_text(event.data.as_ref()).unwrap_or_default();
+            out.line(format!("{:>4}  {}  {}  {data}", event.sequence, instant(event.time.as_ref()), event.event_type))
+        }
+        Step::Broken(status) => out.note(&format!("connection lost ({}); following again", status.message())),
+        Step::Accepted(_) => Ok(()),
+    }
+}

@@ -1,0 +1,72 @@
+//! `toolplane workers`: who runs the calls.
+
+use clap::Args;
+use serde_json::json;
+use toolplane_proto::v1;
+
+use super::connection::Connection;
+use super::output::{Output, Table, age, payload_text};
+use super::tools::word;
+use super::{Ending, Failure};
+
+/// Nothing to choose.
+#[derive(Debug, Args)]
+pub(crate) struct WorkersArgs {}
+
+/// Lists the workers, with what they cannot do and why.
+pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut request = v1::ListWorkersRequest { page_size: 1000, ..Default::default() };
+    let mut table = Table::new(&["WORKER", "STATE", "FREE", "POOLS", "CALLS", "SEEN", "VERSION"]);
+    let mut gaps = Vec::new();
+    loop {
+        let page = connection.invocations().list_workers(request.clone()).await?.into_inner();
+        for worker in page.workers {
+            if out.json() {
+                out.value(&record(&worker))?;
+                continue;
+            }
+            let missing = worker.gaps.iter();
+            gaps.extend(missing.map(|gap| format!("{} cannot run {}: {}", worker.worker_id, gap.pool, gap.message)));
+            table.row([
+                worker.worker_id.clone(),
+                word(worker.state().as_str_name(), "WORKER_STATE_"),
+                format!("{}/{}", worker.free_slots, worker.slots),
+                worker.pools.join(","),
+                worker.invocation_ids.len().to_string(),
+                age(worker.last_seen_at.as_ref()),
+                worker.version.clone(),
+            ]);
+        }
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
+    if !out.json() {
+        out.table(&table, "no workers; start one with `toolplane serve` or `toolplane serve --role executor`")?;
+        gaps.iter().try_for_each(|gap| out.note(gap))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn record(worker: &v1::WorkerRecord) -> String {
+    let gaps: Vec<_> = worker
+        .gaps
+        .iter()
+        .map(|gap| json!({ "pool": gap.pool, "reason_code": gap.reason_code, "message": gap.message }))
+        .collect();
+    let head = json!({
+        "worker_id": worker.worker_id,
+        "incarnation": worker.incarnation,
+        "version": worker.version,
+        "state": word(worker.state().as_str_name(), "WORKER_STATE_"),
+        "slots": worker.slots,
+        "free_slots": worker.free_slots,
+        "pools": worker.pools,
+        "gaps": gaps,
+        "invocation_ids": worker.invocation_ids,
+    })
+    .to_string();
+    let posture = payload_text(worker.posture.as_ref()).unwrap_or_else(|| "null".to_owned());
+    format!("{},\"posture\":{posture}}}", &head[..head.len() - 1])
+}
