@@ -1,6 +1,7 @@
 //! A real OTLP gRPC receiver that keeps every span it is sent.
 
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,16 +23,28 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct OtlpReceiver {
     endpoint: String,
     spans: Arc<Mutex<Vec<Span>>>,
+    received: Arc<AtomicU64>,
     _stop: DropGuard,
 }
 
 impl OtlpReceiver {
     /// Listens on a free port of the loopback address.
     pub async fn start() -> Result<Self, Problem> {
+        Self::listen(true).await
+    }
+
+    /// The same, but spans are only counted: for long runs.
+    pub async fn counting() -> Result<Self, Problem> {
+        Self::listen(false).await
+    }
+
+    async fn listen(keep: bool) -> Result<Self, Problem> {
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(Problem::file("a free port"))?;
         let address = bound.local_addr().map_err(Problem::file("a free port"))?;
         let spans = Arc::new(Mutex::new(Vec::new()));
-        let service = TraceServiceServer::new(Collector { spans: Arc::clone(&spans) });
+        let received = Arc::new(AtomicU64::new(0));
+        let collector = Collector { keep, spans: Arc::clone(&spans), received: Arc::clone(&received) };
+        let service = TraceServiceServer::new(collector);
         let token = CancellationToken::new();
         let stop = token.clone().drop_guard();
         let server = tonic::transport::Server::builder().add_service(service);
@@ -42,12 +55,17 @@ impl OtlpReceiver {
                 eprintln!("the OTLP receiver ended: {error}");
             }
         });
-        Ok(Self { endpoint: format!("http://{address}"), spans, _stop: stop })
+        Ok(Self { endpoint: format!("http://{address}"), spans, received, _stop: stop })
     }
 
     /// What to configure as `telemetry.otlp_endpoint`.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
+    }
+
+    /// How many spans came, kept or not.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
     }
 
     /// Every span received so far.
@@ -86,6 +104,8 @@ impl OtlpReceiver {
 }
 
 struct Collector {
+    keep: bool,
+    received: Arc<AtomicU64>,
     spans: Arc<Mutex<Vec<Span>>>,
 }
 
@@ -95,8 +115,14 @@ impl TraceService for Collector {
         &self,
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        let received = request.into_inner().resource_spans.into_iter().flat_map(Span::read);
-        self.spans.lock().unwrap_or_else(PoisonError::into_inner).extend(received);
+        let resources = request.into_inner().resource_spans;
+        let scopes = resources.iter().flat_map(|resource| &resource.scope_spans);
+        let count: usize = scopes.map(|scope| scope.spans.len()).sum();
+        self.received.fetch_add(count as u64, Ordering::Relaxed);
+        if self.keep {
+            let spans = resources.into_iter().flat_map(Span::read);
+            self.spans.lock().unwrap_or_else(PoisonError::into_inner).extend(spans);
+        }
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
 }

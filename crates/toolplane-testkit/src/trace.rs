@@ -9,6 +9,10 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span as WireSpan};
 
+mod context;
+
+pub use context::AgentTrace;
+
 /// One finished span.
 #[derive(Clone, Debug)]
 pub struct Span {
@@ -100,6 +104,13 @@ impl Trace {
     pub fn new(mut spans: Vec<Span>) -> Self {
         spans.sort_by_key(|span| (span.start_ns, span.end_ns));
         Self { spans }
+    }
+
+    /// The same trace with a span more, e.g. the agent's own.
+    #[must_use]
+    pub fn with(mut self, span: Span) -> Self {
+        self.spans.push(span);
+        Self::new(self.spans)
     }
 
     /// Its spans, oldest first.

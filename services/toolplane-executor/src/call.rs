@@ -31,7 +31,7 @@ pub(crate) struct Call {
 
 impl Call {
     /// Reads what an offer asks for. A call that cannot be read has not run, and the error says so.
-    pub(crate) fn read(dispatch: v1::Dispatch, max_input_bytes: usize) -> Result<Self, ToolError> {
+    pub(crate) fn read(dispatch: v1::Dispatch, max_input_bytes: usize) -> Result<Self, Box<ToolError>> {
         let timeout = match dispatch.timeout_ms {
             0 => DEFAULT_TIMEOUT,
             millis => Duration::from_millis(millis),
@@ -41,7 +41,8 @@ impl Call {
         check_sandbox(dispatch.sandboxed, &binding)?;
         Ok(Self {
             tool: execution::Call {
-                invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?,
+                invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id)
+                    .map_err(unreadable)?,
                 tool_name: dispatch.tool_name,
                 binding,
                 input: input(dispatch.call_input, max_input_bytes)?,
@@ -74,28 +75,29 @@ impl Call {
 }
 
 /// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.
-fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), ToolError> {
+fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<ToolError>> {
     if !sandboxed || !matches!(binding.pool(), "http" | "native") {
         return Ok(());
     }
-    let message = format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
+    let message =
+        format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
     let class = ErrorClass::CapabilityGap;
     Err(nothing_done(ToolError::new("exec.no_sandbox_for_kind", class, Recoverability::CompleteSetup, message)))
 }
 
 /// The scheduler has checked the input; its digest is checked again because the bytes have travelled.
-fn input(message: Option<v1::JsonPayload>, max_bytes: usize) -> Result<JsonPayload, ToolError> {
+fn input(message: Option<v1::JsonPayload>, max_bytes: usize) -> Result<JsonPayload, Box<ToolError>> {
     let limits = JsonLimits { max_bytes, max_nodes: usize::MAX, ..JsonLimits::default() };
     let message = message.ok_or_else(|| unreadable("`call_input` is required"))?;
     ingest(message, &limits).map_err(|error| unreadable(error.within("call_input")))
 }
 
-fn unreadable(rule: impl std::fmt::Display) -> ToolError {
+fn unreadable(rule: impl std::fmt::Display) -> Box<ToolError> {
     let message = format!("the worker cannot read this call: {rule}");
     let class = ErrorClass::CapabilityGap;
     nothing_done(ToolError::new("exec.dispatch_unreadable", class, Recoverability::NotRetryable, message))
 }
 
-fn nothing_done(error: ToolError) -> ToolError {
-    ToolError { side_effects: Some("none".to_owned()), ..error }
+fn nothing_done(error: ToolError) -> Box<ToolError> {
+    Box::new(ToolError { side_effects: Some("none".to_owned()), ..error })
 }

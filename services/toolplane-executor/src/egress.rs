@@ -40,7 +40,7 @@ impl Egress {
     /// `binding` as it may be run here; bindings that are not HTTP stay as they are.
     ///
     /// Hosts that differ in their ports share the ports allowed for all of them: too little is safe.
-    pub(crate) fn narrow(&self, binding: &mut ExecutionBinding) -> Result<(), ToolError> {
+    pub(crate) fn narrow(&self, binding: &mut ExecutionBinding) -> Result<(), Box<ToolError>> {
         let ExecutionBinding::Http(http) = binding else { return Ok(()) };
         let (mut hosts, mut ports) = (Vec::new(), None::<Vec<u16>>);
         for wanted in &http.allowed_hosts {
@@ -112,14 +112,13 @@ fn entry(text: &str) -> Option<Entry> {
     (!bare.is_empty() && bare.chars().all(plain)).then_some(Entry { host, port })
 }
 
-fn denied(http: &HttpBinding) -> ToolError {
+fn denied(http: &HttpBinding) -> Box<ToolError> {
     let message = format!(
         "this worker's operator allows HTTP tools none of the places this one is declared for (`{}`); see `executor.http.allow`",
         http.allowed_hosts.join("`, `")
     );
     let class = ErrorClass::PolicyBlocked;
-    let mut error =
-        ToolError::new(codes::EGRESS_DENIED, class, Recoverability::ChangeArgumentsOrPolicy, message);
+    let mut error = ToolError::new(codes::EGRESS_DENIED, class, Recoverability::ChangeArgumentsOrPolicy, message);
     error.side_effects = Some("none".to_owned());
-    error
+    Box::new(error)
 }

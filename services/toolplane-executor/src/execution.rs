@@ -47,7 +47,7 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
     });
     let call = match read {
         Ok(call) => call,
-        Err(error) => return report(&core, &seat, outcome::refused(error, &timing)),
+        Err(error) => return report(&core, &seat, outcome::refused(*error, &timing)),
     };
     let queued = AttemptFacts {
         attempt: call.tool.attempt,

@@ -86,6 +86,12 @@ enum Phase {
     Ended(Box<ExecutionDone>, Instant),
 }
 
+impl Phase {
+    fn is_open(&self) -> bool {
+        !matches!(self, Self::Ended(..))
+    }
+}
+
 #[derive(Debug)]
 struct Held {
     seat: Arc<Seat>,
@@ -103,10 +109,17 @@ pub(crate) struct Snapshot {
     pub(crate) ended: Vec<ExecutionDone>,
 }
 
+#[derive(Debug, Default)]
+struct Table {
+    held: HashMap<LeaseRef, Held>,
+    /// How many of them wait or run.
+    busy: usize,
+}
+
 /// All seats.
 #[derive(Debug)]
 pub(crate) struct Leases {
-    held: Mutex<HashMap<LeaseRef, Held>>,
+    table: Mutex<Table>,
     slots: usize,
     /// Rings at every change that can end a wait for [`Leases::busy`] or [`Leases::len`].
     pub(crate) changed: Notify,
@@ -114,38 +127,36 @@ pub(crate) struct Leases {
 
 impl Leases {
     pub(crate) fn new(slots: usize) -> Self {
-        Self { held: Mutex::default(), slots, changed: Notify::new() }
+        Self { table: Mutex::default(), slots, changed: Notify::new() }
     }
 
     /// Takes a seat; false when the lease has one already (a repeated offer).
     pub(crate) fn seat(&self, seat: Arc<Seat>) -> bool {
-        match self.held.lock().entry(seat.lease.clone()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(place) => {
-                place.insert(Held { seat, phase: Phase::Waiting });
-                true
-            }
-        }
+        let mut table = self.table.lock();
+        let Entry::Vacant(place) = table.held.entry(seat.lease.clone()) else { return false };
+        place.insert(Held { seat, phase: Phase::Waiting });
+        table.busy += 1;
+        true
     }
 
     /// The seat of a lease, while it is held.
     pub(crate) fn get(&self, lease: &LeaseRef) -> Option<Arc<Seat>> {
-        self.held.lock().get(lease).map(|held| held.seat.clone())
+        self.table.lock().held.get(lease).map(|held| held.seat.clone())
     }
 
     /// Whether the execution of `lease` has begun and has not ended.
     pub(crate) fn is_running(&self, lease: &LeaseRef) -> bool {
-        matches!(self.held.lock().get(lease), Some(Held { phase: Phase::Running, .. }))
+        matches!(self.table.lock().held.get(lease), Some(Held { phase: Phase::Running, .. }))
     }
 
     /// Whether the execution of `lease` is still to begin or to end.
     pub(crate) fn is_open(&self, lease: &LeaseRef) -> bool {
-        matches!(self.held.lock().get(lease), Some(Held { phase: Phase::Waiting | Phase::Running, .. }))
+        self.table.lock().held.get(lease).is_some_and(|held| held.phase.is_open())
     }
 
     /// The execution begins now. False when it must not: the lease was taken away or given back.
     pub(crate) fn begin(&self, lease: &LeaseRef) -> bool {
-        match self.held.lock().get_mut(lease) {
+        match self.table.lock().held.get_mut(lease) {
             Some(held) if matches!(held.phase, Phase::Waiting) && held.seat.stop_reason().is_none() => {
                 held.phase = Phase::Running;
                 true
@@ -156,21 +167,19 @@ impl Leases {
 
     /// The execution ended; kept until it is acknowledged. False when the lease is no longer held: nobody may hear of it.
     pub(crate) fn end(&self, lease: &LeaseRef, done: ExecutionDone) -> bool {
-        let kept = match self.held.lock().get_mut(lease) {
-            Some(held) => {
-                held.phase = Phase::Ended(Box::new(done), Instant::now());
-                true
-            }
-            None => false,
-        };
+        let mut table = self.table.lock();
+        let Some(held) = table.held.get_mut(lease) else { return false };
+        let before = std::mem::replace(&mut held.phase, Phase::Ended(Box::new(done), Instant::now()));
+        table.busy -= usize::from(before.is_open());
+        drop(table);
         self.changed.notify_waiters();
-        kept
+        true
     }
 
     /// Ends that were said at least `patience` ago and not acknowledged, to be said again now.
     pub(crate) fn unheard(&self, patience: Duration) -> Vec<ExecutionDone> {
-        let mut held = self.held.lock();
-        let unheard = held.values_mut().filter_map(|held| match &mut held.phase {
+        let mut table = self.table.lock();
+        let unheard = table.held.values_mut().filter_map(|held| match &mut held.phase {
             Phase::Ended(done, said) if said.elapsed() >= patience => {
                 *said = Instant::now();
                 Some(done.as_ref().clone())
@@ -182,39 +191,39 @@ impl Leases {
 
     /// The lease is no longer ours, for whatever reason.
     pub(crate) fn forget(&self, lease: &LeaseRef) -> Option<Arc<Seat>> {
-        let forgotten = self.held.lock().remove(lease).map(|held| held.seat);
+        let mut table = self.table.lock();
+        let forgotten = table.held.remove(lease)?;
+        table.busy -= usize::from(forgotten.phase.is_open());
+        drop(table);
         self.changed.notify_waiters();
-        forgotten
+        Some(forgotten.seat)
     }
 
     /// Removes every seat that has not begun, to be given back.
     pub(crate) fn take_waiting(&self) -> Vec<Arc<Seat>> {
-        let mut waiting = Vec::new();
-        self.held.lock().retain(|_, held| {
-            let keep = !matches!(held.phase, Phase::Waiting);
-            if !keep {
-                waiting.push(held.seat.clone());
-            }
-            keep
-        });
+        let mut table = self.table.lock();
+        let waiting = table.held.extract_if(|_, held| matches!(held.phase, Phase::Waiting));
+        let waiting: Vec<_> = waiting.map(|(_, held)| held.seat).collect();
+        table.busy -= waiting.len();
+        drop(table);
         self.changed.notify_waiters();
         waiting
     }
 
     /// Seats whose execution runs now.
     pub(crate) fn running(&self) -> Vec<Arc<Seat>> {
-        let held = self.held.lock();
-        held.values().filter(|held| matches!(held.phase, Phase::Running)).map(|held| held.seat.clone()).collect()
+        let table = self.table.lock();
+        table.held.values().filter(|held| matches!(held.phase, Phase::Running)).map(|held| held.seat.clone()).collect()
     }
 
     /// Calls that wait or run.
     pub(crate) fn busy(&self) -> usize {
-        self.held.lock().values().filter(|held| !matches!(held.phase, Phase::Ended(..))).count()
+        self.table.lock().busy
     }
 
     /// Leases held, ended ones included.
     pub(crate) fn len(&self) -> usize {
-        self.held.lock().len()
+        self.table.lock().held.len()
     }
 
     /// Calls that can wait or run at once without one being too many.
@@ -229,14 +238,14 @@ impl Leases {
 
     /// Leases to renew.
     pub(crate) fn refs(&self) -> Vec<LeaseRef> {
-        self.held.lock().keys().cloned().collect()
+        self.table.lock().held.keys().cloned().collect()
     }
 
     /// Everything a new stream must know, taken at one instant. `then` runs before anything can change.
     pub(crate) fn snapshot<T>(&self, then: impl FnOnce(Snapshot) -> T) -> T {
-        let held = self.held.lock();
+        let table = self.table.lock();
         let mut snapshot = Snapshot::default();
-        for (lease, held) in held.iter() {
+        for (lease, held) in &table.held {
             snapshot.held.push(lease.clone());
             match &held.phase {
                 Phase::Waiting if held.seat.awaits_grant() => snapshot.asked.push(lease.clone()),

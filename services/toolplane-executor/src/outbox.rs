@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{
-    CancelAcknowledged, ExecutionDone, LeaseReceived, LeaseRef, LeaseReleased, ProgressReported, StartRequested, ToolProgress,
-    WorkRequest, WorkerGoodbye, WorkerHeartbeat, WorkerHello, WorkerReady, WorkerReport,
+    CancelAcknowledged, ExecutionDone, LeaseReceived, LeaseRef, LeaseReleased, ProgressReported, StartRequested,
+    ToolProgress, WorkRequest, WorkerGoodbye, WorkerHeartbeat, WorkerHello, WorkerReady, WorkerReport,
 };
 
 use crate::leases::{Leases, Snapshot};

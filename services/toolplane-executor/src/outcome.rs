@@ -99,8 +99,12 @@ fn with_loss(status: ResultStatus, error: Option<ToolError>, loss: Option<Loss>)
         Loss::TooLarge(_) => (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge),
     };
     let message = match loss {
-        Loss::NotKept(name) => format!("the tool succeeded, but its whole `{name}` could not be kept: only a preview is left"),
-        Loss::TooLarge(name) => format!("the tool succeeded, but its `{name}` is larger than may be kept: only a preview is left"),
+        Loss::NotKept(name) => {
+            format!("the tool succeeded, but its whole `{name}` could not be kept: only a preview is left")
+        }
+        Loss::TooLarge(name) => {
+            format!("the tool succeeded, but its `{name}` is larger than may be kept: only a preview is left")
+        }
     };
     (status, Some(ToolError::new(code, class, Recoverability::NotRetryable, message)))
 }

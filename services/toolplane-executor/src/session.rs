@@ -38,7 +38,7 @@ enum End {
 
 /// Keeps a stream up until the worker has drained.
 pub(crate) async fn run(core: Arc<Core>, connect: Connect) {
-    let mut tried = 0;
+    let mut tried = 0_u32;
     loop {
         let begun = Instant::now();
         let end = stream(&core, &connect).await;
@@ -47,14 +47,16 @@ pub(crate) async fn run(core: Arc<Core>, connect: Connect) {
         if begun.elapsed() >= GOOD_STREAM {
             tried = 0;
         }
-        tried += 1;
+        tried = tried.saturating_add(1);
         match end {
             End::Over if core.is_draining() => return,
             End::Over => tracing::info!("left the scheduler; connecting anew"),
             End::Lost(cause) if was_connected => {
                 tracing::warn!(cause, held = core.leases.len(), "lost the scheduler; calls go on");
             }
-            End::Lost(cause) => tracing::debug!(cause, tried, "no scheduler"),
+            // Said at once and then now and then: an operator with a wrong address must see it, but not every second.
+            End::Lost(cause) if tried % 30 == 1 => tracing::warn!(cause, tried, "no scheduler yet; trying on"),
+            End::Lost(cause) => tracing::debug!(cause, tried, "no scheduler yet"),
         }
         tokio::time::sleep(Backoff::default().wait(tried, None)).await;
     }

@@ -24,4 +24,4 @@ mod view;
 
 pub use error::StartError;
 pub use options::Options;
-pub use service::{Service, start};
+pub use service::{Service, check, role, start};

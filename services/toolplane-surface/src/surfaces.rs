@@ -4,7 +4,7 @@ mod discover;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::{Catalog, Lookup, SurfaceRequest, select};
+use toolplane_catalog::{SurfaceRequest, select};
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::ToolSurface;
@@ -13,7 +13,7 @@ use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
 use uuid::Uuid;
 
-pub(crate) use discover::{Loaded, Meaning, Refusal, RefusalKind};
+pub(crate) use discover::{Meaning, Refusal, RefusalKind};
 
 use crate::error::{lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
@@ -31,10 +31,6 @@ const FULL_BYTES: usize = 1024 * 1024;
 pub(crate) struct Wanted {
     /// What it is decided from.
     pub(crate) request: SurfaceRequest,
-    /// What to say of tools blocked by name.
-    pub(crate) block_messages: Vec<(String, String)>,
-    /// Kept in the record exactly as given.
-    pub(crate) selection_policy: Option<JsonPayload>,
     /// Kept in the record exactly as given.
     pub(crate) model_capabilities: Option<JsonPayload>,
     /// The request's id, and the digest of the rest of it.
@@ -57,26 +53,17 @@ impl Registry {
         let now = self.now().await?;
         let tenant = &wanted.request.tenant;
         let id = SurfaceId::from_trusted(format!("surface_{}", Uuid::now_v7().simple()));
-        let surface = {
-            let owner = self.tenant(tenant);
-            let catalog = owner.catalog.read();
-            let mut surface = select(&catalog, &wanted.request, id.clone(), now).map_err(of_violations)?;
-            explain_blocked(&mut surface, &catalog, &wanted.block_messages);
-            surface
-        };
+        let owner = self.tenant(tenant);
+        let surface = select(&owner.catalog.read(), &wanted.request, id.clone(), now).map_err(of_violations)?;
         let created = json!({
             "revision": surface.revision,
             "loaded": surface.loaded_tools.len(),
             "deferred": surface.deferred_tools.len(),
             "blocked": surface.blocked_tools.len(),
             "excluded": surface.excluded_tools.len(),
-            "selected_by": surface.selection_policy,
         });
-        let surface = ToolSurface {
-            selection_policy: wanted.selection_policy.clone().or(surface.selection_policy),
-            model_capabilities: wanted.model_capabilities.clone().or(surface.model_capabilities),
-            ..surface
-        };
+        let model_capabilities = wanted.model_capabilities.clone().or(surface.model_capabilities);
+        let surface = ToolSurface { model_capabilities, ..surface };
         let log = Log::Surface(tenant.clone(), id.clone());
         let mut commit = Commit {
             events: vec![log.append(1, now, vec![(EventClass::SurfaceCreated, facts(&created))])?],
@@ -157,15 +144,4 @@ fn put_new(
     commit.compare.push((key.clone(), Expect::Absent));
     commit.writes.push(Write::Put { key, bytes });
     Ok(())
-}
-
-/// Puts the caller's words to the tools it blocked.
-fn explain_blocked(surface: &mut ToolSurface, catalog: &Catalog, messages: &[(String, String)]) {
-    for (name, message) in messages.iter().filter(|(_, message)| !message.is_empty()) {
-        let Lookup::One(entry) = catalog.find(name) else { continue };
-        let hidden = surface.blocked_tools.iter_mut().find(|tool| tool.tool_id == *entry.tool_id());
-        if let Some(hidden) = hidden {
-            hidden.message.clone_from(message);
-        }
-    }
 }

@@ -41,6 +41,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a cluster: all roles in one process, or one of them.
+    Serve(crate::serve::ServeArgs),
     /// Declare, list and retire tools.
     #[command(subcommand)]
     Tools(tools::ToolsCommand),
@@ -83,6 +85,9 @@ pub(crate) enum Ending {
 /// 2 wrong usage or an error of the API.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::Serve(args) = &cli.command {
+        return crate::serve::main(args);
+    }
     let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(cli)),
         Err(error) => Err(Failure::Local(format!("cannot start the runtime: {error}"))),
@@ -98,6 +103,7 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
     let mut out = Output::standard(cli.output);
     let connection = Connection::open(&cli.connection).await?;
     match cli.command {
+        Command::Serve(_) => Ok(Ending::Done),
         Command::Tools(command) => tools::run(command, &connection, &mut out).await,
         Command::Surface(command) => surface::run(command, &connection, &mut out).await,
         Command::Search(args) => search::search(args, &connection, &mut out).await,

@@ -4,3 +4,4 @@
 //! and lets them meet over gRPC alone. What a role does is decided in the role's own crate, never here.
 
 pub mod cli;
+pub mod serve;

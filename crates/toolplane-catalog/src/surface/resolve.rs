@@ -1,5 +1,8 @@
 //! From the name in a call to a tool that may be called, or to the reason why not.
 
+use std::collections::HashSet;
+
+use toolplane_records::ids::ToolId;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, ToolSurface};
 use toolplane_records::vocabulary::HiddenReason;
 
@@ -79,7 +82,11 @@ pub(crate) fn lookup<'a>(surface: &ToolSurface, catalog: &'a Catalog, name: &str
 }
 
 pub(super) fn suggestions(surface: &ToolSurface, catalog: &Catalog, name: &str) -> Vec<String> {
-    similar_names(name, catalog.entries().filter(|entry| hidden_in(surface, entry).is_none()))
+    // A set, because looking each tool up in the lists would make an unknown name cost the square of the surface.
+    let loaded = surface.loaded_tools.iter().map(|tool| &tool.tool_id);
+    let shown: HashSet<&ToolId> = loaded.chain(surface.deferred_tools.iter().map(|tool| &tool.tool_id)).collect();
+    let usable = |entry: &&Entry| shown.contains(entry.tool_id()) && hidden_now(entry).is_none();
+    similar_names(name, catalog.entries().filter(usable))
 }
 
 fn refused<'a>(hiding: Hiding, tool: HiddenTool) -> Resolution<'a> {

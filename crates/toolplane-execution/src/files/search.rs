@@ -18,10 +18,15 @@ use crate::outcome::Outcome;
 const DEFAULT_MATCHES: usize = 200;
 const MAX_MATCHES: usize = 5000;
 const MAX_PATTERN_BYTES: usize = 4096;
-/// Bounds of one search: entries, depth, bytes read in all and of one file, bytes shown of one line.
-const MAX_ENTRIES: usize = 100_000;
+/// How much of one search is looked at.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    entries: usize,
+    bytes: u64,
+}
+const BOUNDS: Bounds = Bounds { entries: 100_000, bytes: 256 * 1024 * 1024 };
+/// Depth of directories, bytes of one file, bytes shown of one line.
 const MAX_DEPTH: usize = 64;
-const MAX_READ_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_LINE_BYTES: usize = 500;
 /// Memory a compiled pattern may take.
@@ -66,18 +71,22 @@ impl FileTool for Search {
     type Input = SearchInput;
 
     fn run(workspace: &Dir, input: SearchInput, stop: &Stop) -> Result<Outcome, ToolError> {
-        let most = input.max_matches.unwrap_or(DEFAULT_MATCHES);
-        if most == 0 || most > MAX_MATCHES {
-            return Err(invalid_input("max_matches", format!("must be from 1 to {MAX_MATCHES}")));
-        }
-        let pattern = compile(&input.pattern)?;
-        let glob = input.glob.as_deref().map(compile_glob).transpose()?;
-        let start = relative(&input.path)?;
-        let root = workspace.open_dir(&start).map_err(|error| refused(&input.path, &error))?;
-        let mut walk = Walk { pattern, glob, most, stop, entries: 0, bytes: 0, report: SearchReport::default() };
-        walk.run(root);
-        Ok(outcome(walk.report))
+        search(workspace, input, stop, BOUNDS)
     }
+}
+
+fn search(workspace: &Dir, input: SearchInput, stop: &Stop, bounds: Bounds) -> Result<Outcome, ToolError> {
+    let most = input.max_matches.unwrap_or(DEFAULT_MATCHES);
+    if most == 0 || most > MAX_MATCHES {
+        return Err(invalid_input("max_matches", format!("must be from 1 to {MAX_MATCHES}")));
+    }
+    let pattern = compile(&input.pattern)?;
+    let glob = input.glob.as_deref().map(compile_glob).transpose()?;
+    let start = relative(&input.path)?;
+    let root = workspace.open_dir(&start).map_err(|error| refused(&input.path, &error))?;
+    let mut walk = Walk { pattern, glob, most, bounds, stop, entries: 0, bytes: 0, report: SearchReport::default() };
+    walk.run(root);
+    Ok(outcome(walk.report))
 }
 
 fn compile(pattern: &str) -> Result<Regex, ToolError> {
@@ -122,6 +131,7 @@ struct Walk<'a> {
     pattern: Regex,
     glob: Option<GlobMatcher>,
     most: usize,
+    bounds: Bounds,
     stop: &'a Stop,
     entries: usize,
     bytes: u64,
@@ -134,7 +144,7 @@ impl Walk<'_> {
         let mut waiting = VecDeque::from([(root, String::new(), 0)]);
         while let Some((dir, path, depth)) = waiting.pop_front() {
             let Ok(entries) = dir.entries() else { continue };
-            let mut entries: Vec<_> = entries.flatten().take(MAX_ENTRIES).collect();
+            let mut entries: Vec<_> = entries.flatten().take(self.bounds.entries + 1).collect();
             entries.sort_by_key(DirEntry::file_name);
             for entry in entries {
                 self.entries += 1;
@@ -159,9 +169,9 @@ impl Walk<'_> {
     fn over(&mut self) -> bool {
         let bound = if self.report.matches.len() >= self.most {
             "max_matches"
-        } else if self.entries > MAX_ENTRIES {
+        } else if self.entries > self.bounds.entries {
             "entries"
-        } else if self.bytes > MAX_READ_BYTES {
+        } else if self.bytes > self.bounds.bytes {
             "bytes"
         } else if self.stop.wanted() {
             "time"
@@ -207,3 +217,6 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,11 @@ fn check(allow: &[&str], hosts: &[&str], ports: &[u16], wanted: Option<(&[&str],
         }
         other => panic!("became {other:?}"),
     });
-    assert_eq!(narrowed.ok(), wanted.map(|(hosts, ports)| (texts(hosts), ports.to_vec())), "{allow:?} {hosts:?} {ports:?}");
+    assert_eq!(
+        narrowed.ok(),
+        wanted.map(|(hosts, ports)| (texts(hosts), ports.to_vec())),
+        "{allow:?} {hosts:?} {ports:?}"
+    );
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::io;
 use std::process::ExitCode;
 
 use tonic::{Code, Status};
-use tonic_types::StatusExt as _;
 
 /// Why a command did not work. Each is reported as one error line and, where something helps, one line of advice.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +56,7 @@ impl Failure {
             Self::Unreachable { .. } => {
                 Some("start one with `toolplane serve`, or name another with --endpoint or TOOLPLANE_ENDPOINT")
             }
-            Self::Api(status) => advice(status),
+            Self::Api(status) => Some(toolplane_runtime::status::describe(status).advice).filter(|text| !text.is_empty()),
             Self::Answer(_) => Some("use a command line of the cluster's version, or `-o text`"),
             Self::Usage(_) | Self::Local(_) | Self::Output(_) => None,
         }
@@ -76,66 +75,23 @@ impl Failure {
     }
 }
 
-fn advice(status: &Status) -> Option<&'static str> {
-    match status.code() {
-        Code::Unauthenticated => Some("give the cluster's token with --token-file or TOOLPLANE_TOKEN"),
-        Code::PermissionDenied => Some("use a token that may do this"),
-        Code::NotFound => Some("list what there is: `toolplane ls`, `toolplane surface ls`, `toolplane tools ls`"),
-        Code::AlreadyExists => Some("use another idempotency key, or repeat the first request unchanged"),
-        Code::ResourceExhausted | Code::Unavailable => Some("wait a moment and repeat the command"),
-        Code::Unimplemented => Some("the cluster is older than this command line, or this role is not running there"),
-        _ => None,
-    }
-}
-
-/// The status in one paragraph: its message, then every detail that says more, a line each.
+/// The status as text, without what is advised.
 fn describe(status: &Status) -> String {
-    let details = status.get_error_details();
-    let mut lines = vec![match status.message() {
-        "" => format!("the cluster answered {:?}", status.code()),
-        message => message.to_owned(),
-    }];
-    let violations = details.bad_request().map(|bad| bad.field_violations.as_slice()).unwrap_or_default();
-    lines.extend(violations.iter().map(|wrong| format!("  {}: {}", wrong.field, wrong.description)));
-    let unmet = details.precondition_failure().map(|unmet| unmet.violations.as_slice()).unwrap_or_default();
-    lines.extend(unmet.iter().map(|unmet| format!("  {}: {}", unmet.subject, unmet.description)));
-    let quota = details.quota_failure().map(|quota| quota.violations.as_slice()).unwrap_or_default();
-    lines.extend(quota.iter().map(|quota| format!("  {}: {}", quota.subject, quota.description)));
-    if let Some(info) = details.error_info() {
-        lines.push(format!("  reason: {}", info.reason));
-    }
-    if let Some(delay) = details.retry_info().and_then(|retry| retry.retry_delay) {
-        lines.push(format!("  retry after: {} ms", delay.as_millis()));
-    }
-    lines.join("\n")
+    toolplane_runtime::status::Description { advice: "", ..toolplane_runtime::status::describe(status) }.to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use tonic_types::ErrorDetails;
+    use toolplane_runtime::ApiError;
 
     use super::*;
 
-    fn check(status: Status, text: &str, advised: bool) {
-        let failure = Failure::from(status);
-        assert_eq!(failure.to_string(), text);
-        assert_eq!(failure.advice().is_some(), advised);
-    }
-
     #[test]
-    fn details_become_lines() {
-        let mut details = ErrorDetails::with_bad_request_violation("spec.model_input", "has the key `a` twice");
-        details.set_error_info("JSON_DUPLICATE_KEY", "toolplane", std::collections::HashMap::new());
-        let status = Status::with_error_details(Code::InvalidArgument, "the request is wrong", details);
-        check(
-            status,
-            "the request is wrong\n  spec.model_input: has the key `a` twice\n  reason: JSON_DUPLICATE_KEY",
-            false,
-        );
-    }
-
-    #[test]
-    fn an_empty_message_still_says_something() {
-        check(Status::new(Code::Unavailable, ""), "the cluster answered Unavailable", true);
+    fn a_refusal_says_what_is_wrong_and_what_to_do() {
+        let status = Status::from(ApiError::invalid_argument("spec.model_input", "has the key `a` twice"));
+        let text = Failure::from(status).to_string();
+        assert!(text.contains("spec.model_input") && text.contains("`a` twice"), "{text}");
+        let missing = Failure::from(Status::from(ApiError::not_found("surface", "surf_1")));
+        assert!(missing.is_not_found() && missing.advice().is_some());
     }
 }

@@ -25,7 +25,12 @@ fn done() -> Outcome {
 }
 
 /// Status, error code and abort reason of what is reported, or nothing when the call is given back.
-fn check(ending: Ending, idempotent: bool, stop: Option<Stop>, wanted: Option<(ResultStatus, &str, Option<AbortReason>)>) {
+fn check(
+    ending: Ending,
+    idempotent: bool,
+    stop: Option<Stop>,
+    wanted: Option<(ResultStatus, &str, Option<AbortReason>)>,
+) {
     let said = settle(ending, &seat(idempotent, stop));
     let said = said.as_ref().map(|outcome| {
         let error = outcome.error.as_ref();

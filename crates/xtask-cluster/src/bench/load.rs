@@ -1,0 +1,84 @@
+//! Closed-loop load: a fixed number of callers, each with one call in flight.
+
+use std::time::{Duration, Instant};
+
+use toolplane_testkit::Problem;
+
+/// Time before measuring starts: connections, caches and compiled schemas are there afterwards.
+const WARM_UP: Duration = Duration::from_secs(1);
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// Microseconds of each call, ascending.
+    latencies: Vec<u64>,
+    time: Duration,
+}
+
+impl Measured {
+    /// Calls per second over all callers.
+    pub(crate) fn per_second(&self) -> f64 {
+        self.latencies.len() as f64 / self.time.as_secs_f64()
+    }
+
+    /// The latency below which `percent` of the calls stayed, in microseconds.
+    pub(crate) fn percentile(&self, percent: usize) -> u64 {
+        let at = self.latencies.len() * percent / 100;
+        self.latencies.get(at.min(self.latencies.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+}
+
+/// Runs `concurrency` callers for `time` and measures every call that starts and ends within it.
+pub(crate) async fn run<C, F>(concurrency: usize, time: Duration, call: C) -> Result<Measured, Problem>
+where
+    C: Fn() -> F + Clone + Send + 'static,
+    F: Future<Output = Result<(), Problem>> + Send,
+{
+    let start = Instant::now() + WARM_UP;
+    let end = start + time;
+    let callers: Vec<_> = (0..concurrency)
+        .map(|_| {
+            let call = call.clone();
+            tokio::spawn(async move { caller(call, start, end).await })
+        })
+        .collect();
+    let mut latencies = Vec::new();
+    for caller in callers {
+        let own = caller.await.map_err(|error| Problem::Missing(format!("a caller that ends: {error}")))?;
+        latencies.extend(own?);
+    }
+    latencies.sort_unstable();
+    Ok(Measured { latencies, time })
+}
+
+async fn caller<C, F>(call: C, start: Instant, end: Instant) -> Result<Vec<u64>, Problem>
+where
+    C: Fn() -> F,
+    F: Future<Output = Result<(), Problem>>,
+{
+    let mut latencies = Vec::new();
+    loop {
+        let before = Instant::now();
+        if before >= end {
+            return Ok(latencies);
+        }
+        call().await?;
+        let after = Instant::now();
+        if before >= start && after <= end {
+            latencies.push(u64::try_from((after - before).as_micros()).unwrap_or(u64::MAX));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_taken_from_the_sorted_calls() {
+        let measured = Measured { latencies: (1..=200).collect(), time: Duration::from_secs(2) };
+        assert_eq!((measured.percentile(50), measured.percentile(99), measured.per_second()), (101, 199, 100.0));
+        let nothing = Measured { latencies: Vec::new(), time: Duration::from_secs(1) };
+        assert_eq!((nothing.percentile(99), nothing.per_second()), (0, 0.0));
+    }
+}

@@ -1,0 +1,45 @@
+//! The heavy half of `cargo xtask`: commands that drive a real cluster. `xtask` builds and starts this program.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod demo;
+
+#[derive(Debug, Parser)]
+#[command(name = "xtask-cluster", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// One job from declaration to trace.
+    Demo,
+    /// The whole way of a call, beside a raw gRPC echo.
+    BenchChain(bench::Args),
+    /// The echo the bench compares with, as a process of its own.
+    #[command(hide = true)]
+    EchoServer {
+        /// The port to listen on.
+        port: u16,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Demo => demo::run().await,
+        Command::BenchChain(args) => bench::run(&args).await,
+        Command::EchoServer { port } => bench::serve_echo(port).await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The real executor, driven over gRPC by a scheduler that does what the test says.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails here and now"
+)]
+
+mod calls;
+mod fake;
+mod life;
+mod outputs;
+mod worker;

@@ -1,0 +1,113 @@
+//! Tool files: registrations an operator keeps beside the configuration.
+//!
+//! A file is JSON, or TOML when its name ends in `.toml`. It holds one registration (`declaration`, and as far as there are
+//! any `interface`, `execution_profile`, `permission_profile`), a list of them, or a list under the key `tools`.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use toolplane_catalog::Registration;
+use toolplane_records::json::{self, JsonLimits};
+
+/// What a tool file may be: larger than a request, as strict as one.
+const FILE_LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_depth: 72, max_nodes: 2_000_000 };
+
+/// The registrations of one file. The error is the rule the file broke, with the place in it.
+pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
+    let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
+    if file.extension().is_some_and(|extension| extension == "toml") {
+        let text = std::str::from_utf8(&bytes).map_err(|error| format!("is not valid UTF-8: {error}"))?;
+        let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let bytes = serde_json::to_vec(&table).map_err(|error| error.to_string())?;
+        return parse(&bytes);
+    }
+    parse(&bytes)
+}
+
+/// The registrations in a JSON text of the shapes a tool file may have.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Registration>, String> {
+    json::check(bytes, &FILE_LIMITS).map_err(|refusal| refusal.to_string())?;
+    let at_fault = |error: serde_json::Error| error.to_string();
+    // The shape is told by the first character and the keys, so that an error is about the shape that was meant.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return serde_json::from_slice(bytes).map_err(at_fault);
+    }
+    let Keys { declaration, tools } = serde_json::from_slice(bytes).map_err(at_fault)?;
+    match (declaration.is_some(), tools.is_some()) {
+        (true, true) => Err("has both `declaration` and `tools`; give one of them".to_owned()),
+        (true, false) => serde_json::from_slice(bytes).map(|one| vec![one]).map_err(at_fault),
+        (false, true) => {
+            let List { tools } = serde_json::from_slice(bytes).map_err(at_fault)?;
+            Ok(tools)
+        }
+        (false, false) => Err("has neither `declaration` nor `tools`".to_owned()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Keys {
+    declaration: Option<serde::de::IgnoredAny>,
+    tools: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct List {
+    tools: Vec<Registration>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse, read};
+
+    const ECHO: &str = r#"{"declaration":{"tool_id":"tool_echo","namespace":"native","name":"echo",
+        "description":"says it again","lifecycle":"available","tool_kind":"native_tool",
+        "input_contract":{"model_input_schema":{"type":"object","maximum":18446744073709551617}}}}"#;
+
+    fn check(text: &str, expected: Result<usize, &str>) {
+        match (parse(text.as_bytes()), expected) {
+            (Ok(found), Ok(count)) => assert_eq!(found.len(), count, "{text}"),
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (found, _) => panic!("{text}: {found:?}"),
+        }
+    }
+
+    #[test]
+    fn every_shape_is_read_and_others_are_refused() {
+        check(ECHO, Ok(1));
+        check(&format!("[{ECHO},{ECHO}]"), Ok(2));
+        check(&format!(r#" {{"tools":[{ECHO}]}}"#), Ok(1));
+        check("{}", Err("neither"));
+        check("[{}]", Err("declaration"));
+        check(r#"{"tools":[],"tools":[]}"#, Err("twice"));
+        check("nonsense", Err("not valid JSON"));
+    }
+
+    #[test]
+    fn schemas_keep_their_exact_bytes() {
+        let schema = parse(ECHO.as_bytes()).unwrap().remove(0).model_schema().unwrap().text().to_owned();
+        assert!(schema.contains("18446744073709551617"), "{schema}");
+    }
+
+    #[test]
+    fn toml_says_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tools.toml");
+        let text = r#"
+            [[tools]]
+            [tools.declaration]
+            tool_id = "tool_echo"
+            namespace = "native"
+            name = "echo"
+            description = "says it again"
+            lifecycle = "available"
+            tool_kind = "native_tool"
+            [tools.declaration.input_contract.model_input_schema]
+            type = "object"
+        "#;
+        std::fs::write(&file, text).unwrap();
+        let found = read(&file).unwrap();
+        assert_eq!(found[0].model_schema().unwrap().text(), r#"{"type":"object"}"#);
+        std::fs::write(&file, "tools = 1\ntools = 2").unwrap();
+        assert!(read(&file).unwrap_err().contains("line 2"), "{}", read(&file).unwrap_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! The gRPC face of the role: handlers decode, call one method, and encode.
+
+mod discovery;
+mod encode;
+mod events;
+mod surfaces;
+mod sync;
+mod tools;
+
+use std::pin::Pin;
+
+use futures_util::Stream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+use toolplane_proto::v1;
+use toolplane_proto::v1::surface_service_server::SurfaceService;
+
+use crate::registry::Registry;
+
+/// What the handlers share. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct SurfaceApi {
+    pub(crate) registry: Registry,
+    pub(crate) defer_threshold: u32,
+    /// Cancelled when streams are to end.
+    pub(crate) stopping: CancellationToken,
+}
+
+type Answer<T> = Result<Response<T>, Status>;
+
+#[tonic::async_trait]
+impl SurfaceService for SurfaceApi {
+    type SyncCatalogStream = Pin<Box<dyn Stream<Item = Result<v1::SyncCatalogResponse, Status>> + Send>>;
+
+    async fn register_tools(
+        &self,
+        request: Request<v1::RegisterToolsRequest>,
+    ) -> Answer<v1::RegisterToolsResponse> {
+        Ok(tools::register(self, request).await.map(Response::new)?)
+    }
+
+    async fn get_tool(&self, request: Request<v1::GetToolRequest>) -> Answer<v1::GetToolResponse> {
+        Ok(tools::get(self, request).map(Response::new)?)
+    }
+
+    async fn list_tools(&self, request: Request<v1::ListToolsRequest>) -> Answer<v1::ListToolsResponse> {
+        Ok(tools::list(self, request).map(Response::new)?)
+    }
+
+    async fn retire_tool(&self, request: Request<v1::RetireToolRequest>) -> Answer<v1::RetireToolResponse> {
+        Ok(tools::retire(self, request).await.map(Response::new)?)
+    }
+
+    async fn create_surface(
+        &self,
+        request: Request<v1::CreateSurfaceRequest>,
+    ) -> Answer<v1::CreateSurfaceResponse> {
+        Ok(surfaces::create(self, request).await.map(Response::new)?)
+    }
+
+    async fn get_surface(&self, request: Request<v1::GetSurfaceRequest>) -> Answer<v1::GetSurfaceResponse> {
+        Ok(surfaces::get(self, request).await.map(Response::new)?)
+    }
+
+    async fn list_surfaces(&self, request: Request<v1::ListSurfacesRequest>) -> Answer<v1::ListSurfacesResponse> {
+        Ok(surfaces::list(self, request).await.map(Response::new)?)
+    }
+
+    async fn search_tools(&self, request: Request<v1::SearchToolsRequest>) -> Answer<v1::SearchToolsResponse> {
+        Ok(discovery::search(self, request).await.map(Response::new)?)
+    }
+
+    async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {
+        Ok(discovery::load(self, request).await.map(Response::new)?)
+    }
+
+    async fn list_events(&self, request: Request<v1::ListEventsRequest>) -> Answer<v1::ListEventsResponse> {
+        Ok(events::list(self, request).await.map(Response::new)?)
+    }
+
+    async fn resolve_tool(&self, request: Request<v1::ResolveToolRequest>) -> Answer<v1::ResolveToolResponse> {
+        Ok(discovery::resolve(self, request).await.map(Response::new)?)
+    }
+
+    async fn sync_catalog(
+        &self,
+        request: Request<Streaming<v1::SyncCatalogRequest>>,
+    ) -> Answer<Self::SyncCatalogStream> {
+        Ok(sync::sync(self, request).await.map(Response::new)?)
+    }
+}

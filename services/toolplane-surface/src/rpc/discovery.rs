@@ -1,0 +1,87 @@
+//! Searching a surface, loading tools, and telling schedulers what a name means.
+
+use tonic::Request;
+use toolplane_proto::convert::field;
+use toolplane_proto::v1;
+use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_proto::v1::resolve_tool_response::Resolution;
+use toolplane_records::payload::JsonPayload;
+use toolplane_runtime::ApiError;
+
+use super::{SurfaceApi, encode};
+use crate::error::of_field;
+use crate::surfaces::Meaning;
+use crate::tenant;
+
+const DEFAULT_MATCHES: usize = 10;
+const MAX_MATCHES: usize = 100;
+const MAX_NAMES: usize = 100;
+/// Longest query, in bytes.
+const MAX_QUERY_BYTES: usize = 8 * 1024;
+
+pub(super) async fn search(
+    api: &SurfaceApi,
+    request: Request<v1::SearchToolsRequest>,
+) -> Result<v1::SearchToolsResponse, ApiError> {
+    let tenant = tenant::of(request.metadata());
+    let request = request.into_inner();
+    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    if request.query.trim().is_empty() || request.query.len() > MAX_QUERY_BYTES {
+        return Err(ApiError::invalid_argument("query", format!("must have 1 to {MAX_QUERY_BYTES} bytes")));
+    }
+    let limit = match usize::try_from(request.limit) {
+        Ok(0) => DEFAULT_MATCHES,
+        Ok(limit) => limit.min(MAX_MATCHES),
+        Err(_) => MAX_MATCHES,
+    };
+    let result = api.registry.search(&tenant, &id, &request.query, limit).await?;
+    let wants_json = request.view() == v1::RecordView::Json;
+    Ok(v1::SearchToolsResponse {
+        result: Some((&result).into()),
+        json: wants_json.then(|| (&JsonPayload::of(&result)).into()),
+    })
+}
+
+pub(super) async fn load(
+    api: &SurfaceApi,
+    request: Request<v1::LoadToolsRequest>,
+) -> Result<v1::LoadToolsResponse, ApiError> {
+    let tenant = tenant::of(request.metadata());
+    let request = request.into_inner();
+    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    if request.names.is_empty() || request.names.len() > MAX_NAMES {
+        let rule = format!("has {} names; 1 to {MAX_NAMES} are allowed", request.names.len());
+        return Err(ApiError::invalid_argument("names", rule));
+    }
+    let loaded = api.registry.load(tenant, id, request.names).await?;
+    let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
+        name,
+        outcome: Some(match meaning {
+            Meaning::Callable(entry, tool) => Outcome::Loaded(encode::loaded(&entry, &tool)),
+            Meaning::Refused(refusal) => Outcome::Failure(encode::not_callable(refusal)),
+        }),
+    });
+    Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision: loaded.revision })
+}
+
+pub(super) async fn resolve(
+    api: &SurfaceApi,
+    request: Request<v1::ResolveToolRequest>,
+) -> Result<v1::ResolveToolResponse, ApiError> {
+    let tenant = tenant::named(request.metadata(), &request.get_ref().tenant)?;
+    let request = request.into_inner();
+    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    if request.name.is_empty() {
+        return Err(ApiError::invalid_argument("name", "is required"));
+    }
+    let (meaning, surface_revision, catalog_revision) = api.registry.resolve(&tenant, &id, &request.name).await?;
+    let resolution = match meaning {
+        Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
+            registration: Some(encode::registration(entry.tool.registration())),
+            digest: entry.tool.digest().to_string(),
+            revision: entry.revision,
+        }),
+        Meaning::Refused(refusal) => Resolution::NotCallable(encode::not_callable(refusal)),
+    };
+    Ok(v1::ResolveToolResponse { resolution: Some(resolution), surface_revision, catalog_revision })
+}

@@ -1,0 +1,78 @@
+//! What this role knows, as messages.
+
+use toolplane_catalog::Registration;
+use toolplane_catalog::catalog::Entry;
+use toolplane_proto::convert::field;
+use toolplane_proto::convert::word::{self, Word as _};
+use toolplane_proto::v1;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::surface::LoadedTool;
+
+use crate::surfaces::{Refusal, RefusalKind};
+
+pub(super) fn registration(registration: &Registration) -> v1::ToolRegistration {
+    v1::ToolRegistration {
+        declaration: Some((&registration.declaration).into()),
+        interface: field::out(&registration.interface),
+        execution_profile: field::out(&registration.execution_profile),
+        permission_profile: field::out(&registration.permission_profile),
+    }
+}
+
+pub(super) fn summary(entry: &Entry) -> v1::ToolSummary {
+    let registration = entry.tool.registration();
+    let declaration = &registration.declaration;
+    let execution = registration.execution_profile.as_ref().map(|profile| profile.execution_kind);
+    let risk = registration.permission_profile.as_ref().map(|profile| profile.risk_level);
+    v1::ToolSummary {
+        tool_id: declaration.tool_id.to_string(),
+        full_name: entry.tool.full_name().to_owned(),
+        aliases: registration.aliases().into_iter().map(str::to_owned).collect(),
+        title: declaration.title.clone(),
+        search_hint: registration.search_hint().to_owned(),
+        description: declaration.description.clone(),
+        lifecycle: declaration.lifecycle.number(),
+        tool_kind: declaration.tool_kind.as_str().to_owned(),
+        tool_kind_code: declaration.tool_kind.number(),
+        execution_kind: word::optional_text(execution),
+        execution_kind_code: word::optional_number(execution),
+        risk_level: word::optional_number(risk),
+        digest: entry.tool.digest().to_string(),
+        revision: entry.revision,
+    }
+}
+
+pub(super) fn loaded(entry: &Entry, loaded: &LoadedTool) -> v1::LoadedSchema {
+    let registration = entry.tool.registration();
+    // A tool without a schema takes no arguments, and a model has to be told so.
+    let none = || JsonPayload::from_checked(r#"{"type":"object","properties":{},"additionalProperties":false}"#);
+    let mut schema: v1::JsonPayload = match registration.model_schema() {
+        Some(schema) => schema.into(),
+        None => (&none()).into(),
+    };
+    "application/schema+json".clone_into(&mut schema.media_type);
+    v1::LoadedSchema {
+        tool: Some(loaded.into()),
+        model_input_schema: Some(schema),
+        description: registration.declaration.description.clone(),
+        digest: entry.tool.digest().to_string(),
+    }
+}
+
+pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
+    let kind = match refusal.kind {
+        RefusalKind::Unknown => v1::NotCallableKind::Unknown,
+        RefusalKind::NotLoaded => v1::NotCallableKind::NotLoaded,
+        RefusalKind::Blocked => v1::NotCallableKind::Blocked,
+        RefusalKind::Excluded => v1::NotCallableKind::Excluded,
+        RefusalKind::Retired => v1::NotCallableKind::Retired,
+    };
+    v1::NotCallable {
+        kind: kind.into(),
+        reason: word::optional_text(refusal.reason),
+        reason_code: word::optional_number(refusal.reason),
+        message: refusal.message,
+        tool_id: field::text(&refusal.tool_id),
+        similar_names: refusal.similar,
+    }
+}

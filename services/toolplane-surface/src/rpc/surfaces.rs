@@ -1,0 +1,162 @@
+//! Making, reading and listing surfaces.
+
+use prost::Message as _;
+use tonic::Request;
+use toolplane_catalog::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
+use toolplane_proto::convert::{field, word};
+use toolplane_proto::v1;
+use toolplane_records::ids::TenantId;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::vocabulary::SurfaceScope;
+use toolplane_runtime::ApiError;
+use uuid::Uuid;
+
+use super::SurfaceApi;
+use crate::error::of_field;
+use crate::surfaces::{Place, Wanted};
+use crate::{page, tenant};
+
+/// Longest producer, reason or message, in characters.
+const MAX_TEXT_CHARS: usize = 1_000;
+
+pub(super) async fn create(
+    api: &SurfaceApi,
+    request: Request<v1::CreateSurfaceRequest>,
+) -> Result<v1::CreateSurfaceResponse, ApiError> {
+    let tenant = tenant::of(request.metadata());
+    let wanted = read(api, tenant, request.into_inner())?;
+    let surface = api.registry.create_surface(&wanted).await?;
+    Ok(v1::CreateSurfaceResponse { surface: Some((&surface).into()) })
+}
+
+fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -> Result<Wanted, ApiError> {
+    let repeatable = repeatable(&request)?;
+    let scope = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
+    let mut wanted = SurfaceRequest::new(tenant, scope.unwrap_or(SurfaceScope::Session));
+    wanted.defer = match v1::DeferPolicy::try_from(request.defer_policy) {
+        Ok(v1::DeferPolicy::Unspecified | v1::DeferPolicy::Auto) => {
+            let own = if request.defer_threshold == 0 { api.defer_threshold } else { request.defer_threshold };
+            DeferPolicy::Auto { threshold: own }
+        }
+        Ok(v1::DeferPolicy::All) => DeferPolicy::All,
+        Ok(v1::DeferPolicy::None) => DeferPolicy::None,
+        Err(_) => return Err(unknown("defer_policy", request.defer_policy)),
+    };
+    let interactive = match v1::InteractionMode::try_from(request.interaction_mode) {
+        Ok(v1::InteractionMode::Interactive) => true,
+        Ok(v1::InteractionMode::NonInteractive | v1::InteractionMode::Unspecified) => false,
+        Err(_) => return Err(unknown("interaction_mode", request.interaction_mode)),
+    };
+    for (name, text) in [
+        ("role", &request.role),
+        ("producer", &request.producer),
+        ("surface_reason", &request.surface_reason),
+    ] {
+        bounded(name, text)?;
+    }
+    for (index, blocked) in request.blocked.iter().enumerate() {
+        bounded(&format!("blocked[{index}].message"), &blocked.message)?;
+    }
+    let model_capabilities: Option<JsonPayload> = object("model_capabilities", request.model_capabilities)?;
+    if let Some(given) = &model_capabilities {
+        wanted.model = given.parse::<ModelCapabilities>().map_err(|error| {
+            ApiError::invalid_argument("model_capabilities", format!("cannot be understood: {error}"))
+        })?;
+    }
+    wanted.role = RoleConstraints { role: request.role, interactive, ..RoleConstraints::default() };
+    wanted.producer = request.producer;
+    wanted.tool_refs = request.tool_refs;
+    wanted.namespaces = request.namespaces;
+    wanted.load = request.load;
+    let blocked = request.blocked.into_iter();
+    wanted.blocked = blocked.map(|blocked| BlockedName { name: blocked.name, message: blocked.message }).collect();
+    wanted.credentials = request.credential_refs.into_iter().collect();
+    wanted.feature_gates = request.feature_gate_refs.into_iter().collect();
+    wanted.capability_requirements = request.capability_requirements;
+    wanted.selection_policy = object("selection_policy", request.selection_policy)?;
+    wanted.default_tool_choice =
+        field::optional("default_tool_choice", request.default_tool_choice).map_err(of_field)?;
+    wanted.policy_refs = request.policy_refs;
+    wanted.runtime_refs = request.runtime_refs;
+    wanted.surface_reason = request.surface_reason;
+    Ok(Wanted {
+        request: wanted,
+        model_capabilities,
+        repeatable,
+    })
+}
+
+/// The request's id, and a digest of everything else in it.
+fn repeatable(request: &v1::CreateSurfaceRequest) -> Result<Option<(String, Digest)>, ApiError> {
+    if request.request_id.is_empty() {
+        return Ok(None);
+    }
+    let id = Uuid::parse_str(&request.request_id).map_err(|_| ApiError::invalid_argument("request_id", "must be a UUID"))?;
+    let body = v1::CreateSurfaceRequest { request_id: String::new(), ..request.clone() };
+    Ok(Some((id.to_string(), Digest::of(&body.encode_to_vec()))))
+}
+
+fn object(name: &str, value: Option<v1::JsonPayload>) -> Result<Option<JsonPayload>, ApiError> {
+    let value: Option<JsonPayload> = field::optional(name, value).map_err(of_field)?;
+    match &value {
+        Some(given) if !given.text().trim_start().starts_with('{') => {
+            Err(ApiError::invalid_argument(name, "must be a JSON object"))
+        }
+        _ => Ok(value),
+    }
+}
+
+fn unknown(name: &str, number: i32) -> ApiError {
+    ApiError::invalid_argument(name, format!("has the unknown value {number}"))
+}
+
+fn bounded(name: &str, text: &str) -> Result<(), ApiError> {
+    match text.chars().count() {
+        length if length > MAX_TEXT_CHARS => {
+            let rule = format!("has {length} characters; at most {MAX_TEXT_CHARS} are allowed");
+            Err(ApiError::invalid_argument(name, rule))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) async fn get(
+    api: &SurfaceApi,
+    request: Request<v1::GetSurfaceRequest>,
+) -> Result<v1::GetSurfaceResponse, ApiError> {
+    let tenant = tenant::of(request.metadata());
+    let request = request.into_inner();
+    let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    let surface = api.registry.surface(&tenant, &id).await?;
+    let wants_json = request.view() == v1::RecordView::Json;
+    Ok(v1::GetSurfaceResponse {
+        surface: Some((&surface).into()),
+        json: wants_json.then(|| (&JsonPayload::of(&surface)).into()),
+    })
+}
+
+pub(super) async fn list(
+    api: &SurfaceApi,
+    request: Request<v1::ListSurfacesRequest>,
+) -> Result<v1::ListSurfacesResponse, ApiError> {
+    let tenant = tenant::of(request.metadata());
+    let request = request.into_inner();
+    let size = page::size(request.page_size)?;
+    let filter = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
+    let scope = ("ListSurfaces", &tenant, filter);
+    let after = page::position(&scope, &request.page_token)?.map(|place| read_place(&place)).transpose()?;
+    let (surfaces, next) = api.registry.surfaces(&tenant, filter, after, size).await?;
+    Ok(v1::ListSurfacesResponse {
+        surfaces: surfaces.iter().map(Into::into).collect(),
+        next_page_token: next
+            .map(|place| page::token(&scope, &format!("{} {}", place.created_at, place.surface_id)))
+            .unwrap_or_default(),
+    })
+}
+
+fn read_place(text: &str) -> Result<Place, ApiError> {
+    let place = text.split_once(' ').and_then(|(created_at, surface_id)| {
+        Some(Place { created_at: created_at.parse().ok()?, surface_id: surface_id.to_owned() })
+    });
+    place.ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list; start again without one"))
+}

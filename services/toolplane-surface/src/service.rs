@@ -1,0 +1,110 @@
+//! The role as a whole: its store, its handlers, its background work.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
+use toolplane_records::ids::TenantId;
+use toolplane_records::vocabulary::ToolLifecycle;
+use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_runtime::server::Services;
+use toolplane_runtime::status::describe;
+use toolplane_runtime::{Config, Tasks};
+use toolplane_store::StoreError;
+use toolplane_store_embedded::EmbeddedStore;
+
+use crate::declarations;
+use crate::error::StartError;
+use crate::options::Options;
+use crate::registry::Registry;
+use crate::rpc::SurfaceApi;
+
+/// The surface role, running. It does not listen by itself: [`Service::add_to`] puts it behind a listener.
+#[derive(Debug)]
+pub struct Service {
+    api: SurfaceApi,
+    store: EmbeddedStore,
+    max_message_bytes: usize,
+}
+
+/// Opens the role as configured, with its background work among `tasks`.
+pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
+    Service::open(Options::from_config(config), tasks).await
+}
+
+impl Service {
+    /// Opens the role's store, reads its tools back, registers the configured tool files and starts the background work,
+    /// which ends with the shutdown of `tasks`.
+    pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
+        let store = EmbeddedStore::open(&options.store_dir, toolplane_store_embedded::Options::default())?;
+        let registry = Registry::open(Arc::new(store.clone()), options.sync_patience).await?;
+        for file in &options.declarations {
+            register_file(&registry, file).await?;
+        }
+        let (mut poisoned, stopping) = (store.poisoned(), tasks.shutdown().token());
+        tasks.spawn_fallible("surface store", async move {
+            let broken = stopping.run_until_cancelled(poisoned.wait_for(Option::is_some)).await;
+            match broken {
+                Some(Ok(reason)) => Err(reason.as_deref().unwrap_or_default().to_owned()),
+                _ => Ok(()),
+            }
+        });
+        let api = SurfaceApi {
+            registry,
+            defer_threshold: options.defer_threshold,
+            stopping: tasks.shutdown().token(),
+        };
+        Ok(Self { api, store, max_message_bytes: options.max_message_bytes })
+    }
+
+    /// Adds this role to what a listener answers for.
+    #[must_use]
+    pub fn add_to(&self, services: Services) -> Services {
+        let server = SurfaceServiceServer::new(self.api.clone())
+            .max_decoding_message_size(self.max_message_bytes)
+            .max_encoding_message_size(self.max_message_bytes);
+        services.with(server).without_span("toolplane.v1.SurfaceService/SyncCatalog")
+    }
+
+    /// Ends the store with a last checkpoint; call it after the listener has ended.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.store.close().await
+    }
+}
+
+/// The surface role in its process: opened, with its background work running, and added to `services`.
+pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
+    let service = start(&process.config, &process.tasks).await?;
+    let services = service.add_to(services);
+    let close = async move { Ok(service.close().await?) };
+    Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
+}
+
+/// Checks what only this role understands in the configuration: the tool files must be there and readable.
+pub fn check(config: &Config) -> Result<(), RoleError> {
+    for file in &config.surface.declarations {
+        declarations::read(file).map_err(|reason| StartError::Declarations { file: file.clone(), reason })?;
+    }
+    Ok(())
+}
+
+/// Registers the tools of a file. What was retired meanwhile stays retired.
+async fn register_file(registry: &Registry, file: &Path) -> Result<(), StartError> {
+    let refuse = |reason: String| StartError::Declarations { file: file.to_owned(), reason };
+    let mut tools = declarations::read(file).map_err(refuse)?;
+    let tenant = TenantId::unauthenticated();
+    tools.retain(|tool| {
+        let id = &tool.declaration.tool_id;
+        let known = registry.tool(&tenant, id);
+        let retired = known.is_ok_and(|entry| entry.tool.registration().lifecycle() == ToolLifecycle::Retired);
+        if retired {
+            tracing::warn!(tool_id = %id, file = %file.display(), "the file declares a retired tool; it stays retired");
+        }
+        !retired
+    });
+    let count = tools.len();
+    let refuse_all = |error: toolplane_runtime::ApiError| refuse(describe(&(&error).into()).to_string());
+    registry.register(tenant, tools, false).await.map_err(refuse_all)?;
+    tracing::info!(count, file = %file.display(), "tools registered");
+    Ok(())
+}

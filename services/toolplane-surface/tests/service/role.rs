@@ -1,0 +1,159 @@
+//! A running role, and tools to register.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
+use toolplane_records::payload::JsonPayload;
+use toolplane_runtime::client::{Peer, PeerSettings, connect, own_url};
+use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
+use toolplane_runtime::{Shutdown, Tasks};
+use toolplane_surface::{Options, Service};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Role {
+    pub(crate) client: SurfaceServiceClient<Peer>,
+    service: Service,
+    shutdown: Shutdown,
+    serving: JoinHandle<()>,
+    tasks: Tasks,
+}
+
+pub(crate) fn options(dir: &Path) -> Options {
+    Options {
+        store_dir: dir.join("surface"),
+        defer_threshold: 20,
+        declarations: Vec::new(),
+        sync_patience: Duration::from_millis(500),
+        max_message_bytes: 4 * 1024 * 1024,
+    }
+}
+
+impl Role {
+    pub(crate) async fn start(dir: &Path) -> Self {
+        Self::start_with(options(dir)).await
+    }
+
+    pub(crate) async fn start_with(options: Options) -> Self {
+        let shutdown = Shutdown::new();
+        let tasks = Tasks::new(shutdown.clone());
+        let service = Service::open(options, &tasks).await.unwrap();
+        let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+        let url = own_url(bound.address(), false);
+        let services = service.add_to(Services::new(FILE_DESCRIPTOR_SET).unwrap());
+        let running = Server::new(bound, services, ServerSettings::default()).unwrap().run(shutdown.clone());
+        let serving = tokio::spawn(async move {
+            running.await.unwrap();
+        });
+        let client = SurfaceServiceClient::new(connect(&url, &PeerSettings::default()).unwrap());
+        Self { client, service, shutdown, serving, tasks }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.shutdown.request();
+        timeout(PATIENCE, self.serving).await.unwrap().unwrap();
+        self.tasks.join(PATIENCE).await.unwrap();
+        self.service.close().await.unwrap();
+    }
+
+    pub(crate) async fn register(
+        &self,
+        tools: Vec<v1::ToolRegistration>,
+    ) -> Result<v1::RegisterToolsResponse, tonic::Status> {
+        let request = v1::RegisterToolsRequest { tools, validate_only: false };
+        self.client.clone().register_tools(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn surface(&self, request: v1::CreateSurfaceRequest) -> v1::ToolSurface {
+        self.client.clone().create_surface(request).await.unwrap().into_inner().surface.unwrap()
+    }
+
+    pub(crate) async fn get(&self, surface: &str) -> v1::GetSurfaceResponse {
+        let request =
+            v1::GetSurfaceRequest { surface_id: surface.to_owned(), view: v1::RecordView::Json.into() };
+        self.client.clone().get_surface(request).await.unwrap().into_inner()
+    }
+
+    pub(crate) async fn search(&self, surface: &str, query: &str) -> v1::SearchResult {
+        let request = v1::SearchToolsRequest {
+            surface_id: surface.to_owned(),
+            query: query.to_owned(),
+            ..Default::default()
+        };
+        self.client.clone().search_tools(request).await.unwrap().into_inner().result.unwrap()
+    }
+
+    pub(crate) async fn load(&self, surface: &str, names: &[&str]) -> v1::LoadToolsResponse {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let request = v1::LoadToolsRequest { surface_id: surface.to_owned(), names };
+        self.client.clone().load_tools(request).await.unwrap().into_inner()
+    }
+
+    pub(crate) async fn resolve(&self, surface: &str, name: &str) -> v1::ResolveToolResponse {
+        let request = v1::ResolveToolRequest {
+            surface_id: surface.to_owned(),
+            name: name.to_owned(),
+            tenant: String::new(),
+        };
+        self.client.clone().resolve_tool(request).await.unwrap().into_inner()
+    }
+
+    pub(crate) async fn refusal(&self, surface: &str, name: &str) -> v1::NotCallable {
+        match self.resolve(surface, name).await.resolution.unwrap() {
+            v1::resolve_tool_response::Resolution::NotCallable(refusal) => refusal,
+            other => panic!("`{name}` can be called: {other:?}"),
+        }
+    }
+
+    pub(crate) async fn resolved(&self, surface: &str, name: &str) -> v1::ResolvedTool {
+        match self.resolve(surface, name).await.resolution.unwrap() {
+            v1::resolve_tool_response::Resolution::Resolved(tool) => tool,
+            other => panic!("`{name}` cannot be called: {other:?}"),
+        }
+    }
+
+    pub(crate) async fn retire(&self, tool_id: &str) -> Result<v1::RetireToolResponse, tonic::Status> {
+        let request = v1::RetireToolRequest { tool_id: tool_id.to_owned(), reason: "replaced".to_owned() };
+        self.client.clone().retire_tool(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn events(&self, subject: v1::list_events_request::Subject) -> Vec<v1::Event> {
+        let request = v1::ListEventsRequest { subject: Some(subject), ..Default::default() };
+        self.client.clone().list_events(request).await.unwrap().into_inner().events
+    }
+}
+
+pub(crate) fn tool(namespace: &str, name: &str) -> v1::ToolRegistration {
+    let schema = JsonPayload::from_checked(
+        r#"{"type":"object","properties":{"path":{"type":"string"},"max":{"maximum":9007199254740993}}}"#,
+    );
+    v1::ToolRegistration {
+        declaration: Some(v1::ToolDeclaration {
+            tool_id: format!("tool_{namespace}_{name}"),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            search_hint: format!("{name} something in {namespace}"),
+            description: format!("Use it to {name} in {namespace}."),
+            lifecycle: v1::ToolLifecycle::Available.into(),
+            tool_kind: "function".to_owned(),
+            input_contract: Some(v1::InputContract {
+                model_input_schema: Some((&schema).into()),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+pub(crate) fn changed(
+    mut tool: v1::ToolRegistration,
+    change: impl FnOnce(&mut v1::ToolDeclaration),
+) -> v1::ToolRegistration {
+    change(tool.declaration.as_mut().unwrap());
+    tool
+}

@@ -1,0 +1,232 @@
+//! Making surfaces, finding and loading tools in them.
+
+use std::time::{Duration, Instant};
+
+use tonic::Code;
+use toolplane_proto::v1;
+use toolplane_proto::v1::list_events_request::Subject;
+use toolplane_proto::v1::load_outcome::Outcome;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::surface::ToolSurface;
+
+use crate::role::{Role, tool};
+
+fn deferred() -> v1::CreateSurfaceRequest {
+    v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() }
+}
+
+#[tokio::test]
+async fn from_search_over_loading_to_a_callable_tool() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("mail", "send")]).await.unwrap();
+    let made = role.surface(deferred()).await;
+    assert_eq!((made.loaded_tools.len(), made.deferred_tools.len(), made.revision), (0, 3, 1));
+    let id = made.surface_id;
+    let refusal = role.refusal(&id, "files.read").await;
+    assert_eq!(refusal.kind(), v1::NotCallableKind::NotLoaded);
+    assert_eq!(refusal.reason, "deferred_until_discovered");
+    let found = role.search(&id, "read files").await;
+    assert_eq!((found.query_type.as_str(), found.next_action.as_str()), ("keyword", "load_schema_then_call"));
+    assert_eq!(found.matches[0], "tool_files_read");
+    let exact = role.search(&id, "select:mail.send,files.fly").await;
+    assert_eq!((exact.matches, exact.missing_names), (vec!["tool_mail_send".to_owned()], vec!["files.fly".to_owned()]));
+    assert_eq!(role.search(&id, "teleportation").await.next_action, "refine_query");
+    let loaded = role.load(&id, &["files.read", "files.fly"]).await;
+    assert_eq!(loaded.surface_revision, 2);
+    let Some(Outcome::Loaded(schema)) = &loaded.outcomes[0].outcome else { panic!("{loaded:?}") };
+    let text = JsonPayload::try_from(schema.model_input_schema.clone().unwrap()).unwrap();
+    assert!(text.text().contains("9007199254740993"), "the exact schema");
+    let Some(Outcome::Failure(failure)) = &loaded.outcomes[1].outcome else { panic!("{loaded:?}") };
+    assert_eq!(failure.kind(), v1::NotCallableKind::Unknown);
+    let resolved = role.resolved(&id, "files__read").await;
+    assert_eq!(resolved.digest, schema.digest);
+    assert_eq!(role.load(&id, &["files.read"]).await.surface_revision, 2, "loading again changes nothing");
+    assert_eq!(role.search(&id, "select:files.read").await.next_action, "call");
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    role.resolved(&id, "read").await;
+    let stored = role.get(&id).await;
+    let record: ToolSurface = JsonPayload::try_from(stored.json.unwrap()).unwrap().parse().unwrap();
+    assert_eq!((record.loaded_tools.len(), record.deferred_tools.len(), record.revision), (1, 2, 2));
+    let events = role.events(Subject::SurfaceId(id)).await;
+    let types: Vec<_> = events.iter().map(|event| event.event_type.as_str()).collect();
+    let expected = [
+        "tool.surface.created",
+        "tool.deferred.discovered",
+        "tool.deferred.discovered",
+        "tool.deferred.loaded",
+        "tool.surface.updated",
+    ];
+    assert_eq!(types, expected);
+    assert!(events.iter().zip(1..).all(|(event, seq)| event.sequence == seq));
+    assert_eq!(events[3].tool_id, "tool_files_read");
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn every_hidden_tool_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    let mut person = tool("chat", "ask");
+    person.interface = Some(v1::ToolInterface {
+        interface_id: "iface_ask".to_owned(),
+        tool_id: "tool_chat_ask".to_owned(),
+        requires_user_interaction: Some(true),
+        ..Default::default()
+    });
+    role.register(vec![tool("files", "read"), tool("files", "write"), tool("mail", "send"), person]).await.unwrap();
+    let blocked = v1::BlockedName { name: "files.write".to_owned(), message: "is frozen this week".to_owned() };
+    let request = v1::CreateSurfaceRequest {
+        namespaces: vec!["files".to_owned(), "chat".to_owned()],
+        blocked: vec![blocked],
+        ..Default::default()
+    };
+    let id = role.surface(request.clone()).await.surface_id;
+    let check = async |name: &str, kind: v1::NotCallableKind, reason: &str, words: &str| {
+        let refusal = role.refusal(&id, name).await;
+        assert_eq!((refusal.kind(), refusal.reason.as_str()), (kind, reason), "{name}");
+        assert!(refusal.message.contains(words), "{}", refusal.message);
+    };
+    use v1::NotCallableKind::{Blocked, Excluded, Unknown};
+    check("files.write", Blocked, "policy_blocked", "frozen").await;
+    check("mail.send", Excluded, "not_selected", "not part of this surface").await;
+    check("chat.ask", Excluded, "role_not_allowed", "person").await;
+    check("nothing", Unknown, "", "search").await;
+    assert_eq!(role.refusal(&id, "files.raed").await.similar_names, ["files.read"]);
+    let interactive =
+        v1::CreateSurfaceRequest { interaction_mode: v1::InteractionMode::Interactive.into(), ..request };
+    let id = role.surface(interactive).await.surface_id;
+    role.resolved(&id, "chat.ask").await;
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn a_repeated_request_finds_the_surface_it_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let request = v1::CreateSurfaceRequest { request_id: uuid::Uuid::now_v7().to_string(), ..deferred() };
+    let racing = futures_util::future::join_all((0..8).map(|_| role.surface(request.clone()))).await;
+    let first = racing[0].surface_id.clone();
+    assert!(racing.iter().all(|surface| surface.surface_id == first));
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    assert_eq!(role.surface(request.clone()).await.surface_id, first);
+    let other = v1::CreateSurfaceRequest { producer: "somebody else".to_owned(), ..request.clone() };
+    let status = role.client.clone().create_surface(other).await.unwrap_err();
+    assert_eq!(status.code(), Code::AlreadyExists);
+    let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
+    assert_eq!(listed.surfaces.len(), 1, "only one was made");
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn a_wrong_request_is_refused_before_anything_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let list = JsonPayload::from_checked("[1]");
+    let cases = [
+        v1::CreateSurfaceRequest { request_id: "seven".to_owned(), ..Default::default() },
+        v1::CreateSurfaceRequest { scope: "nowhere".to_owned(), ..Default::default() },
+        v1::CreateSurfaceRequest { tool_refs: vec!["files.raed".to_owned()], ..Default::default() },
+        v1::CreateSurfaceRequest { defer_policy: 99, ..Default::default() },
+        v1::CreateSurfaceRequest { model_capabilities: Some((&list).into()), ..Default::default() },
+    ];
+    for request in cases {
+        let status = role.client.clone().create_surface(request.clone()).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{request:?}");
+    }
+    let listed = role.client.clone().list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner();
+    assert!(listed.surfaces.is_empty());
+    let unknown = v1::GetSurfaceRequest { surface_id: "surface_none".to_owned(), ..Default::default() };
+    assert_eq!(role.client.clone().get_surface(unknown).await.unwrap_err().code(), Code::NotFound);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn surfaces_are_listed_newest_first_by_scope() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let mut made = Vec::new();
+    for n in 0..9 {
+        let scope = ["session", "turn", "task"][n % 3].to_owned();
+        made.push(role.surface(v1::CreateSurfaceRequest { scope, ..Default::default() }).await.surface_id);
+    }
+    let list = async |scope: &str, page_size: i32| {
+        let (mut seen, mut page_token) = (Vec::new(), String::new());
+        loop {
+            let scope = scope.to_owned();
+            let request = v1::ListSurfacesRequest { scope, page_size, page_token, ..Default::default() };
+            let page = role.client.clone().list_surfaces(request).await.unwrap().into_inner();
+            seen.extend(page.surfaces.into_iter().map(|surface| surface.surface_id));
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return seen;
+            }
+        }
+    };
+    let newest_first: Vec<_> = made.iter().rev().cloned().collect();
+    assert_eq!(list("", 4).await, newest_first);
+    let turns: Vec<_> = newest_first.iter().filter(|id| made.iter().position(|m| m == *id).unwrap() % 3 == 1).collect();
+    assert_eq!(list("turn", 2).await.iter().collect::<Vec<_>>(), turns);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn concurrent_loads_all_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register((0..12).map(|n| tool("files", &format!("t{n}"))).collect()).await.unwrap();
+    let id = role.surface(deferred()).await.surface_id;
+    let names: Vec<String> = (0..12).map(|n| format!("files.t{n}")).collect();
+    let each = names.iter().map(|name| async {
+        role.load(&id, &[name]).await;
+        role.search(&id, "select:files.t0,files.t11").await;
+    });
+    futures_util::future::join_all(each).await;
+    let surface = role.get(&id).await.surface.unwrap();
+    assert_eq!((surface.loaded_tools.len(), surface.deferred_tools.len(), surface.revision), (12, 0, 13));
+    let events = role.events(Subject::SurfaceId(id)).await;
+    assert!(events.iter().zip(1..).all(|(event, seq)| event.sequence == seq), "the log has no gap");
+    assert_eq!(events.iter().filter(|event| event.event_type == "tool.deferred.loaded").count(), 12);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn three_thousand_tools_are_usable() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    for batch in 0..3 {
+        let tools = (0..1000).map(|n| tool(&format!("space{}", n % 40), &format!("action{}", batch * 1000 + n)));
+        role.register(tools.collect()).await.unwrap();
+    }
+    role.stop().await;
+    let started = Instant::now();
+    let role = Role::start(dir.path()).await;
+    println!("start with 3000 tools: {:?}", started.elapsed());
+    let everything = v1::CreateSurfaceRequest { defer_threshold: 5_000, ..Default::default() };
+    let made = role.surface(everything).await;
+    assert_eq!(made.loaded_tools.len(), 3000);
+    let id = made.surface_id;
+    let timed = async |what: &str, name: &str, times: u32| {
+        let started = Instant::now();
+        for _ in 0..times {
+            role.resolve(&id, name).await;
+        }
+        let each = started.elapsed() / times;
+        println!("{what}: {each:?}");
+        each
+    };
+    let known = timed("resolve a known name", "space7.action2967", 100).await;
+    let unknown = timed("resolve an unknown name", "space7.action99999", 5).await;
+    let started = Instant::now();
+    let found = role.search(&id, "action1234").await;
+    println!("search: {:?}", started.elapsed());
+    assert_eq!(found.matches[0], "tool_space34_action1234");
+    // Far above what it takes, far below what a walk over everything for everything would.
+    assert!(known < Duration::from_millis(200) && unknown < Duration::from_secs(5));
+    role.stop().await;
+}

@@ -1,0 +1,125 @@
+//! The stream that keeps schedulers' caches right.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Streaming};
+use toolplane_proto::v1;
+use toolplane_proto::v1::catalog_change::Subject;
+
+use crate::role::{PATIENCE, Role, changed, options, tool};
+
+/// A scheduler's end of the stream.
+struct Subscriber {
+    acknowledgements: mpsc::Sender<v1::SyncCatalogRequest>,
+    updates: Streaming<v1::SyncCatalogResponse>,
+}
+
+impl Subscriber {
+    async fn connect(role: &Role) -> Self {
+        let (acknowledgements, outgoing) = mpsc::channel(16);
+        let subscriber = v1::SyncCatalogRequest { subscriber: "test".to_owned(), acknowledged_revision: 0 };
+        acknowledgements.send(subscriber).await.unwrap();
+        let updates = role.client.clone().sync_catalog(ReceiverStream::new(outgoing)).await.unwrap().into_inner();
+        let mut connected = Self { acknowledgements, updates };
+        assert!(connected.next().await.reset, "the first message resets the cache");
+        connected
+    }
+
+    async fn next(&mut self) -> v1::SyncCatalogResponse {
+        timeout(PATIENCE, self.updates.message()).await.unwrap().unwrap().unwrap()
+    }
+
+    async fn acknowledge(&self, acknowledged_revision: u64) {
+        let message = v1::SyncCatalogRequest { subscriber: String::new(), acknowledged_revision };
+        self.acknowledgements.send(message).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_answered_only_after_every_scheduler_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start_with(toolplane_surface::Options {
+        // Long: only an acknowledgement can end the wait.
+        sync_patience: PATIENCE,
+        ..options(dir.path())
+    })
+    .await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let deferred = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };
+    let surface = role.surface(deferred).await.surface_id;
+    let (mut one, mut two) = (Subscriber::connect(&role).await, Subscriber::connect(&role).await);
+    let mut loading = Box::pin(role.load(&surface, &["files.read"]));
+    let update = tokio::select! {
+        update = one.next() => update,
+        _ = &mut loading => panic!("answered before anyone was told"),
+    };
+    assert_eq!(update.changes[0].subject, Some(Subject::SurfaceId(surface.clone())));
+    let resolved = role.resolve(&surface, "files.read").await;
+    assert!(resolved.catalog_revision >= update.catalog_revision, "who was told sees the change");
+    role.resolved(&surface, "files.read").await;
+    one.acknowledge(update.catalog_revision).await;
+    assert!(timeout(Duration::from_millis(200), &mut loading).await.is_err(), "one has not acknowledged yet");
+    let told = two.next().await;
+    two.acknowledge(told.catalog_revision).await;
+    timeout(PATIENCE, loading).await.unwrap();
+    let mut retiring = Box::pin(role.retire("tool_files_read"));
+    let update = tokio::select! {
+        update = one.next() => update,
+        _ = &mut retiring => panic!("answered before anyone was told"),
+    };
+    assert_eq!(update.changes[0].subject, Some(Subject::ToolId("tool_files_read".to_owned())));
+    one.acknowledge(update.catalog_revision).await;
+    // The other scheduler leaves; nobody waits for it any longer.
+    drop(two);
+    timeout(PATIENCE, retiring).await.unwrap().unwrap();
+    drop(one);
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn a_scheduler_that_stays_silent_is_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    let mut silent = Subscriber::connect(&role).await;
+    let started = Instant::now();
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(500), "it had its time");
+    let ended = async {
+        loop {
+            if let Err(status) = silent.updates.message().await {
+                return status;
+            }
+        }
+    };
+    assert_eq!(timeout(PATIENCE, ended).await.unwrap().code(), Code::Unavailable);
+    let newer = changed(tool("files", "read"), |tool| tool.title = "Read".to_owned());
+    timeout(PATIENCE, role.register(vec![newer])).await.unwrap().unwrap();
+    role.stop().await;
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_stream_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    let mut subscriber = Subscriber::connect(&role).await;
+    let stopping = role.stop();
+    let ended = async { subscriber.updates.message().await.unwrap() };
+    let (ended, ()) = tokio::join!(timeout(PATIENCE, ended), stopping);
+    assert!(ended.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn revisions_grow_over_restarts() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read")]).await.unwrap();
+    let surface = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    let before = role.resolve(&surface, "files.read").await.catalog_revision;
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    assert!(role.resolve(&surface, "files.read").await.catalog_revision >= before);
+    role.stop().await;
+}
