@@ -62,11 +62,17 @@ pub struct ToolDeclaration {
 }
 
 impl ToolDeclaration {
-    /// `namespace.name`, unless the name already starts with the namespace: what people and models type.
+    /// `namespace.name`: what people and models type. A name that repeats the namespace, or its last part, is not repeated:
+    /// `local.shell` and `shell.exec` make `local.shell.exec`.
     pub fn full_name(&self) -> String {
-        match self.name.strip_prefix(self.namespace.as_str()) {
-            Some(rest) if rest.starts_with('.') => self.name.clone(),
-            _ => format!("{}.{}", self.namespace, self.name),
+        let (namespace, name) = (self.namespace.as_str(), self.name.as_str());
+        if name.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('.')) {
+            return name.to_owned();
+        }
+        let last = namespace.rsplit('.').next().unwrap_or(namespace);
+        match name.strip_prefix(last).and_then(|rest| rest.strip_prefix('.')) {
+            Some(rest) if !rest.is_empty() => format!("{namespace}.{rest}"),
+            _ => format!("{namespace}.{name}"),
         }
     }
 }

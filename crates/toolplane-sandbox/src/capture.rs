@@ -1,7 +1,5 @@
 //! Output of a tool, kept within a bound: its beginning and its end.
 
-use std::collections::VecDeque;
-
 /// Which of the tool's two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputStream {
@@ -52,7 +50,9 @@ impl Captured {
 #[derive(Debug)]
 pub(crate) struct Capture {
     head: Vec<u8>,
-    tail: VecDeque<u8>,
+    /// The last bytes after the head; once it is as long as `half`, the oldest byte is at `start`.
+    ring: Vec<u8>,
+    start: usize,
     half: usize,
     total_bytes: u64,
     total_lines: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Capture {
 impl Capture {
     pub(crate) fn new(kept_bytes: u64) -> Self {
         let half = usize::try_from(kept_bytes / 2).unwrap_or(usize::MAX).max(1);
-        Self { head: Vec::new(), tail: VecDeque::new(), half, total_bytes: 0, total_lines: 0 }
+        Self { head: Vec::new(), ring: Vec::new(), start: 0, half, total_bytes: 0, total_lines: 0 }
     }
 
     pub(crate) fn push(&mut self, chunk: &[u8]) {
@@ -69,10 +69,16 @@ impl Capture {
         self.total_lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
         let (first, rest) = chunk.split_at(chunk.len().min(self.half - self.head.len()));
         self.head.extend_from_slice(first);
+        // Only what could still be in the tail afterwards.
         let rest = &rest[rest.len().saturating_sub(self.half)..];
-        let surplus = (self.tail.len() + rest.len()).saturating_sub(self.half);
-        self.tail.drain(..surplus);
-        self.tail.extend(rest);
+        let (filling, over) = rest.split_at(rest.len().min(self.half - self.ring.len()));
+        self.ring.extend_from_slice(filling);
+        let (to_end, wrapped) = over.split_at(over.len().min(self.half - self.start));
+        self.ring[self.start..self.start + to_end.len()].copy_from_slice(to_end);
+        self.ring[..wrapped.len()].copy_from_slice(wrapped);
+        if !over.is_empty() {
+            self.start = (self.start + over.len()) % self.half;
+        }
     }
 
     pub(crate) fn total_bytes(&self) -> u64 {
@@ -83,11 +89,12 @@ impl Capture {
         self.total_lines
     }
 
-    pub(crate) fn finish(self, killed: bool) -> Captured {
-        let kept = (self.head.len() + self.tail.len()) as u64;
+    pub(crate) fn finish(mut self, killed: bool) -> Captured {
+        let kept = (self.head.len() + self.ring.len()) as u64;
+        self.ring.rotate_left(self.start);
         Captured {
             head: self.head,
-            tail: self.tail.into(),
+            tail: self.ring,
             total_bytes: self.total_bytes,
             total_lines: self.total_lines,
             truncated: killed || kept < self.total_bytes,

@@ -43,7 +43,7 @@ impl Default for Limits {
             open_files: 256,
             file_bytes: 64 * MIB,
             scratch_bytes: 256 * MIB,
-            output_kept_bytes: MIB,
+            output_kept_bytes: 16 * MIB,
             output_max_bytes: 16 * MIB,
         }
     }

@@ -22,8 +22,8 @@ const FOLDER: &str = ".toolplane-demo";
 
 /// Rules of the demo: reading is allowed, commands are asked about, everything outward is denied.
 const CONFIG: &str = r#"
-[log]
-filter = "info"
+[executor.http]
+allow = ["127.0.0.1:80"]
 
 [[permission.rules]]
 id = "reading_is_fine"
@@ -35,7 +35,7 @@ reason = "tools that only read below the workspace are harmless"
 [[permission.rules]]
 id = "commands_need_a_person"
 behavior = "ask"
-tool = "shell.exec"
+tool = "local.shell.exec"
 reason = "commands are looked at by a person first"
 
 [[permission.rules]]

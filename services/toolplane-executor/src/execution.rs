@@ -41,11 +41,7 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
         return give_back(&core, &seat, reason);
     };
     let timing = Timing { started_at: SystemTime::now(), started: Instant::now() };
-    let read = Call::read(dispatch, core.options.max_message_bytes).and_then(|mut call| {
-        core.options.egress.narrow(&mut call.tool.binding)?;
-        Ok(call)
-    });
-    let call = match read {
+    let mut call = match Call::read(dispatch, core.options.max_message_bytes) {
         Ok(call) => call,
         Err(error) => return report(&core, &seat, outcome::refused(*error, &timing)),
     };
@@ -56,6 +52,10 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
         parenting: core.options.queue_parenting,
     };
     let span = spans::process(&call.facts(), &queued);
+    if let Err(error) = core.options.egress.narrow(&mut call.tool.binding) {
+        spans::end_execution(&span, Some(error.error_class));
+        return report(&core, &seat, outcome::refused(*error, &timing));
+    }
     perform(&core, &seat, &call, &timing, &span).instrument(span.clone()).await;
 }
 

@@ -241,8 +241,8 @@ impl Leases {
         self.table.lock().held.keys().cloned().collect()
     }
 
-    /// Everything a new stream must know, taken at one instant. `then` runs before anything can change.
-    pub(crate) fn snapshot<T>(&self, then: impl FnOnce(Snapshot) -> T) -> T {
+    /// Everything a new stream must know, taken at one instant.
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let table = self.table.lock();
         let mut snapshot = Snapshot::default();
         for (lease, held) in &table.held {
@@ -253,6 +253,6 @@ impl Leases {
                 _ => {}
             }
         }
-        then(snapshot)
+        snapshot
     }
 }

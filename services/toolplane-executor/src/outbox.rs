@@ -58,7 +58,11 @@ impl Outbox {
     /// Starts a stream: first `hello` with every lease held, then whatever the scheduler may have missed.
     pub(crate) fn open(&self, leases: &Leases, hello: WorkerHello) -> Reader {
         let wake = Arc::new(Notify::new());
-        leases.snapshot(|missed| self.0.lock().restart(wake.clone(), hello, missed));
+        // Locked before the snapshot: an end that is not in it waits here and is said on the new stream. Everywhere in
+        // this file this lock comes before that of the leases.
+        let mut state = self.0.lock();
+        state.restart(wake.clone(), hello, leases.snapshot());
+        drop(state);
         Reader { wake, over: false }
     }
 

@@ -60,12 +60,7 @@ impl Book {
     }
 
     /// The id of the question about one input of one call under one declaration.
-    pub fn id_of(
-        tenant: &TenantId,
-        invocation: &InvocationId,
-        declaration: &Digest,
-        input: &Digest,
-    ) -> ApprovalId {
+    pub fn id_of(tenant: &TenantId, invocation: &InvocationId, declaration: &Digest, input: &Digest) -> ApprovalId {
         keys::approval_id(tenant, invocation, declaration, input)
     }
 
@@ -130,7 +125,7 @@ impl Book {
         after: &Approval,
         beside: Option<(RecordKey, Bytes)>,
     ) -> Result<bool, BookError> {
-        let head = self.store.events(keys::CHANGES, u64::MAX, 1).await?.head_seq;
+        let head = self.head().await?;
         let bytes = Bytes::from(serde_json::to_vec(after)?);
         let expected = before.map_or(Expect::Absent, |stored| Expect::Version(stored.version));
         let mut compare = vec![(key.clone(), expected)];
@@ -175,10 +170,7 @@ fn settled(before: &Approval, after: &Approval) -> Vec<IndexOp> {
     vec![
         IndexOp::Remove { index: keys::in_state(&before.tenant, before.state), member: member.clone() },
         IndexOp::Put { index: keys::in_state(&after.tenant, after.state), score: keys::asked_at(after), member },
-        IndexOp::Remove {
-            index: keys::EXPIRY.to_owned(),
-            member: keys::member(&after.tenant, &after.approval_id),
-        },
+        IndexOp::Remove { index: keys::EXPIRY.to_owned(), member: keys::member(&after.tenant, &after.approval_id) },
     ]
 }
 

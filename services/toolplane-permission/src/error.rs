@@ -44,7 +44,6 @@ impl From<BookError> for ApiError {
                 Self::FailedPrecondition { reason: "APPROVAL_SETTLED", subject, message }
             }
             BookError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
-            BookError::FutureRevision { .. } => Self::invalid_argument("from_revision", message),
             BookError::Store(error) => of_store(&error),
             BookError::Unreadable(error) => Self::internal("RECORD_UNREADABLE", error),
         }

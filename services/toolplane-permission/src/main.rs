@@ -7,8 +7,7 @@ use toolplane_proto::FILE_DESCRIPTOR_SET;
 use toolplane_runtime::process::{self, Plan};
 
 fn main() -> ExitCode {
-    let plan =
-        Plan { role: "permission", listens: true, check: |config| Ok(Options::from_config(config).map(drop)?) };
+    let plan = Plan { role: "permission", listens: true, check: |config| Ok(Options::from_config(config).map(drop)?) };
     process::main(plan, FILE_DESCRIPTOR_SET, |process, services| async move {
         toolplane_permission::role(&process, services).await
     })

@@ -43,10 +43,7 @@ impl PermissionService for PermissionApi {
         Ok(rules::list(self, request.get_ref()).map(Response::new)?)
     }
 
-    async fn list_approvals(
-        &self,
-        request: Request<v1::ListApprovalsRequest>,
-    ) -> Answer<v1::ListApprovalsResponse> {
+    async fn list_approvals(&self, request: Request<v1::ListApprovalsRequest>) -> Answer<v1::ListApprovalsResponse> {
         Ok(approvals::list(self, request).await.map(Response::new)?)
     }
 
@@ -68,10 +65,7 @@ impl PermissionService for PermissionApi {
         Ok(approvals::withdraw(self, request).await.map(Response::new)?)
     }
 
-    async fn watch_approvals(
-        &self,
-        request: Request<v1::WatchApprovalsRequest>,
-    ) -> Answer<Self::WatchApprovalsStream> {
+    async fn watch_approvals(&self, request: Request<v1::WatchApprovalsRequest>) -> Answer<Self::WatchApprovalsStream> {
         Ok(watch::watch(self, request).await.map(Response::new)?)
     }
 }

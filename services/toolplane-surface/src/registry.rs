@@ -56,8 +56,7 @@ impl Registry {
         // Revisions grow over restarts as long as there is less than one change a millisecond.
         let revision = keys::score(store.now().await?);
         let hub = Hub::new(revision, patience);
-        let registry =
-            Self(Arc::new(Inner { store, hub, surfaces: Cache::default(), tenants: DashMap::new() }));
+        let registry = Self(Arc::new(Inner { store, hub, surfaces: Cache::default(), tenants: DashMap::new() }));
         let mut after: Option<String> = None;
         loop {
             let page = registry.0.store.keys(Family::Declaration, after.as_deref(), READ_PAGE).await?;

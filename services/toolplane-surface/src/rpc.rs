@@ -32,10 +32,7 @@ type Answer<T> = Result<Response<T>, Status>;
 impl SurfaceService for SurfaceApi {
     type SyncCatalogStream = Pin<Box<dyn Stream<Item = Result<v1::SyncCatalogResponse, Status>> + Send>>;
 
-    async fn register_tools(
-        &self,
-        request: Request<v1::RegisterToolsRequest>,
-    ) -> Answer<v1::RegisterToolsResponse> {
+    async fn register_tools(&self, request: Request<v1::RegisterToolsRequest>) -> Answer<v1::RegisterToolsResponse> {
         Ok(tools::register(self, request).await.map(Response::new)?)
     }
 
@@ -51,10 +48,7 @@ impl SurfaceService for SurfaceApi {
         Ok(tools::retire(self, request).await.map(Response::new)?)
     }
 
-    async fn create_surface(
-        &self,
-        request: Request<v1::CreateSurfaceRequest>,
-    ) -> Answer<v1::CreateSurfaceResponse> {
+    async fn create_surface(&self, request: Request<v1::CreateSurfaceRequest>) -> Answer<v1::CreateSurfaceResponse> {
         Ok(surfaces::create(self, request).await.map(Response::new)?)
     }
 

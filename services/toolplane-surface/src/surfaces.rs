@@ -52,7 +52,7 @@ impl Registry {
         }
         let now = self.now().await?;
         let tenant = &wanted.request.tenant;
-        let id = SurfaceId::from_trusted(format!("surface_{}", Uuid::now_v7().simple()));
+        let id = SurfaceId::from_trusted(format!("surf_{}", Uuid::now_v7().simple()));
         let owner = self.tenant(tenant);
         let surface = select(&owner.catalog.read(), &wanted.request, id.clone(), now).map_err(of_violations)?;
         let created = json!({

@@ -1,5 +1,7 @@
 //! The role behind its real listener, on the real store, spoken to over gRPC.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
+
 #[path = "service/catalog.rs"]
 mod catalog;
 #[path = "service/role.rs"]

@@ -30,7 +30,7 @@ fn put(json: &mut Value, pointer: &str, value: Value) {
 #[test]
 fn the_standards_shell_tool_is_accepted() {
     let checked = validate(&registration(&shell_json()), &Limits::default()).unwrap();
-    assert_eq!(checked.full_name(), "local.shell.shell.exec");
+    assert_eq!(checked.full_name(), "local.shell.exec");
     assert_eq!(checked.digest(), checked.registration().digest());
     let minimal = validate(&tool("a", "b"), &Limits::default()).unwrap();
     assert_ne!(minimal.digest(), checked.digest());

@@ -2,7 +2,7 @@
 //!
 //! One line of `tests/data/hostile.jsonl` is one case. Every case passes, fails, or is not applicable for a stated reason;
 //! nothing is skipped silently. A case known to end differently from what the corpus expects is listed with the reason in
-//! [`different`]; the test fails if any other case fails, and if one of those passes.
+//! [`different`]; the test fails if any other case fails.
 
 mod files;
 mod http;
@@ -62,6 +62,8 @@ fn cases() -> Vec<Case> {
 /// Cases the sandbox holds against, but with another answer than the corpus expects.
 fn different(id: &str) -> Option<&'static str> {
     Some(match id {
+        "esc-010" => "the program catches every denial and exits with 0: a success with the violations on record",
+        "res-001" => "the command itself ends with 0 at once; the bomb is killed and its bound is in the evidence",
         "esc-024" => "process 1 hides its namespaces, so the attempt ends before the call that would be recorded",
         "esc-029" => "new protected paths are reported, not moved away: `git init` and `git clone` make them as well",
         "res-006" => "a read-only workspace takes no files at all, and the flood of errors is ended by the output bound",
@@ -156,11 +158,7 @@ async fn every_case_is_held() {
         let took = begin.elapsed().as_millis();
         let known = different(&case.id);
         let line = match (&verdict, known) {
-            (Verdict::Passed, None) => "passed".to_owned(),
-            (Verdict::Passed, Some(_)) => {
-                wrong.push(format!("{}: passed, but is listed as different", case.id));
-                "passed".to_owned()
-            }
+            (Verdict::Passed, _) => "passed".to_owned(),
             (Verdict::Failed(reason), Some(known)) => format!("differs: {known} [{reason:.200}]"),
             (Verdict::Failed(reason), None) => {
                 wrong.push(format!("{}: {reason}", case.id));

@@ -5610,7 +5610,7 @@ pub struct WithdrawApprovalResponse {
 /// Asks to follow approvals.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchApprovalsRequest {
-    /// Changes after this revision; every approval there is when 0.
+    /// Changes after this revision; every approval there is when 0. A revision beyond the newest begins at the newest.
     #[prost(uint64, tag = "1")]
     pub from_revision: u64,
     /// Only this tenant, when given; callers see their own anyway.

@@ -159,7 +159,7 @@ impl Default for SandboxConfig {
             open_files: 256,
             file_bytes: 64 * 1024 * 1024,
             scratch_bytes: 256 * 1024 * 1024,
-            output_kept_bytes: 1024 * 1024,
+            output_kept_bytes: 16 * 1024 * 1024,
             output_max_bytes: 16 * 1024 * 1024,
             grace_ms: 2_000,
         }

@@ -35,3 +35,16 @@ fn counts_lines_across_chunks() {
 fn a_kill_is_always_a_truncation() {
     assert!(Capture::new(8).finish(true).truncated);
 }
+
+#[test]
+fn the_end_is_right_however_the_stream_is_cut() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(1000).collect();
+    for size in [1, 2, 3, 7, 16, 17, 31, 100, 999, 1000] {
+        let mut capture = Capture::new(32);
+        for chunk in bytes.chunks(size) {
+            capture.push(chunk);
+        }
+        let captured = capture.finish(false);
+        assert_eq!((captured.head.as_slice(), captured.tail.as_slice()), (&bytes[..16], &bytes[984..]), "chunks of {size}");
+    }
+}

@@ -18,7 +18,7 @@ pub(super) struct Tool {
 }
 
 /// What the child says when a step failed: the step and the error number.
-const STEPS: &[&str] = &["session", "stdin", "rlimit", "cwd", "seccomp", "exec"];
+const STEPS: &[&str] = &["stdin", "rlimit", "cwd", "seccomp", "exec"];
 
 /// Starts the tool and returns once its program runs.
 pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, Failure> {
@@ -120,7 +120,6 @@ fn child(
 
 fn prepare_child(plan: &InnerPlan, stdin: BorrowedFd<'_>) -> Result<(), (&'static str, io::Error)> {
     let at = |step: &'static str| move |error: io::Error| (step, error);
-    rustix::process::setsid().map_err(io::Error::from).map_err(at("session"))?;
     sys::reset_signals();
     sys::place(stdin, 0).map_err(at("stdin"))?;
     // When memory runs out, the tool goes before process 1. Only a preference: not being able to say so is no failure.

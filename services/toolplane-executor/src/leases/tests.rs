@@ -51,7 +51,7 @@ fn it_begins_once_and_an_end_frees_the_slot_but_is_kept() {
     assert_eq!((leases.running().len(), leases.free_slots()), (1, 0));
     assert!(leases.end(&lease("a"), ExecutionDone { lease: Some(lease("a")), outcome: None }));
     assert_eq!((leases.running().len(), leases.free_slots(), leases.len()), (0, 1, 1));
-    let snapshot = leases.snapshot(|snapshot| snapshot);
+    let snapshot = leases.snapshot();
     assert_eq!((snapshot.held, snapshot.ended.len()), (vec![lease("a")], 1));
     assert_eq!(leases.unheard(Duration::from_secs(60)).len(), 0);
     assert_eq!(leases.unheard(Duration::ZERO).len(), 1);
@@ -66,7 +66,7 @@ fn only_what_has_not_begun_is_given_back() {
     assert!(leases.begin(&lease("runs")));
     let waits = seat(&leases, "waits");
     let _grant = waits.expect_grant();
-    assert_eq!(leases.snapshot(|snapshot| snapshot.asked), vec![lease("waits")]);
+    assert_eq!(leases.snapshot().asked, vec![lease("waits")]);
     let given_back: Vec<_> = leases.take_waiting().iter().map(|seat| seat.lease.clone()).collect();
     assert_eq!(given_back, vec![lease("waits")]);
     assert_eq!(leases.refs(), vec![lease("runs")]);

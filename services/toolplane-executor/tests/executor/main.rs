@@ -11,4 +11,5 @@ mod calls;
 mod fake;
 mod life;
 mod outputs;
+mod traces;
 mod worker;

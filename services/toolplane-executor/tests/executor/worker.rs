@@ -103,6 +103,11 @@ impl Call {
         self
     }
 
+    pub(crate) fn in_trace(mut self, traceparent: &str) -> Self {
+        self.0.traceparent = traceparent.to_owned();
+        self
+    }
+
     pub(crate) fn timeout_ms(mut self, millis: u64) -> Self {
         self.0.timeout_ms = millis;
         self

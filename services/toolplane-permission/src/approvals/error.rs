@@ -24,14 +24,6 @@ pub enum BookError {
     /// The request id was used with another body.
     #[error("request id `{0}` was used before with another body")]
     RequestIdReused(String),
-    /// A watcher asked for changes after a revision that does not exist.
-    #[error("revision {asked} lies after the newest revision {head}")]
-    FutureRevision {
-        /// The revision asked for.
-        asked: u64,
-        /// The newest there is.
-        head: u64,
-    },
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -47,7 +39,6 @@ impl BookError {
             Self::NotFound(_) => "approval.not_found",
             Self::Settled { .. } => "approval.settled",
             Self::RequestIdReused(_) => "request_id.reused",
-            Self::FutureRevision { .. } => "approval.future_revision",
             Self::Store(error) => error.code(),
             Self::Unreadable(_) => "approval.unreadable",
         }

@@ -23,7 +23,7 @@ pub(super) fn approval_id(
     input: &Digest,
 ) -> ApprovalId {
     let bound = format!("{tenant}|{invocation}|{declaration}|{input}");
-    ApprovalId::from_trusted(format!("apr_{}", &Digest::of(bound.as_bytes()).hex()[..32]))
+    ApprovalId::from_trusted(format!("appr_{}", &Digest::of(bound.as_bytes()).hex()[..32]))
 }
 
 pub(super) fn record(tenant: &TenantId, id: &ApprovalId) -> RecordKey {

@@ -80,12 +80,14 @@ impl Book {
     /// At most `limit` changes after the revision `after`.
     pub async fn changes(&self, after: u64, limit: usize) -> Result<Changes, BookError> {
         let page = self.store.events(keys::CHANGES, after.saturating_add(1), limit).await?;
-        if after > page.head_seq {
-            return Err(BookError::FutureRevision { asked: after, head: page.head_seq });
-        }
         let read = |(revision, bytes): (u64, bytes::Bytes)| Ok((revision, serde_json::from_slice(&bytes)?));
         let changes = page.events.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
         Ok(Changes { changes, head: page.head_seq })
+    }
+
+    /// The newest revision there is.
+    pub async fn head(&self) -> Result<u64, BookError> {
+        Ok(self.store.events(keys::CHANGES, u64::MAX, 1).await?.head_seq)
     }
 
     /// The newest revision, as it grows. A hint: another process may write without it.

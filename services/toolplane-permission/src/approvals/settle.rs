@@ -52,12 +52,7 @@ struct Remembered {
 
 impl Book {
     /// Answers a question. The same answer again finds it answered; another answer is refused with the one that stands.
-    pub async fn answer(
-        &self,
-        tenant: &TenantId,
-        id: &ApprovalId,
-        answer: &Answer,
-    ) -> Result<Approval, BookError> {
+    pub async fn answer(&self, tenant: &TenantId, id: &ApprovalId, answer: &Answer) -> Result<Approval, BookError> {
         if let Some(repeated) = self.repeated(tenant, id, answer).await? {
             return Ok(repeated);
         }
@@ -95,12 +90,7 @@ impl Book {
     }
 
     /// Takes a pending question back because its call ended; a settled one stays as it is.
-    pub async fn withdraw(
-        &self,
-        tenant: &TenantId,
-        id: &ApprovalId,
-        reason: &str,
-    ) -> Result<Approval, BookError> {
+    pub async fn withdraw(&self, tenant: &TenantId, id: &ApprovalId, reason: &str) -> Result<Approval, BookError> {
         let key = keys::record(tenant, id);
         let changed = self.change(&key, |approval, now| {
             if approval.state.is_final() {
@@ -158,12 +148,7 @@ fn answered(approval: &Approval, answer: &Answer, now: Timestamp) -> Approval {
 fn expired(approval: &Approval, now: Timestamp) -> Approval {
     let message = "nobody answered the approval request in time".to_owned();
     let decision = resolution(approval, Behavior::Deny, ReasonType::Other, message, now);
-    Approval {
-        state: ApprovalState::Expired,
-        resolution: Some(decision),
-        resolved_at: Some(now),
-        ..approval.clone()
-    }
+    Approval { state: ApprovalState::Expired, resolution: Some(decision), resolved_at: Some(now), ..approval.clone() }
 }
 
 fn resolution(

@@ -42,7 +42,8 @@ fn read_place(text: &str) -> Result<Place, ApiError> {
     let place = text.split_once(' ').and_then(|(asked_at, approval_id)| {
         Some(Place { asked_at: asked_at.parse().ok()?, approval_id: approval_id.to_owned() })
     });
-    place.ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list; start again without one"))
+    place
+        .ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list; start again without one"))
 }
 
 pub(super) async fn get(

@@ -33,7 +33,8 @@ pub(super) async fn decide(
 }
 
 fn read(tenant: TenantId, request: v1::DecideRequest) -> Result<(Question, Option<Timestamp>), ConvertError> {
-    let (shown_input, input_digest) = input(request.permission_input).map_err(|error| error.within("permission_input"))?;
+    let (shown_input, input_digest) =
+        input(request.permission_input).map_err(|error| error.within("permission_input"))?;
     if request.tool_name.is_empty() {
         return Err(ConvertError::missing("tool_name"));
     }

@@ -1,8 +1,8 @@
 //! Showing the rules in force.
 
+use toolplane_policy::Rule;
 use toolplane_proto::convert::word::Word as _;
 use toolplane_proto::v1;
-use toolplane_policy::Rule;
 use toolplane_runtime::ApiError;
 
 use super::PermissionApi;

@@ -47,11 +47,9 @@ fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -
         Ok(v1::InteractionMode::NonInteractive | v1::InteractionMode::Unspecified) => false,
         Err(_) => return Err(unknown("interaction_mode", request.interaction_mode)),
     };
-    for (name, text) in [
-        ("role", &request.role),
-        ("producer", &request.producer),
-        ("surface_reason", &request.surface_reason),
-    ] {
+    for (name, text) in
+        [("role", &request.role), ("producer", &request.producer), ("surface_reason", &request.surface_reason)]
+    {
         bounded(name, text)?;
     }
     for (index, blocked) in request.blocked.iter().enumerate() {
@@ -79,11 +77,7 @@ fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -
     wanted.policy_refs = request.policy_refs;
     wanted.runtime_refs = request.runtime_refs;
     wanted.surface_reason = request.surface_reason;
-    Ok(Wanted {
-        request: wanted,
-        model_capabilities,
-        repeatable,
-    })
+    Ok(Wanted { request: wanted, model_capabilities, repeatable })
 }
 
 /// The request's id, and a digest of everything else in it.
@@ -91,7 +85,8 @@ fn repeatable(request: &v1::CreateSurfaceRequest) -> Result<Option<(String, Dige
     if request.request_id.is_empty() {
         return Ok(None);
     }
-    let id = Uuid::parse_str(&request.request_id).map_err(|_| ApiError::invalid_argument("request_id", "must be a UUID"))?;
+    let id =
+        Uuid::parse_str(&request.request_id).map_err(|_| ApiError::invalid_argument("request_id", "must be a UUID"))?;
     let body = v1::CreateSurfaceRequest { request_id: String::new(), ..request.clone() };
     Ok(Some((id.to_string(), Digest::of(&body.encode_to_vec()))))
 }
@@ -158,5 +153,6 @@ fn read_place(text: &str) -> Result<Place, ApiError> {
     let place = text.split_once(' ').and_then(|(created_at, surface_id)| {
         Some(Place { created_at: created_at.parse().ok()?, surface_id: surface_id.to_owned() })
     });
-    place.ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list; start again without one"))
+    place
+        .ok_or_else(|| ApiError::invalid_argument("page_token", "is not a token of this list; start again without one"))
 }

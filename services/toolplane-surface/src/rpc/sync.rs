@@ -27,9 +27,10 @@ pub(super) async fn sync(
         acknowledgements,
         stopping: api.stopping.clone(),
     };
-    Ok(Box::pin(stream::try_unfold(link, |mut link| async move {
-        Ok(link.next().await?.map(|update| (update, link)))
-    })))
+    Ok(Box::pin(stream::try_unfold(
+        link,
+        |mut link| async move { Ok(link.next().await?.map(|update| (update, link))) },
+    )))
 }
 
 struct Link {

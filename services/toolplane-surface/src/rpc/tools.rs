@@ -73,9 +73,7 @@ pub(super) fn get(api: &SurfaceApi, request: Request<v1::GetToolRequest>) -> Res
     let request = request.into_inner();
     let wants_json = request.view() == v1::RecordView::Json;
     let entry = match request.tool {
-        Some(Tool::ToolId(id)) => {
-            api.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?
-        }
+        Some(Tool::ToolId(id)) => api.registry.tool(&tenant, &field::id("tool_id", &id).map_err(of_field)?)?,
         Some(Tool::Name(name)) => api.registry.tool_named(&tenant, &name)?,
         None => return Err(ApiError::invalid_argument("tool_id", "is required, or `name`")),
     };

@@ -35,7 +35,15 @@ fn check(request: SurfaceRequest) {
     let surface = select(&catalog, &request, SurfaceId::from_trusted("s"), Timestamp::from_millis(1)).unwrap();
     let view = View::new(surface.clone(), 1);
     for name in [
-        "files.read", "files__read", "tool_mail_read", "read", "write", "send", "mail.send", "web.read", "files.reed",
+        "files.read",
+        "files__read",
+        "tool_mail_read",
+        "read",
+        "write",
+        "send",
+        "mail.send",
+        "web.read",
+        "files.reed",
         "nothing",
     ] {
         let (walked, looked_up) = (resolve(&surface, &catalog, name), view.resolve(&catalog, name));

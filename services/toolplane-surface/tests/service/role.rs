@@ -73,17 +73,13 @@ impl Role {
     }
 
     pub(crate) async fn get(&self, surface: &str) -> v1::GetSurfaceResponse {
-        let request =
-            v1::GetSurfaceRequest { surface_id: surface.to_owned(), view: v1::RecordView::Json.into() };
+        let request = v1::GetSurfaceRequest { surface_id: surface.to_owned(), view: v1::RecordView::Json.into() };
         self.client.clone().get_surface(request).await.unwrap().into_inner()
     }
 
     pub(crate) async fn search(&self, surface: &str, query: &str) -> v1::SearchResult {
-        let request = v1::SearchToolsRequest {
-            surface_id: surface.to_owned(),
-            query: query.to_owned(),
-            ..Default::default()
-        };
+        let request =
+            v1::SearchToolsRequest { surface_id: surface.to_owned(), query: query.to_owned(), ..Default::default() };
         self.client.clone().search_tools(request).await.unwrap().into_inner().result.unwrap()
     }
 
@@ -94,11 +90,8 @@ impl Role {
     }
 
     pub(crate) async fn resolve(&self, surface: &str, name: &str) -> v1::ResolveToolResponse {
-        let request = v1::ResolveToolRequest {
-            surface_id: surface.to_owned(),
-            name: name.to_owned(),
-            tenant: String::new(),
-        };
+        let request =
+            v1::ResolveToolRequest { surface_id: surface.to_owned(), name: name.to_owned(), tenant: String::new() };
         self.client.clone().resolve_tool(request).await.unwrap().into_inner()
     }
 

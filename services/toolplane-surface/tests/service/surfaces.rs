@@ -94,8 +94,7 @@ async fn every_hidden_tool_says_why() {
     check("chat.ask", Excluded, "role_not_allowed", "person").await;
     check("nothing", Unknown, "", "search").await;
     assert_eq!(role.refusal(&id, "files.raed").await.similar_names, ["files.read"]);
-    let interactive =
-        v1::CreateSurfaceRequest { interaction_mode: v1::InteractionMode::Interactive.into(), ..request };
+    let interactive = v1::CreateSurfaceRequest { interaction_mode: v1::InteractionMode::Interactive.into(), ..request };
     let id = role.surface(interactive).await.surface_id;
     role.resolved(&id, "chat.ask").await;
     role.stop().await;

@@ -1,0 +1,13 @@
+//! The whole from outside: real processes, the public API, no look inside.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail their test")]
+
+mod approvals;
+mod bed;
+mod crash;
+mod path;
+mod polyglot;
+mod refusals;
+mod roles;
+mod traces;
+mod wire;
