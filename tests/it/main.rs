@@ -4,6 +4,7 @@
 
 mod approvals;
 mod bed;
+mod cli;
 mod crash;
 mod path;
 mod polyglot;

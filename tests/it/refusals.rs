@@ -23,7 +23,7 @@ async fn refusals_are_results() {
     let missing = bed.call("files.read_file", "{}").await;
     check(&missing, Status::Failed, Class::SchemaValidationFailed);
     let violations = missing.error.unwrap().field_violations;
-    assert!(violations.iter().any(|wrong| wrong.description.contains("path")), "{violations:?}");
+    assert!(violations.iter().any(|wrong| wrong.field.contains("path")), "{violations:?}");
     let internal = bed.call("shell.exec", r#"{"command":"ls","sandbox_override_ref":"x"}"#).await;
     check(&internal, Status::Failed, Class::SchemaValidationFailed);
 

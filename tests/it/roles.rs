@@ -57,9 +57,14 @@ async fn four_processes_are_one_cluster() {
     assert!(!result.is_error, "{:?}", result.error);
 
     let complete = |trace: &toolplane_testkit::trace::Trace| {
-        ["execute_tool", "toolplane.v1.InvocationService/Invoke", "toolplane.v1.SurfaceService/", "toolplane.v1.PermissionService/"]
-            .iter()
-            .all(|name| trace.named(name).iter().any(|span| span.kind != SpanKind::Client))
+        [
+            "execute_tool",
+            "toolplane.v1.InvocationService/Invoke",
+            "toolplane.v1.SurfaceService/",
+            "toolplane.v1.PermissionService/",
+        ]
+        .iter()
+        .all(|name| trace.named(name).iter().any(|span| span.kind != SpanKind::Client))
     };
     let trace = receiver.wait_for(agent.trace_id(), PATIENCE, complete).await.unwrap();
     let service = |name: &str, kind| {

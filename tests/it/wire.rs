@@ -70,29 +70,32 @@ fn protos_keep_the_lint_rules() {
 async fn wrong_json_is_refused_before_acceptance() {
     let bed = Bed::start().await;
     let good = br#"{"a":1}"#.as_slice();
-    let inline = |bytes: &[u8]| v1::JsonPayload { body: Some(Body::Inline(Bytes::copy_from_slice(bytes))), ..Default::default() };
+    let inline = |bytes: &[u8]| v1::JsonPayload {
+        body: Some(Body::Inline(Bytes::copy_from_slice(bytes))),
+        ..Default::default()
+    };
     let deep = format!("{}1{}", "[".repeat(65), "]".repeat(65));
     let long = format!("\"{}\"", "x".repeat(1024 * 1024));
-    let cases: Vec<(&str, Option<v1::JsonPayload>)> = vec![
-        ("duplicate key", Some(inline(br#"{"a":1,"\u0061":2}"#))),
-        ("duplicate key below", Some(inline(br#"{"x":[{"a":1,"a":1}]}"#))),
-        ("not UTF-8", Some(inline(b"{\"a\":\"\xff\"}"))),
-        ("lone surrogate", Some(inline(br#"{"a":"\ud800"}"#))),
-        ("too deep", Some(inline(deep.as_bytes()))),
-        ("too long", Some(inline(long.as_bytes()))),
-        ("two values", Some(inline(b"{} {}"))),
-        ("no value", Some(inline(b""))),
-        ("not JSON", Some(inline(b"{'a':1}"))),
-        ("not a number", Some(inline(b"{\"a\":NaN}"))),
-        ("wrong digest", Some(v1::JsonPayload { sha256: Bytes::from(vec![7; 32]), ..inline(good) })),
-        ("short digest", Some(v1::JsonPayload { sha256: Bytes::from(vec![7; 3]), ..inline(good) })),
-        ("wrong size", Some(v1::JsonPayload { size_bytes: 8, ..inline(good) })),
-        ("reference", Some(v1::JsonPayload { body: Some(Body::Ref("toolplane://x".to_owned())), ..Default::default() })),
-        ("nothing", None),
+    let cases: Vec<(&str, v1::JsonPayload)> = vec![
+        ("duplicate key", inline(br#"{"a":1,"\u0061":2}"#)),
+        ("duplicate key below", inline(br#"{"x":[{"a":1,"a":1}]}"#)),
+        ("not UTF-8", inline(b"{\"a\":\"\xff\"}")),
+        ("lone surrogate", inline(br#"{"a":"\ud800"}"#)),
+        ("too deep", inline(deep.as_bytes())),
+        ("too long", inline(long.as_bytes())),
+        ("two values", inline(b"{} {}")),
+        ("no value", inline(b"")),
+        ("not JSON", inline(b"{'a':1}")),
+        ("not a number", inline(b"{\"a\":NaN}")),
+        ("wrong digest", v1::JsonPayload { sha256: Bytes::from(vec![7; 32]), ..inline(good) }),
+        ("short digest", v1::JsonPayload { sha256: Bytes::from(vec![7; 3]), ..inline(good) }),
+        ("wrong size", v1::JsonPayload { size_bytes: 8, ..inline(good) }),
+        ("reference", v1::JsonPayload { body: Some(Body::Ref("toolplane://x".to_owned())), ..Default::default() }),
     ];
     for (name, model_input) in cases {
-        let spec = v1::InvocationSpec { model_input, ..bed.spec("native.echo", "{}") };
-        let submitted = bed.clients.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(spec.clone()) }).await;
+        let spec = v1::InvocationSpec { model_input: Some(model_input), ..bed.spec("native.echo", "{}") };
+        let submitted =
+            bed.clients.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(spec.clone()) }).await;
         check_violation(name, &submitted.unwrap_err(), "model_input");
         let invoked = bed.clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await;
         check_violation(name, &invoked.unwrap_err(), "model_input");
@@ -122,7 +125,8 @@ async fn wrong_requests_have_their_own_codes() {
     let mut invocations = bed.clients.invocations();
 
     let elsewhere = v1::InvocationSpec { surface_id: "surf_none".to_owned(), ..bed.spec("native.echo", "{}") };
-    let status = invocations.submit_invocation(v1::SubmitInvocationRequest { spec: Some(elsewhere) }).await.unwrap_err();
+    let status =
+        invocations.submit_invocation(v1::SubmitInvocationRequest { spec: Some(elsewhere) }).await.unwrap_err();
     assert_eq!(status.code(), Code::NotFound, "{status:?}");
     assert!(status.get_error_details().resource_info().is_some(), "no ResourceInfo: {status:?}");
 

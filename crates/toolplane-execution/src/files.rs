@@ -23,7 +23,7 @@ use toolplane_records::error::ToolError;
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
-use crate::failure::{execution_failed, invalid_binding, codes};
+use crate::failure::{codes, execution_failed, invalid_binding};
 use crate::input;
 use crate::outcome::Outcome;
 

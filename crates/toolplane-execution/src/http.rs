@@ -29,8 +29,8 @@ use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 use policy::{Policy, egress_denied};
 use request::Request;
-pub use resolve::{Lookup, SystemLookup};
 use resolve::{Clients, denied_by_resolver};
+pub use resolve::{Lookup, SystemLookup};
 
 const MAX_REDIRECTS: usize = 3;
 
@@ -117,7 +117,8 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
         cause = next;
     }
     // The outermost text has the URL; the innermost is the system's or the protocol's.
-    let detail = if std::ptr::eq(cause, error as &dyn std::error::Error) { String::new() } else { format!(": {cause}") };
+    let detail =
+        if std::ptr::eq(cause, error as &dyn std::error::Error) { String::new() } else { format!(": {cause}") };
     let message = format!("`{}` {what}{}", excerpt(&place), excerpt(&detail));
     ToolError::new(codes::HTTP_UNREACHABLE, ErrorClass::DependencyUnavailable, Recoverability::RetryLater, message)
 }

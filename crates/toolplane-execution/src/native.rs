@@ -88,7 +88,10 @@ impl Adapter for Sleep {
             let mut meter = Meter::start(&context.progress);
             let timeout = call.timeout.unwrap_or(self.default_timeout);
             let outcome = bounded(timeout, context, sleep(ms, &mut meter)).await;
-            meter.finish(Counts { percent: outcome.is_success().then_some(100.0), ..Counts::default() }, final_status(&outcome));
+            meter.finish(
+                Counts { percent: outcome.is_success().then_some(100.0), ..Counts::default() },
+                final_status(&outcome),
+            );
             outcome
         })
     }

@@ -88,13 +88,7 @@ impl Sandboxed {
 }
 
 /// Waits for the end, tells progress, and passes a cancellation on.
-async fn watch(
-    running: Running,
-    mut meter: Meter,
-    context: &Context,
-    limits: &Limits,
-    rules: &Rules<'_>,
-) -> Outcome {
+async fn watch(running: Running, mut meter: Meter, context: &Context, limits: &Limits, rules: &Rules<'_>) -> Outcome {
     let mut progress = running.progress();
     let canceler = running.canceler();
     let mut canceled = false;

@@ -14,6 +14,17 @@ pub fn of_captured(captured: &Captured) -> String {
     format!("{head}\n[... {} bytes left out ...]\n{tail}", captured.omitted_bytes())
 }
 
+/// The text itself up to `most` bytes; above that its first and last half of them, with a line that tells the gap.
+pub fn abridged(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let half = most / 2;
+    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    Cow::Owned(format!("{}\n[... {} bytes left out ...]\n{}", &text[..head], tail - head, &text[tail..]))
+}
+
 /// Without the bytes of a character whose end is missing.
 pub(crate) fn without_cut_end(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {

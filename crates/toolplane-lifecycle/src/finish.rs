@@ -77,7 +77,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         status => status,
     };
     // A failed call always says why, and a successful one always says something (empty output is explicit).
-    let error = match outcome.error {
+    let error = match outcome.error.map(|error| guarded(invocation, error)) {
         None if is_error => Some(ToolError::new(
             "exec.unspecified",
             ErrorClass::ExecutionFailed,
@@ -113,6 +113,16 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         error,
         created_at: now,
     }
+}
+
+/// An executor cannot promise that repeating is safe where an effect may have happened and would happen twice.
+fn guarded(invocation: &Invocation, mut error: ToolError) -> ToolError {
+    let harmless = invocation.safety.is_idempotent || error.side_effects.as_deref() == Some("none");
+    let promises = matches!(error.recoverability, Recoverability::RetrySafe | Recoverability::RetryLater);
+    if promises && !harmless {
+        error.recoverability = Recoverability::VerifyBeforeRetry;
+    }
+    error
 }
 
 /// No worker can ever run the call: a capability gap, not a failure of the tool.

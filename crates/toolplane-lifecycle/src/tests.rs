@@ -388,6 +388,25 @@ fn an_empty_output_is_said_not_left_out() {
 }
 
 #[test]
+fn repeating_is_called_safe_only_where_it_is() {
+    for (idempotent, side_effects, expected) in [
+        (true, None, Recoverability::RetrySafe),
+        (false, None, Recoverability::VerifyBeforeRetry),
+        (false, Some("none"), Recoverability::RetrySafe),
+    ] {
+        let mut failed = error(ErrorClass::ExecutionFailed);
+        failed.recoverability = Recoverability::RetrySafe;
+        failed.side_effects = side_effects.map(str::to_owned);
+        let record = ready(idempotent, true).invocation;
+        let done = Command::Complete { lease: key(&record), outcome: outcome(ResultStatus::Failed, Some(failed)) };
+        let mut commands = started(idempotent);
+        commands.push((5, done));
+        let result = run(record, commands).terminal.unwrap().result;
+        assert_eq!(result.error.unwrap().recoverability, expected, "{idempotent} {side_effects:?}");
+    }
+}
+
+#[test]
 fn nothing_follows_a_terminal_status() {
     for from in InvocationStatus::ALL.iter().filter(|status| status.is_terminal()) {
         assert!(InvocationStatus::ALL.iter().all(|to| !is_legal(Some(*from), *to)), "{from}");

@@ -125,7 +125,11 @@ impl Part {
             let file = if self.unified { "memory.max" } else { "memory.limit_in_bytes" };
             fs::write(self.dir.join(file), limits.memory_bytes.to_string())?;
             // Swap accounting may be switched off; then there is nothing to bound.
-            let swap = if self.unified { ("memory.swap.max", 0) } else { ("memory.memsw.limit_in_bytes", limits.memory_bytes) };
+            let swap = if self.unified {
+                ("memory.swap.max", 0)
+            } else {
+                ("memory.memsw.limit_in_bytes", limits.memory_bytes)
+            };
             if self.dir.join(swap.0).exists() {
                 fs::write(self.dir.join(swap.0), swap.1.to_string())?;
             }
@@ -151,12 +155,16 @@ impl RunGroup {
     pub(crate) fn limits_hit(&self, limits: &Limits) -> Vec<LimitHit> {
         let mut hits = Vec::new();
         for part in &self.parts {
-            if part.pids && let Some(count) = counter(&part.dir.join("pids.events"), "max") {
+            if part.pids
+                && let Some(count) = counter(&part.dir.join("pids.events"), "max")
+            {
                 let evidence = format!("pids.events max {count}");
                 hits.push(LimitHit { limit: LimitKind::Pids, allowed: limits.pids, evidence });
             }
             let file = if part.unified { "memory.events" } else { "memory.oom_control" };
-            if part.memory && let Some(count) = counter(&part.dir.join(file), "oom_kill") {
+            if part.memory
+                && let Some(count) = counter(&part.dir.join(file), "oom_kill")
+            {
                 let evidence = format!("{file} oom_kill {count}");
                 hits.push(LimitHit { limit: LimitKind::Memory, allowed: limits.memory_bytes, evidence });
             }
@@ -233,7 +241,8 @@ fn make_worker_dir(base: &Path) -> Option<PathBuf> {
     static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     for entry in fs::read_dir(base).ok()?.flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix("toolplane-")?.split('-').next()?.parse::<u32>().ok());
+        let pid =
+            name.to_str().and_then(|name| name.strip_prefix("toolplane-")?.split('-').next()?.parse::<u32>().ok());
         if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
             for run in fs::read_dir(entry.path()).ok().into_iter().flatten().flatten() {
                 let _ = fs::remove_dir(run.path());

@@ -13,10 +13,42 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// Names that make an interpreter, the loader or git run something else. They need the operator's declaration.
 const DANGEROUS_NAMES: &[&str] = &[
-    "PATH", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "GLOBIGNORE", "SHELL",
-    "NODE_OPTIONS", "NODE_PATH", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS",
-    "CLASSPATH", "PHPRC", "LUA_PATH", "LUA_CPATH", "LUA_INIT", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES",
-    "RES_OPTIONS", "TMPDIR", "HOME", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "SSH_ASKPASS",
+    "PATH",
+    "ENV",
+    "BASH_ENV",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "IFS",
+    "CDPATH",
+    "GLOBIGNORE",
+    "SHELL",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "PHPRC",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "LUA_INIT",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "HOSTALIASES",
+    "RES_OPTIONS",
+    "TMPDIR",
+    "HOME",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "MANPAGER",
+    "BROWSER",
+    "SSH_ASKPASS",
 ];
 const DANGEROUS_PREFIXES: &[&str] =
     &["LD_", "GIT_", "PYTHON", "PERL", "BASH_FUNC_", "DYLD_", "MALLOC_", "GLIBC_", "NPM_CONFIG_", "COR_", "DOTNET_"];
@@ -62,9 +94,10 @@ pub fn check(added: &BTreeMap<String, String>, declared: &BTreeSet<String>) -> R
         Err(SandboxError::invalid("env", format!("has the variable `{}`, which {rule}", excerpt(name))))
     };
     for (name, value) in added {
-        let plain = name.bytes().enumerate().all(|(at, byte)| {
-            byte == b'_' || byte.is_ascii_alphabetic() || (at > 0 && byte.is_ascii_digit())
-        });
+        let plain = name
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| byte == b'_' || byte.is_ascii_alphabetic() || (at > 0 && byte.is_ascii_digit()));
         if name.is_empty() || !plain || name.len() > 256 {
             return refuse(name, "is not a name of letters, digits and underscores");
         }

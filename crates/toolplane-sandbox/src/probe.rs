@@ -1,5 +1,7 @@
 //! Finding out what the sandbox gives on this machine, by being a tool inside it.
 
+mod judge;
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -10,13 +12,14 @@ use std::time::Duration;
 use rustix::fs::FlockOperation;
 
 use crate::backend::SandboxBackend as _;
-use crate::bubblewrap::{Bubblewrap, host_namespaces};
+use crate::bubblewrap::Bubblewrap;
 use crate::error::SandboxError;
 use crate::exit::Exit;
 use crate::launcher::Facts;
 use crate::posture::{Layer, Posture};
-use crate::spec::{Profile, SCRATCH, SandboxSpec, WORKSPACE};
+use crate::spec::{Profile, SandboxSpec};
 use crate::wire::{INNER_LAUNCHER, PART_LINGER, PART_SELF_TEST};
+use judge::layer;
 
 /// Namespaces every sandbox has of its own.
 pub(crate) const NAMESPACES: &[&str] = &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"];
@@ -49,7 +52,7 @@ async fn look_around(sandbox: &Bubblewrap) -> Result<Vec<Layer>, SandboxError> {
         errno: None,
         detail: format!("the self-test ended with {:?} and said nothing readable: {error}", exit.ending),
     })?;
-    let mut layers = judge(&facts, sandbox);
+    let mut layers = judge::layers(&facts, sandbox);
     layers.push(evidence(&exit));
     layers.push(tree_killed(sandbox, &place).await?);
     Ok(layers)
@@ -65,57 +68,6 @@ async fn self_test(sandbox: &Bubblewrap, place: &Place) -> Result<Exit, SandboxE
     spec.limits.pids = PROCESSES;
     spec.limits.memory_bytes = MEMORY;
     sandbox.spawn(spec, None).await?.wait().await
-}
-
-fn layer(name: &str, held: bool, detail: impl Into<String>) -> Layer {
-    Layer { name: name.into(), held, required: true, detail: detail.into() }
-}
-
-fn judge(facts: &Facts, sandbox: &Bubblewrap) -> Vec<Layer> {
-    let host = host_namespaces();
-    let shared: Vec<_> = NAMESPACES
-        .iter()
-        .filter(|name| facts.namespaces.get(**name).is_none_or(|inode| host.get(**name) == Some(inode)))
-        .copied()
-        .collect();
-    let status = |key: &str| facts.status.get(key).map_or("absent", String::as_str);
-    let caps = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"];
-    let written = |dir: &str| facts.writes.get(dir).is_some_and(|attempt| attempt.worked);
-    let writable: Vec<_> =
-        ["/", "/usr", "/etc", "/dev", "/proc/sys"].into_iter().filter(|dir| written(dir)).collect();
-    let unexpected: Vec<_> = facts
-        .environment
-        .iter()
-        .filter(|name| !crate::environment::complete(&Default::default()).contains_key(*name))
-        .cloned()
-        .collect();
-    let more_than_streams: Vec<_> =
-        facts.descriptors.iter().filter(|fd| !["0", "1", "2"].contains(&fd.split(' ').next().unwrap_or(""))).collect();
-    let mut layers = vec![
-        layer("namespaces", shared.is_empty(), if shared.is_empty() { "user, mnt, pid, net, ipc, uts, cgroup".into() } else { format!("shared with the worker: {}", shared.join(", ")) }),
-        layer(
-            "no_network",
-            !facts.internet_socket.worked && facts.interfaces == ["lo"],
-            format!("interfaces {}; internet socket: {}", facts.interfaces.join(", "), facts.internet_socket.outcome),
-        ),
-        layer("read_only_system", writable.is_empty(), if writable.is_empty() { "no place outside workspace and scratch can be written".into() } else { format!("writable: {}", writable.join(", ")) }),
-        layer("workspace", written(WORKSPACE) && written(SCRATCH), "workspace and scratch can be written"),
-        layer("host_files_hidden", !facts.canary.worked, format!("a file of the worker: {}", facts.canary.outcome)),
-        layer("no_capabilities", caps.iter().all(|key| status(key) == "0000000000000000"), format!("effective {}, bounding {}", status("CapEff"), status("CapBnd"))),
-        layer("no_new_privileges", status("NoNewPrivs") == "1", format!("NoNewPrivs {}", status("NoNewPrivs"))),
-        layer("seccomp", status("Seccomp") == "2" && !facts.new_namespace.worked, format!("mode {}; a new user namespace: {}", status("Seccomp"), facts.new_namespace.outcome)),
-        layer("plain_user", !status("Uid").split_whitespace().any(|uid| uid == "0"), format!("uid {}", status("Uid"))),
-        layer("environment_empty", unexpected.is_empty() && (!facts.init_environment.worked || facts.init_environment.outcome == "0 bytes"), format!("unexpected: {}; of process 1: {}", unexpected.join(", "), facts.init_environment.outcome)),
-        layer("no_descriptors", more_than_streams.is_empty(), format!("{:?}", facts.descriptors)),
-        layer("no_terminal", !facts.terminal.worked, facts.terminal.outcome.clone()),
-        layer("open_files_bound", facts.files_opened < FILES, format!("{} of {FILES}", facts.files_opened)),
-        layer("pids_bound", facts.processes_started < PROCESSES && facts.processes_started > 0, format!("{} of {PROCESSES} started; {}", facts.processes_started, sandbox.control_groups().describe())),
-        layer("memory_bound", facts.memory_filled <= MEMORY, format!("{} MiB of {} MiB filled by one process; {}", facts.memory_filled / MIB, MEMORY / MIB, sandbox.control_groups().describe())),
-    ];
-    let whole = sandbox.control_groups().bounds_memory();
-    let detail = if whole { "by control group".into() } else { format!("per process only: {}", sandbox.control_groups().describe()) };
-    layers.push(Layer { name: "memory_bound_of_tree".into(), held: whole, required: false, detail });
-    layers
 }
 
 /// The self-test tried a denied call: it must be on record.

@@ -12,8 +12,24 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 /// Names that are protected wherever they are.
 const NAMES: &[&str] = &[
-    ".gitmodules", ".mcp.json", ".envrc", ".vscode", ".idea", ".toolplane", ".bashrc", ".bash_profile", ".bash_login",
-    ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".gitconfig", ".npmrc", ".pypirc",
+    ".gitmodules",
+    ".mcp.json",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".toolplane",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".gitconfig",
+    ".npmrc",
+    ".pypirc",
 ];
 /// Names that are protected directly beneath a `.git` directory.
 const GIT_NAMES: &[&str] = &["hooks", "config", "config.worktree"];
@@ -89,7 +105,9 @@ impl Snapshot {
             }
             let child = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
             let kind = self.classify(directory.as_fd(), name, &child, in_git, entry.file_type());
-            if kind == FileType::Directory && let Some(open) = open_below(directory, name) {
+            if kind == FileType::Directory
+                && let Some(open) = open_below(directory, name)
+            {
                 below.push((open, child));
             }
         }

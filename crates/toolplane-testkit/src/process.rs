@@ -46,10 +46,9 @@ impl Process {
     pub fn expect_running(&mut self) -> Result<(), Problem> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),
-            Ok(Some(status)) => Err(Problem::Program {
-                what: format!("{} ended early ({status})", self.name),
-                said: self.log_tail(),
-            }),
+            Ok(Some(status)) => {
+                Err(Problem::Program { what: format!("{} ended early ({status})", self.name), said: self.log_tail() })
+            }
             Err(error) => Err(Problem::Program { what: self.name.clone(), said: error.to_string() }),
         }
     }

@@ -44,7 +44,8 @@ pub fn registration(text: &str) -> Result<v1::ToolRegistration, Problem> {
         let read = serde_json::from_str(&part.to_string());
         read.map(Some).map_err(|error| Problem::Missing(format!("a readable {name}: {error}")))
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| Problem::Missing(format!("a registration: {error}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| Problem::Missing(format!("a registration: {error}")))?;
     let declaration = part::<ToolDeclaration>(&value, "declaration")?;
     let parts = RegistrationParts {
         declaration: declaration.ok_or_else(|| Problem::Missing("a declaration".to_owned()))?,

@@ -145,7 +145,7 @@ impl Trace {
         self.spans.iter().filter(|span| self.span(&span.parent_span_id).is_none()).collect()
     }
 
-    /// The tree for people: name, duration, service.
+    /// The tree for people: name, duration, kind, service.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for root in self.roots() {
@@ -158,9 +158,10 @@ impl Trace {
         let indent = "  ".repeat(depth);
         let label = format!("{indent}{}", span.name);
         let mark = if span.error { "  error" } else { "" };
+        let kind = format!("{:?}", span.kind).to_lowercase();
         let millis = f64::from(u32::try_from(span.micros()).unwrap_or(u32::MAX)) / 1000.0;
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{label:<64} {millis:>9.2} ms  {}{mark}", span.service);
+        let _ = writeln!(text, "{label:<60} {millis:>9.2} ms  {kind:<9} {}{mark}", span.service);
         if depth < self.spans.len() {
             let children = self.spans.iter().filter(|child| child.parent_span_id == span.span_id);
             children.for_each(|child| self.render_below(child, depth + 1, text));

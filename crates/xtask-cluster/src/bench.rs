@@ -91,7 +91,9 @@ impl Bed {
         }
         let receiver = OtlpReceiver::counting().await?;
         let options = Options { folder: Some(folder), ..Options::new("[log]\nfilter = \"warn\"\n") }
-            .env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint());
+            .env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint())
+            // As many slots as calls in flight: the default suits sandboxed processes, not a tool that does nothing.
+            .env("TOOLPLANE__EXECUTOR__SLOTS", "64");
         let cluster = Cluster::start(options).await?;
         let clients = cluster.clients();
         let request = v1::RegisterToolsRequest { tools: tools::examples()?, validate_only: false };
@@ -110,15 +112,18 @@ async fn invoke(clients: Clients, surface_id: String) -> Result<(), Problem> {
         ..Default::default()
     };
     let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await?.into_inner();
+    let mut result = None;
+    // To the very end: a stream dropped before its trailers is reset, and HTTP/2 allows only so many resets.
     while let Some(message) = stream.message().await? {
-        if let Some(result) = message.result {
-            return match result.is_error {
-                false => Ok(()),
-                true => Err(Problem::Missing(format!("a result without an error; this one is: {}", result.summary))),
-            };
-        }
+        result = message.result.or(result);
     }
-    Err(Problem::Missing("a result at the end of the stream".to_owned()))
+    match result {
+        Some(result) if result.is_error => {
+            Err(Problem::Missing(format!("a result without an error; this one is: {}", result.summary)))
+        }
+        Some(_) => Ok(()),
+        None => Err(Problem::Missing("a result at the end of the stream".to_owned())),
+    }
 }
 
 fn row(case: &'static str, store: &str, concurrency: usize, measured: &Measured, ratio: f64) -> Row {

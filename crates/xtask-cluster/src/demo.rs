@@ -50,9 +50,9 @@ const COMMAND: &str = "for part in crates services; do
   find src/$part -name '*.rs' -exec wc -l {} + | sort -n | tail -60
   sleep 0.4
 done
-for hour in 00 04 08 12 16 20; do
-  echo \"== errors from hour $hour on\"
-  grep -n \"T$hour:.*level=error\" logs/app.log
+for part in T0[0-5] T0[6-9] T1[0-3] T1[4-7] T1[89] T2; do
+  echo \"== errors of $part\"
+  grep -n \"$part.*level=error\" logs/app.log
   sleep 0.3
 done";
 
@@ -121,8 +121,11 @@ async fn prepare(clients: &Clients, timeline: &mut Timeline) -> Result<String, P
 
     let mut names = vec!["http.fetch".to_owned()];
     for need in ["count words in a file", "run shell commands"] {
-        let request =
-            v1::SearchToolsRequest { surface_id: surface.surface_id.clone(), query: need.to_owned(), ..Default::default() };
+        let request = v1::SearchToolsRequest {
+            surface_id: surface.surface_id.clone(),
+            query: need.to_owned(),
+            ..Default::default()
+        };
         let found = clients.surfaces().search_tools(request).await?.into_inner().result.unwrap_or_default();
         let best = found.refs.first().map(|tool| tool.name.clone());
         let best = best.ok_or_else(|| Problem::Missing(format!("a tool for \"{need}\"")))?;
@@ -160,13 +163,13 @@ async fn show_trace(receiver: &OtlpReceiver, agent: AgentTrace, timeline: &mut T
 fn farewell(folder: &Path, cluster: &Cluster) {
     let folder = folder.display();
     println!("\nWhere things lie:");
-    println!("  {folder}/data       records, events, approvals, kept results");
+    println!("  {folder}/data             records, events, approvals, kept results");
     println!("  {folder}/data/workspace   what the tools saw");
-    println!("  {}   what the cluster logged", cluster.log_file().display());
+    println!("  {}    what the cluster logged", cluster.log_file().display());
     println!("\nWhat to try next, in two terminals:");
-    println!("  cargo run -p toolplane -- serve");
-    println!("  cargo run -p toolplane -- tools register deploy/examples/tools/*.json");
-    println!("  cargo run -p toolplane -- invoke files.list_dir --input '{{\"path\": \".\"}}'");
-    println!("  cargo run -p toolplane -- invoke shell.exec --input '{{\"command\": \"uname -a; id\"}}'");
-    println!("  cargo run -p toolplane -- approvals ls");
+    println!("  target/debug/toolplane serve");
+    println!("  target/debug/toolplane tools register deploy/examples/tools/*.json");
+    println!("  target/debug/toolplane invoke files.list_dir --input '{{\"path\": \".\"}}'");
+    println!("  target/debug/toolplane invoke shell.exec --input '{{\"command\": \"uname -a; id\"}}'");
+    println!("  target/debug/toolplane approvals ls");
 }

@@ -27,7 +27,11 @@ pub(crate) fn bubblewrap() {
 }
 
 fn apt(args: &[&str]) -> bool {
-    Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").status().is_ok_and(|done| done.success())
+    Command::new("apt-get")
+        .args(args)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status()
+        .is_ok_and(|done| done.success())
 }
 
 /// A virtual environment at `target/venv` with gRPC for Python.

@@ -48,7 +48,7 @@ impl Load {
             if self.stopped.load(Ordering::Relaxed) {
                 return;
             }
-            let idempotent = (number + call) % 2 == 0;
+            let idempotent = (number + call).is_multiple_of(2);
             let accepted = self.submit(format!("mark-{number}-{call}"), idempotent).await;
             let place = {
                 let mut all = self.accepted.lock().unwrap();

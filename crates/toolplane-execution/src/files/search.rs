@@ -105,11 +105,9 @@ fn compile_glob(glob: &str) -> Result<GlobMatcher, ToolError> {
         return Err(invalid_input("glob", format!("is longer than {MAX_PATTERN_BYTES} bytes")));
     }
     let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-    GlobBuilder::new(&anywhere)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| invalid_input("glob", format!("is not a path pattern: {}", excerpt(&error.kind().to_string()))))
+    GlobBuilder::new(&anywhere).literal_separator(true).build().map(|glob| glob.compile_matcher()).map_err(|error| {
+        invalid_input("glob", format!("is not a path pattern: {}", excerpt(&error.kind().to_string())))
+    })
 }
 
 fn outcome(report: SearchReport) -> Outcome {

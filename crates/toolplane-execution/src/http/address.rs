@@ -13,21 +13,23 @@ pub(super) fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
-    let special = match (a, b, c) {
-        (0 | 10 | 127, _, _) => true,
-        (100, 64..=127, _) => true,
-        (169, 254, _) => true,
-        (172, 16..=31, _) => true,
-        (192, 0, 0 | 2) => true,
-        (192, 31, 196) | (192, 52, 193) | (192, 175, 48) => true,
-        (192, 88, 99) => true,
-        (192, 168, _) => true,
-        (198, 18 | 19, _) => true,
-        (198, 51, 100) | (203, 0, 113) => true,
-        (224..=255, _, _) => true,
-        _ => false,
-    };
-    !special
+    !matches!(
+        (a, b, c),
+        (0 | 10 | 127, _, _)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (172, 16..=31, _)
+            | (192, 168, _)
+            | (192, 0, 0 | 2)
+            | (192, 31, 196)
+            | (192, 52, 193)
+            | (192, 88, 99)
+            | (192, 175, 48)
+            | (198, 18 | 19, _)
+            | (198, 51, 100)
+            | (203, 0, 113)
+            | (224..=255, _, _)
+    )
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
@@ -39,15 +41,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     if s[0] & 0xe000 != 0x2000 {
         return false;
     }
-    let special = match (s[0], s[1]) {
-        // Protocol assignments, Teredo, ORCHID, documentation, and the ones set aside inside 2001::/23.
-        (0x2001, 0..=0x01ff) => true,
-        (0x2001, 0x0db8) => true,
-        (0x3fff, 0..=0x0fff) => true,
-        (0x2620, 0x004f) if s[2] == 0x8000 => true,
-        _ => false,
-    };
-    !special
+    // Set aside inside it: 2001::/23 (protocols, Teredo, ORCHID), documentation twice, and AS112.
+    !matches!((s[0], s[1], s[2]), (0x2001, 0..=0x01ff | 0x0db8, _) | (0x3fff, 0..=0x0fff, _) | (0x2620, 0x004f, 0x8000))
 }
 
 /// The IPv4 address an IPv6 address stands for: mapped, compatible, NAT64, 6to4.

@@ -95,9 +95,9 @@ fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], trunca
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split(';').next())
         .is_some_and(|kind| kind.trim() == "application/json" || kind.trim().ends_with("+json"));
-    let json = text.filter(|_| is_json && !truncated).and_then(|text| {
-        JsonPayload::ingest(text.trim().to_owned().into_bytes(), &limits).ok()
-    });
+    let json = text
+        .filter(|_| is_json && !truncated)
+        .and_then(|text| JsonPayload::ingest(text.trim().to_owned().into_bytes(), &limits).ok());
     let mut place = url.clone();
     place.set_query(None);
     place.set_fragment(None);

@@ -85,7 +85,8 @@ impl Policy {
 
     fn allows_name(&self, name: &str) -> bool {
         let name = normal(name);
-        let beneath = |parent: &String| name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
+        let beneath =
+            |parent: &String| name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
         self.names.contains(&name) || self.parents.iter().any(beneath)
     }
 

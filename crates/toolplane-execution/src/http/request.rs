@@ -41,8 +41,23 @@ struct HttpInput {
 
 /// Headers that belong to the connection, or say who is asking: never input of a call.
 const RESERVED: &[&str] = &[
-    "host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length", "expect",
-    "authorization", "cookie", "forwarded", "via", "x-real-ip", "accept-encoding", "idempotency-key", "http2-settings",
+    "host",
+    "connection",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "content-length",
+    "expect",
+    "authorization",
+    "cookie",
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "accept-encoding",
+    "idempotency-key",
+    "http2-settings",
 ];
 const RESERVED_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-"];
 

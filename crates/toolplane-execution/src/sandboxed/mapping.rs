@@ -12,6 +12,9 @@ use crate::failure::{self, codes};
 use crate::outcome::Outcome;
 use crate::text;
 
+/// Most bytes of each stream in the structured content. All that was kept is in the content blocks.
+const MAX_STRUCTURED_BYTES: usize = 32 * 1024;
+
 /// What an adapter expects of a process.
 pub(crate) struct Rules<'a> {
     /// Exit codes that mean success; only 0 when empty.
@@ -25,6 +28,7 @@ pub(crate) struct Rules<'a> {
 struct ProcessReport<'a> {
     exit_code: Option<i32>,
     signal: Option<i32>,
+    /// The streams as text, abridged when long.
     stdout: &'a str,
     stderr: &'a str,
     stdout_bytes: u64,
@@ -70,8 +74,8 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
     let structured = JsonPayload::of(&ProcessReport {
         exit_code,
         signal,
-        stdout: &stdout,
-        stderr: &stderr,
+        stdout: &text::abridged(&stdout, MAX_STRUCTURED_BYTES),
+        stderr: &text::abridged(&stderr, MAX_STRUCTURED_BYTES),
         stdout_bytes: exit.stdout.total_bytes,
         stderr_bytes: exit.stderr.total_bytes,
         truncated: exit.stdout.truncated || exit.stderr.truncated,
@@ -135,7 +139,8 @@ fn error(exit: &Exit, limits: &Limits, rules: &Rules<'_>, violations: &[String])
         Ending::Signal(signal) => Err(signal),
     };
     let how = code.map_or_else(|signal| format!("was ended by signal {signal}"), |code| format!("exit code {code}"));
-    let serious: Vec<_> = exit.violations.iter().filter(|violation| !violation.probe).map(Violation::evidence).collect();
+    let serious: Vec<_> =
+        exit.violations.iter().filter(|violation| !violation.probe).map(Violation::evidence).collect();
     if !serious.is_empty() {
         let message = format!("the tool tried what its sandbox denies ({}) and failed: {how}", serious.join(", "));
         let error = ToolError::new(
@@ -149,7 +154,8 @@ fn error(exit: &Exit, limits: &Limits, rules: &Rules<'_>, violations: &[String])
     if let Some(hit) = exit.limits_hit.first() {
         let limit = hit.limit.as_str();
         let message = format!("the tool reached its bound of {} for {limit} ({}): {how}", hit.allowed, hit.evidence);
-        let evidence_refs = exit.limits_hit.iter().map(|hit| format!("{}:{}", hit.limit.as_str(), hit.evidence)).collect();
+        let evidence_refs =
+            exit.limits_hit.iter().map(|hit| format!("{}:{}", hit.limit.as_str(), hit.evidence)).collect();
         return Some(ToolError { evidence_refs, ..failure::execution_failed(codes::RESOURCE_LIMIT, message) });
     }
     let error = match code {

@@ -1,6 +1,6 @@
 use toolplane_sandbox::Captured;
 
-use super::{of_captured, visible, without_cut_end};
+use super::{abridged, of_captured, visible, without_cut_end};
 
 fn check(text: &str, shown: &str) {
     assert_eq!(visible(text), shown, "{text:?}");
@@ -35,4 +35,11 @@ fn a_cut_end_is_found_behind_other_faults() {
     assert_eq!(without_cut_end(b"\xff ok \xe2\x82"), b"\xff ok ");
     assert_eq!(without_cut_end(b"\xff ok \xe2\x82\xac"), b"\xff ok \xe2\x82\xac");
     assert_eq!(without_cut_end(b""), b"");
+}
+
+#[test]
+fn long_text_is_abridged_between_characters() {
+    assert_eq!(abridged("short", 5), "short");
+    assert_eq!(abridged("abcdefghij", 4), "ab\n[... 6 bytes left out ...]\nij");
+    assert_eq!(abridged("€€€€", 8), "€\n[... 6 bytes left out ...]\n€");
 }

@@ -72,7 +72,10 @@ async fn directories_are_listed_in_order_and_within_bounds() {
     let workspace = workspace();
     let list = |input| run(workspace.path(), "files.list_dir", input);
     let outcome = list(json!({})).await;
-    assert_eq!(text(&outcome), ".git/\nbinary (7 bytes)\ninside (symlink)\nlatin (5 bytes)\nlines (13893 bytes)\nout (symlink)\nsrc/\n");
+    assert_eq!(
+        text(&outcome),
+        ".git/\nbinary (7 bytes)\ninside (symlink)\nlatin (5 bytes)\nlines (13893 bytes)\nout (symlink)\nsrc/\n"
+    );
     let outcome = list(json!({"path": "src", "limit": 1})).await;
     let report = structured(&outcome);
     assert_eq!((&report["total"], &report["truncated"]), (&json!(2), &json!(true)));
@@ -88,10 +91,18 @@ async fn text_is_searched_beneath_the_workspace_only() {
     assert_eq!(text(&outcome), "src/a.rs:1:fn one() {}\nsrc/deep/b.txt:1:one fish\n");
     assert_eq!(structured(&outcome)["files_skipped"], json!(1));
     let outcome = search(json!({"pattern": "o", "glob": "*.txt", "max_matches": 1})).await;
-    assert_eq!((text(&outcome), &structured(&outcome)["stopped_at"]), ("src/deep/b.txt:1:one fish\n", &json!("max_matches")));
+    assert_eq!(
+        (text(&outcome), &structured(&outcome)["stopped_at"]),
+        ("src/deep/b.txt:1:one fish\n", &json!("max_matches"))
+    );
     assert_eq!(text(&search(json!({"pattern": "fn", "path": "src", "glob": "deep/*"})).await), "");
     assert_eq!(text(&search(json!({"pattern": "root:"})).await), "");
-    for input in [json!({"pattern": "("}), json!({"pattern": ""}), json!({"pattern": "x{1000}{1000}{1000}"}), json!({"pattern": "x", "glob": "{"})] {
+    for input in [
+        json!({"pattern": "("}),
+        json!({"pattern": ""}),
+        json!({"pattern": "x{1000}{1000}{1000}"}),
+        json!({"pattern": "x", "glob": "{"}),
+    ] {
         assert_eq!(failure(&search(input.clone()).await).0, "invalid_arguments", "{input}");
     }
     assert_eq!(failure(&search(json!({"pattern": "x", "path": "../"})).await).0, "sandbox_violation");
@@ -125,7 +136,8 @@ async fn no_race_leads_out_of_the_workspace() {
         std::thread::spawn(move || {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let flags = rustix::fs::RenameFlags::EXCHANGE;
-                rustix::fs::renameat_with(rustix::fs::CWD, root.join("d"), rustix::fs::CWD, root.join("l"), flags).unwrap();
+                rustix::fs::renameat_with(rustix::fs::CWD, root.join("d"), rustix::fs::CWD, root.join("l"), flags)
+                    .unwrap();
             }
         })
     };

@@ -59,16 +59,34 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Cases the sandbox holds against, but with another answer than the corpus expects.
-fn different(id: &str) -> Option<&'static str> {
+/// Cases the tools hold against, but with another answer than the corpus expects: that answer, and why.
+fn different(id: &str) -> Option<(&'static str, &'static str)> {
     Some(match id {
-        "esc-010" => "the program catches every denial and exits with 0: a success with the violations on record",
-        "res-001" => "the command itself ends with 0 at once; the bomb is killed and its bound is in the evidence",
-        "esc-024" => "process 1 hides its namespaces, so the attempt ends before the call that would be recorded",
-        "esc-029" => "new protected paths are reported, not moved away: `git init` and `git clone` make them as well",
-        "res-006" => "a read-only workspace takes no files at all, and the flood of errors is ended by the output bound",
-        "path-021" => "the search is within its bounds and simply finds nothing",
-        "http-004" => "a body over the bound is too large before it can turn out not to be JSON",
+        "esc-010" => (
+            "error_class is none",
+            "the program catches every denial and exits with 0: a success with the violations on record",
+        ),
+        "esc-024" => (
+            "error_class is execution_failed",
+            "process 1 hides its namespaces, so the attempt ends before the call that would be recorded",
+        ),
+        "esc-029" => (
+            "reported and left where it is",
+            "new protected paths are not moved away: `git init` and `git clone` make them as well",
+        ),
+        "res-001" => (
+            "error_class is none",
+            "the command itself ends with 0 at once; the bomb is killed, and its bound is in the evidence if it got there",
+        ),
+        "res-006" => (
+            "error_class is result_too_large",
+            "a read-only workspace takes no files at all, and the flood of errors is ended by the output bound",
+        ),
+        "path-021" => ("error_class is none", "the search is within its bounds and simply finds nothing"),
+        "http-004" => (
+            "flood: error_class is result_too_large",
+            "a body over the bound is too large before it can turn out not to be JSON",
+        ),
         _ => return None,
     })
 }
@@ -159,8 +177,10 @@ async fn every_case_is_held() {
         let known = different(&case.id);
         let line = match (&verdict, known) {
             (Verdict::Passed, _) => "passed".to_owned(),
-            (Verdict::Failed(reason), Some(known)) => format!("differs: {known} [{reason:.200}]"),
-            (Verdict::Failed(reason), None) => {
+            (Verdict::Failed(reason), Some((answer, why))) if reason.contains(answer) => {
+                format!("differs: {why} [{reason:.200}]")
+            }
+            (Verdict::Failed(reason), _) => {
                 wrong.push(format!("{}: {reason}", case.id));
                 format!("FAILED: {reason}")
             }

@@ -34,11 +34,7 @@ impl Lookup for Names {
 /// Where the tests may go: the server's own loopback address, and names that stand for it or for worse.
 pub(crate) fn allowed() -> HttpBinding {
     let hosts = ["ok.test", "allowed.test", "mixed.test", "rebound.test", "gone.test", "127.0.0.77"];
-    HttpBinding {
-        allowed_hosts: hosts.map(str::to_owned).to_vec(),
-        allowed_ports: vec![0],
-        ..HttpBinding::default()
-    }
+    HttpBinding { allowed_hosts: hosts.map(str::to_owned).to_vec(), allowed_ports: vec![0], ..HttpBinding::default() }
 }
 
 pub(crate) async fn fetch_with(binding: HttpBinding, input: Value, timeout: Duration) -> Outcome {
@@ -129,7 +125,16 @@ async fn nothing_but_what_is_allowed_is_connected_to() {
 
 #[tokio::test]
 async fn headers_that_are_not_for_callers_are_refused() {
-    for name in ["Host", "Authorization", "Cookie", "Connection", "Content-Length", "Proxy-Authorization", "X-Forwarded-For", "bad name"] {
+    for name in [
+        "Host",
+        "Authorization",
+        "Cookie",
+        "Connection",
+        "Content-Length",
+        "Proxy-Authorization",
+        "X-Forwarded-For",
+        "bad name",
+    ] {
         let outcome = fetch(json!({"url": "http://ok.test/", "headers": {name: "x"}})).await;
         assert_eq!(failure(&outcome).0, "invalid_arguments", "{name}");
     }

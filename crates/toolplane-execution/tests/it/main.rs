@@ -1,5 +1,5 @@
 //! Adapters with real processes, files and connections. Needs bubblewrap; without it these tests fail.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
 
 mod files;
 mod hostile;

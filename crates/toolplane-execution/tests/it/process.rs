@@ -28,7 +28,10 @@ async fn fields_become_single_arguments() {
 #[tokio::test]
 async fn the_input_arrives_on_standard_input_byte_for_byte() {
     let stdin = ProcessBinding { stdin: ProcessStdin::Json, ..binding(&["cat"]) };
-    assert_eq!(text(&run(stdin, json!({"b": 18_446_744_073_709_551_615_u64, "a": "é"})).await), r#"{"a":"é","b":18446744073709551615}"#);
+    assert_eq!(
+        text(&run(stdin, json!({"b": 18_446_744_073_709_551_615_u64, "a": "é"})).await),
+        r#"{"a":"é","b":18446744073709551615}"#
+    );
     assert_eq!(text(&run(binding(&["cat"]), json!({"a": 1})).await), "");
 }
 

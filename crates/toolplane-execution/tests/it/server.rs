@@ -48,20 +48,27 @@ async fn serve(mut stream: TcpStream, elsewhere: String) -> Option<()> {
         stream.read_buf(&mut request).await.ok()?;
     }
     let path = text.split(' ').nth(1)?.to_owned();
-    let redirect = |to: &str| format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let redirect =
+        |to: &str| format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let head = |more: &str| format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{more}\r\n");
     let answer = match path.split('?').next()? {
         "/echo" => [head("Content-Type: text/plain\r\n").into_bytes(), request].concat(),
-        "/json" => (head("Content-Type: application/json; charset=utf-8\r\nSet-Cookie: a=b\r\n") + r#"{"n": 12345678901234567890}"#).into(),
+        "/json" => (head("Content-Type: application/json; charset=utf-8\r\nSet-Cookie: a=b\r\n")
+            + r#"{"n": 12345678901234567890}"#)
+            .into(),
         "/status/404" => b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnope".to_vec(),
-        "/status/503" => b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
+        "/status/503" => {
+            b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+        }
         "/redirect" => redirect("/echo").into(),
         "/redirect-out" => redirect(&elsewhere).into(),
         "/redirect-bare" => redirect("//169.254.169.254/").into(),
         "/redirect-file" => redirect("file:///etc/passwd").into(),
         "/redirect-gopher" => redirect("gopher://127.0.0.1:6379/_FLUSHALL").into(),
         "/loop" => redirect("/loop").into(),
-        "/liar" => (head("Content-Type: application/json\r\nContent-Length: 99999999999999\r\n") + "\u{fffd}short").into(),
+        "/liar" => {
+            (head("Content-Type: application/json\r\nContent-Length: 99999999999999\r\n") + "\u{fffd}short").into()
+        }
         "/gzip" => [head("Content-Encoding: gzip\r\n").into_bytes(), vec![0x1f; 10 << 20]].concat(),
         "/binary" => [head("").into_bytes(), vec![0, 159, 146, 150]].concat(),
         "/flood" => return flood(stream, head("Content-Type: application/json\r\n"), Duration::ZERO).await,

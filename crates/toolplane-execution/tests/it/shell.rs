@@ -1,10 +1,12 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use toolplane_execution::{Options, SystemLookup};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ProgressStatus, ResultStatus};
 
-use crate::support::{call, context, execute, failure, shell_call, structured, text, toolbox};
+use crate::support::{call, context, execute, failure, shell_call, structured, text, toolbox, toolbox_with};
 
 #[tokio::test]
 async fn a_command_gives_text_and_structure() {
@@ -15,7 +17,10 @@ async fn a_command_gives_text_and_structure() {
     assert_eq!(text(&outcome), "out\n7\n");
     assert_eq!(outcome.content[1], ContentBlock::Log { text: "err\n".into(), stream: "stderr".into() });
     let report = structured(&outcome);
-    assert_eq!((&report["exit_code"], &report["signal"], &report["truncated"]), (&json!(0), &json!(null), &json!(false)));
+    assert_eq!(
+        (&report["exit_code"], &report["signal"], &report["truncated"]),
+        (&json!(0), &json!(null), &json!(false))
+    );
     assert_eq!((&report["stdout"], &report["stderr"]), (&json!("out\n7\n"), &json!("err\n")));
     assert_eq!(std::fs::read_to_string(workspace.path().join("made")).unwrap(), "hi\n");
     assert_eq!(outcome.output_bytes, 10);
@@ -98,14 +103,21 @@ async fn bad_input_and_bad_bindings_start_nothing() {
 #[tokio::test]
 async fn large_output_is_cut_in_the_middle_and_flooding_is_ended() {
     let workspace = tempfile::tempdir().unwrap();
-    let toolbox = toolbox(workspace.path()).await;
+    let mut options = Options::new(workspace.path());
+    options.limits.output_kept_bytes = 1 << 20;
+    let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
     let outcome = execute(&toolbox, &shell_call("seq 1 400000")).await;
     assert!(outcome.is_success());
     let text = text(&outcome);
     assert!(text.starts_with("1\n2\n") && text.ends_with("\n400000\n") && text.contains("bytes left out"));
     assert!(text.len() < 1_100_000 && outcome.output_bytes == 2_688_895, "{}", outcome.output_bytes);
+    let told = structured(&outcome)["stdout"].as_str().unwrap().to_owned();
+    assert!(told.len() < 40_000 && told.starts_with("1\n2\n") && told.ends_with("\n400000\n"), "{}", told.len());
     let mut flood = shell_call("yes");
     flood.max_output_bytes = Some(500_000);
     let outcome = execute(&toolbox, &flood).await;
-    assert_eq!((outcome.status, failure(&outcome)), (ResultStatus::TooLarge, ("result_too_large", "exec.output_limit")));
+    assert_eq!(
+        (outcome.status, failure(&outcome)),
+        (ResultStatus::TooLarge, ("result_too_large", "exec.output_limit"))
+    );
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
-use toolplane_execution::{Call, Context, Lookup, Options, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox};
+use toolplane_execution::{
+    Call, Context, Lookup, Options, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox,
+};
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
@@ -81,11 +83,12 @@ pub(crate) async fn execute(toolbox: &Toolbox, call: &Call) -> Outcome {
 
 /// The answer: the first text of the content.
 pub(crate) fn text(outcome: &Outcome) -> &str {
-    let text = |block| match block {
-        &ContentBlock::Text { ref text } => Some(text.as_str()),
-        _ => None,
-    };
-    outcome.content.iter().find_map(text).unwrap_or("")
+    for block in &outcome.content {
+        if let ContentBlock::Text { text } = block {
+            return text;
+        }
+    }
+    ""
 }
 
 pub(crate) fn structured(outcome: &Outcome) -> Value {

@@ -15,7 +15,8 @@ const TOOL_ID: &str = "1000";
 const SYSTEM_DIRS: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /// What the loader, installed alternatives and local time need; no accounts, no host names, no keys.
-const ETC: &[&str] = &["/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime"];
+const ETC: &[&str] =
+    &["/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime"];
 
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
@@ -36,9 +37,8 @@ impl Arguments {
     }
 
     fn bind(&mut self, option: &str, source: &Path, target: &str) -> Result<(), SandboxError> {
-        let source = source
-            .to_str()
-            .ok_or_else(|| SandboxError::invalid("workspace", "has a path that is not valid UTF-8"))?;
+        let source =
+            source.to_str().ok_or_else(|| SandboxError::invalid("workspace", "has a path that is not valid UTF-8"))?;
         self.add([option, source, target]);
         Ok(())
     }

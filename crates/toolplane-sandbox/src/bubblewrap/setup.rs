@@ -37,7 +37,8 @@ pub(super) async fn start(
     spec.check()?;
     let host = Host::prepare(groups, &spec).await?;
     let plans = plans(parts, groups, &spec, &host)?;
-    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|error| SandboxError::setup("control", &error))?;
+    let (ours, theirs) =
+        std::os::unix::net::UnixStream::pair().map_err(|error| SandboxError::setup("control", &error))?;
     ours.set_nonblocking(true).map_err(|error| SandboxError::setup("control", &error))?;
     let mut control = UnixStream::from_std(ours).map_err(|error| SandboxError::setup("control", &error))?;
     // Nothing that makes the standard library fork: no user, no hook, no working directory.

@@ -45,6 +45,10 @@ fn the_end_is_right_however_the_stream_is_cut() {
             capture.push(chunk);
         }
         let captured = capture.finish(false);
-        assert_eq!((captured.head.as_slice(), captured.tail.as_slice()), (&bytes[..16], &bytes[984..]), "chunks of {size}");
+        assert_eq!(
+            (captured.head.as_slice(), captured.tail.as_slice()),
+            (&bytes[..16], &bytes[984..]),
+            "chunks of {size}"
+        );
     }
 }

@@ -9,7 +9,9 @@ fn check(name: &str, value: &str, declared: &[&str], accepted: bool) {
 
 #[test]
 fn names_that_change_what_runs_need_a_declaration() {
-    for name in ["LD_PRELOAD", "BASH_ENV", "PATH", "GIT_SSH_COMMAND", "PYTHONSTARTUP", "NODE_OPTIONS", "IFS", "ld_audit"] {
+    for name in
+        ["LD_PRELOAD", "BASH_ENV", "PATH", "GIT_SSH_COMMAND", "PYTHONSTARTUP", "NODE_OPTIONS", "IFS", "ld_audit"]
+    {
         check(name, "x", &[], false);
         check(name, "x", &[name], true);
     }

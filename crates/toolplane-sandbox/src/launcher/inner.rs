@@ -31,7 +31,9 @@ fn supervise(control: &mut File) -> Result<Report, Failure> {
     let plan: InnerPlan = wire::read_frame(control).map_err(Failure::at("plan"))?;
     let stdin = match plan.stdin_len {
         None => None,
-        Some(length) if length > MAX_STDIN_BYTES as u64 => return Err(Failure::new("plan", "standard input too large")),
+        Some(length) if length > MAX_STDIN_BYTES as u64 => {
+            return Err(Failure::new("plan", "standard input too large"));
+        }
         Some(length) => {
             let mut bytes = vec![0; length as usize];
             control.read_exact(&mut bytes).map_err(Failure::at("plan"))?;

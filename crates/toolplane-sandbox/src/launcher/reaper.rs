@@ -30,15 +30,7 @@ pub(super) struct Reaper<'a> {
 
 impl<'a> Reaper<'a> {
     pub(super) fn new(control: &'a mut File, children: OwnedFd, tool: Tool) -> Self {
-        Self {
-            control,
-            children,
-            tool,
-            listening: true,
-            orders: Vec::new(),
-            denied: BTreeMap::new(),
-            ending: None,
-        }
+        Self { control, children, tool, listening: true, orders: Vec::new(), denied: BTreeMap::new(), ending: None }
     }
 
     /// Until the tool has ended or the worker is gone; then nothing else is left running.

@@ -73,7 +73,10 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         interfaces: interfaces(),
         internet_socket: Attempt::of(std::net::UdpSocket::bind("127.0.0.1:0"), |_| "opened".into()),
         canary: Attempt::of(fs::read(canary), |bytes| format!("{} bytes", bytes.len())),
-        writes: ["/", "/usr", "/etc", "/dev", "/proc/sys", WORKSPACE, SCRATCH].iter().map(|dir| try_write(dir)).collect(),
+        writes: ["/", "/usr", "/etc", "/dev", "/proc/sys", WORKSPACE, SCRATCH]
+            .iter()
+            .map(|dir| try_write(dir))
+            .collect(),
         descriptors: descriptors(),
         files_opened: open_files(number(files)),
         processes_started: start_processes(number(processes)),
@@ -166,7 +169,8 @@ fn fill_memory(most: u64) -> u64 {
         }
         Ok(Fork::Parent(_)) => {
             drop(writer);
-            let steps = io::Read::bytes(fs::File::from(std::os::fd::OwnedFd::from(reader))).map_while(Result::ok).count();
+            let steps =
+                io::Read::bytes(fs::File::from(std::os::fd::OwnedFd::from(reader))).map_while(Result::ok).count();
             (steps * STEP) as u64
         }
         Err(_) => 0,

@@ -219,9 +219,7 @@ pub(super) fn wait<const N: usize>(fds: [RawFd; N], timeout_ms: i32) -> io::Resu
 /// A file in memory holding `bytes`, read from its beginning.
 pub(super) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     // SAFETY: the name is a constant; the descriptor is new and ours.
-    let fd = unsafe {
-        OwnedFd::from_raw_fd(check(libc::memfd_create(c"stdin".as_ptr(), libc::MFD_CLOEXEC))? as RawFd)
-    };
+    let fd = unsafe { OwnedFd::from_raw_fd(check(libc::memfd_create(c"stdin".as_ptr(), libc::MFD_CLOEXEC))? as RawFd) };
     let mut file = std::fs::File::from(fd);
     io::Write::write_all(&mut file, bytes)?;
     io::Seek::rewind(&mut file)?;

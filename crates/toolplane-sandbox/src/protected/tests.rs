@@ -15,7 +15,9 @@ fn finds_protected_names_at_every_level_whatever_their_case() {
     for dir in [".git/hooks", ".git/refs/heads", "sub/.GIT/Hooks", "sub/.vscode", "plain"] {
         fs::create_dir_all(root.path().join(dir)).unwrap();
     }
-    for file in [".git/config", ".git/refs/heads/config", "sub/.vscode/tasks.json", ".envrc", "plain/config", "plain/.Bashrc"] {
+    for file in
+        [".git/config", ".git/refs/heads/config", "sub/.vscode/tasks.json", ".envrc", "plain/config", "plain/.Bashrc"]
+    {
         fs::write(root.path().join(file), "x").unwrap();
     }
     let expected = [".envrc", ".git/config", ".git/hooks", "plain/.Bashrc", "sub/.GIT/Hooks", "sub/.vscode"];

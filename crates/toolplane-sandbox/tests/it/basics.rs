@@ -61,7 +61,8 @@ async fn a_workspace_is_writable_only_if_asked_for() {
     assert!(stderr(&exit).contains("Read-only file system"), "{}", stderr(&exit));
     assert!(workspace.path().join("in.txt").exists() && !workspace.path().join("new").exists());
 
-    let exit = run_in(workspace.path(), Profile::ComputeOnly, "ls -d /workspace; pwd; echo x > scratch && cat scratch").await;
+    let exit =
+        run_in(workspace.path(), Profile::ComputeOnly, "ls -d /workspace; pwd; echo x > scratch && cat scratch").await;
     assert_eq!(stdout(&exit), "/tmp\nx\n");
 }
 

@@ -67,7 +67,9 @@ async fn nothing_of_the_host_can_be_seen_or_reached() {
     )))
     .await;
     assert_eq!(stdout(&exit), "");
-    let exit = run(shell("echo $$; ps -A 2>/dev/null | wc -l; ls /proc | grep -c '^[0-9]'; ls -l /proc/self/fd | wc -l")).await;
+    let exit =
+        run(shell("echo $$; ps -A 2>/dev/null | wc -l; ls /proc | grep -c '^[0-9]'; ls -l /proc/self/fd | wc -l"))
+            .await;
     let numbers: Vec<u32> = stdout(&exit).split_whitespace().map(|number| number.parse().unwrap()).collect();
     assert!(numbers.iter().all(|number| *number < 12), "{numbers:?}");
 }
@@ -93,7 +95,8 @@ async fn protected_paths_stay_as_they_are() {
     assert_eq!(std::fs::read_dir(workspace.path().join(".git/hooks")).unwrap().count(), 0);
     assert!(exit.new_protected_paths.is_empty(), "{:?}", exit.new_protected_paths);
 
-    let exit = run_in(workspace.path(), Profile::WorkspaceWrite, "mkdir -p sub/.git/hooks && echo x > sub/.git/hooks/a").await;
+    let exit =
+        run_in(workspace.path(), Profile::WorkspaceWrite, "mkdir -p sub/.git/hooks && echo x > sub/.git/hooks/a").await;
     assert_eq!(exit.new_protected_paths, ["sub/.git/hooks"]);
 }
 

@@ -44,9 +44,11 @@ async fn a_missing_part_makes_it_unavailable_and_says_what_to_do() {
 
 #[tokio::test]
 async fn broken_parts_are_setup_failures_and_never_a_run() {
-    for (bwrap, launcher, stage) in
-        [(Some("/bin/false"), None, "namespaces"), (None, Some("/bin/true"), "namespaces"), (Some("/usr/bin/env"), None, "namespaces")]
-    {
+    for (bwrap, launcher, stage) in [
+        (Some("/bin/false"), None, "namespaces"),
+        (None, Some("/bin/true"), "namespaces"),
+        (Some("/usr/bin/env"), None, "namespaces"),
+    ] {
         let sandbox = Bubblewrap::new(&Options {
             bwrap: bwrap.map(Into::into),
             launcher: launcher.map(Into::into),

@@ -38,7 +38,8 @@ impl Server {
     /// Starts this program again as the server, and waits until it answers.
     pub(crate) async fn start() -> Result<Self, Problem> {
         let port = ports::free();
-        let program = std::env::current_exe().map_err(|source| Problem::File { path: "this program".into(), source })?;
+        let program =
+            std::env::current_exe().map_err(|source| Problem::File { path: "this program".into(), source })?;
         let folder = binary::target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|source| Problem::File { path: folder.clone(), source })?;
         let mut command = Command::new(program);
@@ -116,4 +117,3 @@ impl tower::Service<http::Request<Body>> for Echo {
         })
     }
 }
-

@@ -24,7 +24,10 @@ pub(crate) async fn fetch_back(
         return Ok(());
     };
     let preview: usize = result.content.iter().map(inline_bytes).sum();
-    timeline.did("payload", &format!("preview of {preview} bytes inline; {} bytes kept as {}", kept.size_bytes, kept.digest));
+    timeline.did(
+        "payload",
+        &format!("preview of {preview} bytes inline; {} bytes kept as {}", kept.size_bytes, kept.digest),
+    );
 
     let middle = kept.size_bytes / 2;
     let (part, _) = read(&result.invocation_id, &kept, middle, 160, clients).await?;

@@ -11,8 +11,7 @@ impl Totals {
     /// Counts a line when it is the summary of a run: of nextest, or of one binary of `cargo test`.
     pub(crate) fn count(&mut self, line: &str) {
         let line = without_colors(line);
-        let is_summary =
-            line.trim_start().starts_with("Summary [") || line.trim_start().starts_with("test result:");
+        let is_summary = line.trim_start().starts_with("Summary [") || line.trim_start().starts_with("test result:");
         if is_summary {
             self.passed += number_before(&line, " passed");
             self.failed += number_before(&line, " failed") + number_before(&line, " timed out");
@@ -58,8 +57,16 @@ mod tests {
     #[test]
     fn summaries_are_counted() {
         check("     Summary [   0.312s] 41 tests run: 39 passed (1 slow), 2 failed, 0 skipped", 39, 2);
-        check("\u{1b}[32;1m     Summary\u{1b}[0m [  1s] \u{1b}[1m3\u{1b}[0m tests run: \u{1b}[1m3\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m", 3, 0);
-        check("test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s", 12, 3);
+        check(
+            "\u{1b}[32;1m     Summary\u{1b}[0m [  1s] \u{1b}[1m3\u{1b}[0m tests run: \u{1b}[1m3\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m",
+            3,
+            0,
+        );
+        check(
+            "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+            12,
+            3,
+        );
     }
 
     #[test]

@@ -50,6 +50,7 @@ const SERVICE: &[&str] = &[
     "toolplane-store",
     "toolplane-store-embedded",
     "toolplane-execution",
+    "toolplane-sandbox",
     "toolplane-results",
     "toolplane-runtime",
 ];

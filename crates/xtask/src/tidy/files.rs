@@ -7,11 +7,12 @@ use super::shown;
 use crate::command::TaskError;
 
 /// Everything that may be under version control at the top.
-const TOP_LEVEL: [&str; 14] = [
+const TOP_LEVEL: [&str; 15] = [
     ".cargo",
     ".ci",
     ".git",
     ".gitignore",
+    ".rustfmt.toml",
     "ARCHITECTURE.md",
     "Cargo.lock",
     "Cargo.toml",

@@ -46,16 +46,18 @@ pub(super) fn manifest(text: &str) -> Vec<String> {
             section = line;
         } else if section == "[lints]" && line == "workspace = true" {
             lints = true;
-        } else if section.ends_with("dependencies]") && !line.is_empty() && !line.starts_with('#') {
-            if !line.contains("workspace = true") {
-                broken.push(format!("`{line}` does not take its version from the workspace"));
-            }
+        } else if section.ends_with("dependencies]") && is_own_version(line) {
+            broken.push(format!("`{line}` does not take its version from the workspace"));
         }
     }
     if !lints {
         broken.push("does not take its lints from the workspace".to_owned());
     }
     broken
+}
+
+fn is_own_version(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !line.contains("workspace = true")
 }
 
 fn integration_binaries(root: &Path, package: &Path) -> Option<String> {

@@ -24,7 +24,8 @@ fn a_forbidden_edge_is_found() {
 
 #[test]
 fn a_manifest_of_its_own_mind_is_found() {
-    let broken = manifests::manifest("[package]\nname = \"x\"\n\n[dependencies]\nserde = \"1\"\nclap.workspace = true\n");
+    let broken =
+        manifests::manifest("[package]\nname = \"x\"\n\n[dependencies]\nserde = \"1\"\nclap.workspace = true\n");
     assert_eq!(broken.len(), 2, "{broken:?}");
     let tidy = "[lints]\nworkspace = true\n[dependencies]\nserde = { workspace = true, features = [\"rc\"] }\n";
     assert!(manifests::manifest(tidy).is_empty());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use toolplane_proto::v1;
-use toolplane_records::invocation::Invocation;
+use toolplane_records::invocation::{InputBodies, Invocation};
 
 use super::connection::Connection;
 use super::output::{Output, Table, age, duration};
@@ -56,7 +56,7 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
         for call in page.invocations.into_iter().take(left) {
             left -= 1;
             if out.json() {
-                out.record::<Invocation, _>(call)?;
+                print_record(call, out)?;
                 continue;
             }
             table.row([
@@ -80,6 +80,12 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
     Ok(Ending::Done)
 }
 
+/// The call as the standard's JSON, inputs by reference.
+pub(crate) fn print_record(call: v1::Invocation, out: &mut Output) -> Result<(), Failure> {
+    let record = Invocation::try_from(call).map_err(|error| Failure::Answer(error.to_string()))?;
+    out.value(record.to_json(&InputBodies::default()).text())
+}
+
 /// Time from acceptance to the end.
 fn took(call: &v1::Invocation) -> String {
     let (Some(from), Some(to)) = (call.created_at, call.ended_at) else { return "-".to_owned() };
@@ -98,7 +104,7 @@ pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut 
     let answer = connection.invocations().cancel_invocation(request).await?.into_inner();
     let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     if out.json() {
-        out.record::<Invocation, _>(call)?;
+        print_record(call, out)?;
         return Ok(Ending::Done);
     }
     let said = match answer.cancel.and_then(|cancel| cancel.failed).as_deref() {

@@ -71,10 +71,10 @@ impl Connection {
     pub(crate) async fn open(args: &ConnectionArgs) -> Result<Self, Failure> {
         let endpoint = endpoint(args)?;
         let caller = caller(args)?;
-        let channel = endpoint.connect().await.map_err(|error| Failure::Unreachable {
-            endpoint: args.endpoint.clone(),
-            reason: root_cause(&error),
-        })?;
+        let channel = endpoint
+            .connect()
+            .await
+            .map_err(|error| Failure::Unreachable { endpoint: args.endpoint.clone(), reason: root_cause(&error) })?;
         Ok(Self { transport: InterceptedService::new(channel, caller) })
     }
 

@@ -56,7 +56,9 @@ impl Failure {
             Self::Unreachable { .. } => {
                 Some("start one with `toolplane serve`, or name another with --endpoint or TOOLPLANE_ENDPOINT")
             }
-            Self::Api(status) => Some(toolplane_runtime::status::describe(status).advice).filter(|text| !text.is_empty()),
+            Self::Api(status) => {
+                Some(toolplane_runtime::status::describe(status).advice).filter(|text| !text.is_empty())
+            }
             Self::Answer(_) => Some("use a command line of the cluster's version, or `-o text`"),
             Self::Usage(_) | Self::Local(_) | Self::Output(_) => None,
         }

@@ -10,10 +10,10 @@ use super::{Ending, Failure, approvals, result, surface, tools};
 /// Which record.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// The kind (invocation, result, persistence, surface, tool, approval), or an id when no second word follows.
+    /// The kind (invocation, result, decision, persistence, surface, tool, approval), or an id when no second word follows.
     #[arg(value_name = "KIND|ID")]
     kind_or_id: String,
-    /// The id: of the call for a result, and a name for a tool.
+    /// The id: of the call for a result or for all its decisions, and a name for a tool.
     id: Option<String>,
 }
 
@@ -21,9 +21,17 @@ pub(crate) struct GetArgs {
 const KINDS: [(&str, &str); 4] =
     [("invocation", "inv_"), ("surface", "surf_"), ("approval", "appr_"), ("tool", "tool_")];
 
+/// How the id of a decision starts: `perm_<id of the call>_<digest>`.
+const DECISION: &str = "perm_";
+
 /// Shows the record.
 pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let Some(id) = args.id else { return any(args.kind_or_id, connection, out).await };
+    let Some(id) = args.id else {
+        return match args.kind_or_id.starts_with(DECISION) {
+            true => decisions(args.kind_or_id, connection, out).await,
+            false => any(args.kind_or_id, connection, out).await,
+        };
+    };
     one(&args.kind_or_id, id, connection, out).await
 }
 
@@ -31,12 +39,13 @@ async fn one(kind: &str, id: String, connection: &Connection, out: &mut Output) 
     match kind {
         "invocation" | "inv" => invocation(id, connection, out).await,
         "result" => result(id, connection, out).await,
+        "decision" => decisions(id, connection, out).await,
         "persistence" => persistence(id, connection, out).await,
         "surface" => surface::show(id, connection, out).await,
         "approval" => approvals::show(id, connection, out).await,
         "tool" => tools::show(id, connection, out).await,
         other => Err(Failure::Usage(format!(
-            "`{other}` is no kind of record; there are invocation, result, persistence, surface, tool and approval"
+            "`{other}` is no kind of record; there are invocation, result, decision, persistence, surface, tool and approval"
         ))),
     }
 }
@@ -55,11 +64,8 @@ async fn any(id: String, connection: &Connection, out: &mut Output) -> Result<En
 }
 
 async fn invocation(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let request = v1::GetInvocationRequest {
-        invocation_id: id,
-        view: v1::RecordView::Json.into(),
-        include_inputs: !out.json(),
-    };
+    let request =
+        v1::GetInvocationRequest { invocation_id: id, view: v1::RecordView::Json.into(), include_inputs: !out.json() };
     let answer = connection.invocations().get_invocation(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;
@@ -112,16 +118,37 @@ async fn result(id: String, connection: &Connection, out: &mut Output) -> Result
     Ok(Ending::Done)
 }
 
+/// One decision, or every decision of a call: a question and its answer are two.
+async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let call = id.strip_prefix(DECISION).and_then(|rest| rest.rsplit_once('_'));
+    let invocation_id = call.map_or(id.as_str(), |(call, _)| call).to_owned();
+    let request = v1::ListDecisionsRequest { invocation_id, view: v1::RecordView::Json.into() };
+    let answer = connection.invocations().list_decisions(request).await?.into_inner();
+    let mut shown = 0;
+    for (decision, json) in answer.decisions.iter().zip(&answer.jsons) {
+        if call.is_none() || decision.decision_id == id {
+            let text = payload_text(Some(json)).unwrap_or_default();
+            print_json(&text, out)?;
+            shown += 1;
+        }
+    }
+    match shown {
+        0 => Err(Failure::Usage(format!("no decision is called `{id}`"))),
+        _ => Ok(Ending::Done),
+    }
+}
+
 async fn persistence(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let request = v1::GetPersistenceRequest {
-        invocation_id: id,
-        view: v1::RecordView::Json.into(),
-        ..Default::default()
-    };
+    let request =
+        v1::GetPersistenceRequest { invocation_id: id, view: v1::RecordView::Json.into(), ..Default::default() };
     let answer = connection.invocations().get_persistence(request).await?.into_inner();
     for json in answer.jsons {
         let text = payload_text(Some(&json)).unwrap_or_default();
-        out.value(&if out.json() { text } else { pretty(&text) })?;
+        print_json(&text, out)?;
     }
     Ok(Ending::Done)
+}
+
+fn print_json(text: &str, out: &mut Output) -> Result<(), Failure> {
+    if out.json() { out.value(text) } else { out.line(pretty(text)) }
 }

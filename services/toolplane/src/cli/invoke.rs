@@ -6,7 +6,7 @@ use toolplane_proto::v1::json_payload::Body;
 
 use super::connection::Connection;
 use super::output::Output;
-use super::{Ending, Failure, follow, result};
+use super::{Ending, Failure, calls, follow, result};
 
 mod input;
 mod live;
@@ -76,7 +76,7 @@ async fn submit(spec: v1::InvocationSpec, connection: &Connection, out: &mut Out
     let invocation = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     let id = invocation.invocation_id.clone();
     if out.json() {
-        out.record::<toolplane_records::invocation::Invocation, _>(invocation)?;
+        calls::print_record(invocation, out)?;
     } else {
         out.line(&id)?;
         let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };

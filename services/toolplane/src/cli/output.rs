@@ -15,6 +15,8 @@ mod table;
 mod words;
 
 pub(crate) use pretty::pretty;
+
+use pretty::compact;
 pub(crate) use table::Table;
 pub(crate) use words::{age, bytes, duration, instant, printable};
 
@@ -44,6 +46,11 @@ impl Output {
     /// Records are wanted, not text.
     pub(crate) fn json(&self) -> bool {
         self.format == Format::Json
+    }
+
+    /// A person is looking, rather than a program reading.
+    pub(crate) fn terminal(&self) -> bool {
+        self.terminal
     }
 
     /// One line of text. Characters that would steer a terminal are shown, not sent.
@@ -77,15 +84,15 @@ impl Output {
         if self.terminal {
             writeln!(stdout, "{}", pretty(json))?;
         } else {
-            writeln!(stdout, "{json}")?;
+            writeln!(stdout, "{}", compact(json))?;
         }
         Ok(())
     }
 
-    /// One JSON value, exactly as the cluster sent it.
+    /// One JSON value of the cluster; its numbers and strings as they were sent.
     pub(crate) fn payload(&mut self, payload: Option<JsonPayload>) -> Result<(), Failure> {
-        let text = payload_text(payload.as_ref())
-            .ok_or_else(|| Failure::Answer("the JSON record is missing".to_owned()))?;
+        let text =
+            payload_text(payload.as_ref()).ok_or_else(|| Failure::Answer("the JSON record is missing".to_owned()))?;
         self.value(&text)
     }
 

@@ -61,6 +61,11 @@ fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result
 
 fn structured(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> {
     let Some(text) = payload_text(result.structured_content.as_ref()) else { return Ok(()) };
+    // A program that reads the content does not want the same again in another form; `-o json` has both.
+    let has_content = result.content.iter().any(|block| !matches!(block.block, Some(Block::Empty(_)) | None));
+    if has_content && !out.terminal() {
+        return Ok(());
+    }
     let text = pretty(&text);
     let lines = text.lines().count();
     out.line("\nstructured content:")?;

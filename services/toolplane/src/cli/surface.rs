@@ -70,11 +70,7 @@ enum Defer {
 }
 
 /// Runs one of the commands.
-pub(crate) async fn run(
-    command: SurfaceCommand,
-    connection: &Connection,
-    out: &mut Output,
-) -> Result<Ending, Failure> {
+pub(crate) async fn run(command: SurfaceCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     match command {
         SurfaceCommand::Create(args) => create(args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,

@@ -67,11 +67,7 @@ pub(crate) async fn run(command: ToolsCommand, connection: &Connection, out: &mu
     }
 }
 
-async fn list(
-    mut request: v1::ListToolsRequest,
-    connection: &Connection,
-    out: &mut Output,
-) -> Result<Ending, Failure> {
+async fn list(mut request: v1::ListToolsRequest, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut table = Table::new(&["NAME", "KIND", "RUNS AS", "RISK", "STATE", "HINT"]);
     loop {
         let page = connection.surfaces().list_tools(request.clone()).await?.into_inner();

@@ -13,7 +13,11 @@ fn check(template: &[&str], input: &str, expected: &[&str]) {
 #[test]
 fn a_field_stays_one_argument() {
     check(&["grep", "{q}", "--"], r#"{"q":"a b; rm -rf / $(id) '\" *"}"#, &["grep", "a b; rm -rf / $(id) '\" *", "--"]);
-    check(&["x", "{n}", "{b}", "{e}"], r#"{"n":18446744073709551615,"b":true,"e":""}"#, &["x", "18446744073709551615", "true", ""]);
+    check(
+        &["x", "{n}", "{b}", "{e}"],
+        r#"{"n":18446744073709551615,"b":true,"e":""}"#,
+        &["x", "18446744073709551615", "true", ""],
+    );
 }
 
 #[test]

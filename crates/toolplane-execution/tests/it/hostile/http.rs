@@ -14,7 +14,9 @@ pub(super) async fn judge(case: &Case) -> Verdict {
     let base = format!("http://ok.test:{}", server.address.port());
     let urls: Vec<String> = match case.id.as_str() {
         "ssrf-043" => vec![format!("{base}/redirect-out")],
-        "ssrf-044" => ["redirect-bare", "redirect-file", "redirect-gopher", "loop"].map(|path| format!("{base}/{path}")).to_vec(),
+        "ssrf-044" => {
+            ["redirect-bare", "redirect-file", "redirect-gopher", "loop"].map(|path| format!("{base}/{path}")).to_vec()
+        }
         "http-001" => vec![format!("{base}/gzip")],
         "http-002" => vec![format!("{base}/drip")],
         "http-004" => vec![format!("{base}/liar"), format!("{base}/flood")],
@@ -39,7 +41,8 @@ pub(super) async fn judge(case: &Case) -> Verdict {
 /// A connection error must not tell what was in the request.
 pub(super) async fn error_path(case: &Case) -> Verdict {
     drop(server().await);
-    let outcome = fetch(json!({"url": "http://127.0.0.77:1/thing?api_key=SECRET", "headers": {"X-Api-Key": "SECRET"}})).await;
+    let outcome =
+        fetch(json!({"url": "http://127.0.0.77:1/thing?api_key=SECRET", "headers": {"X-Api-Key": "SECRET"}})).await;
     compare(case, &outcome)
         .and_then(|()| if format!("{outcome:?}").contains("SECRET") { Err("the key is told".into()) } else { Ok(()) })
         .into()

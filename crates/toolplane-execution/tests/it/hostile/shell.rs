@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use toolplane_execution::{Call, Options, Outcome, SystemLookup, Toolbox};
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding};
 use toolplane_records::result::ContentBlock;
-use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 use toolplane_sandbox::Limits;
+use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 
 use super::{Case, Verdict, compare};
 use crate::support::{call, context, execute, sandbox, shell_call, structured, text, toolbox_with};
@@ -71,7 +71,9 @@ impl Host {
                 return Err(format!("{place} exists on the host"));
             }
         }
-        if fs::read_dir(self.workspace.path().join(".git/hooks")).is_ok_and(|hooks| hooks.count() > 0) && !self.untouched.is_empty() {
+        if fs::read_dir(self.workspace.path().join(".git/hooks")).is_ok_and(|hooks| hooks.count() > 0)
+            && !self.untouched.is_empty()
+        {
             return Err("a hook was made".into());
         }
         Ok(())
@@ -118,7 +120,8 @@ fn the_call(case: &Case, workspace: &Path) -> Call {
         call = crate::support::call(call.binding, json!({"command": command, "env": env}));
     }
     if let Some(argv) = case.input["argv"].as_array() {
-        let binding = ProcessBinding { argv: vec!["printf".into(), "%s".into(), "{text}".into()], ..Default::default() };
+        let binding =
+            ProcessBinding { argv: vec!["printf".into(), "%s".into(), "{text}".into()], ..Default::default() };
         call = crate::support::call(ExecutionBinding::Process(binding), json!({"text": argv[2]}));
     }
     if let Some(ms) = case.input["limits"]["timeout_ms"].as_u64() {
@@ -138,10 +141,7 @@ pub(super) async fn judge(case: &Case) -> Verdict {
         action => acted_on(&toolbox, &call, action).await,
     };
     let took = begin.elapsed();
-    compare(case, &outcome)
-        .and_then(|()| host.check_untouched())
-        .and_then(|()| observe(case, &outcome, took))
-        .into()
+    compare(case, &outcome).and_then(|()| host.check_untouched()).and_then(|()| observe(case, &outcome, took)).into()
 }
 
 /// Runs the call and does to it what the case says.
@@ -206,13 +206,19 @@ fn observe(case: &Case, outcome: &Outcome, took: Duration) -> Result<(), String>
     let minus_ones = || stdout.split_whitespace().filter(|word| *word == "-1").count();
     match case.id.as_str() {
         "esc-001" => holds(stderr.contains("No such file"), "shadow is there"),
-        "esc-007" => holds(stdout.lines().count() <= 5 && !stdout.contains("socket:") && !stdout.contains("anon_inode"), "descriptors"),
+        "esc-007" => holds(
+            stdout.lines().count() <= 5 && !stdout.contains("socket:") && !stdout.contains("anon_inode"),
+            "descriptors",
+        ),
         "esc-010" => holds(!stdout.contains("OPEN"), "a socket was opened"),
         "esc-013" => holds(minus_ones() == 2, "a keyring was used"),
         "esc-021" => holds(stdout.starts_with("-1 "), "an x32 call worked"),
         "esc-006" | "esc-017" => holds(report["exit_code"] != 0, "a write worked"),
         "esc-028" => holds(stderr.matches("Read-only file system").count() >= 4, "a protected path was written"),
-        "esc-029" => holds(report["new_protected_paths"].is_null(), "reported and left where it is"),
+        "esc-029" => {
+            let reported = report["new_protected_paths"].as_array().is_some_and(|paths| !paths.is_empty());
+            Err(if reported { "reported and left where it is" } else { "not even reported" }.to_owned())
+        }
         "tty-002" => holds(stdout.trim() == "-1 1", "TIOCSTI worked"),
         "tty-003" => {
             let shown = toolplane_execution::text::visible(stdout);
@@ -226,7 +232,7 @@ fn observe(case: &Case, outcome: &Outcome, took: Duration) -> Result<(), String>
         "res-024" => holds(took < Duration::from_secs(10), "it took too long to cancel"),
         "res-009" => {
             let content: usize = outcome.content.iter().map(size).sum();
-            holds(content < 1_100_000 && report["truncated"] == true, &format!("{content} bytes were kept"))
+            holds(content < 1_150_000 && report["truncated"] == true, &format!("{content} bytes were kept"))
         }
         "res-010" => {
             let both = report["stdout_bytes"].as_u64() > Some(0) && report["stderr_bytes"].as_u64() > Some(0);
@@ -251,7 +257,14 @@ pub(super) async fn failclosed(case: &Case) -> Verdict {
     match case.id.as_str() {
         "failclosed-034" | "fc-034" | "esc-034" => {
             let (_, posture) = sandbox().await;
-            let checked = ["namespaces", "no_capabilities", "no_new_privileges", "seccomp", "no_descriptors", "host_files_hidden"];
+            let checked = [
+                "namespaces",
+                "no_capabilities",
+                "no_new_privileges",
+                "seccomp",
+                "no_descriptors",
+                "host_files_hidden",
+            ];
             let missing = checked.into_iter().find(|layer| !posture.holds(layer));
             missing.map_or(Ok(()), |layer| Err(format!("{layer} was not checked or does not hold"))).into()
         }
@@ -278,7 +291,8 @@ async fn launcher_faults(case: &Case) -> Verdict {
         let workspace = tempfile::tempdir().unwrap();
         let toolbox =
             Toolbox::with_sandbox(Options::new(workspace.path()), backend, posture.clone(), Arc::new(SystemLookup));
-        let outcome = execute(&toolbox, &call(ExecutionBinding::Shell { shell: None }, json!({"command": "touch ran"}))).await;
+        let outcome =
+            execute(&toolbox, &call(ExecutionBinding::Shell { shell: None }, json!({"command": "touch ran"}))).await;
         let stage = outcome.error.as_ref().and_then(|error| error.native_error_ref.clone()).unwrap_or_default();
         let held = compare(case, &outcome)
             .and_then(|()| ensure(stage.starts_with("stage="), "no stage", &outcome))

@@ -15,8 +15,9 @@ pub(super) fn read(given: &str) -> Result<Bytes, Failure> {
         (_, Some(file)) => (file_bytes(Path::new(file))?, file),
         (text, None) => (text.as_bytes().to_vec(), "--input"),
     };
-    json::check(&bytes, &JsonLimits::default())
-        .map_err(|refusal| Failure::Usage(format!("{name} {refusal}; arguments are one JSON value, e.g. '{{\"path\": \".\"}}'")))?;
+    json::check(&bytes, &JsonLimits::default()).map_err(|refusal| {
+        Failure::Usage(format!("{name} {refusal}; arguments are one JSON value, e.g. '{{\"path\": \".\"}}'"))
+    })?;
     Ok(bytes.into())
 }
 

@@ -73,7 +73,9 @@ impl Live {
         state(&event.event_type).clone_into(&mut self.state);
         if event.event_class() == v1::EventClass::ExtInvocationAwaitingApproval {
             let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
-            self.say(&format!("waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`"));
+            self.say(&format!(
+                "waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`"
+            ));
         } else if self.plain {
             self.say(&self.state.clone());
         }
@@ -82,7 +84,9 @@ impl Live {
 
     fn progress(&mut self, event: &v1::Event) {
         let parsed = payload_bytes(event.data.as_ref());
-        let Some(progress) = parsed.and_then(|bytes| serde_json::from_slice::<ToolProgress>(&bytes).ok()) else { return };
+        let Some(progress) = parsed.and_then(|bytes| serde_json::from_slice::<ToolProgress>(&bytes).ok()) else {
+            return;
+        };
         self.progress = describe(&progress);
         let due = self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_PAUSE);
         if self.plain && due {

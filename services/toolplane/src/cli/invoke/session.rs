@@ -4,9 +4,9 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 
 use super::PRODUCER;
+use crate::cli::Failure;
 use crate::cli::connection::Connection;
 use crate::cli::output::Output;
-use crate::cli::Failure;
 
 /// Surfaces looked at when one is wanted again.
 const LOOKED_AT: i32 = 50;
