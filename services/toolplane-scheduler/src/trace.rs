@@ -48,6 +48,8 @@ impl CallTrace {
         if self.span.is_disabled() {
             return;
         }
+        // A span ends where it was last left: enter it once more, so that it reaches to the end of the call.
+        let _entered = self.span.enter();
         let error = result.error.as_ref();
         spans::end_invocation(
             &self.span,
