@@ -157,11 +157,13 @@ async fn running_calls_are_canceled_and_timed_out() {
     let (events, result) = bed.replay(&call, 1).await;
     assert_eq!(result.status_code(), v1::ResultStatus::Canceled, "{:?}", result.error);
     assert!(kinds(&events).contains(&"ext.invocation.cancel_requested"), "{:?}", kinds(&events));
+    assert!(start.elapsed() < Duration::from_secs(30), "took {:?}: {:?}", start.elapsed(), kinds(&events));
 
-    let (_, result) = bed.followed(v1::InvocationSpec { surface_id, ..bed.spec(&short.name, "{}") }).await;
+    let start = Instant::now();
+    let (events, result) = bed.followed(v1::InvocationSpec { surface_id, ..bed.spec(&short.name, "{}") }).await;
     assert_eq!(result.status_code(), v1::ResultStatus::TimedOut, "{:?}", result.error);
     assert_eq!(result.error.unwrap().error_class_code(), v1::ErrorClass::Timeout);
-    assert!(start.elapsed() < Duration::from_secs(60), "took {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "took {:?}: {:?}", start.elapsed(), kinds(&events));
 }
 
 /// What is found by search can be loaded and then called by the name that was found.

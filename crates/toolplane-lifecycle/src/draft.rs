@@ -122,11 +122,12 @@ impl Draft {
         to: InvocationStatus,
         cause: &str,
         mut result: ToolResult,
-        persistence: Option<ResultPersistence>,
+        mut persistence: Option<ResultPersistence>,
     ) -> Result<(), Refusal> {
         let was_queued = self.invocation.queue_state == Some(QueueState::Queued);
         result.telemetry_refs.clone_from(&self.invocation.telemetry_refs);
-        if let Some(decision) = &persistence {
+        if let Some(decision) = &mut persistence {
+            decision.result_id = Some(result.result_id.clone());
             result.persistence_refs.push(decision.decision_id.to_string());
         }
         if let Some(decision) = persistence.as_ref().filter(|kept| kept.strategy != PersistenceStrategy::Inline) {

@@ -152,6 +152,11 @@ pub(crate) fn release(
         return Err(Refusal::Illegal { command: "release", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
+    if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
+        // The cancel request met the call before its first effect: nothing is left to be done.
+        crate::cancel::end(&mut draft, codes::CANCELED, "canceled before it had an effect", "none", now)?;
+        return Ok(draft.done());
+    }
     give_back(&mut draft, reason)?;
     Ok(draft.done())
 }

@@ -376,6 +376,21 @@ fn completion_before_the_cancel_wins_and_says_so() {
 }
 
 #[test]
+fn a_canceled_call_that_is_given_back_ends_instead_of_running_again() {
+    let record = ready(true, true).invocation;
+    let claimed = run(record, vec![(1, Command::Claim(grant(1)))]).invocation;
+    let cancel = Command::RequestCancel {
+        requested_by: "u".into(),
+        message: String::new(),
+        abort_reason: AbortReason::UserInterruption,
+    };
+    let release = Command::Release { lease: key(&claimed), reason: "canceled".into() };
+    let last = run(claimed, vec![(2, cancel), (3, release)]);
+    assert_eq!(last.invocation.status, InvocationStatus::Canceled);
+    assert_eq!(last.terminal.unwrap().result.error.unwrap().side_effects.as_deref(), Some("none"));
+}
+
+#[test]
 fn an_empty_output_is_said_not_left_out() {
     let done = Command::Complete {
         lease: key(&ready(true, true).invocation),

@@ -109,7 +109,8 @@ async fn nothing_that_must_not_run_twice_starts_without_a_grant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_canceled_process_is_gone_and_says_so() {
     let (_fake, _worker, mut connection) = connected().await;
-    let (lease, offer) = Call::shell("echo begun; sleep 6161.25").offer("cancel");
+    // Put together by the shell, so that only the sleep itself, after the echo, shows the number.
+    let (lease, offer) = Call::shell("echo begun; sleep 6161.2$((4 + 1))").offer("cancel");
     connection.send(offer);
     there("6161.25").await;
     connection.send(cancel(&lease));
