@@ -13,6 +13,7 @@ use toolplane_execution::{Context, Outcome};
 use toolplane_proto::v1::{Dispatch, ExecutionDone, ExecutionOutcome};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
 use tracing::{Instrument, Span};
 
@@ -61,11 +62,16 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
 
 async fn perform(core: &Arc<Core>, seat: &Arc<Seat>, call: &Call, timing: &Timing, span: &Span) {
     let tool_span = spans::execute_tool(&call.facts());
+    let capture = core.options.capture_content;
+    spans::content(&tool_span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.tool.input.text());
     let ending = execute(core, seat, call).instrument(tool_span.clone()).await;
     let Some(outcome) = settle(ending, seat) else {
         return give_back(core, seat, "draining");
     };
     let class = outcome.error.as_ref().map(|error| error.error_class);
+    if let (None, Some(result)) = (class, &outcome.structured_content) {
+        spans::content(&tool_span, capture, gen_ai::TOOL_CALL_RESULT, result.text());
+    }
     spans::end_execution(&tool_span, class);
     drop(tool_span);
     spans::end_execution(span, class);

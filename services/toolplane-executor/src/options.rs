@@ -32,6 +32,8 @@ pub struct Options {
     pub(crate) egress: Egress,
     /// How a span of a call hangs on the span that queued it.
     pub queue_parenting: QueueParenting,
+    /// Arguments and results go into the spans of tools (`telemetry.capture_content`).
+    pub capture_content: bool,
 }
 
 impl Options {
@@ -57,6 +59,7 @@ impl Options {
             upload_patience: Duration::from_secs(20),
             egress,
             queue_parenting: config.telemetry.queue_parenting,
+            capture_content: config.telemetry.capture_content,
         })
     }
 }

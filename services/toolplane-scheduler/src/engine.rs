@@ -49,6 +49,8 @@ pub struct EngineOptions {
     pub tick_ms: u64,
     /// How long a ready call waits for any worker of its pool to exist.
     pub placement_grace_ms: i64,
+    /// Most calls of one tenant that wait in one ready queue.
+    pub max_waiting: u64,
 }
 
 /// A call ready to be accepted: the decided transition and what is stored with it.
@@ -182,6 +184,11 @@ impl Engine {
             extras.records.push((keys::plan(&digest), Bytes::from(bytes)));
         }
         let express = self.express_claim(&mut transition, now);
+        if !express && let Err(error) = self.check_room(&transition.invocation).await {
+            drop(guard);
+            self.0.hot.forget(&id);
+            return Err(error);
+        }
         let commit = commit::of(&transition, Expect::Absent, extras)?;
         let outcome = self.0.store.commit(commit).await;
         if !matches!(outcome, Ok(CommitOutcome::Applied | CommitOutcome::Replayed)) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
@@ -23,6 +24,8 @@ use crate::prepare::{PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimi
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a ready call waits for a worker of its pool to connect.
 const PLACEMENT_GRACE_MS: i64 = 60_000;
+/// How often expired payloads are looked for.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// The scheduler could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +85,7 @@ impl Scheduler {
             offer_ms: signed(settings.offer_ms),
             tick_ms: settings.tick_ms,
             placement_grace_ms: PLACEMENT_GRACE_MS,
+            max_waiting: settings.max_queued_per_tenant,
         };
         let engine = Engine::open(store.clone(), options).await?;
         let limits = ToolLimits {
@@ -139,7 +143,11 @@ impl Scheduler {
         tasks.spawn("scheduler engine", async move { engine.run(until.cancelled()).await });
         tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
-        tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop));
+        tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop.clone()));
+        let (payloads, engine, until) = (self.invocations.payloads.clone(), self.engine.clone(), stop.clone());
+        tasks.spawn("scheduler retention", async move {
+            until.run_until_cancelled(expire_payloads(payloads, engine)).await;
+        });
         let (mut poisoned, stop) = (self.store.poisoned(), tasks.shutdown().token());
         tasks.spawn_fallible("scheduler store", async move {
             match stop.run_until_cancelled(poisoned.wait_for(Option::is_some)).await {
@@ -148,6 +156,20 @@ impl Scheduler {
                 _ => Ok(()),
             }
         });
+    }
+}
+
+/// Removes payloads past their retention, and what interrupted uploads left behind.
+async fn expire_payloads(payloads: PayloadStore, engine: Engine) {
+    let mut tick = tokio::time::interval(EXPIRY_INTERVAL);
+    loop {
+        tick.tick().await;
+        let Ok(now) = engine.now().await else { continue };
+        match payloads.remove_expired(now).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "expired payloads were removed"),
+            Err(error) => tracing::warn!(%error, "expired payloads could not be removed; trying again later"),
+        }
     }
 }
 

@@ -98,13 +98,11 @@ impl Config {
         let sizes = [
             ("server.max_message_bytes", message, 16 * 1024, 256 * 1024 * 1024),
             ("scheduler.max_input_bytes", self.scheduler.max_input_bytes, 1, message / 2),
-            ("scheduler.max_inline_input_bytes", self.scheduler.max_inline_input_bytes, 1, message / 4),
             ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 4),
             ("scheduler.max_queued_per_tenant", self.scheduler.max_queued_per_tenant, 1, u64::MAX),
             ("objects.max_bytes", self.objects.max_bytes, 1, u64::MAX),
             ("executor.slots", u64::from(self.executor.slots()), 1, 4096),
             ("executor.sandbox.pids", u64::from(self.executor.sandbox.pids), 8, u64::MAX),
-            ("executor.http.max_redirects", u64::from(self.executor.http.max_redirects), 0, 20),
         ];
         for (key, value, least, most) in sizes {
             if !(least..=most).contains(&value) {

@@ -65,8 +65,6 @@ pub struct SchedulerConfig {
     pub offer_ms: u64,
     /// How often a worker shows it is alive.
     pub heartbeat_ms: u64,
-    /// Longest input kept within the record; longer ones are kept beside it.
-    pub max_inline_input_bytes: u64,
     /// Longest input accepted at all.
     pub max_input_bytes: u64,
     /// Longest result kept within the record; longer ones become a preview and a reference.
@@ -77,7 +75,7 @@ pub struct SchedulerConfig {
     pub max_timeout_ms: u64,
     /// How often due timers are looked for when nothing rings.
     pub tick_ms: u64,
-    /// Most calls of one tenant that wait or run at a time; above it, new calls are refused.
+    /// Most calls of one tenant that wait for a free slot in one pool; above it, new calls are refused.
     pub max_queued_per_tenant: u64,
 }
 
@@ -87,7 +85,6 @@ impl Default for SchedulerConfig {
             lease_ms: 15_000,
             offer_ms: 5_000,
             heartbeat_ms: 3_000,
-            max_inline_input_bytes: 64 * 1024,
             max_input_bytes: 1024 * 1024,
             max_inline_result_bytes: 64 * 1024,
             default_timeout_ms: 30_000,
@@ -174,12 +171,10 @@ pub struct HttpToolsConfig {
     pub allow: Vec<String>,
     /// Most bytes of a response, after decompression.
     pub max_response_bytes: u64,
-    /// Most redirects followed, each within `allow`.
-    pub max_redirects: u32,
 }
 
 impl Default for HttpToolsConfig {
     fn default() -> Self {
-        Self { allow: Vec::new(), max_response_bytes: 4 * 1024 * 1024, max_redirects: 3 }
+        Self { allow: Vec::new(), max_response_bytes: 4 * 1024 * 1024 }
     }
 }

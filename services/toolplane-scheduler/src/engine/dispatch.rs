@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use toolplane_lifecycle::{Command, LeaseGrant, LeaseKey, Transition};
 use toolplane_records::ids::{InvocationId, LeaseId};
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::QueueState;
@@ -87,6 +88,21 @@ impl Engine {
                 false
             }
         }
+    }
+
+    /// Refuses a call that would wait behind too many of its tenant's. Exact only as far as calls do not race for the last
+    /// places: the bound protects the cluster, it is not a quota.
+    pub(crate) async fn check_room(&self, record: &Invocation) -> Result<(), EngineError> {
+        let max = self.0.options.max_waiting;
+        let Some(dispatch) = record.dispatch.as_ref().filter(|_| record.queue_state == Some(QueueState::Queued)) else {
+            return Ok(());
+        };
+        // Cheap while queues are short, as they are nearly always.
+        if (self.0.dispatch.waiting.load(Ordering::Relaxed) as u64) < max / 2 {
+            return Ok(());
+        }
+        let waiting = self.0.store.index_len(&keys::queue(&dispatch.pool, &record.tenant)).await?;
+        if waiting < max { Ok(()) } else { Err(EngineError::QueueFull { tenant: record.tenant.clone(), waiting }) }
     }
 
     fn grant(&self, worker: &WorkerLink, lease_id: LeaseId, fence: u64) -> LeaseGrant {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::Refusal;
+use toolplane_records::ids::TenantId;
 use toolplane_records::invocation::Invocation;
 use toolplane_store::StoreError;
 
@@ -19,6 +20,14 @@ pub enum EngineError {
         refusal: Refusal,
         /// The record as it is.
         record: Arc<Invocation>,
+    },
+    /// Too many calls of the tenant wait already; nothing was stored.
+    #[error("{waiting} calls of tenant `{tenant}` wait already")]
+    QueueFull {
+        /// The tenant.
+        tenant: TenantId,
+        /// How many wait.
+        waiting: u64,
     },
     /// The store did not answer, or refused.
     #[error("the store failed: {0}")]

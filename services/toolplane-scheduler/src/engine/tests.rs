@@ -18,7 +18,7 @@ use toolplane_store::{MemoryStore, Store};
 use super::*;
 
 fn options() -> EngineOptions {
-    EngineOptions { lease_ms: 15_000, offer_ms: 5_000, tick_ms: 20, placement_grace_ms: 60_000 }
+    EngineOptions { lease_ms: 15_000, offer_ms: 5_000, tick_ms: 20, placement_grace_ms: 60_000, max_waiting: 1_000 }
 }
 
 struct Bench {
@@ -243,6 +243,26 @@ async fn many_calls_through_few_slots_each_end_once() {
         bench.store.indexes("").await.unwrap().iter().all(|name| name.starts_with("invocations/")),
         "nothing is left behind"
     );
+}
+
+#[tokio::test]
+async fn a_tenant_cannot_fill_the_queue_without_bound() {
+    let bench = Bench::new().await;
+    let mut refused = 0;
+    for number in 0..1_200 {
+        let call = bench.call(&format!("inv_{number}"), true).await;
+        match bench.engine.admit(call).await {
+            Ok(_) => {}
+            Err(EngineError::QueueFull { .. }) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+        if number % 100 == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    assert!(refused >= 100, "{refused} calls were refused");
+    let refused = InvocationId::from_trusted("inv_1199");
+    assert!(matches!(bench.engine.get(&refused).await, Err(EngineError::NotFound)), "nothing is stored of a refused call");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! The one mapping from a failed request to a gRPC status.
 
+use std::time::Duration;
+
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
 use toolplane_runtime::ApiError;
@@ -55,6 +57,12 @@ fn engine(error: EngineError) -> ApiError {
                 subject: format!("invocation/{}", record.invocation_id),
                 message: refusal.to_string(),
             },
+        },
+        EngineError::QueueFull { tenant, waiting } => ApiError::Exhausted {
+            reason: "TENANT_QUEUE_FULL",
+            subject: format!("tenant/{tenant}"),
+            message: format!("{waiting} calls of tenant `{tenant}` wait already; nothing was accepted"),
+            retry_after: Some(Duration::from_secs(1)),
         },
         EngineError::Store(error) => store(error),
         EngineError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
