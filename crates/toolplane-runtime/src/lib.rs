@@ -6,12 +6,14 @@
 
 pub mod client;
 pub mod config;
+pub mod page;
 pub mod process;
 pub mod server;
 pub mod shutdown;
 pub mod status;
 pub mod tasks;
 pub mod telemetry;
+pub mod tenant;
 
 pub use config::{Config, ConfigError};
 pub use shutdown::Shutdown;

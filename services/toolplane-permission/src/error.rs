@@ -6,7 +6,6 @@ use toolplane_store::{Retry, StoreError};
 use toolplane_store_embedded::OpenError;
 
 use crate::approvals::BookError;
-use crate::page::BadPage;
 
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +61,4 @@ fn of_store(error: &StoreError) -> ApiError {
 
 pub(crate) fn of_field(error: ConvertError) -> ApiError {
     ApiError::invalid_argument(error.field, error.rule)
-}
-
-impl From<BadPage> for ApiError {
-    fn from(bad: BadPage) -> Self {
-        Self::invalid_argument(bad.field, bad.rule)
-    }
 }

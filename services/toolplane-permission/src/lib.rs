@@ -9,10 +9,8 @@ pub mod decide;
 mod decision;
 mod error;
 mod options;
-mod page;
 mod rpc;
 mod service;
-mod tenant;
 
 pub use approvals::{Answer, Book, BookError};
 pub use error::StartError;

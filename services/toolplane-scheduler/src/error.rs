@@ -1,6 +1,7 @@
 //! Why a request fails before anything is accepted; after acceptance every ending is a result.
 
 use toolplane_records::error::FieldViolation;
+use toolplane_runtime::page::BadPage;
 
 use crate::engine::EngineError;
 
@@ -41,6 +42,12 @@ pub enum CallError {
     /// A bug or damage; the text is for logs only.
     #[error("internal error")]
     Internal(String),
+}
+
+impl From<BadPage> for CallError {
+    fn from(bad: BadPage) -> Self {
+        Self::invalid(bad.field, bad.rule)
+    }
 }
 
 impl CallError {

@@ -4,7 +4,6 @@ mod encode;
 mod invocations;
 mod offer;
 mod outcome;
-mod page;
 mod payload;
 mod session;
 mod status;

@@ -8,8 +8,6 @@ use toolplane_runtime::ApiError;
 use toolplane_store::{Retry, StoreError};
 use toolplane_store_embedded::OpenError;
 
-use crate::page::BadPage;
-
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -82,10 +80,4 @@ pub(crate) fn of_violations(violations: Vec<FieldViolation>) -> ApiError {
 
 pub(crate) fn of_field(error: ConvertError) -> ApiError {
     ApiError::invalid_argument(error.field, error.rule)
-}
-
-impl From<BadPage> for ApiError {
-    fn from(bad: BadPage) -> Self {
-        Self::invalid_argument(bad.field, bad.rule)
-    }
 }

@@ -11,14 +11,12 @@ mod error;
 mod events;
 mod keys;
 mod options;
-mod page;
 mod records;
 mod registry;
 mod rpc;
 mod service;
 mod surfaces;
 pub mod sync;
-mod tenant;
 mod tools;
 mod view;
 

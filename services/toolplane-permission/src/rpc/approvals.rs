@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::PermissionApi;
 use crate::approvals::{Answer, Filter, Place};
 use crate::error::of_field;
-use crate::{page, tenant};
+use toolplane_runtime::{page, tenant};
 
 /// Longest text an answerer or withdrawer may leave, in characters.
 const MAX_TEXT_CHARS: usize = 4_000;

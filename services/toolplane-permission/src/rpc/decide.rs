@@ -14,7 +14,7 @@ use toolplane_runtime::ApiError;
 use super::PermissionApi;
 use crate::decide::{Decider, Question};
 use crate::error::of_field;
-use crate::tenant;
+use toolplane_runtime::tenant;
 
 pub(super) async fn decide(
     api: &PermissionApi,

@@ -6,7 +6,7 @@ use toolplane_proto::v1;
 use toolplane_runtime::ApiError;
 
 use super::PermissionApi;
-use crate::page;
+use toolplane_runtime::page;
 
 pub(super) fn list(api: &PermissionApi, request: &v1::ListRulesRequest) -> Result<v1::ListRulesResponse, ApiError> {
     let size = page::size(request.page_size)?;

@@ -15,7 +15,7 @@ use toolplane_runtime::ApiError;
 
 use super::PermissionApi;
 use crate::approvals::Book;
-use crate::tenant;
+use toolplane_runtime::tenant;
 
 /// Most changes of one message.
 const MAX_CHANGES: usize = 64;

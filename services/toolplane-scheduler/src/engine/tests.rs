@@ -262,7 +262,10 @@ async fn a_tenant_cannot_fill_the_queue_without_bound() {
     }
     assert!(refused >= 100, "{refused} calls were refused");
     let refused = InvocationId::from_trusted("inv_1199");
-    assert!(matches!(bench.engine.get(&refused).await, Err(EngineError::NotFound)), "nothing is stored of a refused call");
+    assert!(
+        matches!(bench.engine.get(&refused).await, Err(EngineError::NotFound)),
+        "nothing is stored of a refused call"
+    );
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::Stream;
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 use toolplane_lifecycle::{Command, Refusal};
 use toolplane_proto::v1;
@@ -16,9 +17,10 @@ use toolplane_records::mutation::InputMutation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus};
 use toolplane_results::PayloadStore;
+use toolplane_runtime::{page, tenant};
 use tracing::Instrument as _;
 
-use super::{encode, page, status};
+use super::{encode, status};
 use crate::engine::{Admitted, Engine, EngineError, InvocationFilter, Watch, is_race};
 use crate::error::CallError;
 use crate::prepare::{CallSpec, Preparer, SpecLimits};
@@ -51,8 +53,9 @@ struct Accepted {
 }
 
 impl InvocationApi {
+    /// Whose calls are meant. Authentication will hand in the request's metadata here.
     fn tenant(&self) -> TenantId {
-        TenantId::unauthenticated()
+        tenant::of(&MetadataMap::new())
     }
 
     /// A living or ended invocation of this tenant; another tenant's is as if it did not exist.
@@ -305,11 +308,14 @@ impl InvocationService for InvocationApi {
         let answer = async {
             let filter = filter(&request)?;
             let list = format!("{}/{filter:?}", self.tenant());
-            let after = page::place(&list, &request.page_token)?;
+            let after = page::position(&list, &request.page_token)?.as_deref().and_then(read_place);
             let found = self.engine.list(&self.tenant(), &filter, after, page::size(request.page_size)?).await?;
             Ok(v1::ListInvocationsResponse {
                 invocations: found.records.iter().map(Into::into).collect(),
-                next_page_token: found.next.map(|place| page::token(&list, place)).unwrap_or_default(),
+                next_page_token: found
+                    .next
+                    .map(|(score, member)| page::token(&list, &format!("{score} {member}")))
+                    .unwrap_or_default(),
             })
         };
         answer.await.map(Response::new).map_err(status::of)
@@ -356,7 +362,7 @@ impl InvocationService for InvocationApi {
         let answer = async {
             let record = self.find(&request.invocation_id).await?;
             let all = self.mutations(&record).await?;
-            let first: usize = page::place(&request.invocation_id, &request.page_token)?.unwrap_or(0);
+            let first = read_count(page::position(&request.invocation_id, &request.page_token)?);
             let size = page::size(request.page_size)?;
             let shown = all.get(first..).unwrap_or_default();
             let shown = &shown[..shown.len().min(size)];
@@ -365,7 +371,7 @@ impl InvocationService for InvocationApi {
                 mutations: shown.iter().map(Into::into).collect(),
                 jsons: shown.iter().filter_map(|mutation| encode::json(request.view(), mutation)).collect(),
                 next_page_token: if next < all.len() {
-                    page::token(&request.invocation_id, next)
+                    page::token(&request.invocation_id, &next.to_string())
                 } else {
                     String::new()
                 },
@@ -399,7 +405,7 @@ impl InvocationService for InvocationApi {
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         let request = request.into_inner();
         let answer = || {
-            let first: usize = page::place("workers", &request.page_token)?.unwrap_or(0);
+            let first = read_count(page::position(&"workers", &request.page_token)?);
             let size = page::size(request.page_size)?;
             let all: Vec<_> = self.engine.workers().list().iter().map(|link| encode::worker(link)).collect();
             let wanted = request.state();
@@ -408,12 +414,24 @@ impl InvocationService for InvocationApi {
                 .filter(|worker| wanted == v1::WorkerState::Unspecified || worker.state() == wanted)
                 .collect();
             let next = first.saturating_add(size);
-            let next_page_token = if next < all.len() { page::token("workers", next) } else { String::new() };
+            let next_page_token =
+                if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
             let workers = all.into_iter().skip(first).take(size).collect();
             Ok(v1::ListWorkersResponse { workers, next_page_token })
         };
         answer().map(Response::new).map_err(status::of)
     }
+}
+
+/// The place a page of invocations begins after: score and id.
+fn read_place(place: &str) -> Option<(u64, String)> {
+    let (score, member) = place.split_once(' ')?;
+    Some((score.parse().ok()?, member.to_owned()))
+}
+
+/// How many rows earlier pages had.
+fn read_count(place: Option<String>) -> usize {
+    place.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 fn filter(request: &v1::ListInvocationsRequest) -> Result<InvocationFilter, CallError> {

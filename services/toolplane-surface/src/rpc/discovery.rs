@@ -11,7 +11,7 @@ use toolplane_runtime::ApiError;
 use super::{SurfaceApi, encode};
 use crate::error::of_field;
 use crate::surfaces::Meaning;
-use crate::tenant;
+use toolplane_runtime::tenant;
 
 const DEFAULT_MATCHES: usize = 10;
 const MAX_MATCHES: usize = 100;

@@ -10,7 +10,7 @@ use toolplane_runtime::ApiError;
 use super::SurfaceApi;
 use crate::error::of_field;
 use crate::events::Log;
-use crate::tenant;
+use toolplane_runtime::tenant;
 
 const DEFAULT_EVENTS: usize = 100;
 const MAX_EVENTS: usize = 1000;

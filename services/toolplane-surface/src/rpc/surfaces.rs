@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::SurfaceApi;
 use crate::error::of_field;
 use crate::surfaces::{Place, Wanted};
-use crate::{page, tenant};
+use toolplane_runtime::{page, tenant};
 
 /// Longest producer, reason or message, in characters.
 const MAX_TEXT_CHARS: usize = 1_000;

@@ -13,7 +13,7 @@ use toolplane_runtime::ApiError;
 use super::{SurfaceApi, encode};
 use crate::error::of_field;
 use crate::tools::ToolFilter;
-use crate::{page, tenant};
+use toolplane_runtime::{page, tenant};
 
 /// Most tools of one request.
 const MAX_TOOLS: usize = 1000;

@@ -2,15 +2,16 @@
 
 use tonic::metadata::MetadataMap;
 use toolplane_records::ids::TenantId;
-use toolplane_runtime::ApiError;
+
+use crate::status::ApiError;
 
 /// The tenant of a caller.
-pub(crate) fn of(_metadata: &MetadataMap) -> TenantId {
+pub fn of(_metadata: &MetadataMap) -> TenantId {
     TenantId::unauthenticated()
 }
 
 /// The caller's tenant, where the request may also name one: it must be the same, or left out.
-pub(crate) fn named(metadata: &MetadataMap, name: &str) -> Result<TenantId, ApiError> {
+pub fn named(metadata: &MetadataMap, name: &str) -> Result<TenantId, ApiError> {
     let own = of(metadata);
     if name.is_empty() || name == own.as_str() {
         return Ok(own);

@@ -7,22 +7,32 @@ use std::fmt;
 
 use toolplane_records::payload::Digest;
 
+use crate::status::ApiError;
+
 /// Rows of a page when the caller leaves the choice open.
-pub(crate) const DEFAULT_SIZE: usize = 50;
+pub const DEFAULT_SIZE: usize = 50;
 /// Most rows of a page.
-pub(crate) const MAX_SIZE: usize = 1000;
+pub const MAX_SIZE: usize = 1000;
 
 const SEAL_LEN: usize = 8;
 
 /// Why a page was refused; names the field and the rule it broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadPage {
-    pub(crate) field: &'static str,
-    pub(crate) rule: &'static str,
+pub struct BadPage {
+    /// The field.
+    pub field: &'static str,
+    /// The rule it broke, as a phrase that follows the field's name.
+    pub rule: &'static str,
+}
+
+impl From<BadPage> for ApiError {
+    fn from(bad: BadPage) -> Self {
+        Self::invalid_argument(bad.field, bad.rule)
+    }
 }
 
 /// Rows to return for a requested page size: 0 takes the default, more than the most is cut.
-pub(crate) fn size(requested: i32) -> Result<usize, BadPage> {
+pub fn size(requested: i32) -> Result<usize, BadPage> {
     match usize::try_from(requested) {
         Err(_) => Err(BadPage { field: "page_size", rule: "must not be negative" }),
         Ok(0) => Ok(DEFAULT_SIZE),
@@ -31,14 +41,14 @@ pub(crate) fn size(requested: i32) -> Result<usize, BadPage> {
 }
 
 /// The token for going on after `position` in the list that `scope` names (call, tenant and filter).
-pub(crate) fn token(scope: &impl fmt::Debug, position: &str) -> String {
+pub fn token(scope: &impl fmt::Debug, position: &str) -> String {
     let mut bytes = seal(scope, position).to_vec();
     bytes.extend_from_slice(position.as_bytes());
     hex::encode(bytes)
 }
 
 /// The position in a token; nothing when the token is empty: the first page.
-pub(crate) fn position(scope: &impl fmt::Debug, token: &str) -> Result<Option<String>, BadPage> {
+pub fn position(scope: &impl fmt::Debug, token: &str) -> Result<Option<String>, BadPage> {
     if token.is_empty() {
         return Ok(None);
     }
