@@ -239,65 +239,6 @@ pub struct InputBodies {
 impl Invocation {
     /// The standard's JSON of this record: inputs by value where `bodies` has them and by reference always; no lease secrets.
     pub fn to_json(&self, bodies: &InputBodies) -> JsonPayload {
-        #[derive(Serialize)]
-        struct View<'a> {
-            schema_version: &'a str,
-            invocation_id: &'a InvocationId,
-            tenant: &'a TenantId,
-            tool_id: &'a ToolId,
-            tool_name: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            surface_id: Option<&'a SurfaceId>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            native_call_id: Option<&'a str>,
-            status: InvocationStatus,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            queue_state: Option<QueueState>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            model_input: Option<&'a JsonPayload>,
-            model_input_ref: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            observable_input: Option<&'a JsonPayload>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            observable_input_ref: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            permission_input: Option<&'a JsonPayload>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            permission_input_ref: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            call_input: Option<&'a JsonPayload>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            call_input_ref: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            actor_ref: Option<&'a str>,
-            runtime_refs: &'a [String],
-            policy_refs: &'a [String],
-            permission_decision_refs: &'a [DecisionId],
-            hook_refs: &'a [String],
-            evidence_refs: &'a [String],
-            telemetry_refs: &'a [TelemetryRef],
-            artifact_refs: &'a [ArtifactRef],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            approval_request_ref: Option<&'a ApprovalId>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            scheduler_policy_ref: Option<&'a str>,
-            status_transitions: &'a [StatusTransition],
-            created_at: Timestamp,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            started_at: Option<Timestamp>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            ended_at: Option<Timestamp>,
-            safety: InputSafety,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            cancel: Option<&'a CancelFacts>,
-            attempt: u32,
-            last_seq: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result_id: Option<&'a ResultId>,
-        }
-        fn uri(payload: &Option<PayloadRef>) -> Option<&str> {
-            payload.as_ref().map(|payload| payload.uri.as_str())
-        }
         JsonPayload::of(&View {
             schema_version: &self.schema_version,
             invocation_id: &self.invocation_id,
@@ -337,4 +278,66 @@ impl Invocation {
             result_id: self.result_id.as_ref(),
         })
     }
+}
+
+/// The standard's JSON of an invocation, field by field.
+#[derive(Serialize)]
+struct View<'a> {
+    schema_version: &'a str,
+    invocation_id: &'a InvocationId,
+    tenant: &'a TenantId,
+    tool_id: &'a ToolId,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface_id: Option<&'a SurfaceId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_call_id: Option<&'a str>,
+    status: InvocationStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_state: Option<QueueState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_input: Option<&'a JsonPayload>,
+    model_input_ref: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observable_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observable_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor_ref: Option<&'a str>,
+    runtime_refs: &'a [String],
+    policy_refs: &'a [String],
+    permission_decision_refs: &'a [DecisionId],
+    hook_refs: &'a [String],
+    evidence_refs: &'a [String],
+    telemetry_refs: &'a [TelemetryRef],
+    artifact_refs: &'a [ArtifactRef],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_request_ref: Option<&'a ApprovalId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduler_policy_ref: Option<&'a str>,
+    status_transitions: &'a [StatusTransition],
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    safety: InputSafety,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel: Option<&'a CancelFacts>,
+    attempt: u32,
+    last_seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_id: Option<&'a ResultId>,
+}
+
+fn uri(payload: &Option<PayloadRef>) -> Option<&str> {
+    payload.as_ref().map(|payload| payload.uri.as_str())
 }
