@@ -70,6 +70,15 @@ impl Approvals {
         }
     }
 
+    /// Looks whether the question of a call that was just parked has its answer already: a quick approver may have answered
+    /// between the decision and the acceptance, when there was no invocation yet that the answer could reach.
+    pub(crate) async fn look(&self, approval_id: &ApprovalId) {
+        let request = v1::GetApprovalRequest { approval_id: approval_id.to_string(), ..Default::default() };
+        if let Ok(answer) = self.client.clone().get_approval(request).await {
+            self.take(answer.into_inner().approval).await;
+        }
+    }
+
     /// Asks for the question of every waiting invocation.
     async fn compare_all(&self) -> Result<(), Status> {
         let waiting = self.engine.awaiting_approval().await.map_err(|error| Status::unavailable(error.to_string()))?;

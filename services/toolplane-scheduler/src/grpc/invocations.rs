@@ -85,7 +85,15 @@ impl InvocationApi {
         let engine = self.engine.clone();
         let admitted = tokio::spawn(async move { engine.admit(admission).await }.instrument(send)).await;
         match admitted.map_err(|error| CallError::Internal(error.to_string()))?? {
-            Admitted::New(record) => Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) }),
+            Admitted::New(record) => {
+                if let (InvocationStatus::AwaitingApproval, Some(approval)) =
+                    (record.status, record.approval_request_ref.clone())
+                {
+                    let approvals = self.approvals.clone();
+                    tokio::spawn(async move { approvals.look(&approval).await });
+                }
+                Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })
+            }
             Admitted::Exists(record) => self.attach(&spec, record).await,
         }
     }
