@@ -31,7 +31,8 @@ pub fn check_id(text: &str) -> Result<(), InvalidId> {
     if text.len() > MAX_ID_LEN {
         return Err(InvalidId::TooLong(text.len()));
     }
-    match text.chars().find(|c| !(c.is_ascii_alphanumeric() || "._:/@+-".contains(*c))) {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '/' | '@' | '+' | '-');
+    match text.chars().find(|c| !allowed(*c)) {
         Some(character) => Err(InvalidId::Character(character)),
         None => Ok(()),
     }

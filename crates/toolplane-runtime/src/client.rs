@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::Either;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use tonic::body::Body;
@@ -14,7 +16,7 @@ use tower::Service;
 
 use crate::config::Config;
 use crate::server::ServerError;
-use crate::server::internal::{Observation, ObservedBody, first_token, read};
+use crate::server::internal::{Inside, Observation, ObservedBody, first_token, read};
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
 use crate::telemetry::spans::rpc;
 
@@ -65,23 +67,35 @@ impl PeerSettings {
 
 /// The URL under which a process reaches its own listener.
 pub fn own_url(address: SocketAddr, tls: bool) -> String {
-    let ip = match address.ip() {
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(reachable(address.ip()), address.port()))
+}
+
+/// The address under which this machine reaches a listener on `ip`.
+fn reachable(ip: IpAddr) -> IpAddr {
+    match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
         ip => ip,
-    };
-    let scheme = if tls { "https" } else { "http" };
-    format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
+    }
 }
 
 /// A channel to one peer, for generated clients (`SurfaceServiceClient::new(peer)`). Cheap to clone; clones share the
 /// connection.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    channel: Channel,
+    way: Way,
     authorization: Option<HeaderValue>,
     host: std::sync::Arc<str>,
     port: u16,
+}
+
+/// How calls reach a peer.
+#[derive(Clone, Debug)]
+enum Way {
+    Connection(Channel),
+    /// The peer is this very process.
+    Inside(Inside),
 }
 
 /// A channel to the peer at `url` (`http://` or `https://`). Connects at the first call, and again whenever needed.
@@ -113,13 +127,24 @@ pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> 
         }
         endpoint = endpoint.tls_config(tls).map_err(ServerError::transport)?;
     }
-    let authorization = settings.token.as_ref().map(|token| {
-        let mut value =
-            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| bad("cannot be shown this token"))?;
-        value.set_sensitive(true);
-        Ok::<_, ServerError>(value)
-    });
-    Ok(Peer { channel: endpoint.connect_lazy(), authorization: authorization.transpose()?, host: host.into(), port })
+    let way = Way::Connection(endpoint.connect_lazy());
+    Ok(Peer { way, authorization: authorization(settings)?, host: host.into(), port })
+}
+
+/// The peer that is this very process, whose listener is at `address`. A call takes the way inside: it is checked,
+/// traced and served like any other, and needs no connection.
+pub(crate) fn own(inside: Inside, address: SocketAddr, settings: &PeerSettings) -> Result<Peer, ServerError> {
+    let host = reachable(address.ip()).to_string();
+    let authorization = authorization(settings)?;
+    Ok(Peer { way: Way::Inside(inside), authorization, host: host.into(), port: address.port() })
+}
+
+fn authorization(settings: &PeerSettings) -> Result<Option<HeaderValue>, ServerError> {
+    let Some(token) = &settings.token else { return Ok(None) };
+    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| ServerError::Transport("a token cannot be sent: it is no header value".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 impl Service<http::Request<Body>> for Peer {
@@ -128,7 +153,10 @@ impl Service<http::Request<Body>> for Peer {
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Service::poll_ready(&mut self.channel, cx)
+        match &mut self.way {
+            Way::Connection(channel) => Service::poll_ready(channel, cx),
+            Way::Inside(_) => Poll::Ready(Ok(())),
+        }
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
@@ -143,7 +171,10 @@ impl Service<http::Request<Body>> for Peer {
             headers.insert(AUTHORIZATION, token.clone());
         }
         let mut observation = Observation::client(span.clone());
-        let call = Service::call(&mut self.channel, request);
+        let call = match &mut self.way {
+            Way::Connection(channel) => Either::Left(Service::call(channel, request)),
+            Way::Inside(inside) => Either::Right(inside.clone().call(request).map(Ok)),
+        };
         Box::pin(async move {
             match call.await {
                 Ok(response) => match response.headers().get(Status::GRPC_STATUS) {

@@ -3,6 +3,7 @@
 //! The same for a single role and for all roles together, so that both compositions are the same code.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use futures_util::future::BoxFuture;
 
 use crate::client::{self, Peer, PeerSettings};
 use crate::config::Config;
+use crate::server::internal::Inside;
 use crate::server::{self, Server, ServerSettings, Services};
 use crate::shutdown::Shutdown;
 use crate::tasks::Tasks;
@@ -29,16 +31,18 @@ pub struct Process {
     pub config: Config,
     /// Where background work goes; its shutdown is the process's.
     pub tasks: Tasks,
-    own_url: Option<String>,
+    own: Option<(Inside, SocketAddr)>,
     settings: PeerSettings,
 }
 
 impl Process {
-    /// A channel to the role at `url`, or to this process's own listener when none is configured.
+    /// A channel to the role at `url`, or to this process's own services when none is configured.
     pub fn peer(&self, role: &str, url: Option<&str>) -> Result<Peer, RoleError> {
-        let url = url.or(self.own_url.as_deref());
-        let url = url.ok_or_else(|| format!("`peers.{role}` must say where the {role} role is"))?;
-        Ok(client::connect(url, &self.settings)?)
+        match (url, &self.own) {
+            (Some(url), _) => Ok(client::connect(url, &self.settings)?),
+            (None, Some((inside, address))) => Ok(client::own(inside.clone(), *address, &self.settings)?),
+            (None, None) => Err(format!("`peers.{role}` must say where the {role} role is").into()),
+        }
     }
 }
 
@@ -82,14 +86,17 @@ where
     let bound = if plan.listens { Some(server::bind(config.server.listen).await?) } else { None };
     let guard = telemetry::init(&config, plan.role)?;
     let tasks = Tasks::new(shutdown.clone());
-    let own_url = bound.as_ref().map(|bound| client::own_url(bound.address(), config.server.tls.is_some()));
+    let inside = Inside::new();
+    // Open until background work has ended: a worker that drains still has something to say to its scheduler.
+    let closing = inside.closing();
+    let own = bound.as_ref().map(|bound| (inside.clone(), bound.address()));
     let settings = PeerSettings::from_config(&config)?;
-    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own_url, settings });
+    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own, settings });
     let role = build(process.clone(), Services::new(descriptors)?).await?;
     match (bound, role.services) {
         (Some(bound), Some(services)) => {
             let settings = ServerSettings::from_config(&process.config.server)?;
-            let server = Server::new(bound, services, settings)?;
+            let server = Server::new(bound, services, settings)?.with_inside(inside);
             println!("listening on {}", server.address());
             server.run(shutdown.clone()).await?;
         }
@@ -98,6 +105,7 @@ where
     // A server that ended by itself takes its background work with it.
     shutdown.request();
     let failed = tasks.join(process.config.server.drain_timeout() + TASK_GRACE).await;
+    drop(closing);
     for close in role.close {
         if let Err(error) = close.await {
             tracing::error!(%error, "a role could not be closed cleanly");

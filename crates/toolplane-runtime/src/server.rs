@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::server::{Router, ServerTlsConfig};
+use tonic::service::Routes;
+use tonic::transport::server::ServerTlsConfig;
 use tonic::transport::{Certificate, Identity};
 use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
+use tower::Layer as _;
 
 use crate::config::ServerConfig;
 use crate::shutdown::Shutdown;
@@ -19,6 +22,7 @@ mod auth;
 mod calls;
 mod connection;
 mod error;
+mod inside;
 mod observed;
 mod remap;
 mod services;
@@ -31,11 +35,13 @@ pub use remap::request_fault;
 pub use services::Services;
 
 use calls::CallLayer;
+use inside::Inside;
 
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
     pub(crate) use super::auth::first_token;
     pub(crate) use super::error::read;
+    pub(crate) use super::inside::Inside;
     pub(crate) use super::observed::{Observation, ObservedBody};
 }
 
@@ -155,6 +161,7 @@ pub struct Server {
     services: Services,
     settings: ServerSettings,
     health: Health,
+    inside: Option<Inside>,
 }
 
 impl Server {
@@ -164,7 +171,13 @@ impl Server {
             return Err(ServerError::Exposed { address: bound.address });
         }
         let health = Health { reporter: HealthReporter::new(), names: services.names() };
-        Ok(Self { bound, services, settings, health })
+        Ok(Self { bound, services, settings, health, inside: None })
+    }
+
+    /// Opens this way in as well once the server runs.
+    pub(crate) fn with_inside(mut self, inside: Inside) -> Self {
+        self.inside = Some(inside);
+        self
     }
 
     /// The address in use.
@@ -180,10 +193,15 @@ impl Server {
     /// Serves until a stop is asked for, then drains: health says NOT_SERVING, nothing new is accepted, running calls
     /// may finish for `drain_timeout`, then connections are cut. Long streams should follow `shutdown` themselves.
     pub async fn run(self, shutdown: Shutdown) -> Result<Drain, ServerError> {
-        let Self { bound, services, settings, health } = self;
+        let Self { bound, services, settings, health, inside } = self;
         let (draining, stop, cut) = (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
         health.set_all(true).await;
-        let router = router(services, &settings, &health, &draining)?;
+        let layer = CallLayer::new(services.catalog(), settings.tokens.clone(), draining.clone());
+        let routes = routes(services, &settings, &health)?;
+        if let Some(inside) = inside {
+            inside.open(layer.layer(routes.clone()));
+        }
+        let router = transport(&settings)?.layer(layer).add_routes(routes);
         let incoming = connection::incoming(bound.listener, TCP_KEEPALIVE, cut.clone());
         let serving = router.serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
         let mut serving = std::pin::pin!(serving);
@@ -216,22 +234,18 @@ impl Server {
     }
 }
 
-fn router(
-    services: Services,
-    settings: &ServerSettings,
-    health: &Health,
-    draining: &CancellationToken,
-) -> Result<Router<tower::layer::util::Stack<CallLayer, tower::layer::util::Identity>>, ServerError> {
-    let mut server = tonic::transport::Server::builder()
+/// The services of the roles, and health.
+fn routes(services: Services, settings: &ServerSettings, health: &Health) -> Result<Routes, ServerError> {
+    let health = HealthServer::new(HealthService::from_health_reporter(health.reporter.clone()));
+    Ok(services.into_routes(settings.reflection)?.add_service(health).prepare())
+}
+
+fn transport(settings: &ServerSettings) -> Result<tonic::transport::Server, ServerError> {
+    let server = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(PING_EVERY))
         .http2_keepalive_timeout(Some(PING_TIMEOUT));
-    if let Some(tls) = &settings.tls {
-        server = server.tls_config(tls.clone()).map_err(ServerError::transport)?;
+    match &settings.tls {
+        Some(tls) => server.tls_config(tls.clone()).map_err(ServerError::transport),
+        None => Ok(server),
     }
-    let layer = CallLayer::new(services.catalog(), settings.tokens.clone(), draining.clone());
-    let health = tonic_health::pb::health_server::HealthServer::new(HealthService::from_health_reporter(
-        health.reporter.clone(),
-    ));
-    let routes = services.into_routes(settings.reflection)?.add_service(health);
-    Ok(server.layer(layer).add_routes(routes))
 }

@@ -134,6 +134,9 @@ where
         .with_threads(false)
         .with_target(false)
         .with_tracked_inactivity(false)
+        // Nobody asks the SDK for the current context while a span is there (see `context::current`); setting it anew
+        // with every poll of every future would be for nothing.
+        .with_context_activation(false)
         .with_filter(only_ours)
 }
 

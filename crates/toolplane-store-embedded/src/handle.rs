@@ -65,6 +65,7 @@ impl EmbeddedStore {
             options,
             requests: incoming,
             operations,
+            company: 0,
             last_lsn,
             applied_lsn,
             checkpointer,

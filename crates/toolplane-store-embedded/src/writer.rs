@@ -44,6 +44,8 @@ pub(crate) struct Writer {
     pub(crate) options: Options,
     pub(crate) requests: Receiver<Request>,
     pub(crate) operations: OperationMemory,
+    /// How many commits the last group had.
+    pub(crate) company: usize,
     pub(crate) last_lsn: u64,
     /// Groups up to this one are in the tables and leave the log bit by bit.
     pub(crate) applied_lsn: u64,
@@ -55,6 +57,12 @@ pub(crate) struct Writer {
 
 // How many old groups one flush takes out of the log, so that tidying up never holds up a commit for long.
 const TRIM_GROUPS: u64 = 64;
+
+// Commits that come together come together again: a group waits this long at most until it is as large as the last one.
+// A flush costs the machine as much as many commits do, whatever it carries. Lone commits, and pairs, never wait.
+const COMPANY_WAIT: Duration = Duration::from_micros(800);
+const COMPANY_STEP: Duration = Duration::from_micros(100);
+const COMPANY: usize = 3;
 
 impl Writer {
     /// Serves requests until told to stop, until nobody can ask any more, or until a write fails.
@@ -94,29 +102,41 @@ impl Writer {
         }
     }
 
-    /// Takes what waits, up to a group; blocks only while nothing does, and not beyond `due`. Answers the request that
-    /// is not a commit and ended the gathering.
-    fn gather(&self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<Request> {
-        let mut bytes = 0;
-        let mut next = match due {
+    /// Takes what waits, up to a group; blocks only while nothing does (see also [`COMPANY_WAIT`]), and not beyond `due`.
+    /// Answers the request that is not a commit and ended the gathering.
+    fn gather(&mut self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<Request> {
+        let first = match due {
             None => self.requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(due) => self.requests.recv_timeout(due.saturating_duration_since(Instant::now())),
         };
-        loop {
+        let began = Instant::now();
+        let mut bytes = 0;
+        let mut next = first;
+        let other = loop {
             match next {
                 Ok(Request::Commit(job)) => {
                     bytes += job.size;
                     jobs.push(*job);
                 }
-                Ok(other) => return Some(other),
-                Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => return Some(Request::Stop { checkpoint: false }),
+                Ok(other) => break Some(other),
+                Err(RecvTimeoutError::Timeout) if self.expects_company(jobs.len(), began) => {
+                    std::thread::sleep(COMPANY_STEP);
+                }
+                Err(RecvTimeoutError::Timeout) => break None,
+                Err(RecvTimeoutError::Disconnected) => break Some(Request::Stop { checkpoint: false }),
             }
             if jobs.len() >= self.options.group_commits || bytes >= self.options.group_bytes {
-                return None;
+                break None;
             }
             next = self.requests.try_recv().map_err(|_| RecvTimeoutError::Timeout);
-        }
+        };
+        self.company = jobs.len();
+        other
+    }
+
+    /// Whether a group of `size` commits, begun at `began`, should wait for more.
+    fn expects_company(&self, size: usize, began: Instant) -> bool {
+        size > 0 && self.company >= COMPANY && size < self.company && began.elapsed() < COMPANY_WAIT
     }
 
     /// Decides the commits, makes those that apply durable, shows them, and answers all. Gives the buffer back.

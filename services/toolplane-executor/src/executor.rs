@@ -101,23 +101,27 @@ impl Executor {
     }
 }
 
-/// The stream and everything that keeps leases alive get a thread of their own: a tool that keeps every thread of the
-/// runtime busy delays its own end, never a heartbeat.
+/// The stream and everything that keeps leases alive, on a thread of its own where [`Options::own_thread`] says so: a
+/// tool that keeps every thread of the runtime busy then delays its own end, never a heartbeat.
 fn spawn_session(core: Arc<Core>, connect: Connect) -> Result<watch::Receiver<bool>, ExecutorError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ExecutorError::Session)?;
     let (ended, seen_ended) = watch::channel(false);
-    let thread = std::thread::Builder::new().name("executor-session".to_owned());
-    let run = move || {
+    let own_thread = core.options.own_thread;
+    let session = async move {
         // Also when the session panics: whoever waits must not wait for ever.
         let _ended = Ended(ended);
-        runtime.block_on(async {
-            tokio::select! {
-                () = session::run(core.clone(), connect) => {}
-                () = drain::run(core.clone()) => {}
-            }
-        });
+        tokio::select! {
+            () = session::run(core.clone(), connect) => {}
+            () = drain::run(core.clone()) => {}
+        }
     };
-    thread.spawn(run).map_err(ExecutorError::Session)?;
+    if own_thread {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ExecutorError::Session)?;
+        let thread = std::thread::Builder::new().name("executor-session".to_owned());
+        thread.spawn(move || runtime.block_on(session)).map_err(ExecutorError::Session)?;
+    } else {
+        tokio::spawn(session);
+    }
     Ok(seen_ended)
 }
 

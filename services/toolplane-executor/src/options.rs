@@ -34,6 +34,10 @@ pub struct Options {
     pub queue_parenting: QueueParenting,
     /// Arguments and results go into the spans of tools (`telemetry.capture_content`).
     pub capture_content: bool,
+    /// The session has a thread of its own, so that tools which keep every thread of the runtime busy never delay a
+    /// heartbeat. Without it the session runs where the tools run: for a scheduler in the same process, which those tools
+    /// would hold up all the same, and to which every hand-over between threads is a cost without a use.
+    pub own_thread: bool,
 }
 
 impl Options {
@@ -60,6 +64,7 @@ impl Options {
             egress,
             queue_parenting: config.telemetry.queue_parenting,
             capture_content: config.telemetry.capture_content,
+            own_thread: true,
         })
     }
 }

@@ -37,7 +37,8 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
 
 /// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
 pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
-    let options = Options::from_config(&process.config)?;
+    let mut options = Options::from_config(&process.config)?;
+    options.own_thread = process.config.peers.scheduler.is_some();
     let toolbox = Arc::new(toolbox(&process.config).await?);
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
     process.peer("scheduler", process.config.peers.scheduler.as_deref())?;

@@ -17,11 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use dashmap::DashSet;
 use toolplane_lifecycle::{Command, Effect, LeaseKey, Refusal, Transition};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::QueueState;
 use toolplane_store::{CommitOutcome, Durability, Expect, Store};
@@ -88,6 +89,8 @@ struct Inner {
     hot: hot::HotTable,
     workers: workers::Workers,
     dispatch: dispatch::Bell,
+    /// Plans this process knows to be stored.
+    plans: DashSet<Digest>,
     fence: AtomicU64,
 }
 
@@ -110,6 +113,7 @@ impl Engine {
             hot: hot::HotTable::default(),
             workers: workers::Workers::default(),
             dispatch: dispatch::Bell::default(),
+            plans: DashSet::default(),
             fence,
         }));
         Ok(engine)
@@ -179,7 +183,10 @@ impl Engine {
         for payload in &payloads {
             extras.records.push((keys::payload(&id, &payload.digest()), payload.bytes().clone()));
         }
-        if let Some(plan) = &plan {
+        // Plans are shared by all calls of a version: stored with the first call, known from then on.
+        let plan_digest = transition.invocation.dispatch.as_ref().map(|dispatch| dispatch.plan_digest);
+        let plan_digest = plan_digest.filter(|digest| !self.0.plans.contains(digest));
+        if let Some(plan) = plan.as_ref().filter(|_| plan_digest.is_some()) {
             let (bytes, digest) = plan.encode()?;
             extras.records.push((keys::plan(&digest), Bytes::from(bytes)));
         }
@@ -199,11 +206,16 @@ impl Engine {
         }
         match outcome? {
             CommitOutcome::Applied | CommitOutcome::Replayed => {
-                let call = transition.invocation.inputs.call.as_ref().map(|call| call.digest);
+                if let (Some(digest), Some(_)) = (plan_digest, &plan) {
+                    self.0.plans.insert(digest);
+                }
+                let Transition { invocation, events, terminal, effects } = transition;
+                let call = invocation.inputs.call.as_ref().map(|call| call.digest);
                 let input = call.and_then(|digest| payloads.into_iter().find(|input| input.digest() == digest));
-                let record = Arc::new(transition.invocation.clone());
+                let record = Arc::new(invocation);
                 let hot = Hot { version: 1, record: record.clone(), plan, input, traceparent };
-                self.settle(&mut guard, hot, transition);
+                let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
+                self.settle(&mut guard, hot, update, &effects);
                 Ok(Admitted::New(record))
             }
             CommitOutcome::Lost { .. } => {
@@ -250,9 +262,11 @@ impl Engine {
             let commit = commit::of(&transition, Expect::Version(hot.version), extras)?;
             match self.0.store.commit(commit).await? {
                 CommitOutcome::Applied | CommitOutcome::Replayed => {
-                    let record = Arc::new(transition.invocation.clone());
+                    let Transition { invocation, events, terminal, effects } = transition;
+                    let record = Arc::new(invocation);
                     let hot = Hot { version: hot.version + 1, record: record.clone(), ..hot };
-                    self.settle(&mut guard, hot, transition);
+                    let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
+                    self.settle(&mut guard, hot, update, &effects);
                     return Ok(record);
                 }
                 CommitOutcome::Lost { .. } => {}
@@ -261,17 +275,16 @@ impl Engine {
     }
 
     /// After a commit: remember the record, tell watchers, carry out the effects that are messages.
-    fn settle(&self, guard: &mut HotSlot<'_>, hot: Hot, transition: Transition) {
-        let id = transition.invocation.invocation_id.clone();
-        let update = Update { events: transition.events.into(), terminal: transition.terminal.map(Arc::new) };
+    fn settle(&self, guard: &mut HotSlot<'_>, hot: Hot, update: Update, effects: &[Effect]) {
+        let id = hot.record.invocation_id.clone();
         if hot.record.lease.is_none() {
             self.0.workers.unassign(&id);
         }
-        self.send_messages(&hot, &transition.effects);
-        let ended = hot.record.status.is_terminal();
+        self.send_messages(&hot, effects);
+        let (ended, waits) = (hot.record.status.is_terminal(), hot.record.queue_state == Some(QueueState::Queued));
         self.keep(guard, &id, hot);
-        self.0.hub.publish(&id, &update);
-        if ended || transition.effects.contains(&Effect::Enqueue) {
+        self.0.hub.publish(&id, update);
+        if waits || (ended && self.0.dispatch.may_have_waiting()) {
             self.0.dispatch.ring();
         }
     }

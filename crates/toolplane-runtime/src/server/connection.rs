@@ -1,10 +1,11 @@
-//! Accepted connections that can be cut.
+//! Accepted connections that can be cut, and that gather what many calls have to say into few writes.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::{Buf, BytesMut};
 use futures_util::{Stream, StreamExt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,7 +26,7 @@ pub(super) fn incoming(
         let cut = cut.clone();
         async move {
             match accepted {
-                Ok(stream) => Ok(Connection { stream, cut: Box::pin(cut.cancelled_owned()) }),
+                Ok(stream) => Ok(Connection::new(stream, cut)),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -36,18 +37,46 @@ pub(super) fn incoming(
     })
 }
 
+/// Bytes that wait for a flush before they are written anyway; also the size of a write that does not wait.
+const GATHERED: usize = 32 * 1024;
+
 /// One connection.
+///
+/// HTTP/2 flushes whenever the connection's task ran, which is after every frame of every call. So a flush first lets
+/// every task that is ready by now have its turn, and then writes what all of them added: under load many calls share
+/// a system call, and alone a call waits for nobody.
 pub(super) struct Connection {
     stream: TcpStream,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Taken, and not yet given to the system.
+    waiting: BytesMut,
+    /// The tasks that were ready when the flush was asked for had their turn.
+    yielded: bool,
 }
 
 impl Connection {
+    fn new(stream: TcpStream, cut: CancellationToken) -> Self {
+        Self { stream, cut: Box::pin(cut.cancelled_owned()), waiting: BytesMut::new(), yielded: false }
+    }
+
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         match self.cut.as_mut().poll(cx) {
             Poll::Ready(()) => Err(io::ErrorKind::ConnectionAborted.into()),
             Poll::Pending => Ok(()),
         }
+    }
+
+    /// Gives everything that waits to the system.
+    fn write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.waiting.is_empty() {
+            let written = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.waiting))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.waiting.advance(written);
+        }
+        self.yielded = false;
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -67,27 +96,45 @@ impl AsyncRead for Connection {
 }
 
 impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let size: usize = bufs.iter().map(|buf| buf.len()).sum();
+        if self.waiting.len() + size > GATHERED {
+            ready!(self.write_out(cx))?;
+            if size >= GATHERED {
+                return Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+            }
+        }
+        for buf in bufs {
+            self.waiting.extend_from_slice(buf);
+        }
+        Poll::Ready(Ok(size))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.waiting.is_empty() && !self.yielded {
+            self.yielded = true;
+            // Woken while it runs, a task comes after those that are ready.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        ready!(self.write_out(cx))?;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.write_out(cx))?;
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -79,8 +79,8 @@ impl HttpBody for ObservedBody {
         if this.ended {
             return Poll::Ready(None);
         }
-        let span = this.observation.span.clone();
-        let polled = catch_unwind(AssertUnwindSafe(|| span.in_scope(|| Pin::new(&mut this.inner).poll_frame(cx))));
+        let (inner, span) = (&mut this.inner, &this.observation.span);
+        let polled = catch_unwind(AssertUnwindSafe(|| span.in_scope(|| Pin::new(inner).poll_frame(cx))));
         match polled {
             Err(panic) => this.cut(ApiError::internal("PANIC", panic_text(&*panic))),
             Ok(Poll::Ready(Some(Ok(frame)))) => {

@@ -1,7 +1,7 @@
 //! From ready queues to workers with free slots.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -27,19 +27,34 @@ pub(crate) struct Bell {
     notify: Notify,
     /// Calls seen waiting in queues by the last round: while there are any, nobody may overtake them.
     waiting: AtomicUsize,
+    /// A round is looking right now, so `waiting` is about to change.
+    looking: AtomicBool,
 }
 
 impl Bell {
     pub(crate) fn ring(&self) {
         self.notify.notify_one();
     }
+
+    /// Whether a slot that was just freed may be wanted by a waiting call. Calls that are claimed with their acceptance
+    /// never wait, and while there are only those, their ends need not wake the dispatcher.
+    ///
+    /// A round says that it looks before it counts free slots, and what it found before it stops looking: whoever frees
+    /// a slot and then reads "nobody" was either seen by the round, or nobody waits.
+    pub(crate) fn may_have_waiting(&self) -> bool {
+        self.looking.load(Ordering::SeqCst) || self.waiting.load(Ordering::SeqCst) > 0
+    }
 }
 
 impl Engine {
     pub(crate) async fn dispatch_loop(&self) {
         loop {
+            self.0.dispatch.looking.store(true, Ordering::SeqCst);
             match self.dispatch_round().await {
-                Ok(waiting) => self.0.dispatch.waiting.store(waiting, Ordering::Relaxed),
+                Ok(waiting) => {
+                    self.0.dispatch.waiting.store(waiting, Ordering::SeqCst);
+                    self.0.dispatch.looking.store(false, Ordering::SeqCst);
+                }
                 Err(error) => tracing::warn!(%error, "dispatch failed; trying again"),
             }
             let _ = tokio::time::timeout(Duration::from_secs(1), self.0.dispatch.notify.notified()).await;

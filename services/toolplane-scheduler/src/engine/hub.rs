@@ -40,7 +40,7 @@ impl Hub {
     }
 
     /// Passes on an update that is durable. A terminal update ends all subscriptions.
-    pub(crate) fn publish(&self, id: &InvocationId, update: &Update) {
+    pub(crate) fn publish(&self, id: &InvocationId, update: Update) {
         if update.terminal.is_some() {
             let Some((_, watchers)) = self.watchers.remove(id) else { return };
             for watcher in watchers {
