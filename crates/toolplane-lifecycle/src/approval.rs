@@ -66,7 +66,8 @@ fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result
         (codes::APPROVAL_REJECTED, "the approval request was rejected")
     };
     let message = if said.is_empty() { fallback.to_owned() } else { said };
-    let error = ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
+    let mut error = ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
+    error.side_effects = Some("none".to_owned());
     let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);
     draft.end(Status::Denied, "approval", result, None)
 }

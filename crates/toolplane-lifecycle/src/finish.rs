@@ -31,7 +31,7 @@ pub(crate) fn complete(
         repeat_or_end(&mut draft, error.error_class.as_str(), error.retry_after_ms, now)?;
         return Ok(draft.done());
     }
-    let to = terminal_status(outcome.status);
+    let to = terminal_status(&outcome);
     if let Some(cancel) = &mut draft.invocation.cancel
         && to != Status::Canceled
         && cancel.failed.is_none()
@@ -56,8 +56,14 @@ fn repeatable<'a>(invocation: &Invocation, outcome: &'a Outcome) -> Option<&'a T
     (wanted && transient && outcome.status == ResultStatus::Failed).then_some(error)
 }
 
-fn terminal_status(status: ResultStatus) -> Status {
-    match status {
+fn terminal_status(outcome: &Outcome) -> Status {
+    match outcome.status {
+        // Ended for its output is not done: only an output that could merely not be kept leaves the tool a success.
+        ResultStatus::TooLarge
+            if outcome.error.as_ref().is_some_and(|error| error.error_code != codes::RESULT_TOO_LARGE) =>
+        {
+            Status::Failed
+        }
         ResultStatus::Succeeded | ResultStatus::PartialSucceeded | ResultStatus::Redacted | ResultStatus::TooLarge => {
             Status::Succeeded
         }
@@ -71,7 +77,7 @@ fn terminal_status(status: ResultStatus) -> Status {
 }
 
 fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolResult {
-    let is_error = terminal_status(outcome.status) != Status::Succeeded;
+    let is_error = terminal_status(&outcome) != Status::Succeeded;
     let status = match outcome.status {
         ResultStatus::Denied | ResultStatus::Rejected => ResultStatus::Failed,
         status => status,
@@ -86,8 +92,17 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         )),
         error => error,
     };
-    let model_facing_content = match outcome.model_facing_content {
-        blocks if blocks.is_empty() && outcome.content.is_empty() && outcome.structured_content.is_none() => {
+    let (mut content, mut facing) = (outcome.content, outcome.model_facing_content);
+    if let (true, Some(error)) = (is_error, &error) {
+        // "Nothing to say" is said of completed tools only.
+        content.retain(|block| *block != ContentBlock::Empty);
+        facing.retain(|block| *block != ContentBlock::Empty);
+        if facing.is_empty() {
+            facing.push(ContentBlock::Text { text: format!("{} [{}]", error.message, error.error_code) });
+        }
+    }
+    let model_facing_content = match facing {
+        blocks if blocks.is_empty() && content.is_empty() && outcome.structured_content.is_none() => {
             vec![ContentBlock::Empty]
         }
         blocks => blocks,
@@ -98,7 +113,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         invocation_id: invocation.invocation_id.clone(),
         status,
         is_error,
-        content: outcome.content,
+        content,
         structured_content: outcome.structured_content,
         model_facing_content,
         summary: outcome.ui_facing_summary.clone(),

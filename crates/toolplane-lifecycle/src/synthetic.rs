@@ -24,6 +24,8 @@ pub mod codes {
     pub const CANCEL_WORKER_LOST: &str = "cancel.worker_lost";
     /// Canceled, and the worker never said that it stopped.
     pub const CANCEL_UNACKNOWLEDGED: &str = "cancel.unacknowledged";
+    /// The tool completed, and its output is too large to be kept whole: not a failure of the tool.
+    pub const RESULT_TOO_LARGE: &str = "result.too_large";
     /// A person said no.
     pub const APPROVAL_REJECTED: &str = "approval.rejected";
     /// Nobody answered in time.

@@ -427,3 +427,21 @@ fn nothing_follows_a_terminal_status() {
         assert!(InvocationStatus::ALL.iter().all(|to| !is_legal(Some(*from), *to)), "{from}");
     }
 }
+
+#[test]
+fn a_tool_ended_for_its_output_has_failed_and_one_whose_output_is_not_kept_has_not() {
+    for (code, status) in [
+        ("exec.output_limit", InvocationStatus::Failed),
+        (codes::RESULT_TOO_LARGE, InvocationStatus::Succeeded),
+    ] {
+        let mut too_large = error(ErrorClass::ResultTooLarge);
+        too_large.error_code = code.to_owned();
+        let record = ready(false, true).invocation;
+        let done = Command::Complete { lease: key(&record), outcome: outcome(ResultStatus::TooLarge, Some(too_large)) };
+        let mut commands = started(false);
+        commands.push((5, done));
+        let last = run(record, commands);
+        assert_eq!(last.invocation.status, status, "{code}");
+        assert_eq!(last.terminal.unwrap().result.is_error, status == InvocationStatus::Failed);
+    }
+}

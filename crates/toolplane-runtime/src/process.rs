@@ -32,13 +32,16 @@ pub struct Process {
     /// Where background work goes; its shutdown is the process's.
     pub tasks: Tasks,
     own: Option<(Inside, SocketAddr)>,
+    role: &'static str,
     settings: PeerSettings,
 }
 
 impl Process {
     /// A channel to the role at `url`, or to this process's own services when none is configured.
     pub fn peer(&self, role: &str, url: Option<&str>) -> Result<Peer, RoleError> {
-        match (url, &self.own) {
+        // A process of a single role does not serve the others.
+        let own = self.own.as_ref().filter(|_| self.role.is_empty() || self.role == role);
+        match (url, own) {
             (Some(url), _) => Ok(client::connect(url, &self.settings)?),
             (None, Some((inside, address))) => Ok(client::own(inside.clone(), *address, &self.settings)?),
             (None, None) => Err(format!("`peers.{role}` must say where the {role} role is").into()),
@@ -91,7 +94,7 @@ where
     let closing = inside.closing();
     let own = bound.as_ref().map(|bound| (inside.clone(), bound.address()));
     let settings = PeerSettings::from_config(&config)?;
-    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own, settings });
+    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own, role: plan.role, settings });
     let role = build(process.clone(), Services::new(descriptors)?).await?;
     match (bound, role.services) {
         (Some(bound), Some(services)) => {

@@ -35,10 +35,17 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
     Ok(Toolbox::probe(options).await)
 }
 
+/// What stopping late calls and reporting them takes at most, after the drain bound.
+const REPORTING: Duration = Duration::from_secs(5);
+
 /// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
 pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
     let mut options = Options::from_config(&process.config)?;
     options.own_thread = process.config.peers.scheduler.is_some();
+    if process.config.peers.scheduler.is_none() {
+        // The listener of this very process takes the last reports: be done before it closes.
+        options.drain = options.drain.saturating_sub(REPORTING).max(options.drain / 4);
+    }
     let toolbox = Arc::new(toolbox(&process.config).await?);
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
     process.peer("scheduler", process.config.peers.scheduler.as_deref())?;

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
-use toolplane_lifecycle::Command;
+use toolplane_lifecycle::{Command, Timer};
 use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{ApprovalState, Behavior};
 use toolplane_runtime::client::Peer;
 
@@ -94,6 +95,26 @@ impl Approvals {
                 Err(status) => return Err(status),
             }
         }
+        self.withdraw_orphans().await
+    }
+
+    /// Takes back questions whose call has ended meanwhile: a withdrawal that did not get through is made up for here.
+    async fn withdraw_orphans(&self) -> Result<(), Status> {
+        let pending = v1::ListApprovalsRequest {
+            state: v1::ApprovalState::Pending.into(),
+            page_size: 1000,
+            ..Default::default()
+        };
+        for approval in self.client.clone().list_approvals(pending).await?.into_inner().approvals {
+            let (Ok(id), Ok(approval_id)) =
+                (InvocationId::parse(&approval.invocation_id), ApprovalId::parse(&approval.approval_id))
+            else {
+                continue;
+            };
+            if self.engine.get(&id).await.is_ok_and(|record| record.status.is_terminal()) {
+                self.withdraw(&approval_id, "the call has ended").await;
+            }
+        }
         Ok(())
     }
 
@@ -112,9 +133,14 @@ impl Approvals {
         let expired = approval.state == ApprovalState::Expired;
         let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;
         let decisions: Vec<PermissionDecision> = vec![decision.clone()];
-        let command = |_: &_| match approved {
-            true => Command::Approve { decision: decision.clone() },
-            false => Command::Reject { decision: decision.clone(), expired },
+        let command = |record: &Invocation| {
+            // A question that ended with the caller's own deadline is a timeout, whoever notices it first.
+            let timed_out = expired && record.deadline_at.is_some_and(|deadline| deadline <= approval.expires_at);
+            match approved {
+                true => Command::Approve { decision: decision.clone() },
+                false if timed_out => Command::Fire(Timer::Deadline),
+                false => Command::Reject { decision: decision.clone(), expired },
+            }
         };
         match self.engine.command(id, decisions, command).await {
             Ok(_) | Err(EngineError::NotFound) => {}

@@ -195,6 +195,12 @@ impl Workers {
         self.links.insert(link.info.worker_id.clone(), link);
     }
 
+    /// The incarnation of a connected worker of this id that is not `incarnation`, when there is one.
+    pub fn other_incarnation(&self, worker_id: &WorkerId, incarnation: &str) -> Option<String> {
+        let link = self.links.get(worker_id)?;
+        (link.info.incarnation != incarnation && !link.sender.is_closed()).then(|| link.info.incarnation.clone())
+    }
+
     /// Removes a worker, unless a newer link took its place.
     pub fn disconnect(&self, link: &Arc<WorkerLink>) {
         self.links.remove_if(&link.info.worker_id, |_, current| Arc::ptr_eq(current, link));

@@ -12,6 +12,9 @@ use toolplane_store::Durability;
 use crate::engine::{Engine, PoolGap, WorkerLink};
 use crate::error::CallError;
 
+/// Inputs up to this size are repeated by value where two of them are the same.
+const MAX_REPEATED_BYTES: u64 = 64 * 1024;
+
 pub(crate) fn durability(durability: Durability) -> v1::Durability {
     match durability {
         Durability::Fsynced => v1::Durability::Fsynced,
@@ -64,6 +67,20 @@ pub(crate) fn json<T: serde::Serialize>(view: v1::RecordView, value: &T) -> Opti
     (view == v1::RecordView::Json).then(|| (&JsonPayload::of(value)).into())
 }
 
+/// Leaves out by value what is the model's input once more: the reference, with its digest, says that it is the same. A
+/// large input would otherwise be sent four times over and exceed what a client takes.
+fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
+    let model = record.inputs.model.digest;
+    let large = record.inputs.model.size_bytes > MAX_REPEATED_BYTES;
+    let keep = |body: Option<JsonPayload>| body.filter(|body| !large || body.digest() != model);
+    InputBodies {
+        observable: keep(bodies.observable),
+        permission: keep(bodies.permission),
+        call: keep(bodies.call),
+        model: bodies.model,
+    }
+}
+
 /// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it.
 pub(crate) async fn invocation_views(
     engine: &Engine,
@@ -72,7 +89,7 @@ pub(crate) async fn invocation_views(
     include_inputs: bool,
 ) -> Result<(v1::Invocation, Option<v1::JsonPayload>), CallError> {
     let wanted = include_inputs || view == v1::RecordView::Json;
-    let bodies = if wanted { engine.inputs(record).await? } else { InputBodies::default() };
+    let bodies = if wanted { shown_once(record, engine.inputs(record).await?) } else { InputBodies::default() };
     let json = (view == v1::RecordView::Json).then(|| (&record.to_json(&bodies)).into());
     let shown = if include_inputs { bodies } else { InputBodies::default() };
     Ok((toolplane_proto::convert::invocation::with_inputs(record, &shown), json))

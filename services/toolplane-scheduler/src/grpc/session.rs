@@ -64,6 +64,13 @@ impl Session {
         let held = hello.held.clone();
         let previous_dead = hello.previous_incarnation_dead;
         let info = read_hello(hello, engine.now().await?)?;
+        if let Some(other) = engine.workers().other_incarnation(&info.worker_id, &info.incarnation) {
+            let id = &info.worker_id;
+            tracing::warn!(worker_id = %id, connected = other, refused = info.incarnation, "two workers use one id");
+            return Err(CallError::Precondition(format!(
+                "a worker `{id}` is connected already (incarnation `{other}`); give each worker an id of its own"
+            )));
+        }
         let (sender, messages) = mpsc::unbounded_channel();
         let link = Arc::new(WorkerLink::new(info, sender));
         let session = Self { engine, link, terms, backlog: reports.collect() };
