@@ -45,6 +45,9 @@ pub(crate) mod internal {
     pub(crate) use super::observed::{Observation, ObservedBody};
 }
 
+/// How often, and how far apart, a port in use is asked for again.
+const BIND_ATTEMPTS: u32 = 20;
+const BIND_PAUSE: Duration = Duration::from_millis(50);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
@@ -66,9 +69,21 @@ impl Bound {
 }
 
 /// Takes the port. Connections queue up until the server runs.
+///
+/// A port in use is asked for again for about a second: a predecessor that was killed while it started a program may hold
+/// it a moment longer than it lived, through the half-started child.
 pub async fn bind(address: SocketAddr) -> Result<Bound, ServerError> {
     let refuse = |source: std::io::Error| ServerError::Bind { address, reason: source.to_string() };
-    let listener = TcpListener::bind(address).await.map_err(refuse)?;
+    let mut patience = BIND_ATTEMPTS;
+    let listener = loop {
+        match TcpListener::bind(address).await {
+            Err(source) if source.kind() == std::io::ErrorKind::AddrInUse && patience > 0 => {
+                patience -= 1;
+                tokio::time::sleep(BIND_PAUSE).await;
+            }
+            bound => break bound.map_err(refuse)?,
+        }
+    };
     let address = listener.local_addr().map_err(refuse)?;
     Ok(Bound { listener, address })
 }
