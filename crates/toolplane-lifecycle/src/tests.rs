@@ -430,10 +430,9 @@ fn nothing_follows_a_terminal_status() {
 
 #[test]
 fn a_tool_ended_for_its_output_has_failed_and_one_whose_output_is_not_kept_has_not() {
-    for (code, status) in [
-        ("exec.output_limit", InvocationStatus::Failed),
-        (codes::RESULT_TOO_LARGE, InvocationStatus::Succeeded),
-    ] {
+    for (code, status) in
+        [("exec.output_limit", InvocationStatus::Failed), (codes::RESULT_TOO_LARGE, InvocationStatus::Succeeded)]
+    {
         let mut too_large = error(ErrorClass::ResultTooLarge);
         too_large.error_code = code.to_owned();
         let record = ready(false, true).invocation;

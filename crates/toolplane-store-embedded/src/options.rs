@@ -25,7 +25,8 @@ impl Default for Options {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
         Self {
-            checkpoint_bytes: 64 * MIB,
+            // Small enough that the memory of one checkpoint serves the next before the allocator has given it back.
+            checkpoint_bytes: 16 * MIB,
             checkpoint_interval_ms: 5_000,
             group_commits: 256,
             group_bytes: 2 * MIB,

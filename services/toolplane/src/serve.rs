@@ -1,7 +1,7 @@
 //! `toolplane serve`: all roles in one process, or one of them. Both are the same code.
 //!
-//! Roles never call each other directly: each dials the others over gRPC, through this process's own listener where no other
-//! address is configured.
+//! Roles never call each other directly: each reaches the others over gRPC, through everything that is around this process's
+//! own listener where no other address is configured.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

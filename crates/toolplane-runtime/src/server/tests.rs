@@ -17,7 +17,7 @@ use tonic_prost::ProstCodec;
 use tower::Service;
 
 use super::*;
-use crate::client::{Backoff, Peer, PeerSettings, connect, own_url, retry};
+use crate::client::{Backoff, Peer, PeerSettings, connect, own, own_url, retry};
 use crate::status::{ApiError, reason};
 use crate::telemetry::CarriedContext;
 use crate::telemetry::tests::{Recorder, attribute_of};
@@ -130,13 +130,17 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn start(address: &str, settings: ServerSettings) -> Running {
+    start_with(address, settings, Inside::new()).await
+}
+
+async fn start_with(address: &str, settings: ServerSettings, inside: Inside) -> Running {
     let bound = bind(address.parse().expect("address")).await.expect("bind");
     let (entered, open) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let shutdown = Shutdown::new();
     let probe = Probe { method: String::new(), entered: Arc::clone(&entered), open: Arc::clone(&open) };
     let services = Services::new(&descriptors()).expect("descriptors").with(probe);
     let url = own_url(bound.address(), settings.tls.is_some());
-    let server = Server::new(bound, services, settings).expect("server");
+    let server = Server::new(bound, services, settings).expect("server").with_inside(inside);
     let ended = tokio::spawn(server.run(shutdown.clone()));
     Running { url, shutdown, ended, entered, open }
 }
@@ -387,4 +391,75 @@ async fn a_peer_that_comes_late_is_waited_for() {
     });
     assert_eq!(answer.await.expect("in the end"), "hello");
     assert!(tries >= 3);
+}
+
+fn own_peer(inside: &Inside, token: Option<&str>) -> Peer {
+    let settings = PeerSettings { token: token.map(str::to_owned), ..PeerSettings::default() };
+    own(inside.clone(), "127.0.0.1:1".parse().expect("address"), &settings).expect("peer")
+}
+
+#[tokio::test]
+async fn the_way_inside_is_checked_and_served_like_any_other() {
+    let inside = Inside::new();
+    let (peer, stranger) = (own_peer(&inside, Some("token")), own_peer(&inside, Some("other")));
+    let early = tokio::spawn({
+        let peer = peer.clone();
+        async move { call(&peer, "Echo", "early".to_owned()).await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!early.is_finished(), "nobody serves yet");
+    let settings = ServerSettings { tokens: Some(TokenSet::from_text("token")), ..ServerSettings::default() };
+    let _server = start_with("127.0.0.1:0", settings, inside.clone()).await;
+    assert_eq!(early.await.expect("join").expect("echo"), "early");
+
+    for (peer, method, expected) in [
+        (&peer, "Refuse", Code::NotFound),
+        (&peer, "Panic", Code::Internal),
+        (&stranger, "Echo", Code::Unauthenticated),
+    ] {
+        let refused = call(peer, method, "x".to_owned()).await.expect_err(method);
+        assert_eq!(refused.code(), expected, "{method}: {refused:?}");
+    }
+    let large = call(&peer, "Echo", "x".repeat(2000)).await.expect_err("beyond the limit of a message");
+    assert_eq!(large.code(), Code::ResourceExhausted, "{large:?}");
+    assert_eq!(stream(&peer, "").await.message().await.expect("message").as_deref(), Some("first"));
+}
+
+#[tokio::test]
+async fn the_way_inside_serves_at_home_and_ends_with_its_process() {
+    let inside = Inside::new();
+    let closing = inside.closing();
+    let server = start_with("127.0.0.1:0", ServerSettings::default(), inside.clone()).await;
+    let peer = own_peer(&inside, None);
+    let (entered, open) = (Arc::clone(&server.entered), Arc::clone(&server.open));
+    let foreign = std::thread::spawn({
+        let peer = peer.clone();
+        move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
+            runtime.block_on(call(&peer, "Wait", String::new()))
+        }
+    });
+    drop(entered.acquire().await.expect("entered"));
+    // New calls are refused, what runs goes on.
+    drop(closing);
+    let refused = call(&peer, "Echo", String::new()).await.expect_err("closed");
+    assert_eq!(reason(&refused).as_deref(), Some("STOPPING"), "{refused:?}");
+    open.add_permits(1);
+    let waited = tokio::task::spawn_blocking(|| foreign.join()).await.expect("join").expect("thread");
+    assert_eq!(waited.expect("answer"), "waited");
+}
+
+/// What a flush leaves waiting is written although nobody flushes again.
+#[tokio::test]
+async fn a_connection_gathers_without_losing_anything() {
+    let server = start("127.0.0.1:0", ServerSettings::default()).await;
+    let peer = plain(&server.url);
+    let calls = (0..200).map(|number| {
+        let peer = peer.clone();
+        async move {
+            let text = format!("{number}:{}", "x".repeat(number * 4));
+            assert_eq!(call(&peer, "Echo", text.clone()).await.expect("echo"), text);
+        }
+    });
+    tokio::time::timeout(LIMIT, futures_util::future::join_all(calls)).await.expect("all are answered");
 }

@@ -82,7 +82,9 @@ fn advice(code: Code, has_wait: bool) -> &'static str {
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",
         Code::Aborted => "somebody else was faster: read the current state and decide again",
         Code::Internal | Code::Unknown | Code::DataLoss => "a fault of the server: its log says more",
-        Code::Unimplemented => "this endpoint does not serve that: with one process per role, ask the role that does (surface, permission or scheduler); or the server is older",
+        Code::Unimplemented => {
+            "this endpoint does not serve that: with one process per role, ask the role that does (surface, permission or scheduler); or the server is older"
+        }
         _ => "",
     }
 }

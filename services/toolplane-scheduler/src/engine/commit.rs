@@ -22,16 +22,16 @@ pub(crate) struct Extras {
 
 /// The commit of `transition`; `expect` is the version of the record it was decided on.
 pub(crate) fn of(transition: &Transition, expect: Expect, extras: Extras) -> Result<Commit, serde_json::Error> {
+    let mut json = Json::default();
     let record = &transition.invocation;
     let key = keys::invocation(&record.invocation_id);
-    let mut writes = vec![Write::Put { key: key.clone(), bytes: serde_json::to_vec(record)?.into() }];
+    let mut writes = vec![Write::Put { key: key.clone(), bytes: json.of(record)? }];
     if let Some(terminal) = &transition.terminal {
-        writes
-            .push(Write::Put { key: keys::result(&record.invocation_id), bytes: serde_json::to_vec(terminal)?.into() });
+        writes.push(Write::Put { key: keys::result(&record.invocation_id), bytes: json.of(terminal)? });
     }
     for decision in &extras.decisions {
         let key = keys::decision(decision.decision_id.as_str());
-        writes.push(Write::Put { key, bytes: serde_json::to_vec(decision)?.into() });
+        writes.push(Write::Put { key, bytes: json.of(decision)? });
     }
     writes.extend(extras.records.into_iter().map(|(key, bytes)| Write::Put { key, bytes }));
     Ok(Commit {
@@ -39,15 +39,28 @@ pub(crate) fn of(transition: &Transition, expect: Expect, extras: Extras) -> Res
         compare: vec![(key, expect)],
         writes,
         index: index_ops(transition, matches!(expect, Expect::Absent)),
-        events: events(transition)?,
+        events: events(transition, &mut json)?,
     })
 }
 
-fn events(transition: &Transition) -> Result<Vec<Append>, serde_json::Error> {
+fn events(transition: &Transition, json: &mut Json) -> Result<Vec<Append>, serde_json::Error> {
     let Some(first) = transition.events.first() else { return Ok(Vec::new()) };
-    let events =
-        transition.events.iter().map(|event| serde_json::to_vec(event).map(Bytes::from)).collect::<Result<_, _>>()?;
+    let events = transition.events.iter().map(|event| json.of(event)).collect::<Result<_, _>>()?;
     Ok(vec![Append { stream: keys::stream(&transition.invocation.invocation_id), first_seq: first.seq, events }])
+}
+
+/// Writes values as JSON, one after the other in the same memory: what the store keeps is only as large as it must be.
+#[derive(Default)]
+struct Json(Vec<u8>);
+
+impl Json {
+    fn of(&mut self, value: &impl serde::Serialize) -> Result<Bytes, serde_json::Error> {
+        self.0.clear();
+        // One step for nearly every record, instead of one for each doubling.
+        self.0.reserve(4096);
+        serde_json::to_writer(&mut self.0, value)?;
+        Ok(Bytes::copy_from_slice(&self.0))
+    }
 }
 
 /// Index changes of all effects; of several changes of one entry only the last counts.
