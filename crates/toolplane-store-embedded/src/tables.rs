@@ -47,6 +47,8 @@ pub(crate) fn family_byte(family: toolplane_store::Family) -> u8 {
         Family::Decision => 8,
         Family::Worker => 9,
         Family::Meta => 10,
+        Family::Batch => 11,
+        Family::LockDomain => 12,
     }
 }
 

@@ -101,11 +101,37 @@ pub struct Append {
     pub events: Vec<Bytes>,
 }
 
+/// The most members an index may have for a commit to apply: how permits and queue bounds are kept exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The index.
+    pub index: String,
+    /// The commit applies only while the index, as the commit finds it, has fewer members than this.
+    pub below: u64,
+}
+
+/// Tells other processes of the cluster that something happened. A hint is sent after its commit was applied, may be
+/// lost, and is never needed for correctness: everybody also looks by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// What it is about: 1 to [`MAX_NAME_BYTES`] bytes.
+    pub topic: String,
+    /// What happened, at most [`MAX_HINT_BYTES`].
+    pub body: Bytes,
+}
+
+/// The largest body of one hint, in bytes.
+pub const MAX_HINT_BYTES: usize = 64 * 1024;
+
+/// The highest score of an index entry: every backend keeps integers up to here exactly.
+pub const MAX_SCORE: u64 = (1 << 53) - 1;
+
 /// One atomic change.
 ///
 /// Order of judgement: the commit must be well formed ([`Commit::validate`]); a remembered operation id is
-/// [`CommitOutcome::Replayed`]; then every compare must hold, else [`CommitOutcome::Lost`]; then every append must
-/// continue its stream, else [`StoreError::SequenceGap`](crate::StoreError::SequenceGap); only then all of it applies.
+/// [`CommitOutcome::Replayed`]; then every compare must hold, else [`CommitOutcome::Lost`]; then every bound must
+/// hold, else [`CommitOutcome::Full`]; then every append must continue its stream, else
+/// [`StoreError::SequenceGap`](crate::StoreError::SequenceGap); only then all of it applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Names the change, so that repeating it after a lost answer applies it only once. Remembered when, and only
@@ -113,12 +139,19 @@ pub struct Commit {
     pub operation_id: Option<String>,
     /// What must be true of records, each key at most once.
     pub compare: Vec<(RecordKey, Expect)>,
+    /// How full indexes may be, each index at most once.
+    pub bounds: Vec<Bound>,
     /// Record changes, each key at most once.
     pub writes: Vec<Write>,
     /// Index changes, each (index, member) at most once.
     pub index: Vec<IndexOp>,
     /// Events, each stream at most once.
     pub events: Vec<Append>,
+    /// Streams that are forgotten with all their events, none of them appended to in the same commit. Forgetting what
+    /// is not there changes nothing; a stream of that name starts at sequence 1 again.
+    pub forget: Vec<String>,
+    /// What other processes are told once all of this is applied; see [`Store::hints`](crate::Store::hints).
+    pub hints: Vec<Hint>,
 }
 
 /// What became of a commit.
@@ -132,6 +165,11 @@ pub enum CommitOutcome {
     Lost {
         /// The keys whose compare did not hold, in the order they were given, each with what stands there now.
         current: Vec<(RecordKey, Option<Versioned>)>,
+    },
+    /// Every compare held, but a bound did not; nothing was written.
+    Full {
+        /// The first index, in the order they were given, that has too many members.
+        index: String,
     },
 }
 

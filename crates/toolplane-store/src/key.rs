@@ -27,11 +27,15 @@ pub enum Family {
     Worker,
     /// Anything the cluster keeps about itself: dedupe entries, counters, generations.
     Meta,
+    /// Several invocations accepted together.
+    Batch,
+    /// The lock tickets of one session or workspace.
+    LockDomain,
 }
 
 impl Family {
     /// Every family, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Invocation,
         Self::Payload,
         Self::Plan,
@@ -42,6 +46,8 @@ impl Family {
         Self::Decision,
         Self::Worker,
         Self::Meta,
+        Self::Batch,
+        Self::LockDomain,
     ];
 
     /// The family's stable name, fit for keys, logs and metrics.
@@ -57,6 +63,8 @@ impl Family {
             Self::Decision => "decision",
             Self::Worker => "worker",
             Self::Meta => "meta",
+            Self::Batch => "batch",
+            Self::LockDomain => "lock_domain",
         }
     }
 }

@@ -19,9 +19,9 @@ pub mod store;
 pub mod conformance;
 
 pub use clock::MonotonicClock;
-pub use commit::{Append, Commit, CommitOutcome, Expect, IndexOp, Write};
+pub use commit::{Append, Bound, Commit, CommitOutcome, Expect, Hint, IndexOp, Write};
 pub use error::{Retry, StoreError};
 pub use key::{Family, RecordKey, Versioned};
 pub use memory::MemoryStore;
 pub use page::{EventPage, IndexEntry, ScoreRange};
-pub use store::{Durability, Store, StoreFuture};
+pub use store::{Durability, HintStream, Store, StoreFuture};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use toolplane_records::time::Timestamp;
 
-use crate::commit::OPERATION_MEMORY_MILLIS;
+use crate::commit::{self, OPERATION_MEMORY_MILLIS};
 use crate::page::MAX_PAGE;
 use crate::{
     Append, Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, IndexOp, MonotonicClock, RecordKey,
@@ -69,6 +69,10 @@ impl State {
         if !lost.is_empty() {
             return Ok(CommitOutcome::Lost { current: lost });
         }
+        let full = |bound: &&commit::Bound| self.index_len(&bound.index) >= bound.below;
+        if let Some(bound) = commit.bounds.iter().find(full) {
+            return Ok(CommitOutcome::Full { index: bound.index.clone() });
+        }
         for append in &commit.events {
             self.check_continues(append)?;
         }
@@ -106,12 +110,19 @@ impl State {
                 }
             }
         }
+        for stream in &commit.forget {
+            self.streams.remove(stream);
+        }
         for append in commit.events {
             self.streams.entry(append.stream).or_default().extend(append.events);
         }
         if let Some(id) = commit.operation_id {
             self.operations.insert(id, now);
         }
+    }
+
+    fn index_len(&self, index: &str) -> u64 {
+        self.indexes.get(index).map_or(0, |found| found.scores.len() as u64)
     }
 
     fn head(&self, stream: &str) -> u64 {
@@ -205,7 +216,7 @@ impl Store for MemoryStore {
     }
 
     fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64> {
-        Box::pin(async move { Ok(self.state.lock().indexes.get(index).map_or(0, |found| found.scores.len() as u64)) })
+        Box::pin(async move { Ok(self.state.lock().index_len(index)) })
     }
 
     fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage> {

@@ -3,14 +3,18 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use serde::{Deserialize, Serialize};
 use toolplane_records::time::Timestamp;
 
-use crate::{Commit, CommitOutcome, EventPage, Family, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned};
+use crate::{Commit, CommitOutcome, EventPage, Family, Hint, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned};
 
 /// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Hints as they come in.
+pub type HintStream = Pin<Box<dyn futures_core::Stream<Item = Hint> + Send>>;
 
 /// What survives what, once a commit was answered. Reported to clients, never assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +42,17 @@ impl Durability {
 impl fmt::Display for Durability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// The hints of a store that only this process writes.
+struct NoHints;
+
+impl futures_core::Stream for NoHints {
+    type Item = Hint;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Hint>> {
+        Poll::Ready(None)
     }
 }
 
@@ -87,4 +102,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// What an answered commit survives.
     fn durability(&self) -> Durability;
+
+    /// Whether other processes may change this store too. When they may not, what this process remembers of a record
+    /// it changed last is the truth, and nobody sends hints.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// The hints of commits of *other* processes from now on. Ends, or never yields, where nobody else can commit; a
+    /// reader that falls far behind loses the oldest.
+    fn hints(&self) -> HintStream {
+        Box::pin(NoHints)
+    }
 }

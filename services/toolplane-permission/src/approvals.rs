@@ -139,12 +139,12 @@ impl Book {
             None => asked(after),
             Some(stored) => settled(&stored.approval, after),
         };
-        match self.store.commit(Commit { operation_id: None, compare, writes, index, events }).await {
+        match self.store.commit(Commit { compare, writes, index, events, ..Commit::default() }).await {
             Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => {
                 self.revision.send_replace(head + 1);
                 Ok(true)
             }
-            Ok(CommitOutcome::Lost { .. }) | Err(StoreError::SequenceGap { .. }) => Ok(false),
+            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -218,7 +218,7 @@ impl Engine {
                 self.settle(&mut guard, hot, update, &effects);
                 Ok(Admitted::New(record))
             }
-            CommitOutcome::Lost { .. } => {
+            CommitOutcome::Lost { .. } | CommitOutcome::Full { .. } => {
                 drop(guard);
                 self.0.hot.forget(&id);
                 Ok(Admitted::Exists(self.load(&id).await?.record))
@@ -269,7 +269,7 @@ impl Engine {
                     self.settle(&mut guard, hot, update, &effects);
                     return Ok(record);
                 }
-                CommitOutcome::Lost { .. } => {}
+                CommitOutcome::Lost { .. } | CommitOutcome::Full { .. } => {}
             }
         }
     }

@@ -81,7 +81,7 @@ impl Registry {
         match self.store().commit(commit).await.map_err(of_store)? {
             CommitOutcome::Applied | CommitOutcome::Replayed => Ok(surface),
             // The same request, sent twice at once: the other one was faster.
-            CommitOutcome::Lost { .. } => self.made_before(wanted).await?.ok_or_else(lost),
+            CommitOutcome::Lost { .. } | CommitOutcome::Full { .. } => self.made_before(wanted).await?.ok_or_else(lost),
         }
     }
 

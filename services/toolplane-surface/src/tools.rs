@@ -155,7 +155,7 @@ impl Registry {
         }
         match self.store().commit(commit).await.map_err(of_store)? {
             CommitOutcome::Applied | CommitOutcome::Replayed => Ok(()),
-            CommitOutcome::Lost { .. } => Err(lost()),
+            CommitOutcome::Lost { .. } | CommitOutcome::Full { .. } => Err(lost()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Commit, IndexOp, MAX_COMMIT_BYTES, MAX_NAME_BYTES, Write};
+use super::{Commit, IndexOp, MAX_COMMIT_BYTES, MAX_HINT_BYTES, MAX_NAME_BYTES, MAX_SCORE, Write};
 use crate::StoreError;
 
 // What a store spends on an item beside its bytes; makes a commit of a million empty events large.
@@ -21,7 +21,8 @@ impl Commit {
         }
         self.validate_records()?;
         self.validate_index()?;
-        self.validate_events()
+        self.validate_events()?;
+        self.validate_hints()
     }
 
     /// The commit's size as the limits count it, in bytes.
@@ -37,7 +38,10 @@ impl Commit {
                 append.stream.len() + append.events.iter().map(|event| event.len() + ITEM_BYTES).sum::<usize>()
             })
             .sum();
-        operation + compare + writes + index + events
+        let bounds: usize = self.bounds.iter().map(|bound| bound.index.len() + ITEM_BYTES).sum();
+        let forget: usize = self.forget.iter().map(|stream| stream.len() + ITEM_BYTES).sum();
+        let hints: usize = self.hints.iter().map(|hint| hint.topic.len() + hint.body.len() + ITEM_BYTES).sum();
+        operation + compare + bounds + writes + index + events + forget + hints
     }
 
     fn validate_records(&self) -> Result<(), StoreError> {
@@ -55,16 +59,36 @@ impl Commit {
             name("an index name", index)?;
             name("an index member", member)?;
         }
-        Ok(())
+        if self.index.iter().any(|op| matches!(op, IndexOp::Put { score, .. } if *score > MAX_SCORE)) {
+            return Err(StoreError::invalid(format!("an index score is above {MAX_SCORE}")));
+        }
+        let bounded = self.bounds.iter().map(|bound| bound.index.as_str());
+        distinct(bounded.clone(), |index| format!("index `{index}` is bounded twice"))?;
+        bounded.into_iter().try_for_each(|index| name("an index name", index))
     }
 
     fn validate_events(&self) -> Result<(), StoreError> {
-        let streams = self.events.iter().map(|append| append.stream.as_str());
-        distinct(streams, |stream| format!("stream `{stream}` is appended to twice"))?;
+        let appended = self.events.iter().map(|append| append.stream.as_str());
+        let streams: Vec<_> = appended.chain(self.forget.iter().map(String::as_str)).collect();
+        distinct(streams.into_iter(), |stream| format!("stream `{stream}` is changed twice"))?;
+        self.forget.iter().try_for_each(|stream| name("a stream name", stream))?;
         for append in &self.events {
             name("a stream name", &append.stream)?;
             if append.events.is_empty() {
                 return Err(StoreError::invalid(format!("the append to stream `{}` has no event", append.stream)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Commit {
+    fn validate_hints(&self) -> Result<(), StoreError> {
+        for hint in &self.hints {
+            name("a hint's topic", &hint.topic)?;
+            if hint.body.len() > MAX_HINT_BYTES {
+                let bytes = hint.body.len();
+                return Err(StoreError::TooLarge { what: "a hint", bytes, limit: MAX_HINT_BYTES });
             }
         }
         Ok(())

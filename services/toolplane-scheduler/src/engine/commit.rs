@@ -35,11 +35,11 @@ pub(crate) fn of(transition: &Transition, expect: Expect, extras: Extras) -> Res
     }
     writes.extend(extras.records.into_iter().map(|(key, bytes)| Write::Put { key, bytes }));
     Ok(Commit {
-        operation_id: None,
         compare: vec![(key, expect)],
         writes,
         index: index_ops(transition, matches!(expect, Expect::Absent)),
         events: events(transition, &mut json)?,
+        ..Commit::default()
     })
 }
 
