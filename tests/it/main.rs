@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail their test")]
 
 mod approvals;
+mod batches;
 mod bed;
 mod cli;
 mod crash;
+mod many;
 mod path;
 mod polyglot;
 mod refusals;

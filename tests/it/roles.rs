@@ -8,7 +8,7 @@ use toolplane_proto::v1;
 use toolplane_testkit::clients::payload;
 use toolplane_testkit::otlp::OtlpReceiver;
 use toolplane_testkit::trace::AgentTrace;
-use toolplane_testkit::{Cluster, Options, binary, ports, tools};
+use toolplane_testkit::{Layout, Processes, binary, tools};
 
 use crate::bed::{PATIENCE, RULES, register, surface};
 
@@ -16,30 +16,18 @@ use crate::bed::{PATIENCE, RULES, register, surface};
 #[tokio::test]
 async fn four_processes_are_one_cluster() {
     let receiver = OtlpReceiver::start().await.unwrap();
-    let ports = [ports::free(), ports::free(), ports::free()];
-    let objects = tempfile::tempdir().unwrap();
-    let role = |name: &str, port: Option<u16>| Options {
-        role: Some(name.to_owned()),
-        port,
-        environment: vec![
-            ("TOOLPLANE__PEERS__SURFACE".to_owned(), format!("http://127.0.0.1:{}", ports[0])),
-            ("TOOLPLANE__PEERS__PERMISSION".to_owned(), format!("http://127.0.0.1:{}", ports[1])),
-            ("TOOLPLANE__PEERS__SCHEDULER".to_owned(), format!("http://127.0.0.1:{}", ports[2])),
-            ("TOOLPLANE__OBJECTS__PATH".to_owned(), objects.path().display().to_string()),
-            ("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), receiver.endpoint().to_owned()),
-        ],
-        ..Options::new(RULES)
-    };
+    let layout = Layout::new(1, 1, RULES).env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint());
+    let mut processes = Processes::prepare(layout).await.unwrap();
     // The one that asks comes first: nobody needs the others to be there already.
-    let mut executor = Cluster::prepare(role("executor", None)).unwrap();
-    executor.launch().unwrap();
-    let scheduler = Cluster::start(role("scheduler", Some(ports[2]))).await.unwrap();
-    let surfaces = Cluster::start(role("surface", Some(ports[0]))).await.unwrap();
-    let _permissions = Cluster::start(role("permission", Some(ports[1]))).await.unwrap();
+    for name in processes.names().iter().rev() {
+        processes.launch(name).unwrap();
+    }
+    processes.ready().await.unwrap();
+    let clients = processes.clients().unwrap();
 
-    register(surfaces.clients(), tools::examples().unwrap()).await;
-    let surface_id = surface(surfaces.clients()).await;
-    std::fs::write(executor.workspace().join("a.txt"), "x y\n").unwrap();
+    register(clients, tools::examples().unwrap()).await;
+    let surface_id = surface(clients).await;
+    std::fs::write(processes.workspace().join("a.txt"), "x y\n").unwrap();
     let agent = AgentTrace::start();
     let spec = v1::InvocationSpec {
         surface_id,
@@ -48,7 +36,7 @@ async fn four_processes_are_one_cluster() {
         ..Default::default()
     };
     let request = agent.request(v1::InvokeRequest { spec: Some(spec) });
-    let mut stream = scheduler.clients().invocations().invoke(request).await.unwrap().into_inner();
+    let mut stream = clients.invocations().invoke(request).await.unwrap().into_inner();
     let mut result = None;
     while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
         result = message.result.or(result);

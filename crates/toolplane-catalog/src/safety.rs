@@ -86,6 +86,7 @@ pub fn evaluate_safety(registration: &Registration, input: &JsonPayload) -> Safe
             is_destructive: answers[2].unwrap_or(false),
             is_open_world: answers[3].unwrap_or(true),
             is_idempotent: answers[4].unwrap_or(false),
+            requires_exclusive_context: !answers[1].unwrap_or(false),
         },
         unknown: unknown.collect(),
     }

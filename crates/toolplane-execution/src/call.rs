@@ -9,6 +9,8 @@ use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
 
+use crate::ask::{Answer, Asker, NobodyToAsk, Question};
+use crate::kill::KillSwitch;
 use crate::progress::ProgressSink;
 
 /// What is to be run. The input was checked against the tool's schema before; adapters check what they need again.
@@ -34,8 +36,12 @@ pub struct Call {
     pub idempotency_key: String,
     /// Strictly increasing over all executions; handed to tools with side effects.
     pub fence: u64,
+    /// Strictly increasing over the grants of the call's locks; 0 when it holds none.
+    pub lock_fence: u64,
     /// Which execution of the call this is, from 1.
     pub attempt: u32,
+    /// Changes to the context of the conversation that a process returns are taken out of its output.
+    pub context_modifiers: bool,
 }
 
 /// How a running call is watched and stopped.
@@ -45,6 +51,28 @@ pub struct Context {
     pub progress: Arc<dyn ProgressSink>,
     /// Cancelled when the call is to end early.
     pub cancel: CancellationToken,
+    /// Kills what the call runs outside of this process.
+    pub kill: KillSwitch,
+    /// Takes the call's questions.
+    pub asker: Arc<dyn Asker>,
+}
+
+impl Context {
+    /// A context in which nobody can be asked.
+    pub fn new(progress: Arc<dyn ProgressSink>, cancel: CancellationToken) -> Self {
+        Self { progress, cancel, kill: KillSwitch::default(), asker: Arc::new(NobodyToAsk) }
+    }
+
+    /// Puts a question and waits for the last word on it, without the call's time going on. `None` when the call is to
+    /// end early.
+    pub async fn ask(&self, question: Question) -> Option<Answer> {
+        tokio::select! {
+            // Whoever is to end does not go on with an answer.
+            biased;
+            () = self.cancel.cancelled() => None,
+            answer = self.asker.ask(question) => Some(answer),
+        }
+    }
 }
 
 impl std::fmt::Debug for Context {

@@ -17,12 +17,14 @@
 #![expect(clippy::result_large_err, reason = "errors are the standard's records, made once at the end of a call")]
 
 pub mod adapter;
+pub mod ask;
 pub mod call;
 mod deadline;
 mod failure;
 mod files;
 mod http;
 mod input;
+pub mod kill;
 mod native;
 pub mod outcome;
 mod process;
@@ -33,9 +35,11 @@ pub mod text;
 pub mod toolbox;
 
 pub use adapter::Adapter;
+pub use ask::{Answer, Asker, NobodyToAsk, Question};
 pub use call::{Call, Context};
 pub use failure::codes;
 pub use http::{Lookup, SystemLookup};
+pub use kill::KillSwitch;
 pub use outcome::Outcome;
 pub use progress::{ProgressSink, ProgressUpdate};
 pub use toolbox::{Capabilities, Gap, Options, Toolbox};

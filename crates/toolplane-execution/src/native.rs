@@ -3,19 +3,23 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 
 use crate::adapter::Adapter;
+use crate::ask::{Answer, Question};
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
-use crate::failure::invalid_input;
+use crate::failure::{canceled, invalid_input};
 use crate::input;
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 
 /// Longest `native.sleep`.
 const MAX_SLEEP_MS: u64 = 600_000;
+/// Longest question of `native.ask`.
+const MAX_PROMPT_BYTES: usize = 4096;
 
 /// `native.echo`: gives back its input, byte for byte, as text and as structured content.
 #[derive(Debug)]
@@ -95,6 +99,67 @@ impl Adapter for Sleep {
             outcome
         })
     }
+}
+
+/// What `native.ask` takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskInput {
+    /// The question; up to 4 KiB.
+    prompt: String,
+    /// JSON Schema the answer has to fit.
+    schema: Option<JsonPayload>,
+    /// How long to wait for an answer, in milliseconds.
+    ttl_ms: Option<u32>,
+}
+
+/// What `native.ask` gives.
+#[derive(Debug, Serialize)]
+struct AskOutput {
+    /// `answered`, `declined` or `expired`.
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<JsonPayload>,
+}
+
+/// `native.ask`: puts a question to whoever called, and gives back the answer. That nobody answered is an answer too.
+#[derive(Debug)]
+pub(crate) struct Ask;
+
+impl Adapter for Ask {
+    fn pool(&self) -> &'static str {
+        "native"
+    }
+
+    fn needs_sandbox(&self) -> bool {
+        false
+    }
+
+    fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let AskInput { prompt, schema, ttl_ms } = match input::read(&call.input) {
+                Ok(input) => input,
+                Err(error) => return Outcome::failure(error),
+            };
+            if prompt.trim().is_empty() || prompt.len() > MAX_PROMPT_BYTES {
+                return Outcome::failure(invalid_input("prompt", format!("must hold 1 to {MAX_PROMPT_BYTES} bytes")));
+            }
+            let ttl = ttl_ms.map(|ms| Duration::from_millis(ms.into()));
+            match context.ask(Question { prompt, schema, ttl }).await {
+                Some(Answer::Provided(answer)) => {
+                    let text = answer.text().to_owned();
+                    Outcome::text(text).structured(&AskOutput { outcome: "answered", answer: Some(answer) })
+                }
+                Some(Answer::Declined) => unanswered("declined", "the question was declined"),
+                Some(Answer::Expired) => unanswered("expired", "nobody answered the question in time"),
+                None => Outcome::failure(canceled()),
+            }
+        })
+    }
+}
+
+fn unanswered(outcome: &'static str, text: &str) -> Outcome {
+    Outcome::text(text.to_owned()).structured(&AskOutput { outcome, answer: None })
 }
 
 async fn sleep(ms: u64, meter: &mut Meter) -> Outcome {

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub output_bytes: u64,
     /// What happened, for an auditor: exit status, resource use, violations. A JSON object.
     pub evidence: Option<JsonPayload>,
+    /// Changes the tool asks to make to the context of the conversation, in order; JSON objects.
+    pub context_modifiers: Vec<JsonPayload>,
 }
 
 impl Outcome {
@@ -46,6 +48,7 @@ impl Outcome {
             error: None,
             output_bytes: 0,
             evidence: None,
+            context_modifiers: Vec::new(),
         }
     }
 

@@ -50,7 +50,11 @@ impl Adapter for Process {
             };
             match self.prepare(call, binding) {
                 Ok(spec) => {
-                    let rules = Rules { success: &binding.success_exit_codes, json_output: binding.json_output };
+                    let rules = Rules {
+                        success: &binding.success_exit_codes,
+                        json_output: binding.json_output,
+                        context_modifiers: call.context_modifiers,
+                    };
                     self.0.run(spec, context, &rules).await
                 }
                 Err(error) => Outcome::failure(error),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{Limits, Posture, Profile, Progress, Running, SandboxBackend, SandboxError, SandboxSpec};
@@ -45,6 +46,7 @@ impl Sandboxed {
             ("TOOLPLANE_INVOCATION_ID", call.invocation_id.as_str().to_owned()),
             ("TOOLPLANE_IDEMPOTENCY_KEY", call.idempotency_key.clone()),
             ("TOOLPLANE_FENCE", call.fence.to_string()),
+            ("TOOLPLANE_LOCK_FENCE", call.lock_fence.to_string()),
             ("TOOLPLANE_ATTEMPT", call.attempt.to_string()),
         ] {
             spec.env.insert(name.to_owned(), value);
@@ -91,6 +93,7 @@ impl Sandboxed {
 async fn watch(running: Running, mut meter: Meter, context: &Context, limits: &Limits, rules: &Rules<'_>) -> Outcome {
     let mut progress = running.progress();
     let canceler = running.canceler();
+    context.kill.arm(running.killer());
     let mut canceled = false;
     let mut open = true;
     let mut end = std::pin::pin!(running.wait());
@@ -143,22 +146,34 @@ fn no_exit(error: &SandboxError) -> ToolError {
         SandboxError::Invalid { field: "workspace", .. } => failure::invalid_binding(message),
         SandboxError::Invalid { field, rule } => failure::invalid_input(field, rule.clone()),
         SandboxError::Unavailable(reason) => unavailable(reason),
-        SandboxError::SetupFailed { stage, errno, .. } => failure::nothing_done(ToolError {
+        SandboxError::SetupFailed { stage, errno, .. } => ToolError {
             native_error_ref: Some(match errno {
                 Some(errno) => format!("stage={stage},errno={errno}"),
                 None => format!("stage={stage}"),
             }),
-            ..ToolError::new(
-                codes::SANDBOX_SETUP_FAILED,
-                ErrorClass::DependencyUnavailable,
-                Recoverability::RetryLater,
-                message,
-            )
-        }),
+            ..not_set_up(stage, errno.map(Errno::from_raw_os_error), message)
+        },
         SandboxError::Lost { .. } => failure::something_may_be_done(ToolError::new(
             codes::SANDBOX_LOST,
             ErrorClass::DependencyUnavailable,
             Recoverability::VerifyBeforeRetry,
+            message,
+        )),
+    }
+}
+
+/// Nothing ran. A program that is not there or is none is a fault of the declaration, and one that takes no arguments of
+/// this size a fault of the input: neither gets better by itself.
+fn not_set_up(stage: &str, errno: Option<Errno>, message: String) -> ToolError {
+    match errno.filter(|_| stage == "exec") {
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::NOEXEC | Errno::ISDIR | Errno::LOOP) => {
+            failure::invalid_binding(format!("the program of the tool cannot be run: {message}"))
+        }
+        Some(Errno::TOOBIG) => failure::invalid_input("", "is too large for a command line"),
+        _ => failure::nothing_done(ToolError::new(
+            codes::SANDBOX_SETUP_FAILED,
+            ErrorClass::DependencyUnavailable,
+            Recoverability::RetryLater,
             message,
         )),
     }

@@ -74,7 +74,7 @@ impl Adapter for Shell {
     fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match self.prepare(call) {
-                Ok(spec) => self.0.run(spec, context, &Rules { success: &[], json_output: false }).await,
+                Ok(spec) => self.0.run(spec, context, &Rules::default()).await,
                 Err(error) => Outcome::failure(error),
             }
         })

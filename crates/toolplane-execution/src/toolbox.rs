@@ -16,7 +16,7 @@ use crate::call::{Call, Context};
 use crate::failure::{self, codes};
 use crate::files::{ListDir, ReadFile, SearchText};
 use crate::http::{Http, Lookup, SystemLookup};
-use crate::native::{Echo, Noop, Sleep};
+use crate::native::{Ask, Echo, Noop, Sleep};
 use crate::outcome::Outcome;
 use crate::process::Process;
 use crate::sandboxed::Sandboxed;
@@ -110,7 +110,8 @@ impl Toolbox {
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
         });
-        let native: [(&'static str, Arc<dyn Adapter>); 6] = [
+        let native: [(&'static str, Arc<dyn Adapter>); 7] = [
+            ("native.ask", Arc::new(Ask)),
             ("native.echo", Arc::new(Echo)),
             ("native.noop", Arc::new(Noop)),
             ("native.sleep", Arc::new(Sleep { default_timeout })),

@@ -1,6 +1,7 @@
 //! The first transition: from a prepared request to a durable invocation.
 
 use serde_json::json;
+use toolplane_records::batch::BatchPlace;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
@@ -8,8 +9,9 @@ use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety, Invoc
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::refs::TelemetryRef;
+use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, ResultStatus};
+use toolplane_records::vocabulary::{Band, ErrorClass, EventClass, Hold, InvocationStatus as Status, ResultStatus};
 
 use crate::draft::Draft;
 use crate::synthetic::failure;
@@ -50,6 +52,18 @@ pub struct Acceptance {
     pub safety: InputSafety,
     /// Changes of the input on its way to the executor, oldest first.
     pub mutations: Vec<InputMutation>,
+    /// The session it belongs to.
+    pub session_ref: Option<String>,
+    /// How urgent it is.
+    pub band: Band,
+    /// Locks it needs before it may run, the implicit ones included. With locks there must be a `lock_domain`.
+    pub resource_locks: Vec<ResourceLock>,
+    /// Where those locks apply.
+    pub lock_domain: Option<String>,
+    /// Its place in a batch.
+    pub batch: Option<BatchPlace>,
+    /// The batch does not let it run yet. The hold of its locks follows from `resource_locks`.
+    pub held_by_batch: bool,
 }
 
 /// How far the preparation came (pipeline phases 1 to 7).
@@ -104,9 +118,6 @@ pub enum Preparation {
     },
 }
 
-/// Grace after a question's expiry before the scheduler ends the call without the permission service's word.
-const APPROVAL_BACKSTOP_MS: i64 = 30_000;
-
 /// Makes the invocation, with every state it passed through on the way to where its preparation leads.
 pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timestamp) -> Result<Transition, Refusal> {
     let mutations = std::mem::take(&mut acceptance.mutations);
@@ -147,10 +158,7 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
             arguments_ready(&mut draft, &mutations)?;
             decided(&mut draft, &decision);
             draft.invocation.dispatch = Some(dispatch);
-            draft.invocation.approval_request_ref = Some(approval_id.clone());
-            let data = json!({ "approval_id": approval_id, "expires_at": expires_at });
-            draft.status(Status::AwaitingApproval, EventClass::ExtAwaitingApproval, "permission", data)?;
-            draft.effect(Effect::SetTimer(Timer::Approval, expires_at.plus_millis(APPROVAL_BACKSTOP_MS)));
+            crate::approval::park(&mut draft, approval_id, expires_at)?;
             set_deadline(&mut draft);
         }
         Preparation::Ready { decision, dispatch } => {
@@ -169,6 +177,9 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
 }
 
 fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
+    let locks = !acceptance.resource_locks.is_empty() && acceptance.lock_domain.is_some();
+    let holds = [(Hold::Batch, acceptance.held_by_batch), (Hold::Locks, locks)];
+    let holds = holds.into_iter().filter_map(|(hold, holds)| holds.then_some(hold)).collect();
     Invocation {
         schema_version: toolplane_records::schema_version(),
         invocation_id: acceptance.invocation_id,
@@ -201,12 +212,26 @@ fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         deadline_at: acceptance.deadline_at,
         lease: None,
         lease_no: 0,
+        last_fence: 0,
         attempt: 0,
         worker_losses: 0,
         cancel: None,
         last_seq: 0,
         progress_seq: 0,
         result_id: None,
+        session_ref: acceptance.session_ref,
+        band: acceptance.band,
+        resource_locks: acceptance.resource_locks,
+        lock_domain: acceptance.lock_domain,
+        lock_fence: None,
+        batch: acceptance.batch,
+        holds,
+        yield_seq: None,
+        pending_input: None,
+        clock_stopped_at: None,
+        clock_paused_ms: 0,
+        lost_workers: Vec::new(),
+        late_reports: 0,
     }
 }
 

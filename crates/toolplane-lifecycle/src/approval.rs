@@ -3,14 +3,46 @@
 use serde_json::json;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
+use toolplane_records::ids::ApprovalId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus};
 
-use crate::accept::decision_data;
+use crate::accept::{decided, decision_data};
 use crate::draft::Draft;
 use crate::synthetic::{codes, failure};
 use crate::transition::{Effect, Refusal, Timer, Transition};
+
+/// Grace after a question's expiry before the scheduler ends the call without the permission service's word.
+const BACKSTOP_MS: i64 = 30_000;
+
+/// Puts the call where it costs nothing until somebody answers.
+pub(crate) fn park(draft: &mut Draft, approval_id: ApprovalId, expires_at: Timestamp) -> Result<(), Refusal> {
+    let data = json!({ "approval_id": approval_id, "expires_at": expires_at });
+    draft.invocation.approval_request_ref = Some(approval_id);
+    draft.status(Status::AwaitingApproval, EventClass::ExtAwaitingApproval, "permission", data)?;
+    draft.effect(Effect::SetTimer(Timer::Approval, expires_at.plus_millis(BACKSTOP_MS)));
+    Ok(())
+}
+
+/// An approval that was not used in time is asked for again.
+pub(crate) fn ask_again(
+    invocation: &Invocation,
+    decision: &PermissionDecision,
+    approval_id: ApprovalId,
+    expires_at: Timestamp,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    if invocation.status != Status::Queued || invocation.lease.is_some() {
+        return Err(Refusal::Illegal { command: "ask again for", status: invocation.status });
+    }
+    let mut draft = Draft::of(invocation.clone(), now);
+    decided(&mut draft, decision);
+    draft.leave_queue();
+    draft.effect(Effect::ClearTimer(Timer::Retry));
+    park(&mut draft, approval_id, expires_at)?;
+    Ok(draft.done())
+}
 
 fn waiting(invocation: &Invocation, command: &'static str) -> Result<(), Refusal> {
     match invocation.status {

@@ -5,10 +5,10 @@ use toolplane_records::error::ToolError;
 use toolplane_records::invocation::{CancelFacts, Invocation};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
-    AbortReason, ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
+    AbortReason, ErrorClass, EventClass, InterruptBehavior, InvocationStatus as Status, Recoverability, ResultStatus,
 };
 
-use crate::command::LeaseKey;
+use crate::command::{LeaseKey, SiblingCause};
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
 use crate::synthetic::{codes, failure};
@@ -21,29 +21,88 @@ pub(crate) fn request(
     abort_reason: AbortReason,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
+    stop(invocation, Request { requested_by, message, abort_reason }, Insistence::Always, now)
+}
+
+/// Somebody interrupts the batch of the call.
+pub(crate) fn interrupt(
+    invocation: &Invocation,
+    requested_by: String,
+    message: String,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
+    let request = Request { requested_by, message, abort_reason: AbortReason::UserInterruption };
+    stop(invocation, request, Insistence::AsDeclared, now)
+}
+
+/// A sibling ended so that this call must not run, or must stop.
+pub(crate) fn sibling(invocation: &Invocation, cause: &SiblingCause, now: Timestamp) -> Result<Transition, Refusal> {
+    let SiblingCause { invocation_id, index, tool_name, status } = cause;
+    let message = format!("sibling {index} `{tool_name}` ({invocation_id}) is {status}");
+    let request = Request { requested_by: "scheduler".to_owned(), message, abort_reason: AbortReason::SiblingError };
+    stop(invocation, request, Insistence::AsDeclared, now)
+}
+
+struct Request {
+    requested_by: String,
+    message: String,
+    abort_reason: AbortReason,
+}
+
+/// Whether a running tool may be stopped although it declares that interruptions wait for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Insistence {
+    /// Yes: this very call is to be canceled.
+    Always,
+    /// No: something around the call ends.
+    AsDeclared,
+}
+
+fn stop(
+    invocation: &Invocation,
+    request: Request,
+    insistence: Insistence,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
     if invocation.cancel.is_some() {
         return Err(Refusal::NothingToDo);
     }
+    let Request { requested_by, message, abort_reason } = request;
     let mut draft = Draft::of(invocation.clone(), now);
     draft.event(
         EventClass::ExtCancelRequested,
         json!({ "requested_by": requested_by, "message": message, "abort_reason": abort_reason }),
     );
-    let supported = invocation.dispatch.as_ref().is_some_and(|dispatch| dispatch.supports_cancel);
-    let running = has_started(invocation);
-    let failed = (running && !supported).then(|| "unsupported".to_owned());
-    draft.invocation.cancel =
-        Some(CancelFacts { requested_at: now, requested_by, message, abort_reason, acknowledged_at: None, failed });
-    if !running {
+    let failed = if has_started(invocation) { obstacle(invocation, insistence) } else { None };
+    draft.invocation.cancel = Some(CancelFacts {
+        requested_at: now,
+        requested_by,
+        message,
+        abort_reason,
+        acknowledged_at: None,
+        failed: failed.map(str::to_owned),
+    });
+    if !has_started(invocation) {
         draft.fence_off();
         end(&mut draft, codes::CANCELED, "canceled before it started", "none", now)?;
-    } else if supported {
+    } else if let Some(reason) = failed {
+        draft.event(EventClass::ExtCancelFailed, json!({ "reason": reason }));
+    } else {
         draft.send_cancel(abort_reason);
         draft.effect(Effect::SetTimer(Timer::Cancel, now.plus_millis(crate::CANCEL_BACKSTOP_MS)));
-    } else {
-        draft.event(EventClass::ExtCancelFailed, json!({ "reason": "unsupported" }));
     }
     Ok(draft.done())
+}
+
+/// Why a running execution cannot be stopped, in one stable word.
+fn obstacle(invocation: &Invocation, insistence: Insistence) -> Option<&'static str> {
+    match &invocation.dispatch {
+        Some(dispatch) if dispatch.supports_cancel => {
+            let waits = dispatch.interrupt_behavior == InterruptBehavior::Block;
+            (insistence == Insistence::AsDeclared && waits).then_some("interrupt_blocked")
+        }
+        _ => Some("unsupported"),
+    }
 }
 
 pub(crate) fn acknowledge(
@@ -97,7 +156,19 @@ pub(crate) fn end(
     side_effects: &str,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let mut error = ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, message);
+    let cancel = draft.invocation.cancel.as_ref();
+    let sibling = cancel.filter(|cancel| cancel.abort_reason == AbortReason::SiblingError);
+    let mut error = match sibling {
+        // What kept it from running is named, so that nobody takes it for the tool's own failure.
+        Some(cancel) if side_effects == "none" => ToolError::new(
+            codes::SIBLING_CANCELED,
+            ErrorClass::SiblingCanceled,
+            Recoverability::RetrySafe,
+            format!("not executed: {}", cancel.message),
+        ),
+        Some(_) => ToolError::new(code, ErrorClass::SiblingCanceled, Recoverability::RetrySafe, message),
+        None => ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, message),
+    };
     if side_effects != "none" {
         error.recoverability = Recoverability::VerifyBeforeRetry;
     }

@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::{InvocationId, LeaseId, WorkerId};
+use toolplane_records::ids::{ApprovalId, InvocationId, LeaseId, WorkerId};
 use toolplane_records::invocation::Lease;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::refs::{ArtifactRef, ResourceRef};
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{AbortReason, ResultStatus};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, ResultStatus};
 
 use crate::transition::Timer;
 
@@ -50,6 +51,43 @@ pub struct LeaseGrant {
     pub incarnation: String,
     /// Milliseconds until the offer lapses without a receipt.
     pub offer_ms: i64,
+    /// Places the lease takes in counted indexes, until it ends.
+    pub permits: Vec<Permit>,
+}
+
+/// A place in a counted index, e.g. of the running calls of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permit {
+    /// Name of the index.
+    pub index: String,
+    /// The commit is lost unless the index has fewer entries than this.
+    pub below: u64,
+}
+
+/// A question of a running tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputRequest {
+    /// Identifier of the question, unique within its call.
+    pub input_id: String,
+    /// The question, for people.
+    pub prompt: String,
+    /// JSON Schema the answer has to fit.
+    pub schema: Option<JsonPayload>,
+    /// Milliseconds to wait for an answer; 0 means [`crate::INPUT_TTL_MS`].
+    pub ttl_ms: u64,
+}
+
+/// The call whose end cancels another of its batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiblingCause {
+    /// That call.
+    pub invocation_id: InvocationId,
+    /// Its position in the batch.
+    pub index: u32,
+    /// The name its caller used.
+    pub tool_name: String,
+    /// How it ended.
+    pub status: InvocationStatus,
 }
 
 /// What an execution produced, mapped once by the executor.
@@ -75,6 +113,8 @@ pub struct Outcome {
     pub artifact_refs: Vec<ArtifactRef>,
     /// Evidence.
     pub evidence_refs: Vec<String>,
+    /// Changes the tool asks to make to the context of the conversation; objects.
+    pub context_modifiers: Vec<JsonPayload>,
 }
 
 /// A command to one invocation.
@@ -91,6 +131,15 @@ pub enum Command {
         decision: PermissionDecision,
         /// Nobody answered in time.
         expired: bool,
+    },
+    /// An approval was not used in time: the question is asked again. The call gives back its locks' ticket.
+    AskAgain {
+        /// The decision to ask.
+        decision: PermissionDecision,
+        /// The parked question.
+        approval_id: ApprovalId,
+        /// When the question becomes a refusal.
+        expires_at: Timestamp,
     },
     /// A worker takes the call. An idempotent call starts with it, any other waits for [`Command::Start`].
     Claim(LeaseGrant),
@@ -156,6 +205,52 @@ pub enum Command {
         lease: LeaseKey,
         /// Whether it will stop.
         supported: bool,
+    },
+    /// One thing that kept the call out of the ready queue is gone.
+    Unhold {
+        /// Which.
+        hold: Hold,
+        /// Fence of the grant, when it is the locks.
+        fence: Option<u64>,
+    },
+    /// A sibling of the call's batch ended so that this call must not run, or must stop.
+    CancelSibling {
+        /// That sibling.
+        cause: SiblingCause,
+    },
+    /// Somebody interrupts the work the call belongs to: like a cancel request, but a running tool that declares
+    /// `interrupt_behavior: block` goes on.
+    Interrupt {
+        /// Who asks.
+        requested_by: String,
+        /// Why, in the caller's words.
+        message: String,
+    },
+    /// The terminal result is released to the readers of its batch. Legal only after the end.
+    Yield {
+        /// Which result of the batch it is, counted from 1.
+        yield_seq: u64,
+    },
+    /// The terminal result is never to be released. Legal only after the end and before [`Command::Yield`].
+    Discard {
+        /// Why, in one stable word.
+        reason: String,
+    },
+    /// The running tool asks a question; its clock stands still until the answer.
+    RequestInput {
+        /// Its lease.
+        lease: LeaseKey,
+        /// The question.
+        input: InputRequest,
+    },
+    /// The question is answered.
+    ProvideInput {
+        /// Which question.
+        input_id: String,
+        /// The answer; `None` when somebody chose not to answer.
+        input: Option<JsonPayload>,
+        /// Who answers.
+        by: String,
     },
     /// A timer is due.
     Fire(Timer),

@@ -8,10 +8,11 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus, PersistenceStrategy, QueueState};
+use toolplane_records::vocabulary::{AbortReason, EventClass, Hold, InvocationStatus, PersistenceStrategy, QueueState};
 
 use crate::command::LeaseKey;
 use crate::legal::is_legal;
+use crate::scope::Scope;
 use crate::transition::{Effect, Refusal, Terminal, Timer, Transition};
 
 /// A transition being written.
@@ -20,12 +21,14 @@ pub(crate) struct Draft {
     events: Vec<LogEvent>,
     terminal: Option<Terminal>,
     effects: Vec<Effect>,
+    /// Context modifiers the policy does not let through; the log says how many.
+    pub(crate) dropped_modifiers: usize,
     now: Timestamp,
 }
 
 impl Draft {
     pub(crate) fn of(invocation: Invocation, now: Timestamp) -> Self {
-        Self { invocation, events: Vec::new(), terminal: None, effects: Vec::new(), now }
+        Self { invocation, events: Vec::new(), terminal: None, effects: Vec::new(), dropped_modifiers: 0, now }
     }
 
     pub(crate) fn done(self) -> Transition {
@@ -76,7 +79,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Moves into the ready queue.
+    /// Moves into the ready queue, or to where it waits for what holds it back.
     pub(crate) fn enqueue(&mut self, class: EventClass, cause: &str, data: Value) -> Result<(), Refusal> {
         if self.invocation.status == InvocationStatus::Queued {
             self.event(class, data);
@@ -84,15 +87,63 @@ impl Draft {
             self.status(InvocationStatus::Queued, class, cause, data)?;
         }
         self.invocation.queue_state = Some(QueueState::Queued);
-        self.effect(Effect::Enqueue);
+        if self.invocation.holds.is_empty() {
+            self.effect(Effect::Enqueue);
+        } else {
+            self.event(EventClass::ExtHeld, json!({ "holds": self.invocation.holds }));
+            self.settle_next_hold();
+        }
         Ok(())
     }
 
-    /// Takes the lease away, with its timers.
+    /// Leaves the ready queue, and gives the locks' ticket back: whoever comes back draws a new one.
+    pub(crate) fn leave_queue(&mut self) {
+        if self.invocation.queue_state.take() == Some(QueueState::Queued) && self.invocation.holds.is_empty() {
+            self.effect(Effect::Dequeue);
+        }
+        if let Some(scope) = self.locks_scope() {
+            self.effect(Effect::Settle(scope));
+            if !self.invocation.holds.contains(&Hold::Locks) {
+                self.invocation.holds.push(Hold::Locks);
+            }
+        }
+    }
+
+    /// Asks for the coordination of what holds the call now. Locks come last: whoever holds a lock must be able to run.
+    pub(crate) fn settle_next_hold(&mut self) {
+        let scope = if self.invocation.holds.contains(&Hold::Batch) {
+            self.batch_scope()
+        } else if self.invocation.holds.contains(&Hold::Locks) {
+            self.locks_scope()
+        } else {
+            None
+        };
+        if let Some(scope) = scope {
+            self.effect(Effect::Settle(scope));
+        }
+    }
+
+    fn batch_scope(&self) -> Option<Scope> {
+        self.invocation.batch.as_ref().map(|place| Scope::Batch(place.batch_id.clone()))
+    }
+
+    fn locks_scope(&self) -> Option<Scope> {
+        let domain = self.invocation.lock_domain.clone().filter(|_| !self.invocation.resource_locks.is_empty())?;
+        Some(Scope::Locks { tenant: self.invocation.tenant.clone(), domain })
+    }
+
+    /// Takes the lease away, with its timers, its permits and the question asked under it.
     pub(crate) fn drop_lease(&mut self) -> Option<Lease> {
-        let lease = self.invocation.lease.take()?;
+        let mut lease = self.invocation.lease.take()?;
         self.effect(Effect::ClearTimer(Timer::Lease));
         self.effect(Effect::ClearTimer(Timer::Execution));
+        for index in std::mem::take(&mut lease.permits) {
+            self.effect(Effect::ReturnPermit { index });
+        }
+        if self.invocation.pending_input.take().is_some() {
+            self.effect(Effect::ClearTimer(Timer::Input));
+        }
+        self.invocation.clock_stopped_at = None;
         Some(lease)
     }
 
@@ -141,19 +192,37 @@ impl Draft {
                 }),
             );
         }
-        self.event(
-            EventClass::ResultCreated,
-            json!({ "result_id": result.result_id, "status": result.status, "is_error": result.is_error }),
-        );
+        let mut created =
+            json!({ "result_id": result.result_id, "status": result.status, "is_error": result.is_error });
+        if self.dropped_modifiers > 0 {
+            created["context_modifiers_dropped"] =
+                json!({ "count": self.dropped_modifiers, "reason": "context_modifier_policy" });
+        }
+        self.event(EventClass::ResultCreated, created);
+        if let Some(cancel) = &mut self.invocation.cancel
+            && to != InvocationStatus::Canceled
+            && cancel.failed.is_none()
+        {
+            cancel.failed = Some("ended_first".to_owned());
+            self.event(EventClass::ExtCancelFailed, json!({ "reason": "ended_first" }));
+        }
         self.status(to, terminal_class(to), cause, terminal_data(&result))?;
         self.invocation.ended_at = Some(self.now);
         self.invocation.result_id = Some(result.result_id.clone());
         if self.invocation.queue_state.is_some() {
             self.invocation.queue_state = Some(QueueState::Completed);
         }
-        if was_queued {
+        // Only a call that was queued can be in a queue, hold a ticket or wait for one.
+        if was_queued && self.invocation.holds.is_empty() {
             self.effect(Effect::Dequeue);
         }
+        let was_ever_queued = self.invocation.status_transitions.iter().any(|step| step.to == InvocationStatus::Queued);
+        let may_have_ticket = was_ever_queued && !self.invocation.holds.contains(&Hold::Batch);
+        let scopes = [self.batch_scope(), self.locks_scope().filter(|_| may_have_ticket)];
+        for scope in scopes.into_iter().flatten() {
+            self.effect(Effect::Settle(scope));
+        }
+        self.invocation.holds.clear();
         self.drop_lease();
         for timer in [Timer::Retry, Timer::Deadline, Timer::Cancel, Timer::Approval] {
             self.effect(Effect::ClearTimer(timer));

@@ -6,12 +6,14 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
-    AbortReason, ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
+    AbortReason, ContextModifierPolicy, ErrorClass, EventClass, InvocationStatus as Status, Recoverability,
+    ResultStatus,
 };
 
 use crate::command::{LeaseKey, Outcome};
 use crate::draft::{Draft, result_id};
-use crate::lease::{has_started, held, repeat_or_end};
+use crate::lease::{execution_backstop as backstop_of, has_started, held};
+use crate::loss::{attempts_left, repeat_or_end};
 use crate::synthetic::{codes, failure};
 use crate::transition::{Refusal, Transition};
 
@@ -26,9 +28,9 @@ pub(crate) fn complete(
         return Err(Refusal::Illegal { command: "complete", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
-    if let Some(error) = repeatable(invocation, &outcome) {
+    if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
         draft.drop_lease();
-        repeat_or_end(&mut draft, error.error_class.as_str(), error.retry_after_ms, now)?;
+        repeat_or_end(&mut draft, reason, retry_after_ms, now)?;
         return Ok(draft.done());
     }
     let to = terminal_status(&outcome);
@@ -42,18 +44,39 @@ pub(crate) fn complete(
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());
     let persistence = outcome.persistence.clone();
+    let mut outcome = outcome;
+    if !outcome.context_modifiers.is_empty() && forbids_modifiers(invocation) {
+        draft.dropped_modifiers = std::mem::take(&mut outcome.context_modifiers).len();
+    }
     let result = envelope(invocation, outcome, now);
     draft.end(to, "execute", result, persistence)?;
     Ok(draft.done())
 }
 
-/// The error for which an idempotent call is executed again, if attempts are left.
-fn repeatable<'a>(invocation: &Invocation, outcome: &'a Outcome) -> Option<&'a ToolError> {
-    let left = invocation.dispatch.as_ref().is_some_and(|dispatch| invocation.attempt < dispatch.max_attempts);
-    let error = outcome.error.as_ref()?;
-    let transient = matches!(error.error_class, ErrorClass::DependencyUnavailable | ErrorClass::RateLimited);
-    let wanted = invocation.safety.is_idempotent && left && invocation.cancel.is_none();
-    (wanted && transient && outcome.status == ResultStatus::Failed).then_some(error)
+/// Why an idempotent call is executed again, if attempts are left, and how long the tool asks to wait.
+fn repeatable(invocation: &Invocation, outcome: &Outcome) -> Option<(&'static str, Option<u64>)> {
+    if !invocation.safety.is_idempotent || !attempts_left(invocation) || invocation.cancel.is_some() {
+        return None;
+    }
+    match (outcome.status, &outcome.error) {
+        (ResultStatus::Failed, Some(error)) => {
+            let transient = matches!(error.error_class, ErrorClass::DependencyUnavailable | ErrorClass::RateLimited);
+            transient.then(|| (error.error_class.as_str(), error.retry_after_ms))
+        }
+        (ResultStatus::TimedOut, error) if retries_timeouts(invocation) => {
+            Some(("timeout", error.as_ref().and_then(|error| error.retry_after_ms)))
+        }
+        _ => None,
+    }
+}
+
+fn retries_timeouts(invocation: &Invocation) -> bool {
+    invocation.dispatch.as_ref().is_some_and(|dispatch| dispatch.retry_on_timeout)
+}
+
+fn forbids_modifiers(invocation: &Invocation) -> bool {
+    let policy = invocation.dispatch.as_ref().and_then(|dispatch| dispatch.context_modifier_policy);
+    policy == Some(ContextModifierPolicy::Forbid)
 }
 
 fn terminal_status(outcome: &Outcome) -> Status {
@@ -90,6 +113,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
             Recoverability::NotRetryable,
             "the executor reported a failure without saying why",
         )),
+        Some(error) if outcome.status == ResultStatus::Canceled => Some(canceled_by_sibling(invocation, error)),
         error => error,
     };
     let (mut content, mut facing) = (outcome.content, outcome.model_facing_content);
@@ -127,7 +151,17 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         redaction_state: None,
         error,
         created_at: now,
+        context_modifiers: outcome.context_modifiers,
     }
+}
+
+/// An execution that stopped for a failed sibling says so; its worker only knows that it was told to stop.
+fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolError {
+    if invocation.cancel.as_ref().is_some_and(|cancel| cancel.abort_reason == AbortReason::SiblingError) {
+        error.error_class = ErrorClass::SiblingCanceled;
+        error.abort_reason = Some(AbortReason::SiblingError);
+    }
+    error
 }
 
 /// An executor cannot promise that repeating is safe where an effect may have happened and would happen twice.
@@ -163,12 +197,16 @@ pub(crate) fn deadline(invocation: &Invocation, now: Timestamp) -> Result<Transi
 
 /// The worker should have reported the tool's timeout by now.
 pub(crate) fn execution_backstop(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
-    let due = invocation.dispatch.as_ref().zip(invocation.started_at).is_some_and(|(dispatch, started_at)| {
-        let allowed = i64::try_from(dispatch.timeout_ms).unwrap_or(i64::MAX / 4) + crate::TIMEOUT_BACKSTOP_MS;
-        now.since_millis(started_at) >= allowed
-    });
+    let due = backstop_of(invocation).is_some_and(|backstop| backstop <= now);
     if !due || !has_started(invocation) {
         return Err(Refusal::NothingToDo);
+    }
+    let again = invocation.safety.is_idempotent && retries_timeouts(invocation) && attempts_left(invocation);
+    if again && invocation.cancel.is_none() {
+        let mut draft = Draft::of(invocation.clone(), now);
+        draft.fence_off();
+        repeat_or_end(&mut draft, "timeout", None, now)?;
+        return Ok(draft.done());
     }
     let message = "the tool's time was up and its worker did not report";
     time_out(invocation, codes::TIMEOUT_UNACKNOWLEDGED, message, now)

@@ -1,6 +1,8 @@
 //! What is true of every invocation record, by name: checked after each transition in debug builds and by tests.
 
-use toolplane_records::invocation::Invocation;
+use toolplane_records::batch::{Batch, BatchMember};
+use toolplane_records::invocation::{Invocation, StatusTransition};
+use toolplane_records::locks::LockDomain;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
 
 use crate::legal::is_legal;
@@ -29,6 +31,42 @@ pub enum Invariant {
     /// Sequences of transitions never go back and never exceed the log.
     #[error("L7: transition sequences grow and stay within the log")]
     SequencesGrow,
+    /// Whatever is held back has no lease, has not started and has not ended.
+    #[error("L8: a held invocation has no lease, has not started and has not ended")]
+    HeldIsNotRun,
+    /// The clock stands still exactly while the call needs input, and then there is an open question.
+    #[error("L9: an invocation needs input exactly while its clock stands still and its question is open")]
+    NeedsInputIsAsked,
+    /// Only a terminal result is released, and it says as the how manieth.
+    #[error("L10: queue state `yielded` means a terminal invocation with a yield sequence")]
+    YieldedIsTerminal,
+    /// Yield sequences of a batch are 1, 2, 3 and so on, each given once, to ended members.
+    #[error("B1: yield sequences of a batch are gapless from 1, one per ended member")]
+    YieldsAreGapless,
+    /// Ordered results are released in the declared order.
+    #[error("B2: ordered results are released in the declared order")]
+    YieldsInOrder,
+    /// Never more members run at once than the policy allows.
+    #[error("B3: at most `max_parallel` members are released and not ended")]
+    ParallelIsBounded,
+    /// A member is released only after everything it depends on has ended.
+    #[error("B4: a released member depends on ended members only")]
+    DependenciesFirst,
+    /// Who was canceled for a sibling names one that ended other than succeeded.
+    #[error("B5: a member canceled by a sibling names one that did not succeed")]
+    CauseIsNamed,
+    /// A batch has ended exactly when every result is released or discarded.
+    #[error("B6: a batch has ended exactly when every result is released or discarded")]
+    BatchEnd,
+    /// No two calls hold conflicting locks.
+    #[error("K1: granted tickets of a lock domain do not conflict")]
+    GrantsExclude,
+    /// Tickets are drawn in order and never twice.
+    #[error("K2: tickets grow, and every call has at most one")]
+    TicketsGrow,
+    /// Nobody overtakes an earlier ticket it conflicts with.
+    #[error("K3: a granted ticket conflicts with no earlier one")]
+    NoBarging,
 }
 
 /// Checks every invariant of one record.
@@ -46,12 +84,81 @@ pub fn check(invocation: &Invocation) -> Result<(), Invariant> {
     if running && !leased || leased && !running && invocation.status != Status::Queued {
         return Err(Invariant::LeaseWhileRunning);
     }
-    let starts = invocation.status_transitions.iter().filter(|step| step.to == Status::Running).count();
+    // Going on after an answered question is not another start.
+    let starts = |step: &&StatusTransition| step.to == Status::Running && step.from == Some(Status::Queued);
+    let starts = invocation.status_transitions.iter().filter(starts).count();
     if !invocation.safety.is_idempotent && starts > 1 {
         return Err(Invariant::AtMostOneStart);
     }
     if invocation.queue_state == Some(QueueState::Queued) && (invocation.status != Status::Queued || leased) {
         return Err(Invariant::QueuedIsQueued);
+    }
+    if !invocation.holds.is_empty() && (leased || running || terminal) {
+        return Err(Invariant::HeldIsNotRun);
+    }
+    let asks = invocation.pending_input.as_ref().is_some_and(|pending| pending.answer.is_none());
+    let waits = invocation.status == Status::NeedsInput;
+    if waits != asks || waits != invocation.clock_stopped_at.is_some() {
+        return Err(Invariant::NeedsInputIsAsked);
+    }
+    let yielded = invocation.queue_state == Some(QueueState::Yielded);
+    if yielded != invocation.yield_seq.is_some() || yielded && !terminal {
+        return Err(Invariant::YieldedIsTerminal);
+    }
+    Ok(())
+}
+
+/// Checks every invariant of one batch record.
+pub fn check_batch(batch: &Batch) -> Result<(), Invariant> {
+    let members = &batch.members;
+    let mut released: Vec<u64> = members.iter().filter_map(|member| member.yield_seq).collect();
+    let in_order = released.is_sorted();
+    released.sort_unstable();
+    let gapless = released.iter().copied().eq(1..=batch.yields);
+    if !gapless || members.iter().any(|member| member.yield_seq.is_some() && member.ended.is_none()) {
+        return Err(Invariant::YieldsAreGapless);
+    }
+    let through = |member: &BatchMember| member.yield_seq.is_some() || member.discarded;
+    let first_left = members.iter().position(|member| !through(member)).unwrap_or(members.len());
+    let none_ahead = members[first_left..].iter().all(|member| member.yield_seq.is_none());
+    let as_declared = in_order && none_ahead;
+    if !as_declared && !crate::batch::is_unordered(&batch.policy) {
+        return Err(Invariant::YieldsInOrder);
+    }
+    let running = members.iter().filter(|member| member.released && member.ended.is_none()).count();
+    if running > crate::batch::max_parallel(&batch.policy) {
+        return Err(Invariant::ParallelIsBounded);
+    }
+    let member = |index: &u32| members.get(*index as usize);
+    let waits = |index: &u32| member(index).is_some_and(|before| before.ended.is_none());
+    if members.iter().any(|member| member.released && member.depends_on.iter().any(waits)) {
+        return Err(Invariant::DependenciesFirst);
+    }
+    let failed =
+        |index: &u32| member(index).is_some_and(|cause| cause.ended.is_some_and(|ended| ended != Status::Succeeded));
+    if members.iter().filter_map(|member| member.canceled_by.as_ref()).any(|index| !failed(index)) {
+        return Err(Invariant::CauseIsNamed);
+    }
+    if batch.ended_at.is_some() != members.iter().all(through) {
+        return Err(Invariant::BatchEnd);
+    }
+    Ok(())
+}
+
+/// Checks every invariant of one lock domain.
+pub fn check_locks(domain: &LockDomain) -> Result<(), Invariant> {
+    let tickets = &domain.tickets;
+    let grow = tickets.windows(2).all(|pair| pair[0].ticket < pair[1].ticket);
+    let ids: std::collections::BTreeSet<_> = tickets.iter().map(|ticket| &ticket.invocation_id).collect();
+    if !grow || ids.len() != tickets.len() || tickets.last().is_some_and(|last| last.ticket >= domain.next_ticket) {
+        return Err(Invariant::TicketsGrow);
+    }
+    for (place, ticket) in tickets.iter().enumerate().filter(|(_, ticket)| ticket.granted) {
+        match tickets[..place].iter().find(|before| crate::locks::conflict(&before.locks, &ticket.locks)) {
+            Some(before) if before.granted => return Err(Invariant::GrantsExclude),
+            Some(_) => return Err(Invariant::NoBarging),
+            None => {}
+        }
     }
     Ok(())
 }

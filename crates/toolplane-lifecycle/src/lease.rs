@@ -1,24 +1,14 @@
-//! Leases: who may run an invocation, until when, and what follows when the holder is lost.
+//! Leases: who may run an invocation, and until when.
 
 use serde_json::json;
-use toolplane_records::error::ToolError;
-use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::{Invocation, Lease};
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{
-    ErrorClass, EventClass, InvocationStatus as Status, QueueState, Recoverability, ResultStatus,
-};
+use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, QueueState};
 
-use crate::command::{LeaseGrant, LeaseKey};
+use crate::command::{LeaseGrant, LeaseKey, Permit};
 use crate::draft::Draft;
-use crate::synthetic::{codes, failure};
 use crate::transition::{Effect, Refusal, Timer, Transition};
-
-/// First wait before a lost or failed idempotent execution is repeated; doubles with every attempt.
-const RETRY_BASE_MS: i64 = 200;
-/// Longest wait before a repetition.
-const RETRY_MAX_MS: i64 = 30_000;
 
 /// The current lease, if `key` names it: the fence every worker report passes.
 pub(crate) fn held<'a>(invocation: &'a Invocation, key: &LeaseKey) -> Result<&'a Lease, Refusal> {
@@ -34,12 +24,19 @@ pub(crate) fn has_started(invocation: &Invocation) -> bool {
 }
 
 pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) -> Result<Transition, Refusal> {
-    if invocation.status != Status::Queued || invocation.lease.is_some() {
+    // A call that waits to be repeated is queued, but not in the queue.
+    let ready = invocation.queue_state == Some(QueueState::Queued) && invocation.holds.is_empty();
+    if invocation.status != Status::Queued || invocation.lease.is_some() || !ready {
         return Err(Refusal::Illegal { command: "claim", status: invocation.status });
+    }
+    // A fence that does not grow would let an older execution pass for the newer one.
+    if grant.fence <= invocation.last_fence {
+        return Err(Refusal::Illegal { command: "claim with an old fence", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
     let expires_at = now.plus_millis(grant.offer_ms);
     draft.invocation.lease_no += 1;
+    draft.invocation.last_fence = grant.fence;
     draft.invocation.lease = Some(Lease {
         lease_no: draft.invocation.lease_no,
         lease_id: grant.lease_id,
@@ -48,7 +45,11 @@ pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) 
         incarnation: grant.incarnation,
         expires_at,
         confirmed: false,
+        permits: grant.permits.iter().map(|permit| permit.index.clone()).collect(),
     });
+    for Permit { index, below } in grant.permits {
+        draft.effect(Effect::TakePermit { index, below });
+    }
     draft.invocation.queue_state = Some(QueueState::Executing);
     draft.effect(Effect::Dequeue);
     draft.effect(Effect::SetTimer(Timer::Lease, expires_at));
@@ -81,6 +82,7 @@ pub(crate) fn start(
 fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
     draft.invocation.attempt += 1;
     draft.invocation.started_at = Some(now);
+    draft.invocation.clock_paused_ms = 0;
     let data = match &draft.invocation.lease {
         Some(lease) => json!({
             "attempt": draft.invocation.attempt, "lease_no": lease.lease_no, "worker_id": lease.worker_id,
@@ -88,12 +90,25 @@ fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
         None => json!({}),
     };
     draft.status(Status::Running, EventClass::Started, "execute", data)?;
-    if let Some(dispatch) = &draft.invocation.dispatch {
-        let timeout = i64::try_from(dispatch.timeout_ms).unwrap_or(i64::MAX / 4);
-        let backstop = now.plus_millis(timeout).plus_millis(crate::TIMEOUT_BACKSTOP_MS);
+    if let Some(backstop) = execution_backstop(&draft.invocation) {
         draft.effect(Effect::SetTimer(Timer::Execution, backstop));
     }
     Ok(())
+}
+
+/// When the worker should have reported the tool's timeout; none while the tool's clock stands still.
+pub(crate) fn execution_backstop(invocation: &Invocation) -> Option<Timestamp> {
+    let (dispatch, started_at) = invocation.dispatch.as_ref().zip(invocation.started_at)?;
+    if invocation.clock_stopped_at.is_some() {
+        return None;
+    }
+    let [timeout, paused] = [dispatch.timeout_ms, invocation.clock_paused_ms].map(saturating_millis);
+    Some(started_at.plus_millis(timeout).plus_millis(paused).plus_millis(crate::TIMEOUT_BACKSTOP_MS))
+}
+
+/// Far enough to mean never, and near enough to be added to an instant.
+pub(crate) fn saturating_millis(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX).min(i64::MAX / 8)
 }
 
 fn extend(draft: &mut Draft, lease_ms: i64, now: Timestamp) {
@@ -138,129 +153,5 @@ pub(crate) fn progress(
     if let Some(lease) = &mut draft.invocation.lease {
         lease.confirmed = true;
     }
-    Ok(draft.done())
-}
-
-pub(crate) fn release(
-    invocation: &Invocation,
-    key: &LeaseKey,
-    reason: &str,
-    now: Timestamp,
-) -> Result<Transition, Refusal> {
-    held(invocation, key)?;
-    if has_started(invocation) && !invocation.safety.is_idempotent {
-        return Err(Refusal::Illegal { command: "release", status: invocation.status });
-    }
-    let mut draft = Draft::of(invocation.clone(), now);
-    if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
-        // The cancel request met the call before its first effect: nothing is left to be done.
-        crate::cancel::end(&mut draft, codes::CANCELED, "canceled before it had an effect", "none", now)?;
-        return Ok(draft.done());
-    }
-    give_back(&mut draft, reason)?;
-    Ok(draft.done())
-}
-
-/// Back to the queue at its old place; the attempt is not charged.
-fn give_back(draft: &mut Draft, reason: &str) -> Result<(), Refusal> {
-    draft.drop_lease();
-    if has_started(&draft.invocation) {
-        draft.invocation.attempt -= 1;
-    }
-    draft.enqueue(EventClass::ExtRequeued, "release", json!({ "reason": reason }))
-}
-
-pub(crate) fn worker_gone(
-    invocation: &Invocation,
-    worker_id: &WorkerId,
-    incarnation: &str,
-    now: Timestamp,
-) -> Result<Transition, Refusal> {
-    match &invocation.lease {
-        Some(lease) if lease.worker_id == *worker_id && lease.incarnation == incarnation => {
-            lost(invocation, "worker_gone", now)
-        }
-        _ => Err(Refusal::NothingToDo),
-    }
-}
-
-pub(crate) fn expire(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
-    match &invocation.lease {
-        Some(lease) if lease.expires_at <= now => lost(invocation, "lease_expired", now),
-        _ => Err(Refusal::NothingToDo),
-    }
-}
-
-/// The ambiguity table (semantics contract §2.5).
-fn lost(invocation: &Invocation, reason: &str, now: Timestamp) -> Result<Transition, Refusal> {
-    let confirmed = invocation.lease.as_ref().is_some_and(|lease| lease.confirmed);
-    let mut draft = Draft::of(invocation.clone(), now);
-    if !has_started(invocation) {
-        draft.fence_off();
-        draft.enqueue(EventClass::ExtRequeued, "lease", json!({ "reason": reason }))?;
-        return Ok(draft.done());
-    }
-    draft.fence_off();
-    if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
-        let message = "canceled; the worker was lost before it confirmed that it stopped";
-        crate::cancel::end(&mut draft, codes::CANCEL_WORKER_LOST, message, "unknown", now)?;
-    } else if !invocation.safety.is_idempotent {
-        let mut error = ToolError::new(
-            codes::OUTCOME_UNKNOWN,
-            ErrorClass::ExecutionFailed,
-            Recoverability::VerifyBeforeRetry,
-            "the worker was lost while the tool ran; its effect may or may not have happened",
-        );
-        error.side_effects = Some("unknown".to_owned());
-        let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
-        draft.end(Status::Failed, reason, result, None)?;
-    } else if !confirmed {
-        draft.invocation.attempt -= 1;
-        draft.enqueue(EventClass::ExtRequeued, "lease", json!({ "reason": reason }))?;
-    } else {
-        draft.invocation.worker_losses += 1;
-        repeat_or_end(&mut draft, reason, None, now)?;
-    }
-    Ok(draft.done())
-}
-
-/// Another attempt after a wait, or the end when none is left.
-pub(crate) fn repeat_or_end(
-    draft: &mut Draft,
-    reason: &str,
-    retry_after_ms: Option<u64>,
-    now: Timestamp,
-) -> Result<(), Refusal> {
-    let max_attempts = draft.invocation.dispatch.as_ref().map_or(1, |dispatch| dispatch.max_attempts);
-    let attempt = draft.invocation.attempt;
-    if attempt >= max_attempts {
-        let error = ToolError::new(
-            codes::ATTEMPTS_EXHAUSTED,
-            ErrorClass::DependencyUnavailable,
-            Recoverability::RetryLater,
-            format!("gave up after {attempt} attempts"),
-        );
-        let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
-        return draft.end(Status::Failed, reason, result, None);
-    }
-    let backoff = (RETRY_BASE_MS << attempt.min(12)).min(RETRY_MAX_MS);
-    let wait = retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(backoff);
-    let at = now.plus_millis(wait);
-    let data = json!({ "reason": reason, "attempt": attempt, "retry_at": at });
-    draft.status(Status::Queued, EventClass::ExtRequeued, reason, data)?;
-    draft.invocation.queue_state = None;
-    draft.effect(Effect::SetTimer(Timer::Retry, at));
-    Ok(())
-}
-
-/// A retry wait ends.
-pub(crate) fn retry(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
-    let waiting = invocation.status == Status::Queued && invocation.queue_state.is_none() && invocation.lease.is_none();
-    if !waiting {
-        return Err(Refusal::NothingToDo);
-    }
-    let mut draft = Draft::of(invocation.clone(), now);
-    draft.enqueue(EventClass::Queued, "retry", json!({ "attempt": invocation.attempt }))?;
-    draft.effect(Effect::ClearTimer(Timer::Retry));
     Ok(draft.done())
 }

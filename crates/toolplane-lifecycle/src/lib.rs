@@ -7,13 +7,23 @@
 
 mod accept;
 mod approval;
+mod backoff;
+pub mod batch;
 mod cancel;
 mod command;
 mod draft;
+pub mod fairness;
 mod finish;
+mod hold;
+mod input;
 mod invariant;
+mod late;
 mod lease;
 mod legal;
+pub mod locks;
+mod loss;
+mod released;
+mod scope;
 mod synthetic;
 mod transition;
 
@@ -21,9 +31,11 @@ mod transition;
 mod tests;
 
 pub use accept::{Acceptance, Preparation, accept};
-pub use command::{Command, LeaseGrant, LeaseKey, Outcome};
-pub use invariant::{Invariant, check};
+pub use command::{Command, InputRequest, LeaseGrant, LeaseKey, Outcome, Permit, SiblingCause};
+pub use invariant::{Invariant, check, check_batch, check_locks};
+pub use late::late_report;
 pub use legal::is_legal;
+pub use scope::{InvalidScope, Known, Scope};
 pub use synthetic::codes;
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};
 
@@ -36,22 +48,34 @@ pub const TIMEOUT_BACKSTOP_MS: i64 = 10_000;
 /// Milliseconds after a cancel request at which a running call is ended without the worker's word.
 pub const CANCEL_BACKSTOP_MS: i64 = 60_000;
 
+/// Milliseconds a tool's question waits for an answer when it does not say.
+pub const INPUT_TTL_MS: i64 = 24 * 3_600_000;
+
+/// Milliseconds for which a call that workers died of keeps others like it out.
+pub const QUARANTINE_MS: i64 = 3_600_000;
+
+/// Longest wait for an answer, milliseconds.
+pub const MAX_INPUT_TTL_MS: i64 = 30 * 24 * 3_600_000;
+
 /// Applies one command to one invocation.
 ///
 /// The record is not touched: the returned [`Transition`] holds the new one. A [`Refusal`] means that nothing may be
 /// written, and says why; [`Refusal::Terminal`] and [`Refusal::Fenced`] are ordinary answers in races.
 pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Result<Transition, Refusal> {
-    if invocation.status.is_terminal() {
+    if invocation.status.is_terminal() && !matches!(command, Command::Yield { .. } | Command::Discard { .. }) {
         return Err(Refusal::Terminal(invocation.status));
     }
     let transition = match command {
         Command::Approve { decision } => approval::approve(invocation, decision, now),
         Command::Reject { decision, expired } => approval::reject(invocation, decision, expired, now),
+        Command::AskAgain { decision, approval_id, expires_at } => {
+            approval::ask_again(invocation, &decision, approval_id, expires_at, now)
+        }
         Command::Claim(grant) => lease::claim(invocation, grant, now),
         Command::Start { lease, lease_ms } => lease::start(invocation, &lease, lease_ms, now),
         Command::Renew { lease, lease_ms } => lease::renew(invocation, &lease, lease_ms, now),
-        Command::Release { lease, reason } => lease::release(invocation, &lease, &reason, now),
-        Command::WorkerGone { worker_id, incarnation } => lease::worker_gone(invocation, &worker_id, &incarnation, now),
+        Command::Release { lease, reason } => loss::release(invocation, &lease, &reason, now),
+        Command::WorkerGone { worker_id, incarnation } => loss::worker_gone(invocation, &worker_id, &incarnation, now),
         Command::Progress { lease, progress } => lease::progress(invocation, &lease, progress, now),
         Command::Complete { lease, outcome } => finish::complete(invocation, &lease, *outcome, now),
         Command::Unplaceable { error } => finish::unplaceable(invocation, error, now),
@@ -59,6 +83,13 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
             cancel::request(invocation, requested_by, message, abort_reason, now)
         }
         Command::AcknowledgeCancel { lease, supported } => cancel::acknowledge(invocation, &lease, supported, now),
+        Command::Unhold { hold, fence } => hold::unhold(invocation, hold, fence, now),
+        Command::CancelSibling { cause } => cancel::sibling(invocation, &cause, now),
+        Command::Interrupt { requested_by, message } => cancel::interrupt(invocation, requested_by, message, now),
+        Command::Yield { yield_seq } => released::yield_result(invocation, yield_seq, now),
+        Command::Discard { reason } => released::discard(invocation, &reason, now),
+        Command::RequestInput { lease, input } => input::request(invocation, &lease, input, now),
+        Command::ProvideInput { input_id, input, by } => input::provide(invocation, &input_id, input, by, now),
         Command::Fire(timer) => fire(invocation, timer, now),
     }?;
     debug_assert_eq!(check(&transition.invocation), Ok(()), "after a transition of {:?}", invocation.status);
@@ -67,11 +98,12 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
 
 fn fire(invocation: &Invocation, timer: Timer, now: Timestamp) -> Result<Transition, Refusal> {
     match timer {
-        Timer::Lease => lease::expire(invocation, now),
-        Timer::Retry => lease::retry(invocation, now),
+        Timer::Lease => loss::expire(invocation, now),
+        Timer::Retry => loss::retry(invocation, now),
         Timer::Deadline => finish::deadline(invocation, now),
         Timer::Execution => finish::execution_backstop(invocation, now),
         Timer::Cancel => cancel::backstop(invocation, now),
         Timer::Approval => approval::backstop(invocation, now),
+        Timer::Input => input::expire(invocation, now),
     }
 }

@@ -26,6 +26,10 @@ pub mod codes {
     pub const CANCEL_UNACKNOWLEDGED: &str = "cancel.unacknowledged";
     /// The tool completed, and its output is too large to be kept whole: not a failure of the tool.
     pub const RESULT_TOO_LARGE: &str = "result.too_large";
+    /// Workers kept dying of this call.
+    pub const POISON: &str = "exec.poison_quarantined";
+    /// Another call of its batch ended so that this one was canceled.
+    pub const SIBLING_CANCELED: &str = "sibling.canceled";
     /// A person said no.
     pub const APPROVAL_REJECTED: &str = "approval.rejected";
     /// Nobody answered in time.
@@ -55,5 +59,6 @@ pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: Tool
         redaction_state: None,
         error: Some(error),
         created_at: now,
+        context_modifiers: Vec::new(),
     }
 }

@@ -3,12 +3,14 @@
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::{InvocationId, WorkerId};
 use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AbortReason, InvocationStatus};
 
 use crate::command::LeaseKey;
+use crate::scope::Scope;
 
 /// The outcome of a legal command. All of it is stored in one atomic commit, or none.
 #[derive(Clone, Debug)]
@@ -49,12 +51,14 @@ pub enum Timer {
     Cancel,
     /// A parked question should have been answered or expired by now.
     Approval,
+    /// A tool's question expires.
+    Input,
 }
 
 impl Timer {
     /// Every kind.
     pub const ALL: &'static [Self] =
-        &[Self::Lease, Self::Retry, Self::Deadline, Self::Execution, Self::Cancel, Self::Approval];
+        &[Self::Lease, Self::Retry, Self::Deadline, Self::Execution, Self::Cancel, Self::Approval, Self::Input];
 
     /// Stable name, used in store indexes.
     pub fn as_str(self) -> &'static str {
@@ -65,6 +69,7 @@ impl Timer {
             Self::Execution => "execution",
             Self::Cancel => "cancel",
             Self::Approval => "approval",
+            Self::Input => "input",
         }
     }
 
@@ -76,7 +81,7 @@ impl Timer {
 
 /// What a transition asks for beside writing the record and its events.
 ///
-/// The first four are index changes and part of the commit; the last two are messages to send once it is durable.
+/// Effects up to [`Effect::Quarantine`] are part of the commit; the others are messages to send once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Put the call at its place (by acceptance time) in the ready queue of its pool.
@@ -87,6 +92,27 @@ pub enum Effect {
     SetTimer(Timer, Timestamp),
     /// Clear the timer of this kind, if set.
     ClearTimer(Timer),
+    /// What this call shares with others has to be settled: remember it durably, then coordinate.
+    Settle(Scope),
+    /// Take a place in a counted index; without one the commit is lost.
+    TakePermit {
+        /// Name of the index.
+        index: String,
+        /// It must have fewer entries than this.
+        below: u64,
+    },
+    /// Give the place in a counted index back.
+    ReturnPermit {
+        /// Name of the index.
+        index: String,
+    },
+    /// Refuse calls of this tool version with this input for a while: workers die of it.
+    Quarantine {
+        /// Digest of the tool's version and the input.
+        key: Digest,
+        /// Until when.
+        until: Timestamp,
+    },
     /// Tell the worker to stop this execution and to report.
     SendCancel {
         /// Who runs it.
@@ -102,6 +128,19 @@ pub enum Effect {
         worker_id: WorkerId,
         /// Under which lease.
         lease: LeaseKey,
+    },
+    /// Tell the worker the answer to its tool's question.
+    SendInput {
+        /// Who runs it.
+        worker_id: WorkerId,
+        /// Under which lease.
+        lease: LeaseKey,
+        /// Which question.
+        input_id: String,
+        /// The answer; absent when somebody chose not to answer, or nobody did.
+        input: Option<JsonPayload>,
+        /// Nobody answered in time.
+        expired: bool,
     },
 }
 
@@ -131,5 +170,13 @@ impl Transition {
     /// The invocation's id.
     pub fn id(&self) -> &InvocationId {
         &self.invocation.invocation_id
+    }
+
+    /// This transition and the one after it as one.
+    #[must_use]
+    pub fn then(mut self, next: Self) -> Self {
+        self.events.extend(next.events);
+        self.effects.extend(next.effects);
+        Self { terminal: self.terminal.or(next.terminal), invocation: next.invocation, ..self }
     }
 }

@@ -4,6 +4,7 @@
 //! and names the first wrong one by its path. What only one side needs to know stays out: see [`invocation`].
 
 mod approval;
+mod batch;
 mod contract;
 mod decision;
 mod declaration;
@@ -21,6 +22,7 @@ mod progress;
 mod refs;
 pub mod registration;
 mod result;
+mod running;
 mod scheduling;
 mod surface;
 mod vocabulary;

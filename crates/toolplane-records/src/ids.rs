@@ -126,6 +126,8 @@ ids! {
     WorkerId,
     /// One lease of one invocation by one worker.
     LeaseId,
+    /// Calls that were accepted together.
+    BatchId,
 }
 
 impl TenantId {

@@ -1,12 +1,22 @@
 //! The invocation record (contracts/invocation-lifecycle): the standard's fields, and what the scheduler needs beside them.
 
+mod running;
+mod view;
+
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ApprovalId, DecisionId, InvocationId, LeaseId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
-use crate::payload::{Digest, JsonPayload, PayloadRef};
+pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput};
+pub use crate::invocation::view::InputBodies;
+
+use crate::batch::BatchPlace;
+use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
+use crate::payload::{Digest, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
+use crate::scheduling::ResourceLock;
 use crate::time::Timestamp;
-use crate::vocabulary::{AbortReason, InterruptBehavior, InvocationStatus, QueueState};
+use crate::vocabulary::{
+    Band, ContextModifierPolicy, Hold, InterruptBehavior, InvocationStatus, QueueState, StartGuard,
+};
 
 /// One recorded change of status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +66,9 @@ pub struct InputSafety {
     pub is_open_world: bool,
     /// Running it again is harmless; decides whether a lost execution may be repeated.
     pub is_idempotent: bool,
+    /// May not run while another call of the same session or batch runs: it takes that context's lock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requires_exclusive_context: bool,
 }
 
 /// What was fixed at acceptance about how the call will run.
@@ -73,46 +86,18 @@ pub struct DispatchFacts {
     pub interrupt_behavior: InterruptBehavior,
     /// Most executions of an idempotent call, the first included.
     pub max_attempts: u32,
-}
-
-/// The current lease of an invocation. It is the fence: reports under any other lease change nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lease {
-    /// Grows by one with every lease of this invocation, never given back.
-    pub lease_no: u32,
-    /// Random name of this lease.
-    pub lease_id: LeaseId,
-    /// Strictly increasing over all leases of the store; handed to tools as their fence.
-    pub fence: u64,
-    /// Who holds it.
-    pub worker_id: WorkerId,
-    /// Which start of that worker.
-    pub incarnation: String,
-    /// When it ends unless renewed, by the store's clock.
-    pub expires_at: Timestamp,
-    /// The worker has confirmed receipt.
-    pub confirmed: bool,
-}
-
-/// The four facts of a cancellation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CancelFacts {
-    /// When a caller asked.
-    pub requested_at: Timestamp,
-    /// Who asked.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub requested_by: String,
-    /// Why, in the caller's words.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// Why the execution is to stop.
-    pub abort_reason: AbortReason,
-    /// When the executor acknowledged.
+    /// Where the one start of a call that must not start twice is recorded.
+    #[serde(default, skip_serializing_if = "StartGuard::is_default")]
+    pub start_guard: StartGuard,
+    /// An idempotent call that hit its timeout is executed again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_on_timeout: bool,
+    /// Digest of the tool's version and this input: what is put under quarantine when workers keep dying of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acknowledged_at: Option<Timestamp>,
-    /// Why the cancellation did not happen, when it did not (`unsupported`, `completed_first`).
+    pub quarantine_key: Option<Digest>,
+    /// Whether context modifiers are honoured, when the scheduler policy says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed: Option<String>,
+    pub context_modifier_policy: Option<ContextModifierPolicy>,
 }
 
 /// One tool call, from acceptance to its terminal result.
@@ -203,6 +188,9 @@ pub struct Invocation {
     /// Leases granted so far (ours).
     #[serde(default)]
     pub lease_no: u32,
+    /// Fence of the newest lease; every later one has a larger fence (ours).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub last_fence: u64,
     /// Executions started so far (ours).
     #[serde(default)]
     pub attempt: u32,
@@ -221,123 +209,53 @@ pub struct Invocation {
     /// The one result, once there is one (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_id: Option<ResultId>,
+    /// The session it belongs to (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_ref: Option<String>,
+    /// How urgent it is (ours).
+    #[serde(default, skip_serializing_if = "Band::is_default")]
+    pub band: Band,
+    /// Locks it needs before it may run (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_locks: Vec<ResourceLock>,
+    /// Where those locks apply (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock_domain: Option<String>,
+    /// Fence of the grant of its locks: larger than that of every earlier holder it excludes (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock_fence: Option<u64>,
+    /// Its place in a batch (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchPlace>,
+    /// What keeps it out of the ready queue (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<Hold>,
+    /// When its result was released among the results of its batch, counted from 1 (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yield_seq: Option<u64>,
+    /// The question it waits for, while it needs input (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_input: Option<PendingInput>,
+    /// Since when its execution time stands still, while it needs input (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_stopped_at: Option<Timestamp>,
+    /// For how long the execution time of the current attempt stood still in all, milliseconds (ours).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock_paused_ms: u64,
+    /// Workers that were lost while they ran it (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_workers: Vec<WorkerId>,
+    /// Reports that came too late and were kept as evidence (ours).
+    #[serde(default, skip_serializing_if = "is_zero_u32")]
+    pub late_reports: u32,
 }
 
-/// The bytes of the four inputs, for a reader who may see them.
-#[derive(Clone, Debug, Default)]
-pub struct InputBodies {
-    /// What the model emitted.
-    pub model: Option<JsonPayload>,
-    /// What hooks, prompts and transcripts see.
-    pub observable: Option<JsonPayload>,
-    /// What rules evaluated.
-    pub permission: Option<JsonPayload>,
-    /// What the executor gets.
-    pub call: Option<JsonPayload>,
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
-impl Invocation {
-    /// The standard's JSON of this record: inputs by value where `bodies` has them and by reference always; no lease secrets.
-    pub fn to_json(&self, bodies: &InputBodies) -> JsonPayload {
-        JsonPayload::of(&View {
-            schema_version: &self.schema_version,
-            invocation_id: &self.invocation_id,
-            tenant: &self.tenant,
-            tool_id: &self.tool_id,
-            tool_name: &self.tool_name,
-            surface_id: self.surface_id.as_ref(),
-            native_call_id: self.native_call_id.as_deref(),
-            status: self.status,
-            queue_state: self.queue_state,
-            model_input: bodies.model.as_ref(),
-            model_input_ref: &self.inputs.model.uri,
-            observable_input: bodies.observable.as_ref(),
-            observable_input_ref: uri(&self.inputs.observable),
-            permission_input: bodies.permission.as_ref(),
-            permission_input_ref: uri(&self.inputs.permission),
-            call_input: bodies.call.as_ref(),
-            call_input_ref: uri(&self.inputs.call),
-            actor_ref: self.actor_ref.as_deref(),
-            runtime_refs: &self.runtime_refs,
-            policy_refs: &self.policy_refs,
-            permission_decision_refs: &self.permission_decision_refs,
-            hook_refs: &self.hook_refs,
-            evidence_refs: &self.evidence_refs,
-            telemetry_refs: &self.telemetry_refs,
-            artifact_refs: &self.artifact_refs,
-            approval_request_ref: self.approval_request_ref.as_ref(),
-            scheduler_policy_ref: self.scheduler_policy_ref.as_deref(),
-            status_transitions: &self.status_transitions,
-            created_at: self.created_at,
-            started_at: self.started_at,
-            ended_at: self.ended_at,
-            safety: self.safety,
-            cancel: self.cancel.as_ref(),
-            attempt: self.attempt,
-            last_seq: self.last_seq,
-            result_id: self.result_id.as_ref(),
-        })
-    }
-}
-
-/// The standard's JSON of an invocation, field by field.
-#[derive(Serialize)]
-struct View<'a> {
-    schema_version: &'a str,
-    invocation_id: &'a InvocationId,
-    tenant: &'a TenantId,
-    tool_id: &'a ToolId,
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    surface_id: Option<&'a SurfaceId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    native_call_id: Option<&'a str>,
-    status: InvocationStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue_state: Option<QueueState>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_input: Option<&'a JsonPayload>,
-    model_input_ref: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    observable_input: Option<&'a JsonPayload>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    observable_input_ref: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_input: Option<&'a JsonPayload>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_input_ref: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_input: Option<&'a JsonPayload>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_input_ref: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    actor_ref: Option<&'a str>,
-    runtime_refs: &'a [String],
-    policy_refs: &'a [String],
-    permission_decision_refs: &'a [DecisionId],
-    hook_refs: &'a [String],
-    evidence_refs: &'a [String],
-    telemetry_refs: &'a [TelemetryRef],
-    artifact_refs: &'a [ArtifactRef],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval_request_ref: Option<&'a ApprovalId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scheduler_policy_ref: Option<&'a str>,
-    status_transitions: &'a [StatusTransition],
-    created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<Timestamp>,
-    safety: InputSafety,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancel: Option<&'a CancelFacts>,
-    attempt: u32,
-    last_seq: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_id: Option<&'a ResultId>,
-}
-
-fn uri(payload: &Option<PayloadRef>) -> Option<&str> {
-    payload.as_ref().map(|payload| payload.uri.as_str())
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero_u32(value: &u32) -> bool {
+    *value == 0
 }

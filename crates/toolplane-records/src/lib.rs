@@ -7,6 +7,7 @@
 //! This crate knows no transport, no store, no clock and no async runtime.
 
 pub mod approval;
+pub mod batch;
 pub mod contract;
 pub mod decision;
 pub mod declaration;
@@ -17,6 +18,7 @@ pub mod ids;
 pub mod interface;
 pub mod invocation;
 pub mod json;
+pub mod locks;
 pub mod mapping;
 pub mod mutation;
 pub mod payload;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ProfileId;
 use crate::mapping::ExternalMapping;
-use crate::vocabulary::{AccessKind, ExecutionKind, RiskLevel, WriteEffect};
+use crate::vocabulary::{AccessKind, ExecutionKind, RiskLevel, StartGuard, WriteEffect};
 
 /// How a tool is run and what its executor supports. Absent capabilities are unsupported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,12 @@ pub struct ExecutionProfile {
     /// What the executor does (ours). A profile without one cannot be executed by this cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<ExecutionBinding>,
+    /// Where the one start of a call that must not start twice is recorded (ours).
+    #[serde(default, skip_serializing_if = "StartGuard::is_default")]
+    pub start_guard: StartGuard,
+    /// An idempotent call that hit its timeout is executed again, as after a lost worker (ours).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_on_timeout: bool,
 }
 
 /// What an executor does with a call (ours). Tagged by `type` in JSON.

@@ -111,4 +111,7 @@ pub struct ToolResult {
     pub error: Option<ToolError>,
     /// When the result was made.
     pub created_at: Timestamp,
+    /// Changes the tool asks to make to the context of the conversation, in order; objects (ours).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_modifiers: Vec<JsonPayload>,
 }

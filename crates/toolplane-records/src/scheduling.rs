@@ -2,19 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocabulary::{ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy};
+use crate::vocabulary::{
+    ContextModifierPolicy, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
+};
 
 /// A lock a call needs before it may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ResourceLock {
     /// What is locked.
     pub key: String,
-    /// `shared` or `exclusive`.
-    pub mode: String,
+    /// Shared or exclusive.
+    #[serde(default)]
+    pub mode: LockMode,
 }
 
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchedulerPolicy {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]

@@ -14,6 +14,6 @@ pub mod render;
 pub use decide::{DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, decide};
 pub use payload::error::PayloadError;
 pub use payload::key::PayloadKey;
-pub use payload::{PayloadOptions, PayloadOrigin, PayloadRange, PayloadStore, PayloadWriter};
+pub use payload::{PayloadOptions, PayloadOrigin, PayloadRange, PayloadStore, PayloadWriter, StartClaim};
 pub use preview::{Preview, PreviewLimits, Sampler, preview};
 pub use render::{Channel, OutputBody, Rendered, model_facing, render, summarize};

@@ -20,12 +20,14 @@ use toolplane_records::time::Timestamp;
 pub mod error;
 mod expiry;
 pub mod key;
+mod start;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 use error::PayloadError;
 use key::PayloadKey;
+pub use start::StartClaim;
 pub use writer::PayloadWriter;
 
 /// Bounds on what is kept.

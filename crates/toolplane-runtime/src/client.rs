@@ -1,9 +1,12 @@
 //! Channels to the other roles: lazy, kept alive, with token and trace context on every call.
 
+use std::error::Error as StdError;
+use std::hash::{BuildHasher as _, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::Either;
@@ -11,25 +14,30 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use tonic::body::Body;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Code, Status};
+use tonic::{Code, Status, TimeoutExpired};
 use tower::Service;
+use tracing::Span;
 
 use crate::config::Config;
 use crate::server::ServerError;
 use crate::server::internal::{Inside, Observation, ObservedBody, first_token, read};
+use crate::status::ApiError;
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
 use crate::telemetry::spans::rpc;
 
+mod choice;
 mod retry;
 #[cfg(test)]
 mod tests;
 
 pub use retry::{Backoff, retry};
 
+use choice::{Choice, Picked};
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
-const PING_EVERY: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
+const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How peers are met; usually [`from_config`](Self::from_config).
 #[derive(Clone, Debug, Default)]
@@ -80,27 +88,63 @@ fn reachable(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// A channel to one peer, for generated clients (`SurfaceServiceClient::new(peer)`). Cheap to clone; clones share the
+/// A channel to one role, for generated clients (`SurfaceServiceClient::new(peer)`). Cheap to clone; clones share the
 /// connection.
+///
+/// A connection that cannot be made, or breaks under a call, answers the call with `UNAVAILABLE`.
 #[derive(Clone, Debug)]
 pub struct Peer {
     way: Way,
     authorization: Option<HeaderValue>,
-    host: std::sync::Arc<str>,
-    port: u16,
 }
 
 /// How calls reach a peer.
 #[derive(Clone, Debug)]
 enum Way {
-    Connection(Channel),
+    Connection(Line),
+    /// One of several processes, chosen for each call.
+    Any(Choice<Line>, Option<Picked<Line>>),
     /// The peer is this very process.
-    Inside(Inside),
+    Inside(Inside, Place),
+}
+
+/// A connection and where it leads.
+#[derive(Clone, Debug)]
+struct Line {
+    channel: Channel,
+    place: Place,
+}
+
+/// What spans say about where a call went.
+#[derive(Clone, Debug)]
+struct Place {
+    host: Arc<str>,
+    port: u16,
 }
 
 /// A channel to the peer at `url` (`http://` or `https://`). Connects at the first call, and again whenever needed.
 /// Must be called within the runtime.
 pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> {
+    Ok(Peer { way: Way::Connection(line(url, settings)?), authorization: authorization(settings)? })
+}
+
+/// A channel to one of the processes at `urls`, which can do each other's work: calls stay with one of them, at first any,
+/// until it is away, and then move to the next. A call that was already under way is answered with `UNAVAILABLE` and
+/// not repeated here; see [`retry`]. At least one URL; must be called within the runtime.
+pub fn connect_any(urls: &[String], settings: &PeerSettings) -> Result<Peer, ServerError> {
+    match urls {
+        [] => Err(ServerError::Transport("no URL to connect to".to_owned())),
+        [url] => connect(url, settings),
+        urls => {
+            let lines: Vec<Line> = urls.iter().map(|url| line(url, settings)).collect::<Result<_, _>>()?;
+            let first = usize::try_from(RandomState::new().hash_one(urls.len())).unwrap_or_default();
+            let way = Way::Any(Choice::new(lines, first), None);
+            Ok(Peer { way, authorization: authorization(settings)? })
+        }
+    }
+}
+
+fn line(url: &str, settings: &PeerSettings) -> Result<Line, ServerError> {
     let bad = |reason: &str| ServerError::Transport(format!("`{url}` {reason}"));
     let mut endpoint = Endpoint::from_shared(url.to_owned())
         .map_err(|_| bad("is not a URL"))?
@@ -127,16 +171,14 @@ pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> 
         }
         endpoint = endpoint.tls_config(tls).map_err(ServerError::transport)?;
     }
-    let way = Way::Connection(endpoint.connect_lazy());
-    Ok(Peer { way, authorization: authorization(settings)?, host: host.into(), port })
+    Ok(Line { channel: endpoint.connect_lazy(), place: Place { host: host.into(), port } })
 }
 
 /// The peer that is this very process, whose listener is at `address`. A call takes the way inside: it is checked,
 /// traced and served like any other, and needs no connection.
 pub(crate) fn own(inside: Inside, address: SocketAddr, settings: &PeerSettings) -> Result<Peer, ServerError> {
-    let host = reachable(address.ip()).to_string();
-    let authorization = authorization(settings)?;
-    Ok(Peer { way: Way::Inside(inside), authorization, host: host.into(), port: address.port() })
+    let place = Place { host: reachable(address.ip()).to_string().into(), port: address.port() };
+    Ok(Peer { way: Way::Inside(inside, place), authorization: authorization(settings)? })
 }
 
 fn authorization(settings: &PeerSettings) -> Result<Option<HeaderValue>, ServerError> {
@@ -154,13 +196,25 @@ impl Service<http::Request<Body>> for Peer {
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         match &mut self.way {
-            Way::Connection(channel) => Service::poll_ready(channel, cx),
-            Way::Inside(_) => Poll::Ready(Ok(())),
+            Way::Connection(line) => Service::poll_ready(&mut line.channel, cx),
+            Way::Any(choice, picked) => {
+                let picked = picked.get_or_insert_with(|| choice.pick(Instant::now()));
+                Service::poll_ready(&mut picked.one.channel, cx)
+            }
+            Way::Inside(..) => Poll::Ready(Ok(())),
         }
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let span = rpc::client(request.uri().path().trim_start_matches('/'), &self.host, self.port);
+        let (way, place, outcome) = match &mut self.way {
+            Way::Connection(line) => (Either::Left(&mut line.channel), &line.place, None),
+            Way::Any(choice, picked) => {
+                let picked = picked.get_or_insert_with(|| choice.pick(Instant::now()));
+                (Either::Left(&mut picked.one.channel), &picked.one.place, Some((choice.clone(), picked.at)))
+            }
+            Way::Inside(inside, place) => (Either::Right(inside), &*place, None),
+        };
+        let span = rpc::client(request.uri().path().trim_start_matches('/'), &place.host, place.port);
         let context = within(&span);
         let headers = request.headers_mut();
         // A caller that set a context of its own (a queue entry's) knows better.
@@ -170,29 +224,71 @@ impl Service<http::Request<Body>> for Peer {
         if let Some(token) = self.authorization.as_ref().filter(|_| !headers.contains_key(AUTHORIZATION)) {
             headers.insert(AUTHORIZATION, token.clone());
         }
-        let mut observation = Observation::client(span.clone());
-        let call = match &mut self.way {
-            Way::Connection(channel) => Either::Left(Service::call(channel, request)),
-            Way::Inside(inside) => Either::Right(inside.clone().call(request).map(Ok)),
+        let observation = Observation::client(span.clone());
+        let call = match way {
+            Either::Left(channel) => Either::Left(Service::call(channel, request)),
+            Either::Right(inside) => Either::Right(inside.clone().call(request).map(Ok)),
         };
+        if let Way::Any(_, picked) = &mut self.way {
+            // The next call chooses anew.
+            *picked = None;
+        }
         Box::pin(async move {
-            match call.await {
-                Ok(response) => match response.headers().get(Status::GRPC_STATUS) {
-                    Some(code) => {
-                        observation.end(Code::from_bytes(code.as_bytes()));
-                        Ok(response)
-                    }
-                    None if span.is_disabled() => {
-                        observation.end(Code::Ok);
-                        Ok(response)
-                    }
-                    None => Ok(response.map(|body| Body::new(ObservedBody::new(body, observation, None)))),
-                },
-                Err(error) => {
-                    observation.end(Code::Unavailable);
-                    Err(error)
-                }
+            let answer = answered(call.await);
+            if let (Some((choice, at)), Ok(response)) = (outcome, &answer) {
+                choice.note(at, code_of(response) != Some(Code::Unavailable), Instant::now());
             }
+            finish(answer, span, observation)
         })
+    }
+}
+
+/// A broken or missing connection as the answer gRPC has for it. The caller's own deadline stays what it is.
+fn answered<E: StdError + 'static>(answer: Result<http::Response<Body>, E>) -> Result<http::Response<Body>, E> {
+    let error = match answer {
+        Ok(response) => return Ok(response),
+        Err(error) => error,
+    };
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(&error);
+    let mut said = String::new();
+    while let Some(one) = cause {
+        if one.is::<TimeoutExpired>() {
+            return Err(error);
+        }
+        said = one.to_string();
+        cause = one.source();
+    }
+    let message = format!("no connection: {said}");
+    let gone = ApiError::Unavailable { reason: "NO_CONNECTION", message, retry_after: Duration::ZERO };
+    Ok(Status::from(gone).into_http())
+}
+
+/// The status of a call that failed before its first message.
+fn code_of(response: &http::Response<Body>) -> Option<Code> {
+    response.headers().get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes()))
+}
+
+/// Follows the call to its status: now, or at the end of its body.
+fn finish<E>(
+    answer: Result<http::Response<Body>, E>,
+    span: Span,
+    mut observation: Observation,
+) -> Result<http::Response<Body>, E> {
+    match answer {
+        Ok(response) => match code_of(&response) {
+            Some(code) => {
+                observation.end(code);
+                Ok(response)
+            }
+            None if span.is_disabled() => {
+                observation.end(Code::Ok);
+                Ok(response)
+            }
+            None => Ok(response.map(|body| Body::new(ObservedBody::new(body, observation, None)))),
+        },
+        Err(error) => {
+            observation.end(Code::Unavailable);
+            Err(error)
+        }
     }
 }

@@ -9,21 +9,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod check;
+mod endpoints;
 mod environment;
 mod error;
 mod load;
 mod observe;
 mod roles;
+mod scheduler;
 mod schema;
 mod server;
+mod store;
 #[cfg(test)]
 mod tests;
 
+pub use endpoints::Endpoints;
 pub use error::ConfigError;
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
-pub use roles::{ExecutorConfig, HttpToolsConfig, PermissionConfig, SandboxConfig, SchedulerConfig, SurfaceConfig};
+pub use roles::{ExecutorConfig, HttpToolsConfig, PermissionConfig, SandboxConfig, SurfaceConfig};
+pub use scheduler::{SchedulerConfig, ToolLimit};
 pub use schema::json_schema;
 pub use server::{AuthConfig, PeersConfig, ServerConfig, TlsConfig};
+pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
 
 /// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.
 pub const ENV_PREFIX: &str = "TOOLPLANE__";
@@ -37,6 +43,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// Where the other roles are.
     pub peers: PeersConfig,
+    /// Where the scheduler keeps its state.
+    pub store: StoreConfig,
     /// The surface role: declarations, surfaces, search.
     pub surface: SurfaceConfig,
     /// The permission role: rules and approvals.

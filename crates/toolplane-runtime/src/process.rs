@@ -6,12 +6,12 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 
 use crate::client::{self, Peer, PeerSettings};
-use crate::config::Config;
+use crate::config::{Config, Endpoints};
 use crate::server::internal::Inside;
 use crate::server::{self, Server, ServerSettings, Services};
 use crate::shutdown::Shutdown;
@@ -37,14 +37,29 @@ pub struct Process {
 }
 
 impl Process {
-    /// A channel to the role at `url`, or to this process's own services when none is configured.
-    pub fn peer(&self, role: &str, url: Option<&str>) -> Result<Peer, RoleError> {
+    /// A channel to the role at `endpoints`, whichever of them is there, or to this process's own services when none is
+    /// configured.
+    pub fn peer(&self, role: &str, endpoints: &Endpoints) -> Result<Peer, RoleError> {
+        match endpoints.urls() {
+            [] => self.own_peer(role),
+            urls => Ok(client::connect_any(urls, &self.settings)?),
+        }
+    }
+
+    /// A channel to each of the processes at `endpoints`, in that order, or the one to this process's own services: for
+    /// those who choose themselves.
+    pub fn peers(&self, role: &str, endpoints: &Endpoints) -> Result<Vec<Peer>, RoleError> {
+        match endpoints.urls() {
+            [] => Ok(vec![self.own_peer(role)?]),
+            urls => Ok(urls.iter().map(|url| client::connect(url, &self.settings)).collect::<Result<_, _>>()?),
+        }
+    }
+
+    fn own_peer(&self, role: &str) -> Result<Peer, RoleError> {
         // A process of a single role does not serve the others.
-        let own = self.own.as_ref().filter(|_| self.role.is_empty() || self.role == role);
-        match (url, own) {
-            (Some(url), _) => Ok(client::connect(url, &self.settings)?),
-            (None, Some((inside, address))) => Ok(client::own(inside.clone(), *address, &self.settings)?),
-            (None, None) => Err(format!("`peers.{role}` must say where the {role} role is").into()),
+        match self.own.as_ref().filter(|_| self.role.is_empty() || self.role == role) {
+            Some((inside, address)) => Ok(client::own(inside.clone(), *address, &self.settings)?),
+            None => Err(format!("`peers.{role}` must say where the {role} role is").into()),
         }
     }
 }
@@ -96,18 +111,36 @@ where
     let settings = PeerSettings::from_config(&config)?;
     let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own, role: plan.role, settings });
     let role = build(process.clone(), Services::new(descriptors)?).await?;
-    match (bound, role.services) {
+    let asked = match (bound, role.services) {
         (Some(bound), Some(services)) => {
             let settings = ServerSettings::from_config(&process.config.server)?;
             let server = Server::new(bound, services, settings)?.with_inside(inside);
             println!("listening on {}", server.address());
-            server.run(shutdown.clone()).await?;
+            let serving = server.run(shutdown.clone());
+            let asked_at = async {
+                shutdown.requested().await;
+                Instant::now()
+            };
+            let (served, asked) = tokio::join!(
+                async {
+                    let served = serving.await;
+                    // A server that ended by itself takes its background work with it.
+                    shutdown.request();
+                    served
+                },
+                asked_at
+            );
+            served?;
+            asked
         }
-        _ => shutdown.requested().await,
-    }
-    // A server that ended by itself takes its background work with it.
-    shutdown.request();
-    let failed = tasks.join(process.config.server.drain_timeout() + TASK_GRACE).await;
+        _ => {
+            shutdown.requested().await;
+            Instant::now()
+        }
+    };
+    // One bound for the whole drain: what the listener took of it is gone, and a little is always left to end in.
+    let left = process.config.server.drain_timeout().saturating_sub(asked.elapsed());
+    let failed = tasks.join(left + TASK_GRACE).await;
     drop(closing);
     for close in role.close {
         if let Err(error) = close.await {

@@ -23,6 +23,8 @@ mod calls;
 mod connection;
 mod error;
 mod inside;
+mod lanes;
+mod life;
 mod observed;
 mod remap;
 mod services;
@@ -31,11 +33,13 @@ mod tests;
 
 pub use auth::TokenSet;
 pub use error::ServerError;
+pub use life::{ConnectionAge, ConnectionLife};
 pub use remap::request_fault;
 pub use services::Services;
 
 use calls::CallLayer;
 use inside::Inside;
+use lanes::Lanes;
 
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
@@ -49,8 +53,8 @@ pub(crate) mod internal {
 const BIND_ATTEMPTS: u32 = 20;
 const BIND_PAUSE: Duration = Duration::from_millis(50);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
-const PING_EVERY: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// Before the bound of a drain, the moment at which streams that go on are ended in words.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long closed connections may take to be noticed after a drain was cut.
 const CUT_GRACE: Duration = Duration::from_secs(2);
 
@@ -97,14 +101,25 @@ pub struct ServerSettings {
     pub tokens: Option<TokenSet>,
     /// How long running calls may finish after a stop was asked for.
     pub drain_timeout: Duration,
+    /// How old connections become; `None` is as old as their clients like.
+    pub connection_age: Option<ConnectionAge>,
+    /// How often a quiet client is asked for a sign of life; it has half of that to answer.
+    pub keepalive: Duration,
     /// Whether descriptors may be asked for.
     pub reflection: bool,
 }
 
 impl Default for ServerSettings {
-    /// Clear text, everyone, 10 s, with reflection: for loopback.
+    /// Clear text, everyone, 10 s, connections without an age, with reflection: for loopback.
     fn default() -> Self {
-        Self { tls: None, tokens: None, drain_timeout: Duration::from_secs(10), reflection: true }
+        Self {
+            tls: None,
+            tokens: None,
+            drain_timeout: Duration::from_secs(10),
+            connection_age: None,
+            keepalive: Duration::from_secs(20),
+            reflection: true,
+        }
     }
 }
 
@@ -129,6 +144,11 @@ impl ServerSettings {
             tls: tls.transpose()?,
             tokens: tokens.transpose()?,
             drain_timeout: config.drain_timeout(),
+            connection_age: (config.max_connection_age_ms > 0).then(|| ConnectionAge {
+                most: Duration::from_millis(config.max_connection_age_ms),
+                grace: Duration::from_millis(config.connection_grace_ms),
+            }),
+            keepalive: Duration::from_millis(config.keepalive_ms),
             reflection: config.reflection,
         })
     }
@@ -206,24 +226,33 @@ impl Server {
     }
 
     /// Serves until a stop is asked for, then drains: health says NOT_SERVING, nothing new is accepted, running calls
-    /// may finish for `drain_timeout`, then connections are cut. Long streams should follow `shutdown` themselves.
+    /// may finish for `drain_timeout`. Streams that go on are ended as `UNAVAILABLE` just before that, and then
+    /// connections are cut. Long streams should follow `shutdown` themselves.
     pub async fn run(self, shutdown: Shutdown) -> Result<Drain, ServerError> {
         let Self { bound, services, settings, health, inside } = self;
-        let (draining, stop, cut) = (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
+        let (ends, cut) = (CancellationToken::new(), CancellationToken::new());
         health.set_all(true).await;
         let layer = CallLayer::new(services.catalog(), settings.tokens.clone(), draining.clone());
         let routes = routes(services, &settings, &health)?;
         if let Some(inside) = inside {
             inside.open(layer.layer(routes.clone()));
         }
-        let router = transport(&settings)?.layer(layer).add_routes(routes);
-        let incoming = connection::incoming(bound.listener, TCP_KEEPALIVE, cut.clone());
-        let serving = router.serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
+        let mut lanes = Lanes::default();
+        let ages =
+            settings.connection_age.map_or_else(|| vec![None], |age| age.lanes().into_iter().map(Some).collect());
+        for age in ages {
+            let router = transport(&settings, age)?.layer(layer.clone()).add_routes(routes.clone());
+            let connections = lanes.add(age, &ends, &cut);
+            let serving = router.serve_with_incoming_shutdown(connections, stop.clone().cancelled_owned());
+            lanes.serve(async move { serving.await.map_err(ServerError::transport) });
+        }
+        let serving = lanes.run(connection::incoming(bound.listener, TCP_KEEPALIVE), stop.clone());
         let mut serving = std::pin::pin!(serving);
         tracing::info!(address = %bound.address, "serving");
         tokio::select! {
             ended = &mut serving => {
-                ended.map_err(ServerError::transport)?;
+                ended?;
                 return Ok(Drain::Complete);
             }
             () = shutdown.requested() => {}
@@ -231,18 +260,24 @@ impl Server {
         health.set_all(false).await;
         draining.cancel();
         stop.cancel();
+        let last_words = LAST_WORDS.min(settings.drain_timeout / 2);
+        let bound = async {
+            tokio::time::sleep(settings.drain_timeout - last_words).await;
+            ends.cancel();
+            tokio::time::sleep(last_words).await;
+        };
         tokio::select! {
             ended = &mut serving => {
-                ended.map_err(ServerError::transport)?;
+                ended?;
                 return Ok(Drain::Complete);
             }
-            () = tokio::time::sleep(settings.drain_timeout) => {}
+            () = bound => {}
             () = shutdown.forced() => {}
         }
         tracing::warn!("drain ended early: cutting connections");
         cut.cancel();
         match tokio::time::timeout(CUT_GRACE, serving).await {
-            Ok(ended) => ended.map_err(ServerError::transport)?,
+            Ok(ended) => ended?,
             Err(_) => tracing::warn!("some connections did not notice"),
         }
         Ok(Drain::Cut)
@@ -255,10 +290,15 @@ fn routes(services: Services, settings: &ServerSettings, health: &Health) -> Res
     Ok(services.into_routes(settings.reflection)?.add_service(health).prepare())
 }
 
-fn transport(settings: &ServerSettings) -> Result<tonic::transport::Server, ServerError> {
-    let server = tonic::transport::Server::builder()
-        .http2_keepalive_interval(Some(PING_EVERY))
-        .http2_keepalive_timeout(Some(PING_TIMEOUT));
+/// The transport of connections that become this old. The end of their grace is their own business: told of a grace, the
+/// transport would not ask clients to leave before it is over.
+fn transport(settings: &ServerSettings, age: Option<ConnectionAge>) -> Result<tonic::transport::Server, ServerError> {
+    let mut server = tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(settings.keepalive))
+        .http2_keepalive_timeout(Some(settings.keepalive / 2));
+    if let Some(age) = age {
+        server = server.max_connection_age(age.most);
+    }
     match &settings.tls {
         Some(tls) => server.tls_config(tls.clone()).map_err(ServerError::transport),
         None => Ok(server),

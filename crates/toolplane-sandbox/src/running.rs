@@ -3,9 +3,12 @@
 mod driver;
 pub(crate) mod reports;
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::sync::watch;
@@ -61,6 +64,7 @@ pub struct Running {
     driver: JoinHandle<Result<Exit, SandboxError>>,
     wish: watch::Sender<Wish>,
     progress: watch::Receiver<Progress>,
+    killer: Killer,
 }
 
 /// Cancels a run from elsewhere.
@@ -80,6 +84,27 @@ impl Canceler {
     }
 }
 
+/// Kills a run from any thread, without the runtime that runs it.
+#[derive(Clone, Debug)]
+pub struct Killer(Option<Arc<OwnedFd>>);
+
+impl Killer {
+    /// A killer of `child`, by a handle that never means another process; nothing when it has ended already.
+    fn of(child: &Child) -> Self {
+        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        Self(handle.map(Arc::new))
+    }
+
+    /// Kills the whole tree with SIGKILL: process 1 dies with bubblewrap, and everything else with process 1. Does not
+    /// wait for it. Harmless after the end of the run.
+    pub fn kill(&self) {
+        if let Some(handle) = &self.0 {
+            let _ = pidfd_send_signal(handle, Signal::KILL);
+        }
+    }
+}
+
 impl Running {
     pub(crate) fn start(
         child: Child,
@@ -91,8 +116,9 @@ impl Running {
     ) -> Result<Self, SandboxError> {
         let (wish, wished) = watch::channel(Wish::GoOn);
         let (report, progress) = watch::channel(Progress::default());
+        let killer = Killer::of(&child);
         let driver = driver::Driver::new(child, control, reports, held, limits, tap, wished, report)?;
-        Ok(Self { driver: tokio::spawn(driver.run()), wish, progress })
+        Ok(Self { driver: tokio::spawn(driver.run()), wish, progress, killer })
     }
 
     /// How far the run has come; changes with every chunk of output.
@@ -103,6 +129,11 @@ impl Running {
     /// A handle to cancel the run while somebody waits for it.
     pub fn canceler(&self) -> Canceler {
         Canceler(self.wish.clone())
+    }
+
+    /// A handle to kill the run without waiting for anything, not even for this runtime.
+    pub fn killer(&self) -> Killer {
+        self.killer.clone()
     }
 
     /// Asks the tool to end; see [`Canceler::cancel`].

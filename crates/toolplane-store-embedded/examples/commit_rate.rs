@@ -115,6 +115,7 @@ fn commit(caller: u64, call: u64, step: u64) -> Commit {
             first_seq: step * 3 - 2,
             events: vec![Bytes::from(vec![b'e'; 250]); 3],
         }],
+        ..Commit::default()
     }
 }
 

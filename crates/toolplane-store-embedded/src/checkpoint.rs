@@ -17,8 +17,8 @@ use crate::layer::{IndexLayer, Layer, Tail};
 use crate::operations::{Digest, expired};
 use crate::shared::{Lower, Shared};
 use crate::tables::{
-    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, OPERATIONS, RECORDS, named_key,
-    numbered_key, record_key,
+    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, OPERATIONS, RECORDS, name_end,
+    named_key, numbered_key, record_key,
 };
 
 /// The writer's end of the checkpoint thread. One layer is on its way at a time.
@@ -185,6 +185,10 @@ fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>)
     rows.sort_unstable_by_key(|(stream, _)| *stream);
     let mut events = transaction.open_table(EVENTS)?;
     for (stream, tail) in rows {
+        if tail.hides_older {
+            let (start, end) = (numbered_key(stream, 0, &[]), name_end(stream));
+            events.retain_in(start.as_slice()..end.as_slice(), |_, _| false)?;
+        }
         let mut first_seq = tail.first_seq;
         for row in event_rows(&tail.events) {
             let key = numbered_key(stream, first_seq, &[]);

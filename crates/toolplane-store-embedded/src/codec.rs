@@ -1,7 +1,7 @@
 //! The bytes of a group in the log, and of a row of events.
 //!
 //! A group is a version byte, the store's clock, and its commits one after the other; numbers are little-endian,
-//! lengths 32 bits. Compares are not kept: what stands in the log was decided.
+//! lengths 32 bits. Compares and bounds are not kept: what stands in the log was decided.
 
 use bytes::{Buf, BufMut, Bytes};
 use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Write};
@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::operations::Digest;
 use crate::tables::{family_byte, family_of};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 const PUT: u8 = 1;
 const DELETE: u8 = 2;
@@ -19,15 +19,14 @@ const DELETE: u8 = 2;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Logged {
     pub(crate) operation: Option<Digest>,
-    /// Without its operation id and compares.
+    /// Only what it changes: writes, index moves, events, forgotten streams.
     pub(crate) commit: Commit,
 }
 
 // === encoding ===
 
-/// Starts a group that was decided at `clock` milliseconds.
+/// Starts a group that was decided at `clock` milliseconds, behind what `out` holds.
 pub(crate) fn start_group(out: &mut Vec<u8>, clock: i64) {
-    out.clear();
     out.put_u8(VERSION);
     out.put_i64_le(clock);
 }
@@ -74,6 +73,10 @@ pub(crate) fn add_commit(out: &mut Vec<u8>, commit: &Commit, operation: Option<&
         put_bytes(out, append.stream.as_bytes());
         out.put_u64_le(append.first_seq);
         put_events(out, &append.events);
+    }
+    put_len(out, commit.forget.len());
+    for stream in &commit.forget {
+        put_bytes(out, stream.as_bytes());
     }
 }
 
@@ -145,7 +148,8 @@ impl Input {
         let writes = self.list(Self::write)?;
         let index = self.list(Self::index_op)?;
         let events = self.list(Self::append)?;
-        Ok(Logged { operation, commit: Commit { writes, index, events, ..Commit::default() } })
+        let forget = self.list(Self::text)?;
+        Ok(Logged { operation, commit: Commit { writes, index, events, forget, ..Commit::default() } })
     }
 
     fn write(&mut self) -> Result<Write, Fault> {

@@ -98,6 +98,12 @@ impl From<Fault> for StoreError {
     }
 }
 
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
 impl From<redb::Error> for Fault {
     fn from(error: redb::Error) -> Self {
         match error {

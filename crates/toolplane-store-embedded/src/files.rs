@@ -9,22 +9,22 @@ use redb::{Builder, Database};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::fault::Fault;
+use crate::log::files::{LogDirectory, RealDirectory};
+use crate::space::{RealSpace, SpaceSource};
 use crate::{OpenError, Options};
 
 const LOCK: &str = "LOCK";
-const LOG: &str = "log.redb";
 const STATE: &str = "state.redb";
 
-// The log is written once and read on opening; it gains nothing from a large cache.
-const LOG_CACHE_BYTES: usize = 16 * 1024 * 1024;
-
-/// The two databases of a store, and the claim on their directory.
+/// What a store keeps its data in, and the claim on the directory.
 pub(crate) struct Files {
     /// Groups of commits not yet known to be in the tables.
-    pub(crate) log: Database,
+    pub(crate) log: Box<dyn LogDirectory>,
     /// The tables a checkpoint writes.
     pub(crate) state: Database,
-    /// Held for as long as the databases are open; dropped last.
+    /// Tells how much room there is.
+    pub(crate) space: Box<dyn SpaceSource>,
+    /// Held for as long as the files are open; dropped last.
     pub(crate) _lock: Option<DirectoryLock>,
 }
 
@@ -39,15 +39,12 @@ impl Files {
         create_directory(path)?;
         let lock = DirectoryLock::acquire(path)?;
         let fresh = !path.join(STATE).exists();
-        if !fresh && !path.join(LOG).exists() {
-            return Err(OpenError::Corrupt { reason: format!("`{LOG}` is missing beside `{STATE}`") });
-        }
-        let log = open_database(path, LOG, LOG_CACHE_BYTES)?;
         let state = open_database(path, STATE, options.cache_bytes)?;
         if fresh {
             flush_directory(path)?;
         }
-        Ok(Self { log, state, _lock: Some(lock) })
+        let (log, space) = (Box::new(RealDirectory(path.to_owned())), Box::new(RealSpace(path.to_owned())));
+        Ok(Self { log, state, space, _lock: Some(lock) })
     }
 }
 

@@ -2,20 +2,22 @@
 
 use std::collections::HashMap;
 
-use toolplane_store::{Append, Commit, CommitOutcome, IndexOp, RecordKey, StoreError, Versioned, Write};
+use toolplane_store::{Append, Bound, Commit, CommitOutcome, IndexOp, RecordKey, StoreError, Versioned, Write};
 
 use crate::codec;
 use crate::fault::Fault;
 use crate::layer::{Member, Tail};
+use crate::log::record;
 use crate::operations::{Digest, OperationMemory};
 use crate::shared::Tables;
+use crate::space::Space;
 
 /// Changes decided but not yet durable. Nobody but the writer sees them.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     /// The clock all of the group is decided at, in milliseconds.
     pub(crate) clock: i64,
-    /// The group as the log keeps it.
+    /// The group as the log keeps it: a record that is started, see [`record`].
     pub(crate) log: Vec<u8>,
     /// How many commits were applied.
     pub(crate) applied: u64,
@@ -28,6 +30,8 @@ pub(crate) struct Group {
 /// What a group does to one index.
 #[derive(Debug)]
 pub(crate) struct IndexChanges {
+    /// The length of the whole index, with what the group changed so far.
+    len: u64,
     /// See [`IndexLayer::below_len`](crate::layer::IndexLayer::below_len).
     pub(crate) below_len: u64,
     pub(crate) members: HashMap<String, Member>,
@@ -36,6 +40,7 @@ pub(crate) struct IndexChanges {
 impl Group {
     /// A group that reuses `log`'s memory.
     pub(crate) fn start(clock: i64, mut log: Vec<u8>) -> Self {
+        record::start(&mut log);
         codec::start_group(&mut log, clock);
         Self { clock, log, ..Self::default() }
     }
@@ -49,6 +54,7 @@ impl Group {
         operation: Option<Digest>,
         tables: &Tables,
         known: &mut OperationMemory,
+        space: Space,
     ) -> Result<Result<CommitOutcome, StoreError>, Fault> {
         if operation.is_some_and(|digest| known.contains(&digest)) {
             return Ok(Ok(CommitOutcome::Replayed));
@@ -67,12 +73,20 @@ impl Group {
         if !lost.is_empty() {
             return Ok(Ok(CommitOutcome::Lost { current: lost }));
         }
+        for Bound { index, below } in &commit.bounds {
+            if self.index_len(index, tables)? >= *below {
+                return Ok(Ok(CommitOutcome::Full { index: index.clone() }));
+            }
+        }
         for append in &commit.events {
             let expected = self.head(&append.stream, tables)? + 1;
             if append.first_seq != expected {
                 let (stream, offered) = (append.stream.clone(), append.first_seq);
                 return Ok(Err(StoreError::SequenceGap { stream, expected, offered }));
             }
+        }
+        if let (Space::Short { free, reserve }, false) = (space, commit.essential) {
+            return Ok(Err(StoreError::DiskFull { free, reserve }));
         }
         // What was compared need not be looked up again for its version.
         for ((key, _), found) in commit.compare.iter().zip(compared) {
@@ -109,8 +123,10 @@ impl Group {
             self.set_member(index, member, now, tables)?;
         }
         for Append { stream, first_seq, events } in commit.events {
-            let tail = self.streams.entry(stream).or_insert_with(|| Tail { first_seq, events: Vec::new() });
-            tail.events.extend(events);
+            self.streams.entry(stream).or_insert_with(|| Tail::starting_at(first_seq)).events.extend(events);
+        }
+        for stream in commit.forget {
+            self.forget(stream, tables)?;
         }
         self.operations.extend(operation.map(|digest| (digest, self.clock)));
         self.applied += 1;
@@ -127,17 +143,19 @@ impl Group {
         let changes = match self.indexes.get_mut(&index) {
             Some(changes) => changes,
             None => {
-                let below_len = tables.below_len(&index)?;
-                let changes = IndexChanges { below_len, members: HashMap::new() };
+                let (len, below_len) = (tables.index_len(&index)?, tables.below_len(&index)?);
+                let changes = IndexChanges { len, below_len, members: HashMap::new() };
                 self.indexes.entry(index.clone()).or_insert(changes)
             }
         };
         if let Some(known) = changes.members.get_mut(&member) {
+            changes.len = changes.len + u64::from(now.is_some()) - u64::from(known.now.is_some());
             known.now = now;
             return Ok(());
         }
         let below = tables.score(&index, &member, changes.below_len)?;
         if below != now {
+            changes.len = changes.len + u64::from(now.is_some()) - u64::from(below.is_some());
             changes.members.insert(member, Member { below, now });
         }
         Ok(())
@@ -147,6 +165,23 @@ impl Group {
         match self.records.get(key) {
             Some(staged) => Ok(staged.clone()),
             None => tables.record(key),
+        }
+    }
+
+    fn forget(&mut self, stream: String, tables: &Tables) -> Result<(), Fault> {
+        match self.streams.get(&stream) {
+            // All of it lies in this group, so nobody older has to be hidden.
+            Some(tail) if tail.is_whole() => drop(self.streams.remove(&stream)),
+            None if tables.head(&stream)? == 0 => {}
+            _ => drop(self.streams.insert(stream, Tail::forgotten())),
+        }
+        Ok(())
+    }
+
+    fn index_len(&self, index: &str, tables: &Tables) -> Result<u64, Fault> {
+        match self.indexes.get(index) {
+            Some(changes) => Ok(changes.len),
+            None => tables.index_len(index),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::operations::digest;
 use crate::recovery::{Recovered, recover};
 use crate::scan::scan;
 use crate::shared::{Shared, closed};
+use crate::space::SpaceWatch;
 use crate::writer::{Job, Request, Writer};
 use crate::{OpenError, Options, Stats};
 
@@ -53,24 +54,25 @@ impl EmbeddedStore {
     }
 
     pub(crate) fn start(files: Files, options: Options) -> Result<Self, OpenError> {
-        let Recovered { tables, operations, clock, last_lsn, applied_lsn } = recover(&files)?;
+        let Files { log, state, space, _lock } = files;
+        let Recovered { tables, operations, clock, last_lsn, log } = recover(&state, log, &options)?;
         let clock = MonotonicClock::starting_at(Timestamp::from_millis(clock));
         let shared = Arc::new(Shared::new(tables, clock));
         let thread_failed = |error: std::io::Error| OpenError::Storage { reason: error.to_string() };
-        let checkpointer = Checkpointer::start(Arc::clone(&shared), files.state).map_err(thread_failed)?;
+        let checkpointer = Checkpointer::start(Arc::clone(&shared), state).map_err(thread_failed)?;
         let waiting_permits = permits(options.waiting_bytes, u32::MAX >> 3);
         let (requests, incoming) = channel();
         let writer = Writer {
             shared: Arc::clone(&shared),
+            space: SpaceWatch::new(space, &options),
             options,
             requests: incoming,
             operations,
             company: 0,
             last_lsn,
-            applied_lsn,
             checkpointer,
-            log: files.log,
-            _lock: files._lock,
+            log,
+            _lock,
         };
         let thread = Builder::new().name("store-writer".to_owned()).spawn(|| writer.run()).map_err(thread_failed)?;
         let inner = Inner {
@@ -99,7 +101,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// Moves everything committed so far to the tables and empties the log. Nothing needs it for safety.
+    /// Moves everything committed so far to the tables and gives up what the log no longer needs. Nothing needs it for safety.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         self.inner.shared.check_open()?;
         let (reply, done) = oneshot::channel();

@@ -57,6 +57,8 @@ pub(crate) struct Member {
 pub(crate) struct Tail {
     pub(crate) first_seq: u64,
     pub(crate) events: Vec<Bytes>,
+    /// Whatever older state has of this stream was forgotten.
+    pub(crate) hides_older: bool,
 }
 
 /// Per index, the last entry of a run from the index's beginning that is overridden from above.
@@ -89,15 +91,20 @@ impl Layer {
             }
         }
         for (stream, tail) in group.streams {
-            match self.streams.get_mut(&stream) {
-                Some(known) => known.events.extend(tail.events),
-                None => {
-                    self.streams.insert(stream, tail);
-                }
-            }
+            self.absorb_tail(stream, tail);
         }
         self.operations.extend(group.operations);
         group.log
+    }
+
+    fn absorb_tail(&mut self, stream: String, tail: Tail) {
+        match self.streams.get_mut(&stream) {
+            Some(known) if !tail.hides_older => known.events.extend(tail.events),
+            // The stream began and was forgotten within this layer: nothing older to hide.
+            Some(known) if known.is_whole() && tail.events.is_empty() => drop(self.streams.remove(&stream)),
+            Some(known) => *known = Tail { hides_older: !known.is_whole(), ..tail },
+            None => drop(self.streams.insert(stream, tail)),
+        }
     }
 }
 
@@ -132,6 +139,26 @@ impl IndexLayer {
 // === impl Tail ===
 
 impl Tail {
+    /// The events from `first_seq` on, none yet.
+    pub(crate) fn starting_at(first_seq: u64) -> Self {
+        Self { first_seq, events: Vec::new(), hides_older: false }
+    }
+
+    /// A stream that has nothing any more.
+    pub(crate) fn forgotten() -> Self {
+        Self { hides_older: true, ..Self::starting_at(1) }
+    }
+
+    /// True when older state has nothing of this stream.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.first_seq == 1 && !self.hides_older
+    }
+
+    /// True when the events from sequence `from` on all lie here.
+    pub(crate) fn reaches_back_to(&self, from: u64) -> bool {
+        self.hides_older || from >= self.first_seq
+    }
+
     pub(crate) fn head(&self) -> u64 {
         (self.first_seq - 1) + self.events.len() as u64
     }

@@ -1,6 +1,6 @@
 //! The durable store of one process: no server to install, one directory, one fsync for many callers.
 //!
-//! A writer thread takes the commits that wait, decides them in order, writes all of them as one log entry, and only
+//! A writer thread takes the commits that wait, decides them in order, writes all of them as one record of the log, and only
 //! after the flush shows them to readers and answers. What the log holds also lives in memory, until a checkpoint
 //! moves it into the tables, where repeated writes and entries that came and went have collapsed. Opening replays the
 //! log behind the last checkpoint, so the end of the process at any moment loses no answered commit.
@@ -15,11 +15,13 @@ mod files;
 mod group;
 mod handle;
 mod layer;
+mod log;
 mod operations;
 mod options;
 mod recovery;
 mod scan;
 mod shared;
+mod space;
 mod tables;
 mod writer;
 

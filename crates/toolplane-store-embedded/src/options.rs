@@ -17,6 +17,12 @@ pub struct Options {
     pub group_bytes: usize,
     /// How many bytes of commits may wait for the writer; further callers wait for their turn to be queued.
     pub waiting_bytes: usize,
+    /// How large one file of the log becomes before the next is begun. A few of them exist at a time, enough for about
+    /// three times `checkpoint_bytes`.
+    pub segment_bytes: u64,
+    /// When less than this is free on the disk, in bytes, only [essential](toolplane_store::Commit::essential) commits
+    /// are taken; 0 turns that off.
+    pub reserve_bytes: u64,
     /// Memory for pages of the tables that were read or written lately, in bytes.
     pub cache_bytes: usize,
 }
@@ -31,6 +37,8 @@ impl Default for Options {
             group_commits: 256,
             group_bytes: 2 * MIB,
             waiting_bytes: 64 * MIB,
+            segment_bytes: 8 * MIB as u64,
+            reserve_bytes: 256 * MIB as u64,
             cache_bytes: 128 * MIB,
         }
     }

@@ -1,24 +1,27 @@
 //! From the files to the state they hold: the tables, and over them what the log has beyond the last checkpoint.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use redb::{Database, ReadableDatabase, ReadableTable};
+use redb::{Database, ReadableTable, WriteTransaction};
 
-use crate::OpenError;
 use crate::base::Base;
 use crate::checkpoint::decode_operations;
 use crate::codec::{self, Logged};
 use crate::fault::Fault;
-use crate::files::Files;
 use crate::group::Group;
 use crate::layer::Layer;
+use crate::log::Log;
+use crate::log::files::LogDirectory;
+use crate::log::read::LogOptions;
 use crate::operations::OperationMemory;
 use crate::shared::{Lower, Tables};
 use crate::tables::{
-    EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, LOG, META, META_APPLIED, META_CLOCK, META_FORMAT, OPERATIONS,
-    RECORDS,
+    EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, META_FORMAT, META_SALT,
+    OPERATIONS, RECORDS,
 };
+use crate::{OpenError, Options};
 
 /// What a store starts with.
 pub(crate) struct Recovered {
@@ -28,15 +31,15 @@ pub(crate) struct Recovered {
     pub(crate) clock: i64,
     /// The last group of the log, or in the tables.
     pub(crate) last_lsn: u64,
-    /// The last group in the tables.
-    pub(crate) applied_lsn: u64,
+    pub(crate) log: Log,
 }
 
-/// Reads everything the files hold; creates the tables in fresh files.
-pub(crate) fn recover(files: &Files) -> Result<Recovered, OpenError> {
-    prepare(files)?;
-    let base = Base::open(&files.state)?;
+/// Reads everything the files hold; creates the tables and the log of a fresh store.
+pub(crate) fn recover(state: &Database, log: Box<dyn LogDirectory>, options: &Options) -> Result<Recovered, OpenError> {
+    prepare(state, &*log)?;
+    let base = Base::open(state)?;
     let applied_lsn = base.meta(META_APPLIED)?.unwrap_or(0);
+    let salt = base.meta(META_SALT)?.ok_or_else(|| Fault::corrupt("the tables have no salt"))? as u32;
     let clock = base.meta(META_CLOCK)?.unwrap_or(0).cast_signed();
     let mut operations = OperationMemory::default();
     for row in base.operations()? {
@@ -44,72 +47,59 @@ pub(crate) fn recover(files: &Files) -> Result<Recovered, OpenError> {
     }
     let lower = Arc::new(Lower { frozen: None, base: Arc::new(base) });
     let tables = Tables { active: Layer::default(), lower };
-    let mut recovered = Recovered { tables, operations, clock, last_lsn: applied_lsn, applied_lsn };
-    recovered.replay(&files.log)?;
-    Ok(recovered)
+    let mut replay = Replay { tables, operations, clock, last_lsn: applied_lsn };
+    let options = LogOptions { salt, applied_lsn, segment_bytes: options.segment_bytes };
+    let log = Log::open(log, options, |lsn, group| replay.group(lsn, group))?;
+    let Replay { tables, operations, clock, last_lsn } = replay;
+    Ok(Recovered { tables, operations, clock, last_lsn, log })
 }
 
-fn prepare(files: &Files) -> Result<(), OpenError> {
-    let mut transaction = files.state.begin_write().map_err(Fault::from)?;
+// The tables are there once their format is, and the log is there before that.
+fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
+    let mut transaction = state.begin_write().map_err(Fault::from)?;
     transaction.set_quick_repair(true);
-    let fresh = create_tables(&transaction)?;
-    transaction.commit().map_err(Fault::from)?;
-    let transaction = files.log.begin_write().map_err(Fault::from)?;
-    let log = transaction.open_table(LOG).map_err(Fault::from)?;
-    let first = log.first().map_err(Fault::from)?.map(|(lsn, _)| lsn.value());
-    drop(log);
-    transaction.commit().map_err(Fault::from)?;
-    match first {
-        Some(lsn) if fresh && lsn > 1 => {
-            Err(OpenError::Corrupt { reason: format!("the log begins at {lsn} and the tables are empty") })
-        }
-        _ => Ok(()),
-    }
-}
-
-// True when the tables were not there before.
-fn create_tables(transaction: &redb::WriteTransaction) -> Result<bool, OpenError> {
     let create = || -> Result<Option<u64>, Fault> {
-        let mut meta = transaction.open_table(META)?;
-        let found = meta.get(META_FORMAT)?.map(|format| format.value());
+        let found = transaction.open_table(META)?.get(META_FORMAT)?.map(|format| format.value());
         if found.is_none() {
-            meta.insert(META_FORMAT, FORMAT)?;
-            transaction.open_table(RECORDS)?;
-            transaction.open_table(INDEX_ORDER)?;
-            transaction.open_table(INDEX_SCORE)?;
-            transaction.open_table(INDEX_LEN)?;
-            transaction.open_table(EVENTS)?;
-            transaction.open_table(OPERATIONS)?;
+            Log::create(log)?;
+            create_tables(&transaction)?;
         }
         Ok(found)
     };
     match create()? {
-        Some(FORMAT) => Ok(false),
-        None => Ok(true),
-        Some(found) => Err(OpenError::Format { found, known: FORMAT }),
+        Some(FORMAT) => {}
+        None => transaction.commit().map_err(Fault::from)?,
+        Some(found) => return Err(OpenError::Format { found, known: FORMAT }),
     }
+    Ok(())
 }
 
-// === impl Recovered ===
+fn create_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
+    let mut meta = transaction.open_table(META)?;
+    meta.insert(META_FORMAT, FORMAT)?;
+    // The keys of a hasher are random, so what it makes of anything is.
+    meta.insert(META_SALT, RandomState::new().hash_one(FORMAT) & u64::from(u32::MAX))?;
+    transaction.open_table(RECORDS)?;
+    transaction.open_table(INDEX_ORDER)?;
+    transaction.open_table(INDEX_SCORE)?;
+    transaction.open_table(INDEX_LEN)?;
+    transaction.open_table(EVENTS)?;
+    transaction.open_table(OPERATIONS)?;
+    Ok(())
+}
 
-impl Recovered {
-    // Groups up to the last checkpoint may still lie in the log; they are in the tables and skipped.
-    fn replay(&mut self, log: &Database) -> Result<(), Fault> {
-        let transaction = log.begin_read()?;
-        let groups = transaction.open_table(LOG)?;
-        for row in groups.range(self.applied_lsn + 1..)? {
-            let (lsn, group) = row?;
-            let lsn = lsn.value();
-            if lsn != self.last_lsn + 1 {
-                let expected = self.last_lsn + 1;
-                return Err(Fault::corrupt(format!("the log continues at {lsn} instead of {expected}")));
-            }
-            self.replay_group(lsn, Bytes::copy_from_slice(group.value()))?;
-        }
-        Ok(())
-    }
+// === impl Replay ===
 
-    fn replay_group(&mut self, lsn: u64, encoded: Bytes) -> Result<(), Fault> {
+/// What is known of the state while the log is read.
+struct Replay {
+    tables: Tables,
+    operations: OperationMemory,
+    clock: i64,
+    last_lsn: u64,
+}
+
+impl Replay {
+    fn group(&mut self, lsn: u64, encoded: Bytes) -> Result<(), Fault> {
         let (clock, commits) = codec::decode_group(encoded)?;
         let mut group = Group::start(clock, Vec::new());
         for Logged { operation, commit } in commits {

@@ -135,13 +135,13 @@ impl Shared {
             let tables = self.tables.read();
             let tail = tables.active.streams.get(stream).map(|tail| {
                 tail.collect(from, limit, &mut newest);
-                (tail.first_seq, tail.head())
+                (tail.reaches_back_to(from), tail.head())
             });
             (tail, Arc::clone(&tables.lower))
         };
         let mut events = Vec::new();
         // The newest events answer alone when they reach back far enough.
-        if tail.is_none_or(|(first_seq, _)| from < first_seq) {
+        if tail.is_none_or(|(reaches_back, _)| !reaches_back) {
             lower.events(stream, from, limit, &mut events)?;
         }
         newest.truncate(limit.saturating_sub(events.len()));
@@ -300,7 +300,7 @@ impl Lower {
 
     fn events(&self, stream: &str, from: u64, limit: usize, found: &mut Vec<(u64, Bytes)>) -> Result<(), Fault> {
         let tail = self.tail(stream);
-        if tail.is_none_or(|tail| from < tail.first_seq) {
+        if tail.is_none_or(|tail| !tail.reaches_back_to(from)) {
             self.base.events(stream, from, limit, found)?;
         }
         if let Some(tail) = tail {

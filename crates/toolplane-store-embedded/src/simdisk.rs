@@ -1,14 +1,31 @@
 //! A disk in memory that can lose what was not flushed, and can fail.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use redb::{Builder, Database, StorageBackend};
 
+use crate::log::files::{LogDirectory, LogFile};
+
+/// Counts the calls that write or flush, and makes one of them and all after it fail.
+#[derive(Clone, Debug, Default)]
+struct Calls(Arc<Mutex<Counted>>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    calls: u64,
+    fail_at: Option<u64>,
+    flushes: u64,
+}
+
 /// One simulated file. Clones are the same file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SimFile(Arc<Mutex<Disk>>);
+pub(crate) struct SimFile {
+    calls: Calls,
+    disk: Arc<Mutex<Disk>>,
+}
 
 #[derive(Debug, Default)]
 struct Disk {
@@ -18,11 +35,27 @@ struct Disk {
     flushed: Vec<u8>,
     /// What was done since the last flush, in order.
     pending: Vec<Change>,
-    /// Calls that write or flush, so far.
-    calls: u64,
-    /// The call that fails, and all after it.
-    fail_at: Option<u64>,
-    flushes: u64,
+}
+
+/// A simulated directory of log segments. Clones are the same directory; its files share its calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SimDirectory {
+    calls: Calls,
+    names: Arc<Mutex<Names>>,
+}
+
+#[derive(Debug, Default)]
+struct Names {
+    seen: BTreeMap<u64, SimFile>,
+    flushed: BTreeMap<u64, SimFile>,
+    pending: Vec<NameChange>,
+}
+
+#[derive(Clone, Debug)]
+enum NameChange {
+    Create(u64, SimFile),
+    Rename(u64, u64),
+    Remove(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +64,30 @@ enum Change {
     Write(usize, Vec<u8>),
 }
 
+impl Calls {
+    fn fail_after(&self, count: u64) {
+        let mut counted = self.0.lock();
+        counted.fail_at = Some(counted.calls + count);
+    }
+
+    fn count(&self) -> io::Result<()> {
+        let mut counted = self.0.lock();
+        counted.calls += 1;
+        if counted.fail_at.is_some_and(|at| counted.calls >= at) {
+            return Err(io::Error::other("simulated failure"));
+        }
+        Ok(())
+    }
+
+    fn count_flush(&self) -> io::Result<()> {
+        self.count()?;
+        self.0.lock().flushes += 1;
+        Ok(())
+    }
+}
+
+// === files ===
+
 impl SimFile {
     pub(crate) fn database(&self) -> Database {
         Builder::new().create_with_backend(self.clone()).unwrap()
@@ -38,19 +95,14 @@ impl SimFile {
 
     /// Fails the `count`-th writing or flushing call from now on, and every later one.
     pub(crate) fn fail_after(&self, count: u64) {
-        let mut disk = self.0.lock();
-        disk.fail_at = Some(disk.calls + count);
+        self.calls.fail_after(count);
     }
 
-    pub(crate) fn flushes(&self) -> u64 {
-        self.0.lock().flushes
-    }
-
-    /// The file after a power cut: what was flushed, and of what was not, whatever `survives` says. A surviving write
+    /// The file after a power cut: what was flushed, and of what was not, whatever `random` says. A surviving write
     /// may be torn at a sector.
     pub(crate) fn after_power_cut(&self, mut random: impl FnMut(u64) -> u64) -> Self {
         const SECTOR: u64 = 512;
-        let disk = self.0.lock();
+        let disk = self.disk.lock();
         let mut left = disk.flushed.clone();
         for change in &disk.pending {
             match change {
@@ -68,23 +120,22 @@ impl SimFile {
             }
         }
         let seen = left.clone();
-        Self(Arc::new(Mutex::new(Disk { seen, flushed: left, ..Disk::default() })))
+        Self { disk: Arc::new(Mutex::new(Disk { seen, flushed: left, ..Disk::default() })), ..Self::default() }
     }
 
     fn change(&self, change: Change) -> io::Result<()> {
-        let mut disk = self.0.lock();
-        disk.count()?;
+        self.calls.count()?;
+        let mut disk = self.disk.lock();
         apply(&mut disk.seen, &change);
         disk.pending.push(change);
         Ok(())
     }
-}
 
-impl Disk {
-    fn count(&mut self) -> io::Result<()> {
-        self.calls += 1;
-        if self.fail_at.is_some_and(|at| self.calls >= at) {
-            return Err(io::Error::other("simulated failure"));
+    fn flush_changes(&self) -> io::Result<()> {
+        self.calls.count_flush()?;
+        let mut disk = self.disk.lock();
+        for change in std::mem::take(&mut disk.pending) {
+            apply(&mut disk.flushed, &change);
         }
         Ok(())
     }
@@ -107,11 +158,11 @@ fn place(bytes: &mut Vec<u8>, offset: usize, data: &[u8]) {
 
 impl StorageBackend for SimFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.lock().seen.len() as u64)
+        Ok(self.disk.lock().seen.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let disk = self.0.lock();
+        let disk = self.disk.lock();
         let offset = offset as usize;
         let found = disk.seen.get(offset..offset + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(found);
@@ -123,16 +174,119 @@ impl StorageBackend for SimFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut disk = self.0.lock();
-        disk.count()?;
-        disk.flushes += 1;
-        for change in std::mem::take(&mut disk.pending) {
-            apply(&mut disk.flushed, &change);
-        }
-        Ok(())
+        self.flush_changes()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.change(Change::Write(offset as usize, data.to_vec()))
+    }
+}
+
+impl LogFile for SimFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.disk.lock().seen.len() as u64)
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        Ok(self.disk.lock().seen.clone())
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.change(Change::Write(offset as usize, bytes.to_vec()))
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.flush_changes()
+    }
+}
+
+// === directories ===
+
+impl SimDirectory {
+    /// Fails the `count`-th call from now on that changes or flushes the directory or a file in it, and every later one.
+    pub(crate) fn fail_after(&self, count: u64) {
+        self.calls.fail_after(count);
+    }
+
+    /// How many flushes there were, of files and names.
+    pub(crate) fn flushes(&self) -> u64 {
+        self.calls.0.lock().flushes
+    }
+
+    /// The segments the process sees.
+    pub(crate) fn segments(&self) -> BTreeMap<u64, SimFile> {
+        self.names.lock().seen.clone()
+    }
+
+    /// The directory after a power cut; see [`SimFile::after_power_cut`]. Changes of names survive one by one too.
+    pub(crate) fn after_power_cut(&self, mut random: impl FnMut(u64) -> u64) -> Self {
+        let left = Self::default();
+        let names = self.names.lock();
+        let mut kept = names.flushed.clone();
+        for change in &names.pending {
+            if random(2) == 0 {
+                change.apply(&mut kept);
+            }
+        }
+        let files = kept
+            .into_iter()
+            .map(|(name, file)| (name, SimFile { calls: left.calls.clone(), ..file.after_power_cut(&mut random) }));
+        let files: BTreeMap<_, _> = files.collect();
+        *left.names.lock() = Names { seen: files.clone(), flushed: files, pending: Vec::new() };
+        left
+    }
+
+    fn change(&self, change: NameChange) -> io::Result<()> {
+        self.calls.count()?;
+        let mut names = self.names.lock();
+        change.apply(&mut names.seen);
+        names.pending.push(change);
+        Ok(())
+    }
+}
+
+impl NameChange {
+    fn apply(&self, names: &mut BTreeMap<u64, SimFile>) {
+        match self {
+            Self::Create(name, file) => drop(names.insert(*name, file.clone())),
+            Self::Rename(from, to) => {
+                if let Some(file) = names.remove(from) {
+                    names.insert(*to, file);
+                }
+            }
+            Self::Remove(name) => drop(names.remove(name)),
+        }
+    }
+}
+
+impl LogDirectory for SimDirectory {
+    fn list(&self) -> io::Result<Vec<u64>> {
+        Ok(self.names.lock().seen.keys().copied().collect())
+    }
+
+    fn open(&self, first_lsn: u64) -> io::Result<Box<dyn LogFile>> {
+        if let Some(file) = self.names.lock().seen.get(&first_lsn) {
+            return Ok(Box::new(file.clone()));
+        }
+        let file = SimFile { calls: self.calls.clone(), ..SimFile::default() };
+        self.change(NameChange::Create(first_lsn, file.clone()))?;
+        Ok(Box::new(file))
+    }
+
+    fn rename(&self, from: u64, to: u64) -> io::Result<()> {
+        self.change(NameChange::Rename(from, to))
+    }
+
+    fn remove(&self, first_lsn: u64) -> io::Result<()> {
+        self.change(NameChange::Remove(first_lsn))
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.calls.count_flush()?;
+        let mut names = self.names.lock();
+        for change in std::mem::take(&mut names.pending) {
+            change.apply(&mut names.flushed);
+        }
+        Ok(())
     }
 }

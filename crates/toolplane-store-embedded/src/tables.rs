@@ -5,11 +5,8 @@
 
 use redb::TableDefinition;
 
-/// Version of everything this module and the codec lay down on disk.
-pub(crate) const FORMAT: u64 = 1;
-
-/// In the log: sequence number of a group → the encoded group.
-pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("log");
+/// Version of everything this module, the log and the codec lay down on disk.
+pub(crate) const FORMAT: u64 = 2;
 
 /// Family, id → version (8 bytes, little-endian) and the record's bytes.
 pub(crate) const RECORDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
@@ -26,6 +23,8 @@ pub(crate) const OPERATIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::
 /// The numbers below.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
 
+/// What the checksums of the log start from: random, fixed when the store is created.
+pub(crate) const META_SALT: &str = "log_salt";
 /// [`FORMAT`] of the data.
 pub(crate) const META_FORMAT: &str = "format";
 /// The last group the tables hold.

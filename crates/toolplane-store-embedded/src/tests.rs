@@ -2,26 +2,51 @@
 
 mod faults;
 mod layers;
+mod log;
 mod power;
+mod space;
 
 use bytes::Bytes;
 use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Write};
 
 use crate::files::Files;
-use crate::simdisk::SimFile;
-use crate::{EmbeddedStore, Options};
+use crate::simdisk::{SimDirectory, SimFile};
+use crate::space::SpaceSource;
+use crate::{EmbeddedStore, OpenError, Options};
 
-/// The two files of a store on a simulated disk.
+/// The files of a store on a simulated disk.
 #[derive(Clone, Default)]
 struct SimStore {
-    log: SimFile,
+    log: SimDirectory,
     state: SimFile,
 }
 
 impl SimStore {
     fn open(&self, options: Options) -> EmbeddedStore {
-        let files = Files { log: self.log.database(), state: self.state.database(), _lock: None };
-        EmbeddedStore::start(files, options).unwrap()
+        self.try_open(options).unwrap()
+    }
+
+    fn try_open(&self, options: Options) -> Result<EmbeddedStore, OpenError> {
+        self.open_beside(Box::new(Endless), options)
+    }
+
+    fn open_beside(&self, space: Box<dyn SpaceSource>, options: Options) -> Result<EmbeddedStore, OpenError> {
+        let files = Files { log: Box::new(self.log.clone()), state: self.state.database(), space, _lock: None };
+        EmbeddedStore::start(files, options)
+    }
+
+    /// What a power cut leaves; see [`SimFile::after_power_cut`].
+    fn after_power_cut(&self, mut random: impl FnMut(u64) -> u64) -> Self {
+        Self { log: self.log.after_power_cut(&mut random), state: self.state.after_power_cut(&mut random) }
+    }
+}
+
+/// A disk with room for everything.
+struct Endless;
+
+impl SpaceSource for Endless {
+    fn free(&self) -> std::io::Result<u64> {
+        Ok(u64::MAX)
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use redb::Database;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolplane_store::{Commit, CommitOutcome, StoreError};
 
@@ -14,9 +13,10 @@ use crate::checkpoint::{Checkpointer, PoisonOnPanic};
 use crate::fault::Fault;
 use crate::files::DirectoryLock;
 use crate::group::Group;
+use crate::log::Log;
 use crate::operations::{Digest, OperationMemory};
 use crate::shared::{Lower, Shared};
-use crate::tables::LOG;
+use crate::space::SpaceWatch;
 
 /// What the writer is asked to do.
 pub(crate) enum Request {
@@ -47,16 +47,12 @@ pub(crate) struct Writer {
     /// How many commits the last group had.
     pub(crate) company: usize,
     pub(crate) last_lsn: u64,
-    /// Groups up to this one are in the tables and leave the log bit by bit.
-    pub(crate) applied_lsn: u64,
     pub(crate) checkpointer: Checkpointer,
-    pub(crate) log: Database,
-    /// Dropped after the databases: only then may another process have them.
+    pub(crate) log: Log,
+    pub(crate) space: SpaceWatch,
+    /// Dropped after the files: only then may another process have them.
     pub(crate) _lock: Option<DirectoryLock>,
 }
-
-// How many old groups one flush takes out of the log, so that tidying up never holds up a commit for long.
-const TRIM_GROUPS: u64 = 64;
 
 // Commits that come together come together again: a group waits this long at most until it is as large as the last one.
 // A flush costs the machine as much as many commits do, whatever it carries. Lone commits, and pairs, never wait.
@@ -167,31 +163,28 @@ impl Writer {
         let mut decided = Ok(());
         let mut replies = Vec::with_capacity(jobs.len());
         let mut answers = Vec::with_capacity(jobs.len());
+        let space = self.space.look(Instant::now());
         let tables = self.shared.tables.read();
         for job in jobs {
             let Job { commit, operation, reply, .. } = job;
             replies.push(reply);
             if decided.is_ok() {
-                let answer = group.decide(commit, operation, &tables, &mut self.operations);
+                let answer = group.decide(commit, operation, &tables, &mut self.operations, space);
                 decided = answer.map(|answer| answers.push(answer));
             }
         }
         drop(tables);
-        let written = decided.and_then(|()| if group.applied > 0 { self.write_log(&group.log) } else { Ok(()) });
+        let written = decided.and_then(|()| if group.applied > 0 { self.write_log(&mut group.log) } else { Ok(()) });
         match written {
             Ok(()) => Ok(replies.into_iter().zip(answers).collect()),
             Err(fault) => Err((fault, replies)),
         }
     }
 
-    fn write_log(&mut self, encoded: &[u8]) -> Result<(), Fault> {
+    fn write_log(&mut self, record: &mut Vec<u8>) -> Result<(), Fault> {
         let lsn = self.last_lsn + 1;
-        let transaction = self.log.begin_write()?;
-        let mut log = transaction.open_table(LOG)?;
-        log.insert(lsn, encoded)?;
-        trim(&mut log, self.applied_lsn, TRIM_GROUPS)?;
-        drop(log);
-        transaction.commit()?;
+        self.log.append(record, lsn)?;
+        self.space.note_written(record.len());
         self.last_lsn = lsn;
         Ok(())
     }
@@ -247,12 +240,12 @@ impl Writer {
     /// Takes note of a checkpoint that ended; waits for a running one if `wait`.
     fn note_checkpoint(&mut self, wait: bool) -> Result<(), Fault> {
         if let Some(lsn) = self.checkpointer.finished(wait)? {
-            self.applied_lsn = lsn;
+            self.log.retire(lsn)?;
         }
         Ok(())
     }
 
-    /// Moves everything to the tables and empties the log.
+    /// Moves everything to the tables and gives up what the log no longer needs.
     fn settle(&mut self) -> Result<(), Fault> {
         self.note_checkpoint(true)?;
         let empty = self.shared.tables.read().active.is_empty();
@@ -260,26 +253,9 @@ impl Writer {
             self.freeze();
             self.note_checkpoint(true)?;
         }
-        let transaction = self.log.begin_write()?;
-        let mut log = transaction.open_table(LOG)?;
-        trim(&mut log, self.applied_lsn, u64::MAX)?;
-        drop(log);
-        transaction.commit()?;
-        Ok(())
+        self.log.shrink()
     }
 }
 
 type Reply = oneshot::Sender<Result<CommitOutcome, StoreError>>;
 type Answers = Vec<(Reply, Result<CommitOutcome, StoreError>)>;
-
-/// Takes up to `most` of the oldest groups up to `applied` out of the log.
-fn trim(log: &mut redb::Table<'_, u64, &'static [u8]>, applied: u64, most: u64) -> Result<(), Fault> {
-    use redb::ReadableTable;
-    let Some(first) = log.first()?.map(|(lsn, _)| lsn.value()) else { return Ok(()) };
-    if first > applied {
-        return Ok(());
-    }
-    let last = applied.min(first.saturating_add(most - 1));
-    log.retain_in(first..=last, |_, _| false)?;
-    Ok(())
-}

@@ -152,6 +152,9 @@ pub struct Commit {
     pub forget: Vec<String>,
     /// What other processes are told once all of this is applied; see [`Store::hints`](crate::Store::hints).
     pub hints: Vec<Hint>,
+    /// The commit may use the room a store keeps in reserve: set it on what finishes or frees work, never on what
+    /// takes on more. Where nothing is short it makes no difference.
+    pub essential: bool,
 }
 
 /// What became of a commit.

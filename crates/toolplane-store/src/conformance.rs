@@ -3,9 +3,12 @@
 //! A function returns when the promise held and panics with what broke it otherwise; call them from tests only.
 
 mod atomicity;
+mod bounds;
 mod differential;
 mod events;
+mod hints;
 mod index;
+mod random;
 mod records;
 mod replay;
 
@@ -19,15 +22,19 @@ pub use atomicity::{
     concurrent_increments_lose_none, lost_compares_write_nothing, racing_claims_have_one_winner,
     refused_commits_write_nothing,
 };
-pub use differential::Differential;
-pub use events::{appends_must_continue_their_stream, events_page_and_report_their_ends};
+pub use bounds::{bounds_are_judged_after_compares, racing_commits_never_exceed_a_bound};
+pub use differential::{Differential, compare_many};
+pub use events::{appends_must_continue_their_stream, events_page_and_report_their_ends, forgotten_streams_start_over};
+pub use hints::hints_change_nothing;
 pub use index::{
     index_names_and_lengths_follow_the_entries, members_are_unique_and_ordered, scans_page_in_both_directions,
 };
 pub use records::{clock_never_goes_back, keys_page_in_id_order, records_read_back_with_their_versions};
 pub use replay::{operations_apply_once, unapplied_operations_are_not_remembered};
 
-use crate::{Append, Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, Store, StoreError, Versioned, Write};
+use crate::{
+    Append, Bound, Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, Store, StoreError, Versioned, Write,
+};
 
 /// Runs the whole suite, asking `factory` for a fresh, empty store for each promise.
 pub async fn run_all<F, Made>(factory: F)
@@ -42,11 +49,15 @@ where
     refused_commits_write_nothing(&*factory().await).await;
     racing_claims_have_one_winner(factory().await).await;
     concurrent_increments_lose_none(factory().await).await;
+    bounds_are_judged_after_compares(&*factory().await).await;
+    racing_commits_never_exceed_a_bound(factory().await).await;
     members_are_unique_and_ordered(&*factory().await).await;
     scans_page_in_both_directions(&*factory().await).await;
     index_names_and_lengths_follow_the_entries(&*factory().await).await;
     appends_must_continue_their_stream(&*factory().await).await;
     events_page_and_report_their_ends(&*factory().await).await;
+    forgotten_streams_start_over(&*factory().await).await;
+    hints_change_nothing(&*factory().await).await;
     operations_apply_once(&*factory().await).await;
     unapplied_operations_are_not_remembered(&*factory().await).await;
     for seed in 1..=4 {
@@ -55,6 +66,7 @@ where
         run.steps(&*store, 200).await;
         run.compare(&*store).await;
     }
+    compare_many(&*factory().await, 1_000..1_050, 40).await;
 }
 
 #[expect(clippy::panic, reason = "the suite reports a broken promise the way tests do")]
@@ -111,12 +123,20 @@ fn leave(index: &str, member: &str) -> IndexOp {
     IndexOp::Remove { index: index.to_owned(), member: member.to_owned() }
 }
 
+fn below(limit: u64, index: &str) -> Bound {
+    Bound { index: index.to_owned(), below: limit }
+}
+
 fn moves(index: impl Into<Vec<IndexOp>>) -> Commit {
     Commit { index: index.into(), ..Commit::default() }
 }
 
 fn append(stream: &str, first_seq: u64, events: &[&str]) -> Append {
     Append { stream: stream.to_owned(), first_seq, events: events.iter().map(|event| text(event)).collect() }
+}
+
+fn forgets(streams: &[&str]) -> Commit {
+    Commit { forget: streams.iter().map(|stream| (*stream).to_owned()).collect(), ..Commit::default() }
 }
 
 fn appends(events: impl Into<Vec<Append>>) -> Commit {

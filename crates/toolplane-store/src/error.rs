@@ -59,6 +59,14 @@ pub enum StoreError {
         /// Where, and what was met there.
         reason: String,
     },
+    /// The room that is left is kept for [essential](crate::Commit::essential) commits. Nothing was written.
+    #[error("the store's disk has {free} bytes free, and the last {reserve} are kept for work that is under way")]
+    DiskFull {
+        /// The room left, in bytes.
+        free: u64,
+        /// The reserve, in bytes.
+        reserve: u64,
+    },
     /// The commit is larger than a store takes. Nothing was written.
     #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
     TooLarge {
@@ -81,6 +89,7 @@ impl StoreError {
             Self::SequenceGap { .. } => "store.sequence_gap",
             Self::InvalidCommit { .. } => "store.invalid_commit",
             Self::Corrupt { .. } => "store.corrupt",
+            Self::DiskFull { .. } => "store.disk_full",
             Self::TooLarge { .. } => "store.too_large",
         }
     }
@@ -91,7 +100,7 @@ impl StoreError {
     /// decides again may succeed.
     pub fn retry(&self) -> Retry {
         match self {
-            Self::Unavailable { .. } | Self::SequenceGap { .. } => Retry::Definite,
+            Self::Unavailable { .. } | Self::SequenceGap { .. } | Self::DiskFull { .. } => Retry::Definite,
             Self::OutcomeUnknown { .. } => Retry::Ambiguous,
             Self::InvalidCommit { .. } | Self::TooLarge { .. } => Retry::Never,
             Self::Poisoned { .. } | Self::Corrupt { .. } => Retry::Fatal,

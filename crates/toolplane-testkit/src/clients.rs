@@ -1,9 +1,10 @@
-//! Clients of one endpoint.
+//! Clients of a cluster: of one process, or of one for each role.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Status, TimeoutExpired};
 use toolplane_proto::v1::JsonPayload;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::json_payload::Body;
@@ -11,42 +12,69 @@ use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 
 use crate::Problem;
+use crate::layout::RoleName;
 
-/// Clients that share one connection, which is made on first use and made again when it breaks.
+/// Clients of a cluster. Connections are made on first use and made again when they break.
 #[derive(Clone, Debug)]
 pub struct Clients {
-    channel: Channel,
+    surface: Channel,
+    permission: Channel,
+    scheduler: Channel,
 }
 
 impl Clients {
-    /// Clients of `endpoint`, e.g. `http://127.0.0.1:7420`.
+    /// Clients of one process, e.g. `http://127.0.0.1:7420`, that share one connection.
     pub fn of(endpoint: &str) -> Result<Self, Problem> {
-        let channel = Endpoint::from_shared(endpoint.to_owned())?
-            .connect_timeout(Duration::from_secs(5))
-            .tcp_nodelay(true)
-            .connect_lazy();
-        Ok(Self { channel })
+        let channel = channel(endpoint)?;
+        Ok(Self { surface: channel.clone(), permission: channel.clone(), scheduler: channel })
     }
 
-    /// The connection.
+    /// Clients of three processes, one for each role that is called.
+    pub fn of_roles(surface: &str, permission: &str, scheduler: &str) -> Result<Self, Problem> {
+        Ok(Self { surface: channel(surface)?, permission: channel(permission)?, scheduler: channel(scheduler)? })
+    }
+
+    /// The connection to the scheduler.
     pub fn channel(&self) -> Channel {
-        self.channel.clone()
+        self.scheduler.clone()
+    }
+
+    /// The connection to a role; of an executor, which does not listen, the scheduler's.
+    pub fn channel_of(&self, role: RoleName) -> Channel {
+        match role {
+            RoleName::Surface => self.surface.clone(),
+            RoleName::Permission => self.permission.clone(),
+            RoleName::Scheduler | RoleName::Executor => self.scheduler.clone(),
+        }
     }
 
     /// Declarations, surfaces, search.
     pub fn surfaces(&self) -> SurfaceServiceClient<Channel> {
-        SurfaceServiceClient::new(self.channel())
+        SurfaceServiceClient::new(self.surface.clone())
     }
 
     /// Rules and approvals.
     pub fn permissions(&self) -> PermissionServiceClient<Channel> {
-        PermissionServiceClient::new(self.channel())
+        PermissionServiceClient::new(self.permission.clone())
     }
 
     /// Calls and their results.
     pub fn invocations(&self) -> InvocationServiceClient<Channel> {
-        InvocationServiceClient::new(self.channel())
+        InvocationServiceClient::new(self.scheduler.clone())
     }
+}
+
+fn channel(endpoint: &str) -> Result<Channel, Problem> {
+    let endpoint = Endpoint::from_shared(endpoint.to_owned())?;
+    Ok(endpoint.connect_timeout(Duration::from_secs(5)).tcp_nodelay(true).connect_lazy())
+}
+
+/// Whether a failed call may be tried again as it is: the process was away or its connection broke, which other clients
+/// report as `UNAVAILABLE` and this one under several names.
+pub fn is_away(status: &Status) -> bool {
+    // A status that came from a server was caused by nothing here.
+    let broke = std::error::Error::source(status).is_some_and(|cause| !cause.is::<TimeoutExpired>());
+    status.code() == Code::Unavailable || broke
 }
 
 /// A JSON value to send, as its exact bytes.

@@ -1,19 +1,25 @@
 //! What tests, demos and benches need around a real cluster: processes to start and kill, free ports, an OTLP receiver,
-//! the example tools, and the environments of other languages.
+//! Redis servers, a faulty network, the example tools, and the environments of other languages.
 //!
 //! Nothing in here stands in for a part of the cluster. Only tests and `xtask` programs may depend on this crate.
 
 pub mod binary;
 pub mod clients;
 pub mod cluster;
+pub mod layout;
 pub mod otlp;
 pub mod polyglot;
 pub mod ports;
 pub mod process;
+pub mod processes;
+pub mod proxy;
+pub mod redis;
 pub mod tools;
 pub mod trace;
 
 mod problem;
 
 pub use cluster::{Cluster, Options};
+pub use layout::{Layout, RoleName};
 pub use problem::Problem;
+pub use processes::Processes;

@@ -60,6 +60,26 @@ impl Process {
         let _ = self.child.wait();
     }
 
+    /// SIGSTOP: the process stands still until it is resumed, or killed.
+    pub fn pause(&mut self) -> Result<(), Problem> {
+        self.signal(Signal::STOP)
+    }
+
+    /// SIGCONT.
+    pub fn resume(&mut self) -> Result<(), Problem> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&mut self, signal: Signal) -> Result<(), Problem> {
+        self.expect_running()?;
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let id = id.ok_or_else(|| Problem::Missing(format!("{} has no process id", self.name)))?;
+        kill_process(id, signal).map_err(|error| Problem::Program {
+            what: format!("sending a signal to {}", self.name),
+            said: error.to_string(),
+        })
+    }
+
     /// SIGTERM, then waits at most `patience` for the end.
     pub async fn terminate(&mut self, patience: Duration) -> Result<ExitStatus, Problem> {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);

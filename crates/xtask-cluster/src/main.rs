@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod cluster;
 mod demo;
+mod redis;
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask-cluster", disable_help_subcommand = true)]
@@ -19,7 +21,12 @@ enum Command {
     /// One job from declaration to trace.
     Demo,
     /// The whole way of a call, beside a raw gRPC echo.
-    BenchChain(bench::Args),
+    BenchChain(bench::chain::Args),
+    /// Claims from a long queue beside claims from a short one.
+    BenchQueue(bench::queue::Args),
+    /// A cluster of many processes that outlives the command.
+    #[command(subcommand)]
+    Cluster(cluster::Command),
     /// The echo the bench compares with, as a process of its own.
     #[command(hide = true)]
     EchoServer {
@@ -32,7 +39,9 @@ enum Command {
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo => demo::run().await,
-        Command::BenchChain(args) => bench::run(&args).await,
+        Command::BenchChain(args) => bench::chain::run(&args).await,
+        Command::BenchQueue(args) => bench::queue::run(&args).await,
+        Command::Cluster(command) => cluster::run(command).await,
         Command::EchoServer { port } => bench::serve_echo(port).await,
     };
     match outcome {

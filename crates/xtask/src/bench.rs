@@ -3,46 +3,79 @@
 use std::process::Command;
 
 use crate::command::{self, TaskError};
-use crate::programs;
+use crate::{needs, programs};
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The bench.
-    #[arg(value_enum)]
+    #[command(subcommand)]
     bench: Bench,
-    /// The store under the cluster.
-    #[arg(long, value_enum, default_value_t = Store::Embedded)]
-    store: Store,
-    /// How long each case runs.
-    #[arg(long, default_value_t = 8)]
-    seconds: u64,
 }
 
 /// The benches there are.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Debug, clap::Subcommand)]
 enum Bench {
-    /// The whole way of a call to a tool that does nothing, beside a raw gRPC echo.
-    Chain,
+    /// The whole way of a call to a tool that does nothing, beside a raw gRPC echo and the bare commits of such a call.
+    Chain {
+        /// The store under the cluster.
+        #[arg(long, value_enum, default_value_t = Store::Embedded)]
+        store: Store,
+        /// One: all roles in one process. More: so many schedulers and executors, and every role a process of its own.
+        #[arg(long, default_value_t = 1)]
+        schedulers: u32,
+        /// How long each case runs.
+        #[arg(long, default_value_t = 8)]
+        seconds: u64,
+    },
+    /// What a claim costs when a million calls wait, and what a waiting call takes.
+    Queue {
+        /// The store.
+        #[arg(long, value_enum, default_value_t = Store::Redis)]
+        store: Store,
+        /// Calls that wait.
+        #[arg(long, default_value_t = 1_000_000)]
+        records: u64,
+    },
 }
 
 /// The stores there are.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Store {
     /// The durable store inside the process.
     Embedded,
+    /// A Redis server of the bench's own, which syncs every write.
+    Redis,
+}
+
+impl Store {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+            Self::Redis => "redis",
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
-    let Bench::Chain = args.bench;
-    let Store::Embedded = args.store;
     let programs = programs::build(true)?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
-    bench
-        .current_dir(command::root())
-        .args(["bench-chain", "--store", "embedded", "--seconds", &args.seconds.to_string()])
-        .arg("--out")
-        .arg(command::target().join("bench/chain.json"))
-        .env("TOOLPLANE_BIN", programs.join("toolplane"));
+    bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
+    let (store, figures) = match &args.bench {
+        Bench::Chain { store, schedulers, seconds } => {
+            bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
+            let name = store.as_str();
+            let many = if *schedulers > 1 { format!("-{schedulers}") } else { String::new() };
+            (*store, format!("chain-{name}{many}.json"))
+        }
+        Bench::Queue { store, records } => {
+            bench.args(["bench-queue", "--records", &records.to_string()]);
+            (*store, format!("queue-{}.json", store.as_str()))
+        }
+    };
+    if store == Store::Redis {
+        needs::redis()?;
+    }
+    bench.args(["--store", store.as_str(), "--out"]).arg(command::target().join("bench").join(figures));
     command::run(bench)
 }

@@ -8,15 +8,17 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod cluster;
 mod command;
 mod demo;
+mod faults;
 mod generate;
 mod needs;
 mod programs;
 mod test;
 mod tidy;
 
-/// Demo, tests, benches, generated files and house checks of Toolplane.
+/// Demo, tests, clusters, faults, benches, generated files and house checks of Toolplane.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Cli {
@@ -30,6 +32,11 @@ enum Command {
     Demo(demo::Args),
     /// Install or find what tests need, then run every test.
     Test(test::Args),
+    /// Start, look at, hurt and stop a cluster of many processes.
+    #[command(subcommand)]
+    Cluster(cluster::Action),
+    /// Kill, pause and cut off processes under load, and judge what is left.
+    Faults(faults::Args),
     /// Measure; results also go to `target/bench/`.
     Bench(bench::Args),
     /// Write the generated files: Rust code and descriptors of the protos, JSON schemas.
@@ -42,6 +49,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Cluster(action) => cluster::run(&action),
+        Command::Faults(args) => faults::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Gen => generate::run(),
         Command::Tidy => tidy::run(),

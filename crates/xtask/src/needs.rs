@@ -1,4 +1,5 @@
-//! What the machine must have, installed where that is possible: the sandbox program, and environments of other languages.
+//! What the machine must have, installed where that is possible: the sandbox program, Redis, and environments of other
+//! languages.
 
 use std::fs;
 use std::path::Path;
@@ -24,6 +25,21 @@ pub(crate) fn bubblewrap() {
         println!("could not install it: install `bubblewrap` with the system's package manager.");
         println!("without it no shell and no process tool runs; each such call ends as a capability gap.");
     }
+}
+
+/// Makes sure of `redis-server`, for clusters and tests on the shared store. The service that the package may start is left
+/// alone: everything of ours has a port and a folder of its own.
+pub(crate) fn redis() -> Result<(), TaskError> {
+    if command::works("redis-server", &["--version"]) {
+        return Ok(());
+    }
+    println!("`redis-server` is missing; installing the package `redis-server` ...");
+    let installed = apt(&["update", "-qq"]) && apt(&["install", "-y", "-qq", "redis-server"]);
+    if installed && command::works("redis-server", &["--version"]) {
+        return Ok(());
+    }
+    let advice = "cannot install `redis-server`: install it (7.0 or newer) with the system's package manager";
+    Err(TaskError::Answer(advice.to_owned()))
 }
 
 fn apt(args: &[&str]) -> bool {

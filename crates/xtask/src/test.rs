@@ -22,6 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     needs::bubblewrap();
+    needs::redis()?;
     needs::python()?;
     needs::node()?;
     if args.prepare {

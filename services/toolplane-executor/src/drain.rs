@@ -6,8 +6,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::executor::Core;
-use crate::leases::Stop;
+use crate::seat::Stop;
 
+/// How long calls that can run elsewhere may take to end before they are given back.
+const RELEASE_AFTER: Duration = Duration::from_secs(1);
 /// How long stopped executions may take to end once the drain's own time is up.
 const STOP_BOUND: Duration = Duration::from_secs(3);
 /// How long the scheduler may take to acknowledge the last reports.
@@ -23,10 +25,10 @@ pub(crate) async fn run(core: Arc<Core>) {
         seat.stop(Stop::Shutdown);
         core.outbox.released(seat.lease.clone(), "draining");
     }
-    let busy = core.leases.busy();
+    let (busy, until) = (core.leases.busy(), Instant::now() + core.options.drain);
     tracing::info!(busy, bound_ms = core.options.drain.as_millis(), "executor drains");
     tokio::select! {
-        _ = settled(&core, Instant::now() + core.options.drain, |core| core.leases.busy() == 0) => {}
+        () = finish(&core, until) => {}
         () = core.shutdown.forced() => {}
     }
     let late = core.leases.running();
@@ -43,10 +45,22 @@ pub(crate) async fn run(core: Arc<Core>) {
         // The scheduler settles them by their leases.
         tracing::warn!(left = core.leases.len(), "the scheduler did not acknowledge every report");
     }
-    core.outbox.goodbye();
+    core.end_drain();
     // The session ends by itself when the scheduler answers the goodbye; this is for one that does not.
     tokio::time::sleep(GOODBYE_BOUND).await;
     tracing::info!("executor ended");
+}
+
+/// Waits for running calls until `until`. Where others can take them, those that may be repeated are given back before.
+async fn finish(core: &Core, until: Instant) {
+    let release_at = (Instant::now() + RELEASE_AFTER).min(until);
+    let others = core.options.own_thread;
+    if others && !settled(core, release_at, |core| core.leases.busy() == 0).await {
+        for seat in core.leases.running().into_iter().filter(|seat| seat.nature.idempotent) {
+            seat.stop(Stop::Shutdown);
+        }
+    }
+    settled(core, until, |core| core.leases.busy() == 0).await;
 }
 
 /// Waits until `state` holds; false when `until` came first.

@@ -3,21 +3,26 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tokio::sync::{Semaphore, watch};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
 use toolplane_execution::Toolbox;
 use toolplane_proto::v1::WorkerHello;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::Shutdown;
 
+use crate::beats;
 use crate::capabilities::Capabilities;
 use crate::drain;
 use crate::error::ExecutorError;
+use crate::execution;
 use crate::identity::Identity;
+use crate::journal::{Finished, Journal};
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::outbox::Outbox;
-use crate::session::{self, Connect};
+use crate::schedulers::Schedulers;
+use crate::session;
+use crate::terms::Terms;
 use crate::upload::Uploader;
 
 /// Bytes of one text or JSON value in a report until a scheduler says otherwise.
@@ -45,6 +50,11 @@ pub(crate) struct Core {
     pub(crate) capabilities: Capabilities,
     pub(crate) leases: Leases,
     pub(crate) outbox: Outbox,
+    pub(crate) journal: Journal,
+    pub(crate) terms: Terms,
+    /// Rings when a lease should be renewed at once.
+    pub(crate) beat_now: Notify,
+    pub(crate) schedulers: Schedulers,
     pub(crate) uploader: Uploader,
     pub(crate) slots: Semaphore,
     /// Where tools run; never the session's own thread.
@@ -54,23 +64,25 @@ pub(crate) struct Core {
     /// Cancelled when the drain's time is up: what is still being kept is given up.
     pub(crate) hurry: CancellationToken,
     draining: AtomicBool,
+    drained: AtomicBool,
     inline_bytes: AtomicU64,
 }
 
 impl Executor {
-    /// Takes the worker's identity and starts its session with the scheduler that `connect` leads to. Returns at once;
-    /// the scheduler may be away. Must be called within a multi-threaded runtime, which then runs the tools.
+    /// Takes the worker's identity and starts its session with one of `schedulers`. Returns at once; they may be away. Must
+    /// be called within a multi-threaded runtime, which then runs the tools.
     ///
     /// `shutdown` drains the worker: it takes no more calls, gives back what has not begun, lets what runs finish within
     /// [`Options::drain`], and says goodbye.
     pub fn start(
         options: Options,
         toolbox: Arc<Toolbox>,
-        connect: Connect,
+        schedulers: Schedulers,
         shutdown: Shutdown,
     ) -> Result<Handle, ExecutorError> {
         let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
         let capabilities = Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?;
+        let (journal, left) = Journal::open(&identity.home.join("journal"))?;
         announce(&identity, &options, &capabilities);
         let slots = options.slots.max(1) as usize;
         let (connected, seen_connected) = watch::channel(false);
@@ -79,13 +91,18 @@ impl Executor {
             capabilities,
             leases: Leases::new(slots),
             outbox: Outbox::default(),
-            uploader: Uploader::new(connect.clone(), options.upload_patience),
+            journal,
+            terms: Terms::default(),
+            beat_now: Notify::new(),
+            uploader: Uploader::new(schedulers.clone()),
+            schedulers,
             slots: Semaphore::new(slots),
             runtime: tokio::runtime::Handle::current(),
             shutdown,
             connected,
             hurry: CancellationToken::new(),
             draining: AtomicBool::new(false),
+            drained: AtomicBool::new(false),
             inline_bytes: AtomicU64::new(DEFAULT_INLINE_BYTES),
             options,
             identity,
@@ -95,7 +112,7 @@ impl Executor {
             incarnation: core.identity.incarnation.clone(),
             capabilities: core.capabilities.clone(),
             connected: seen_connected,
-            ended: spawn_session(core, connect)?,
+            ended: spawn_session(core, left)?,
         };
         Ok(handle)
     }
@@ -103,14 +120,22 @@ impl Executor {
 
 /// The stream and everything that keeps leases alive, on a thread of its own where [`Options::own_thread`] says so: a
 /// tool that keeps every thread of the runtime busy then delays its own end, never a heartbeat.
-fn spawn_session(core: Arc<Core>, connect: Connect) -> Result<watch::Receiver<bool>, ExecutorError> {
+///
+/// `left` are endings of an earlier start; they are finished before the worker introduces itself.
+fn spawn_session(core: Arc<Core>, left: Vec<Finished>) -> Result<watch::Receiver<bool>, ExecutorError> {
     let (ended, seen_ended) = watch::channel(false);
     let own_thread = core.options.own_thread;
+    let over = CancellationToken::new();
+    beats::spawn(core.clone(), over.clone())?;
     let session = async move {
         // Also when the session panics: whoever waits must not wait for ever.
-        let _ended = Ended(ended);
+        let _ended = Ended(ended, over.drop_guard());
+        let work = async {
+            execution::report_recovered(&core, left).await;
+            session::run(core.clone()).await;
+        };
         tokio::select! {
-            () = session::run(core.clone(), connect) => {}
+            () = work => {}
             () = drain::run(core.clone()) => {}
         }
     };
@@ -125,7 +150,8 @@ fn spawn_session(core: Arc<Core>, connect: Connect) -> Result<watch::Receiver<bo
     Ok(seen_ended)
 }
 
-struct Ended(watch::Sender<bool>);
+/// Says that the session ended; with it the heartbeats do, last of all.
+struct Ended(watch::Sender<bool>, #[expect(dead_code, reason = "only its drop matters")] DropGuard);
 
 impl Drop for Ended {
     fn drop(&mut self) {
@@ -177,6 +203,16 @@ impl Core {
         self.draining.load(Ordering::Acquire)
     }
 
+    /// Everything is said; the goodbye is for good.
+    pub(crate) fn end_drain(&self) {
+        self.drained.store(true, Ordering::Release);
+        self.outbox.goodbye();
+    }
+
+    pub(crate) fn is_drained(&self) -> bool {
+        self.drained.load(Ordering::Acquire)
+    }
+
     /// Most bytes of one text or JSON value in a report.
     pub(crate) fn inline_bytes(&self) -> u64 {
         self.inline_bytes.load(Ordering::Relaxed)
@@ -186,7 +222,7 @@ impl Core {
         self.inline_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// How this worker introduces itself; the held leases are added by the outbox.
+    /// How this worker introduces itself; what it holds is added by the outbox.
     pub(crate) fn hello(&self) -> WorkerHello {
         WorkerHello {
             worker_id: self.identity.worker_id.to_string(),
@@ -197,6 +233,7 @@ impl Core {
             gaps: self.capabilities.gaps.clone(),
             posture: Some((&self.capabilities.posture).into()),
             held: Vec::new(),
+            finished: Vec::new(),
             // The lock is ours, so no earlier start lives, and its tools died with it.
             previous_incarnation_dead: true,
         }

@@ -20,6 +20,8 @@ pub(crate) struct Identity {
     pub(crate) worker_id: WorkerId,
     /// New at every start.
     pub(crate) incarnation: String,
+    /// The directory that is this worker's alone while it lives.
+    pub(crate) home: PathBuf,
     /// Locked until the process ends. Tools are killed with their worker (the sandbox dies with its parent), so whoever
     /// gets this lock knows that nothing of an earlier start is left.
     _lock: File,
@@ -37,7 +39,7 @@ impl Identity {
             Some(worker_id) => worker_id,
             None => kept_name(&home)?,
         };
-        Ok(Self { worker_id, incarnation: Uuid::new_v4().simple().to_string(), _lock: lock })
+        Ok(Self { worker_id, incarnation: Uuid::new_v4().simple().to_string(), home, _lock: lock })
     }
 }
 

@@ -6,75 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use toolplane_proto::v1::{ExecutionDone, LeaseRef};
-use toolplane_records::vocabulary::AbortReason;
+use toolplane_proto::v1::{ExecutionDone, InputRequested, LeaseRef};
+
+use crate::clock::Moment;
+use crate::seat::{Seat, Stop};
+use crate::terms::Terms;
 
 #[cfg(test)]
 mod tests;
-
-/// Why an execution is to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The scheduler asks for it and wants to hear how it ended.
-    Cancel(AbortReason),
-    /// This worker ends.
-    Shutdown,
-    /// The lease is somebody else's: nothing may be reported any more.
-    Fenced,
-}
-
-/// One call at this worker, from its offer to the acknowledgement of its end.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    pub(crate) lease: LeaseRef,
-    /// May be repeated, so it starts without asking and can be given back while it runs.
-    pub(crate) idempotent: bool,
-    pub(crate) supports_cancel: bool,
-    /// Cancelled with the first stop.
-    pub(crate) stopped: CancellationToken,
-    stop: Mutex<Option<Stop>>,
-    grant: Mutex<Option<oneshot::Sender<()>>>,
-}
-
-impl Seat {
-    pub(crate) fn new(lease: LeaseRef, idempotent: bool, supports_cancel: bool) -> Self {
-        let stopped = CancellationToken::new();
-        Self { lease, idempotent, supports_cancel, stopped, stop: Mutex::default(), grant: Mutex::default() }
-    }
-
-    /// Asks the execution to stop. The first reason stays.
-    pub(crate) fn stop(&self, why: Stop) {
-        self.stop.lock().get_or_insert(why);
-        self.stopped.cancel();
-    }
-
-    /// Why the execution is to stop, if it is.
-    pub(crate) fn stop_reason(&self) -> Option<Stop> {
-        *self.stop.lock()
-    }
-
-    /// Resolves when the scheduler grants the start.
-    pub(crate) fn expect_grant(&self) -> oneshot::Receiver<()> {
-        let (sender, receiver) = oneshot::channel();
-        *self.grant.lock() = Some(sender);
-        receiver
-    }
-
-    /// The scheduler granted the start. A second grant changes nothing.
-    pub(crate) fn granted(&self) {
-        if let Some(sender) = self.grant.lock().take() {
-            let _ = sender.send(());
-        }
-    }
-
-    /// Whether the scheduler was asked for the start and has not answered.
-    fn awaits_grant(&self) -> bool {
-        self.grant.lock().is_some()
-    }
-}
 
 #[derive(Debug)]
 enum Phase {
@@ -101,10 +42,12 @@ struct Held {
 /// What to say first on a new stream.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Every lease held.
+    /// Every lease whose call has not ended.
     pub(crate) held: Vec<LeaseRef>,
     /// Those that were asked to start.
     pub(crate) asked: Vec<LeaseRef>,
+    /// Questions without an answer.
+    pub(crate) questions: Vec<InputRequested>,
     /// Ends that were not acknowledged.
     pub(crate) ended: Vec<ExecutionDone>,
 }
@@ -114,6 +57,27 @@ struct Table {
     held: HashMap<LeaseRef, Held>,
     /// How many of them wait or run.
     busy: usize,
+}
+
+impl Table {
+    fn remove(&mut self, lease: &LeaseRef) -> Option<Arc<Seat>> {
+        let removed = self.held.remove(lease)?;
+        self.busy -= usize::from(removed.phase.is_open());
+        Some(removed.seat)
+    }
+}
+
+/// What became of an offer.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It has a seat now. An earlier lease of the same call that was still held is this one; it is no longer.
+    Seated { earlier: Option<Arc<Seat>> },
+    /// It came before, and the call has not ended.
+    Again(Arc<Seat>),
+    /// It came before, and the call has ended like this.
+    Over(Box<ExecutionDone>),
+    /// A later lease of the same call is held.
+    Stale,
 }
 
 /// All seats.
@@ -130,13 +94,26 @@ impl Leases {
         Self { table: Mutex::default(), slots, changed: Notify::new() }
     }
 
-    /// Takes a seat; false when the lease has one already (a repeated offer).
-    pub(crate) fn seat(&self, seat: Arc<Seat>) -> bool {
+    /// Takes a seat, once per lease. A newer lease of a call ends the older one: two executions of a call are one too
+    /// many.
+    pub(crate) fn seat(&self, seat: Arc<Seat>) -> Taken {
         let mut table = self.table.lock();
-        let Entry::Vacant(place) = table.held.entry(seat.lease.clone()) else { return false };
-        place.insert(Held { seat, phase: Phase::Waiting });
-        table.busy += 1;
-        true
+        if let Some(held) = table.held.get(&seat.lease) {
+            return match &held.phase {
+                Phase::Ended(done, _) => Taken::Over(done.clone()),
+                _ => Taken::Again(held.seat.clone()),
+            };
+        }
+        let other = table.held.keys().find(|lease| lease.invocation_id == seat.lease.invocation_id).cloned();
+        if other.as_ref().is_some_and(|other| other.lease_no > seat.lease.lease_no) {
+            return Taken::Stale;
+        }
+        let earlier = other.and_then(|other| table.remove(&other));
+        if let Entry::Vacant(place) = table.held.entry(seat.lease.clone()) {
+            place.insert(Held { seat, phase: Phase::Waiting });
+            table.busy += 1;
+        }
+        Taken::Seated { earlier }
     }
 
     /// The seat of a lease, while it is held.
@@ -191,12 +168,16 @@ impl Leases {
 
     /// The lease is no longer ours, for whatever reason.
     pub(crate) fn forget(&self, lease: &LeaseRef) -> Option<Arc<Seat>> {
-        let mut table = self.table.lock();
-        let forgotten = table.held.remove(lease)?;
-        table.busy -= usize::from(forgotten.phase.is_open());
-        drop(table);
+        let forgotten = self.table.lock().remove(lease)?;
         self.changed.notify_waiters();
-        Some(forgotten.seat)
+        Some(forgotten)
+    }
+
+    /// Questions that were said at least `patience` ago and not answered, to be said again now.
+    pub(crate) fn unanswered(&self, patience: Duration) -> Vec<InputRequested> {
+        let table = self.table.lock();
+        let running = table.held.values().filter(|held| matches!(held.phase, Phase::Running));
+        running.filter_map(|held| held.seat.questions.said_before(patience)).collect()
     }
 
     /// Removes every seat that has not begun, to be given back.
@@ -208,6 +189,31 @@ impl Leases {
         drop(table);
         self.changed.notify_waiters();
         waiting
+    }
+
+    /// Seats whose lease is to be renewed at `now`: those of calls that are here for a while, and those whose start waits
+    /// for it.
+    pub(crate) fn due(&self, terms: &Terms, now: Moment) -> Vec<Arc<Seat>> {
+        let table = self.table.lock();
+        let due = table.held.values().filter(|held| {
+            let seat = &held.seat;
+            let waits = matches!(held.phase, Phase::Waiting)
+                && (seat.must_be_renewed_first() || terms.too_doubtful_to_start(seat.last_renewed().age(now)));
+            waits || seat.taken().age(now) >= terms.renew_from()
+        });
+        due.map(|held| held.seat.clone()).collect()
+    }
+
+    /// Seats of running calls that hold an exclusive lock under a lease nobody can be sure of at `now`.
+    pub(crate) fn in_doubt(&self, terms: &Terms, now: Moment) -> Vec<Arc<Seat>> {
+        let table = self.table.lock();
+        let running = table.held.values().filter(|held| matches!(held.phase, Phase::Running));
+        let holders = running.map(|held| &held.seat).filter(|seat| seat.nature.exclusive_lock);
+        holders
+            .filter(|seat| terms.too_doubtful_to_hold(seat.last_renewed().age(now)))
+            .filter(|seat| !matches!(seat.stop_reason(), Some(Stop::InDoubt | Stop::Fenced)))
+            .cloned()
+            .collect()
     }
 
     /// Seats whose execution runs now.
@@ -246,12 +252,16 @@ impl Leases {
         let table = self.table.lock();
         let mut snapshot = Snapshot::default();
         for (lease, held) in &table.held {
-            snapshot.held.push(lease.clone());
             match &held.phase {
                 Phase::Waiting if held.seat.awaits_grant() => snapshot.asked.push(lease.clone()),
-                Phase::Ended(done, _) => snapshot.ended.push(done.as_ref().clone()),
-                _ => {}
+                Phase::Running => snapshot.questions.extend(held.seat.questions.unanswered()),
+                Phase::Ended(done, _) => {
+                    snapshot.ended.push(done.as_ref().clone());
+                    continue;
+                }
+                Phase::Waiting => {}
             }
+            snapshot.held.push(lease.clone());
         }
         snapshot
     }

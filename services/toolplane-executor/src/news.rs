@@ -10,8 +10,8 @@ use toolplane_proto::v1::ToolProgress;
 use toolplane_records::vocabulary::ProgressStatus;
 
 use crate::executor::Core;
-use crate::leases::Seat;
 use crate::outcome::{millis, timestamp};
+use crate::seat::Seat;
 
 /// Hands the updates of one execution to the outbox, where a newer one replaces one that was not sent yet.
 #[derive(Debug)]

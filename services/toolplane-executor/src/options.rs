@@ -18,7 +18,7 @@ pub struct Options {
     pub slots: u32,
     /// Pools served, of those this machine can serve; all of them when absent.
     pub pools: Option<Vec<String>>,
-    /// Where the worker keeps its name and its lock, below `executor/`.
+    /// Where the worker keeps its name, its lock and its journal, below `executor/`.
     pub data_dir: PathBuf,
     /// How long running calls may go on after a stop was asked for.
     pub drain: Duration,
@@ -26,8 +26,11 @@ pub struct Options {
     pub max_message_bytes: usize,
     /// Most bytes of one output that are uploaded; larger ones are cut to a preview.
     pub max_persist_bytes: u64,
-    /// How long an upload is tried before the output is cut to a preview.
-    pub upload_patience: Duration,
+    /// How long a finished call waits for its outputs to be kept before they are cut to previews. It waits shorter when
+    /// the scheduler would give the call up before.
+    pub persist_timeout: Duration,
+    /// Calls that worked at least this long go through the journal although they could be repeated.
+    pub journal_after: Duration,
     /// Where HTTP tools may go.
     pub(crate) egress: Egress,
     /// How a span of a call hangs on the span that queued it.
@@ -60,7 +63,8 @@ impl Options {
             drain: config.server.drain_timeout(),
             max_message_bytes: config.server.max_message_bytes,
             max_persist_bytes: config.objects.max_bytes,
-            upload_patience: Duration::from_secs(20),
+            persist_timeout: Duration::from_secs(300),
+            journal_after: Duration::from_secs(1),
             egress,
             queue_parenting: config.telemetry.queue_parenting,
             capture_content: config.telemetry.capture_content,

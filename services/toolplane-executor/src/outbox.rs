@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{
-    CancelAcknowledged, ExecutionDone, LeaseReceived, LeaseRef, LeaseReleased, ProgressReported, StartRequested,
-    ToolProgress, WorkRequest, WorkerGoodbye, WorkerHeartbeat, WorkerHello, WorkerReady, WorkerReport,
+    CancelAcknowledged, ExecutionDone, InputRequested, LeaseReceived, LeaseRef, LeaseReleased, ProgressReported,
+    StartRequested, ToolProgress, WorkRequest, WorkerGoodbye, WorkerHeartbeat, WorkerHello, WorkerReady, WorkerReport,
 };
 
 use crate::leases::{Leases, Snapshot};
@@ -40,6 +40,8 @@ struct State {
     /// In the order they fall due.
     receipts: VecDeque<(Instant, LeaseRef)>,
     heartbeat: bool,
+    /// The heartbeats of the stream renew the leases: the scheduler knows no others.
+    renew: bool,
     /// Free slots in all are to be told anew.
     ready: bool,
     /// No new calls are wanted.
@@ -113,7 +115,17 @@ impl Outbox {
         self.push(Report::CancelAcknowledged(CancelAcknowledged { lease: Some(lease), supported }));
     }
 
-    /// Renews every lease with the next message.
+    /// Puts a question.
+    pub(crate) fn input_requested(&self, question: InputRequested) {
+        self.push(Report::InputRequested(question));
+    }
+
+    /// Whether the heartbeats of the stream are to renew the leases; usually there are others for that.
+    pub(crate) fn renew_on_stream(&self, renew: bool) {
+        self.0.lock().renew = renew;
+    }
+
+    /// Shows a sign of life with the next message.
     pub(crate) fn heartbeat(&self) {
         let mut state = self.0.lock();
         state.heartbeat = true;
@@ -191,10 +203,12 @@ impl State {
             old.notify_one();
         }
         let kept = std::mem::take(&mut self.queue).into_iter().filter(|report| matches!(report, Report::Released(_)));
-        let first = Report::Hello(WorkerHello { held: missed.held, ..hello });
-        let ended = missed.ended.into_iter().map(Report::Done);
+        let (hello, rest) = introduce(hello, missed.held, missed.ended);
+        let first = Report::Hello(hello);
+        let ended = rest.into_iter().map(Report::Done);
         let asked = missed.asked.into_iter().map(|lease| Report::StartRequested(StartRequested { lease: Some(lease) }));
-        self.queue = std::iter::once(first).chain(ended).chain(asked).chain(kept).collect();
+        let questions = missed.questions.into_iter().map(Report::InputRequested);
+        self.queue = std::iter::once(first).chain(ended).chain(asked).chain(questions).chain(kept).collect();
         self.progress.clear();
         self.receipts.clear();
         (self.heartbeat, self.ready, self.goodbye) = (false, true, false);
@@ -212,7 +226,8 @@ impl State {
             return reports.into_iter().map(wrap).collect();
         }
         if std::mem::take(&mut self.heartbeat) {
-            reports.push(Report::Heartbeat(WorkerHeartbeat { leases: leases.refs(), free_slots: self.free(leases) }));
+            let renewed = if self.renew { leases.refs() } else { Vec::new() };
+            reports.push(Report::Heartbeat(WorkerHeartbeat { leases: renewed, free_slots: self.free(leases) }));
         }
         // News of a call goes before its end, and never after it.
         for (lease, progress) in self.progress.drain().filter(|(lease, _)| leases.get(lease).is_some()) {
@@ -252,6 +267,27 @@ impl State {
     fn free(&self, leases: &Leases) -> u32 {
         if self.closed { 0 } else { leases.free_slots() }
     }
+}
+
+/// The hello, with as many ends as fit; the rest is said after it, under leases that are held until then.
+fn introduce(
+    mut hello: WorkerHello,
+    held: Vec<LeaseRef>,
+    ended: Vec<ExecutionDone>,
+) -> (WorkerHello, Vec<ExecutionDone>) {
+    let mut bytes = 0;
+    let (finished, rest): (Vec<_>, Vec<_>) = ended.into_iter().partition(|done| {
+        bytes += done.encoded_len();
+        bytes <= MAX_BYTES
+    });
+    hello.finished = finished;
+    hello.held = held;
+    if !rest.is_empty() {
+        hello.held.extend(rest.iter().filter_map(|done| done.lease.clone()));
+        // Some of them may be of an earlier incarnation: its leases must not end before that is said.
+        hello.previous_incarnation_dead = false;
+    }
+    (hello, rest)
 }
 
 fn wrap(report: Report) -> WorkerReport {

@@ -6,16 +6,14 @@ use tokio::time::Instant;
 use toolplane_execution::Outcome;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::Word as _;
-use toolplane_proto::v1::ExecutionOutcome;
+use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
 use toolplane_results::render::{model_facing, summarize};
 
-use crate::call::Call;
 use crate::executor::Core;
-use crate::leases::Seat;
 
 mod keep;
 
@@ -30,17 +28,30 @@ pub(crate) struct Timing {
     pub(crate) started: Instant,
 }
 
-/// What is reported of an execution. Large outputs are kept first; this returns when they are durable, or given up.
+/// What is told of an execution beside what its tool gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Bounds on what is shown.
+    pub(crate) limits: OutputLimits,
+    /// Most bytes of all that is shown.
+    pub(crate) inline_bytes: u64,
+    /// When it began, by the wall clock.
+    pub(crate) started_at: SystemTime,
+    /// How long it took.
+    pub(crate) duration: Duration,
+}
+
+/// What is reported of an execution. Large outputs are kept first; this returns when they are durable, or after they were
+/// tried to be kept for as long as `patience`.
 pub(crate) async fn report(
     core: &Core,
-    seat: &Seat,
-    call: &Call,
+    lease: &LeaseRef,
+    frame: &Frame,
     outcome: Outcome,
-    timing: &Timing,
-    duration: Duration,
+    patience: Duration,
 ) -> ExecutionOutcome {
     let given = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(&outcome) };
-    let mut keeper = Keeper::new(core, seat, call);
+    let mut keeper = Keeper::new(core, lease, frame, Instant::now() + patience);
     for block in outcome.content {
         keeper.show(block).await;
     }
@@ -53,26 +64,27 @@ pub(crate) async fn report(
         content.push(ContentBlock::Empty);
     }
     let (status, error) = with_loss(outcome.status, outcome.error, loss);
-    let evidence = outcome.evidence.filter(|evidence| evidence.size() <= core.inline_bytes());
+    let evidence = outcome.evidence.filter(|evidence| evidence.size() <= frame.inline_bytes);
     ExecutionOutcome {
         status: status.as_str().to_owned(),
         status_code: status.number(),
         is_error: is_error(status),
         model_facing_content: field::outs(&for_model(&content, error.as_ref())),
         ui_facing_summary: summarize(&content, error.as_ref()),
-        summary: format!("{status} after {} ms with {given} bytes", duration.as_millis()),
+        summary: format!("{status} after {} ms with {given} bytes", frame.duration.as_millis()),
         content: field::outs(&content),
         structured_content: field::out(&structured_content),
         error: field::out(&error),
         persisted,
         output_bytes: given,
-        started_at: field::instant(timestamp(timing.started_at)),
-        duration_ms: millis(duration),
+        started_at: field::instant(timestamp(frame.started_at)),
+        duration_ms: millis(frame.duration),
         evidence: field::out(&evidence),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
         // Nothing is redacted at a worker yet, and nothing may claim to be.
         redaction_state: 0,
+        context_modifiers: Vec::new(),
     }
 }
 
@@ -94,18 +106,12 @@ pub(crate) fn refused(error: ToolError, timing: &Timing) -> ExecutionOutcome {
 /// An output that got lost makes a success a partial one: the effect is done and must not look undone.
 fn with_loss(status: ResultStatus, error: Option<ToolError>, loss: Option<Loss>) -> (ResultStatus, Option<ToolError>) {
     let (Some(loss), ResultStatus::Succeeded, None) = (loss, status, &error) else { return (status, error) };
-    let (status, code, class) = match loss {
-        Loss::NotKept(_) => (ResultStatus::PartialSucceeded, "result.not_kept", ErrorClass::PartialFailure),
-        Loss::TooLarge(_) => (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge),
+    let (status, code, class, what) = if loss.too_large {
+        (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge, "is larger than may be kept")
+    } else {
+        (ResultStatus::PartialSucceeded, "result.not_kept", ErrorClass::PartialFailure, "could not be kept in whole")
     };
-    let message = match loss {
-        Loss::NotKept(name) => {
-            format!("the tool succeeded, but its whole `{name}` could not be kept: only a preview is left")
-        }
-        Loss::TooLarge(name) => {
-            format!("the tool succeeded, but its `{name}` is larger than may be kept: only a preview is left")
-        }
-    };
+    let message = format!("the tool succeeded, but its {} {what}: only a preview is left", loss.output);
     (status, Some(ToolError::new(code, class, Recoverability::NotRetryable, message)))
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_execution::{Options as ToolboxOptions, Toolbox};
-use toolplane_runtime::config::Config;
+use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_sandbox::Limits;
 
 use crate::error::ExecutorError;
 use crate::executor::Executor;
 use crate::options::Options;
+use crate::schedulers::Schedulers;
 
 /// The tools of `config`, probed on this machine. Makes the workspace when it does not exist. Takes about a second.
 pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
@@ -41,20 +42,22 @@ const REPORTING: Duration = Duration::from_secs(5);
 /// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
 pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
     let mut options = Options::from_config(&process.config)?;
-    options.own_thread = process.config.peers.scheduler.is_some();
-    if process.config.peers.scheduler.is_none() {
+    options.own_thread = !process.config.peers.scheduler.is_empty();
+    if process.config.peers.scheduler.is_empty() {
         // The listener of this very process takes the last reports: be done before it closes.
         options.drain = options.drain.saturating_sub(REPORTING).max(options.drain / 4);
     }
     let toolbox = Arc::new(toolbox(&process.config).await?);
+    let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
-    process.peer("scheduler", process.config.peers.scheduler.as_deref())?;
-    let owner = process.clone();
-    let connect = Arc::new(move || {
-        owner.peer("scheduler", owner.config.peers.scheduler.as_deref()).map_err(|error| error.to_string())
+    process.peer("scheduler", schedulers)?;
+    let (owner, urls) = (process.clone(), schedulers.urls().to_vec());
+    let connect = Arc::new(move |url: &str| {
+        let at = Endpoints::new(Some(url).filter(|url| !url.is_empty()).map(str::to_owned));
+        owner.peer("scheduler", &at).map_err(|error| error.to_string())
     });
     let shutdown = process.tasks.shutdown().clone();
-    let handle = Executor::start(options, toolbox, connect, shutdown.clone())?;
+    let handle = Executor::start(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;
     process.tasks.spawn_fallible("executor", async move {
         handle.ended().await;
         if shutdown.is_requested() { Ok(()) } else { Err("the session ended although nobody asked for it") }

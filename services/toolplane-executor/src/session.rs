@@ -1,32 +1,26 @@
-//! The stream to the scheduler: kept up for as long as the worker lives, and what is said on it.
+//! The stream to a scheduler: kept up for as long as the worker lives, with one scheduler or another.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 use tonic::Streaming;
-use toolplane_proto::convert::word;
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
-use toolplane_proto::v1::{CancelExecution, LeaseRef, Offer, Welcome, WorkResponse};
-use toolplane_records::vocabulary::AbortReason;
-use toolplane_runtime::client::{Backoff, Peer};
+use toolplane_proto::v1::{GoAway, WorkResponse};
+use toolplane_runtime::client::Backoff;
 
-use crate::execution;
+use crate::commands::{obey, welcomed};
 use crate::executor::Core;
-use crate::leases::{Seat, Stop};
-
-/// Makes a channel to the scheduler; each call may lead to another replica. The error is for the log.
-pub type Connect = Arc<dyn Fn() -> Result<Peer, String> + Send + Sync>;
 
 /// How long a scheduler may take to answer a new stream and to welcome the worker.
 const WELCOME_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same when there are others to go to.
+const WELCOME_OR_NEXT: Duration = Duration::from_secs(3);
 /// How long a scheduler may take to close a stream after a goodbye.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A stream that lasted this long was a good one: the next failure is the first.
 const GOOD_STREAM: Duration = Duration::from_secs(5);
-/// Bounds on what a scheduler may ask for.
-const HEARTBEAT: std::ops::RangeInclusive<u32> = 10..=60_000;
 
 /// Why a stream ended.
 enum End {
@@ -37,34 +31,51 @@ enum End {
 }
 
 /// Keeps a stream up until the worker has drained.
-pub(crate) async fn run(core: Arc<Core>, connect: Connect) {
-    let mut tried = 0_u32;
+pub(crate) async fn run(core: Arc<Core>) {
+    let mut failed = 0_usize;
     loop {
-        let begun = Instant::now();
-        let end = stream(&core, &connect).await;
+        let (begun, url) = (Instant::now(), core.schedulers.current());
+        let end = stream(&core, &url).await;
         core.outbox.detach();
         let was_connected = core.connected.send_replace(false);
-        if begun.elapsed() >= GOOD_STREAM {
-            tried = 0;
+        if was_connected && begun.elapsed() >= GOOD_STREAM {
+            failed = 0;
         }
-        tried = tried.saturating_add(1);
         match end {
-            End::Over if core.is_draining() => return,
-            End::Over => tracing::info!("left the scheduler; connecting anew"),
-            End::Lost(cause) if was_connected => {
-                tracing::warn!(cause, held = core.leases.len(), "lost the scheduler; calls go on");
+            End::Over if core.is_drained() => return,
+            // Another one may have been chosen already.
+            End::Over => {
+                tracing::info!(scheduler = url, "left the scheduler; connecting anew");
+                core.schedulers.leave(&url);
             }
-            // Said at once and then now and then: an operator with a wrong address must see it, but not every second.
-            End::Lost(cause) if tried % 30 == 1 => tracing::warn!(cause, tried, "no scheduler yet; trying on"),
-            End::Lost(cause) => tracing::debug!(cause, tried, "no scheduler yet"),
+            End::Lost(cause) => {
+                failed += 1;
+                say(&core, &url, &cause, was_connected, failed);
+                core.schedulers.leave(&url);
+            }
         }
-        tokio::time::sleep(Backoff::default().wait(tried, None)).await;
+        // To the next one at once; when none of them was there, a little later.
+        let round = failed / core.schedulers.count().max(1);
+        if round > 0 {
+            tokio::time::sleep(Backoff::default().wait(u32::try_from(round).unwrap_or(u32::MAX), None)).await;
+        }
+    }
+}
+
+fn say(core: &Core, scheduler: &str, cause: &str, was_connected: bool, failed: usize) {
+    if was_connected {
+        tracing::warn!(scheduler, cause, held = core.leases.len(), "lost the scheduler; calls go on");
+    } else if failed % 30 == 1 {
+        // Said at once and then now and then: an operator with a wrong address must see it, but not every second.
+        tracing::warn!(scheduler, cause, failed, "no scheduler yet; trying on");
+    } else {
+        tracing::debug!(scheduler, cause, failed, "no scheduler yet");
     }
 }
 
 /// One stream from its hello to its end.
-async fn stream(core: &Arc<Core>, connect: &Connect) -> End {
-    let peer = match connect() {
+async fn stream(core: &Arc<Core>, url: &str) -> End {
+    let peer = match core.schedulers.connect(url) {
         Ok(peer) => peer,
         Err(cause) => return End::Lost(cause),
     };
@@ -86,134 +97,86 @@ async fn stream(core: &Arc<Core>, connect: &Connect) -> End {
             _ => Err("its first command was no welcome".to_owned()),
         }
     };
-    let (commands, welcome, rest) = match tokio::time::timeout(WELCOME_TIMEOUT, begin).await {
+    let patience = if core.schedulers.count() > 1 { WELCOME_OR_NEXT } else { WELCOME_TIMEOUT };
+    let (commands, welcome, rest) = match tokio::time::timeout(patience, begin).await {
         Ok(Ok(begun)) => begun,
         Ok(Err(cause)) => return End::Lost(cause),
         Err(_) => return End::Lost("no welcome in time".to_owned()),
     };
     welcomed(core, &welcome);
-    let mut leaving = false;
+    let mut leaving = Leaving::default();
     for command in rest {
-        leaving |= obey(core, command);
+        leaving.heed(core, obey(core, command));
     }
-    converse(core, commands, &welcome, leaving).await
+    converse(core, commands, leaving).await
 }
 
-fn welcomed(core: &Core, welcome: &Welcome) {
-    if welcome.max_inline_bytes > 0 {
-        core.set_inline_bytes(welcome.max_inline_bytes);
-    }
-    core.connected.send_replace(true);
-    tracing::info!(
-        lease_ms = welcome.lease_ms,
-        heartbeat_ms = welcome.heartbeat_ms,
-        held = core.leases.len(),
-        "connected to the scheduler"
-    );
+/// Whether and when this stream is to be left.
+#[derive(Default)]
+struct Leaving {
+    /// The scheduler asked for it.
+    asked: bool,
+    /// There is another one to go to, so nothing is waited for: what runs goes on and is reported there.
+    elsewhere: bool,
+    /// The goodbye was said; when the stream is given up all the same.
+    until: Option<Instant>,
 }
 
-/// Obeys commands and renews leases until the stream ends.
-async fn converse(core: &Arc<Core>, mut commands: Streaming<WorkResponse>, welcome: &Welcome, leaving: bool) -> End {
-    let every = welcome.heartbeat_ms.clamp(*HEARTBEAT.start(), *HEARTBEAT.end());
-    let mut heartbeat = tokio::time::interval(Duration::from_millis(every.into()));
+impl Leaving {
+    fn heed(&mut self, core: &Core, away: Option<GoAway>) {
+        if let Some(away) = away {
+            self.asked = true;
+            self.elsewhere = !core.is_draining() && core.schedulers.go_to_others(&away.schedulers);
+        }
+    }
+
+    /// Says goodbye when nothing is in the way of it.
+    fn leave(&mut self, core: &Core) {
+        let free = self.elsewhere || core.leases.len() == 0;
+        if self.asked && self.until.is_none() && free && !core.is_draining() {
+            core.outbox.goodbye();
+            self.until = Some(Instant::now() + GOODBYE_TIMEOUT);
+        }
+    }
+}
+
+/// Obeys commands and shows signs of life until the stream ends.
+async fn converse(core: &Arc<Core>, mut commands: Streaming<WorkResponse>, mut leaving: Leaving) -> End {
+    let mut heartbeat = tokio::time::interval(core.terms.heartbeat());
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // A report that could not be stored is not answered.
-    let patience = Duration::from_millis((welcome.lease_ms / 3).max(every).into());
-    let (mut leaving, mut leave_at) = (leaving, None);
     loop {
         let left = core.leases.changed.notified();
-        if leaving && leave_at.is_none() && core.leases.len() == 0 && !core.is_draining() {
-            core.outbox.goodbye();
-            leave_at = Some(Instant::now() + GOODBYE_TIMEOUT);
-        }
+        leaving.leave(core);
         tokio::select! {
             message = commands.message() => match message {
                 Ok(Some(message)) => {
                     for command in message.commands.into_iter().filter_map(|command| command.command) {
-                        leaving |= obey(core, command);
+                        leaving.heed(core, obey(core, command));
                     }
                 }
                 Ok(None) if core.outbox.said_goodbye() => return End::Over,
                 Ok(None) => return End::Lost("it closed the stream".to_owned()),
+                Err(_) if core.outbox.said_goodbye() => return End::Over,
                 Err(status) => return End::Lost(describe(&status)),
             },
-            _ = heartbeat.tick() => {
-                core.outbox.heartbeat();
-                for done in core.leases.unheard(patience) {
-                    core.outbox.done(done);
-                }
-            }
-            () = left, if leaving && leave_at.is_none() => {}
-            () = tokio::time::sleep_until(leave_at.unwrap_or_else(Instant::now)), if leave_at.is_some() => return End::Over,
-        }
-    }
-}
-
-/// Does what the scheduler says; true when it asks the worker to leave.
-fn obey(core: &Arc<Core>, command: Command) -> bool {
-    match command {
-        Command::Offer(offer) => take(core, offer),
-        Command::StartGranted(granted) => {
-            if let Some(seat) = granted.lease.and_then(|lease| core.leases.get(&lease)) {
-                seat.granted();
+            _ = heartbeat.tick() => remind(core),
+            () = left, if leaving.asked && leaving.until.is_none() => {}
+            () = tokio::time::sleep_until(leaving.until.unwrap_or_else(Instant::now)), if leaving.until.is_some() => {
+                return End::Over;
             }
         }
-        Command::StartRefused(refused) => drop_lease(core, refused.lease, &refused.reason),
-        Command::Fenced(fenced) => drop_lease(core, fenced.lease, "fenced"),
-        Command::Cancel(cancel) => stop(core, cancel),
-        Command::DoneAcknowledged(done) => {
-            if let Some(lease) = done.lease {
-                core.leases.forget(&lease);
-            }
-        }
-        Command::GoAway(away) => {
-            tracing::info!(reason = away.reason, "the scheduler asks to leave");
-            core.outbox.want_calls(false);
-            return true;
-        }
-        Command::Welcome(welcome) => welcomed(core, &welcome),
-    }
-    false
-}
-
-fn take(core: &Arc<Core>, offer: Offer) {
-    let (Some(lease), Some(dispatch)) = (offer.lease, offer.dispatch) else {
-        tracing::warn!("an offer without a lease or a call");
-        return;
-    };
-    if core.is_draining() {
-        core.outbox.released(lease, "draining");
-        return;
-    }
-    // A well-behaved scheduler is at most a few cancels ahead of us; one that is not gets the rest back.
-    if core.leases.busy() >= core.leases.slots().saturating_mul(2) {
-        core.outbox.released(lease, "no_free_slot");
-        return;
-    }
-    let seat = Arc::new(Seat::new(lease, !dispatch.requires_start_grant, dispatch.supports_cancel));
-    if core.leases.seat(seat.clone()) {
-        core.runtime.spawn(execution::run(core.clone(), seat, dispatch));
     }
 }
 
-/// The lease is not ours: what runs under it is killed, and nobody hears of it.
-fn drop_lease(core: &Core, lease: Option<LeaseRef>, reason: &str) {
-    if let Some(seat) = lease.and_then(|lease| core.leases.forget(&lease)) {
-        tracing::info!(invocation_id = seat.lease.invocation_id, lease_no = seat.lease.lease_no, reason, "lease lost");
-        seat.stop(Stop::Fenced);
+/// A sign of life, and everything again that should have been answered by now: what could not be stored is not answered.
+fn remind(core: &Core) {
+    core.outbox.heartbeat();
+    let patience = core.terms.patience();
+    for done in core.leases.unheard(patience) {
+        core.outbox.done(done);
     }
-}
-
-fn stop(core: &Core, cancel: CancelExecution) {
-    let open = cancel.lease.filter(|lease| core.leases.is_open(lease));
-    let Some(seat) = open.and_then(|lease| core.leases.get(&lease)) else { return };
-    let running = core.leases.is_running(&seat.lease);
-    // What has not begun can always be stopped.
-    let supported = seat.supports_cancel || !running;
-    core.outbox.cancel_acknowledged(seat.lease.clone(), supported);
-    if supported {
-        let reason = word::optional_open("abort_reason", &cancel.abort_reason, cancel.abort_reason_code);
-        seat.stop(Stop::Cancel(reason.ok().flatten().unwrap_or(AbortReason::UserInterruption)));
+    for question in core.leases.unanswered(patience) {
+        core.outbox.input_requested(question);
     }
 }
 

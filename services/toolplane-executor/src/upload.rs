@@ -12,7 +12,7 @@ use toolplane_proto::v1::{LeaseRef, UploadHeader, UploadPayloadRequest};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_runtime::client::{Backoff, Peer};
 
-use crate::session::Connect;
+use crate::schedulers::Schedulers;
 
 /// Bytes of one chunk.
 const CHUNK: usize = 256 * 1024;
@@ -40,29 +40,28 @@ pub(crate) enum UploadError {
 }
 
 /// Uploads over a connection of their own, so that large outputs do not hold up the renewal of leases.
+#[derive(Debug)]
 pub(crate) struct Uploader {
-    connect: Connect,
-    client: Mutex<Option<WorkerServiceClient<Peer>>>,
-    patience: Duration,
-}
-
-impl std::fmt::Debug for Uploader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Uploader").field("patience", &self.patience).finish_non_exhaustive()
-    }
+    schedulers: Schedulers,
+    /// The newest connection, and where it leads.
+    client: Mutex<Option<(String, WorkerServiceClient<Peer>)>>,
 }
 
 impl Uploader {
-    pub(crate) fn new(connect: Connect, patience: Duration) -> Self {
-        Self { connect, client: Mutex::default(), patience }
+    pub(crate) fn new(schedulers: Schedulers) -> Self {
+        Self { schedulers, client: Mutex::default() }
     }
 
-    /// Keeps an output; when this returns it is durable. Tries again until the patience is over.
-    pub(crate) async fn keep(&self, lease: &LeaseRef, output: Output) -> Result<PayloadRef, UploadError> {
-        let give_up_at = Instant::now() + self.patience;
+    /// Keeps an output; when this returns it is durable. Tries again, at every scheduler there is, until `give_up_at`.
+    pub(crate) async fn keep(
+        &self,
+        lease: &LeaseRef,
+        output: Output,
+        give_up_at: Instant,
+    ) -> Result<PayloadRef, UploadError> {
         let mut tried = 0;
         loop {
-            let error = match self.once(lease, &output).await {
+            let error = match self.once(lease, &output, tried).await {
                 Ok(payload) => return Ok(payload),
                 Err(error) => error,
             };
@@ -70,17 +69,19 @@ impl Uploader {
                 return Err(error);
             }
             tried += 1;
-            let wait = Backoff::default().wait(tried, None);
+            let round = tried / self.schedulers.count().max(1);
+            let wait = Backoff::default().wait(u32::try_from(round).unwrap_or(u32::MAX), None);
             if Instant::now() + wait >= give_up_at {
                 return Err(error);
             }
-            tracing::debug!(invocation_id = lease.invocation_id, output = output.name, %error, "upload failed; trying again");
+            let name = &output.name;
+            tracing::debug!(invocation_id = lease.invocation_id, output = name, %error, "upload failed; trying again");
             tokio::time::sleep(wait).await;
         }
     }
 
-    async fn once(&self, lease: &LeaseRef, output: &Output) -> Result<PayloadRef, UploadError> {
-        let mut client = self.client()?;
+    async fn once(&self, lease: &LeaseRef, output: &Output, tried: usize) -> Result<PayloadRef, UploadError> {
+        let mut client = self.client(&self.schedulers.after_current(tried))?;
         let header = UploadHeader {
             lease: Some(lease.clone()),
             media_type: output.media_type.to_owned(),
@@ -101,13 +102,14 @@ impl Uploader {
         proved(payload, &output.bytes)
     }
 
-    fn client(&self) -> Result<WorkerServiceClient<Peer>, UploadError> {
+    fn client(&self, url: &str) -> Result<WorkerServiceClient<Peer>, UploadError> {
         let mut client = self.client.lock();
-        if let Some(client) = &*client {
+        if let Some((_, client)) = client.as_ref().filter(|(to, _)| to == url) {
             return Ok(client.clone());
         }
-        let transport = (self.connect)().map_err(UploadError::GaveUp)?;
-        Ok(client.insert(WorkerServiceClient::new(transport)).clone())
+        let peer = self.schedulers.connect(url).map_err(UploadError::GaveUp)?;
+        let (_, client) = client.insert((url.to_owned(), WorkerServiceClient::new(peer)));
+        Ok(client.clone())
     }
 }
 

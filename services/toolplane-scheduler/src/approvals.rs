@@ -142,6 +142,7 @@ impl Approvals {
                 false => Command::Reject { decision: decision.clone(), expired },
             }
         };
+        toolplane_faultpoint::point("scheduler.mid_decide");
         match self.engine.command(id, decisions, command).await {
             Ok(_) | Err(EngineError::NotFound) => {}
             Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => {}

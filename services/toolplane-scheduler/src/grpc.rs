@@ -1,12 +1,23 @@
 //! The gRPC face of the scheduler: handlers decode, call one method, and encode.
 
+mod accept;
+mod answer;
+mod batches;
+mod beat;
+mod cancel;
 mod encode;
+mod follow;
+mod hello;
 mod invocations;
+mod list;
 mod offer;
 mod outcome;
 mod payload;
+mod read;
+mod report;
 mod session;
 mod status;
+mod wire;
 mod worker;
 
 pub(crate) use invocations::InvocationApi;

@@ -5,6 +5,7 @@
 //! evaluated, how a surface is selected or how a tool is run.
 
 mod approvals;
+mod backend;
 pub mod engine;
 mod error;
 mod grpc;
@@ -12,5 +13,6 @@ pub mod prepare;
 mod service;
 mod trace;
 
+pub use backend::BackendError;
 pub use error::CallError;
 pub use service::{Peers, Scheduler, SchedulerError, role};

@@ -3,10 +3,15 @@
 //! Nothing is written here. Until the engine has stored the admission, every failure is an error of the request; from
 //! then on every ending is a result.
 
+mod batch;
 mod decide;
 mod defaults;
+mod fields;
+mod locks;
 mod resolve;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod tool;
 
 use toolplane_lifecycle::{Acceptance, Preparation, accept};
@@ -22,10 +27,13 @@ use toolplane_records::vocabulary::{ErrorClass, MutationSource, Recoverability};
 use crate::engine::{Admission, Engine, Placement, gap_error, payload_uri};
 use crate::error::CallError;
 
+pub use batch::BatchSpec;
 pub use decide::PermissionPeer;
 pub use resolve::{SurfacePeer, follow_catalog};
-pub use spec::{CallSpec, SpecLimits};
+pub use spec::{CallSpec, Member, SpecLimits};
 pub use tool::ToolLimits;
+
+pub(crate) use spec::new_id;
 
 use resolve::Resolved;
 use tool::CallableTool;
@@ -74,10 +82,17 @@ impl Preparer {
             deadline_at: spec.timeout_ms.map(|ms| now.plus_millis(i64::try_from(ms).unwrap_or(i64::MAX / 4))),
             safety: InputSafety::default(),
             mutations: Vec::new(),
+            session_ref: spec.session_ref.clone(),
+            band: spec.band,
+            resource_locks: Vec::new(),
+            lock_domain: spec.lock_domain.clone(),
+            batch: spec.member.as_ref().map(|member| member.place.clone()),
+            held_by_batch: spec.member.is_some(),
         };
         let mut payloads = vec![model.clone()];
         let mut decisions = Vec::new();
         let mut plan = None;
+        toolplane_faultpoint::point("scheduler.mid_prepare");
         let preparation = match self.surface.resolve(&spec).await? {
             Resolved::NotCallable { error, blocked, tool_id } => {
                 if let Some(tool_id) = tool_id {
@@ -134,10 +149,17 @@ impl Preparer {
         acceptance.inputs.call = Some(reference);
         let evaluation = tool.evaluate(&input);
         acceptance.safety = evaluation.safety;
+        let place = spec.member.as_ref().map(|member| &member.place);
+        let session = spec.session_ref.as_deref();
+        (acceptance.resource_locks, acceptance.lock_domain) =
+            locks::of_call(&spec.resource_locks, spec.lock_domain.as_deref(), session, place, evaluation.safety);
         let (Some(plan_digest), Some(plan)) = (tool.plan_digest, &tool.plan) else {
             return Ok(Judged::Refused(Preparation::Blocked { error: no_executor(&spec.tool_name) }));
         };
-        let dispatch = tool.dispatch(plan, plan_digest, evaluation.safety.is_idempotent);
+        let dispatch = tool.dispatch(spec, plan, plan_digest, evaluation.safety.is_idempotent, &input);
+        if let Some(until) = dispatch.quarantine_key.and_then(|key| engine.quarantined_until(&key)) {
+            return Ok(Judged::Refused(Preparation::Blocked { error: quarantined(&spec.tool_name, until, now) }));
+        }
         if let Placement::Gap(gap) = engine.workers().placement(&dispatch.pool) {
             let error = gap_error(&dispatch.pool, &gap.reason_code, &gap.message);
             return Ok(Judged::Refused(Preparation::Blocked { error }));
@@ -200,6 +222,18 @@ fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
     );
     error.side_effects = Some("none".to_owned());
     error.field_violations = violations;
+    error
+}
+
+fn quarantined(name: &str, until: Timestamp, now: Timestamp) -> ToolError {
+    let mut error = ToolError::new(
+        toolplane_lifecycle::codes::POISON,
+        ErrorClass::PolicyBlocked,
+        Recoverability::RetryLater,
+        format!("workers died of `{name}` with this very input, so it is not run again until {until}"),
+    );
+    error.side_effects = Some("none".to_owned());
+    error.retry_after_ms = u64::try_from(until.since_millis(now)).ok();
     error
 }
 

@@ -1,11 +1,11 @@
 //! The scheduler as a component: opened from the configuration, served over gRPC, stopped within a bound.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
+use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
@@ -13,10 +13,10 @@ use toolplane_runtime::client::Peer;
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
-use toolplane_store_embedded::EmbeddedStore;
 
 use crate::approvals::Approvals;
-use crate::engine::{Engine, EngineError, EngineOptions};
+use crate::backend::{Backend, BackendError};
+use crate::engine::{Bounds, Engine, EngineError, EngineOptions, ToolBound};
 use crate::grpc::{InvocationApi, WorkerApi, WorkerTerms};
 use crate::prepare::{PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
 
@@ -32,17 +32,12 @@ const EXPIRY_INTERVAL: Duration = Duration::from_secs(60 * 60);
 #[non_exhaustive]
 pub enum SchedulerError {
     /// The store cannot be opened.
-    #[error("cannot open the scheduler's store in `{path}`: {reason}")]
-    Store {
-        /// Its directory.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    #[error("cannot open the scheduler's store: {0}")]
+    Store(#[from] BackendError),
     /// The object store cannot be opened.
     #[error("cannot open the object store: {0}")]
     Objects(String),
-    /// The store does not answer.
+    /// The store does not answer, or a bound is malformed.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -60,7 +55,7 @@ pub struct Peers {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     engine: Engine,
-    store: Arc<EmbeddedStore>,
+    backend: Backend,
     invocations: InvocationApi,
     workers: WorkerApi,
     surface: SurfacePeer,
@@ -71,23 +66,13 @@ impl Scheduler {
     /// Opens the scheduler's store below the data directory. Nothing runs until [`Scheduler::start`].
     pub async fn open(config: &Config, peers: Peers, shutdown: Shutdown) -> Result<Self, SchedulerError> {
         let settings = &config.scheduler;
-        let path = config.server.data_dir.join("scheduler");
-        let store = EmbeddedStore::open(&path, Default::default())
-            .map_err(|error| SchedulerError::Store { path, reason: error.to_string() })?;
-        let store = Arc::new(store);
+        let backend = Backend::open(config).await?;
         let objects = config.objects.path.clone().unwrap_or_else(|| config.server.data_dir.join("objects"));
         let keep =
             PayloadOptions { max_bytes: config.objects.max_bytes, retention_days: config.objects.retention_days };
         let payloads =
             PayloadStore::local(&objects, keep).map_err(|error| SchedulerError::Objects(error.to_string()))?;
-        let options = EngineOptions {
-            lease_ms: signed(settings.lease_ms),
-            offer_ms: signed(settings.offer_ms),
-            tick_ms: settings.tick_ms,
-            placement_grace_ms: PLACEMENT_GRACE_MS,
-            max_waiting: settings.max_queued_per_tenant,
-        };
-        let engine = Engine::open(store.clone(), options).await?;
+        let engine = Engine::open(backend.store(), payloads.clone(), options(config)).await?;
         let limits = ToolLimits {
             default_timeout_ms: settings.default_timeout_ms,
             max_timeout_ms: settings.max_timeout_ms,
@@ -114,7 +99,7 @@ impl Scheduler {
         };
         let workers = WorkerApi { engine: engine.clone(), payloads, terms, shutdown };
         let max_message_bytes = config.server.max_message_bytes;
-        Ok(Self { engine, store, invocations, workers, surface, max_message_bytes })
+        Ok(Self { engine, backend, invocations, workers, surface, max_message_bytes })
     }
 
     /// Adds the scheduler's gRPC services to a server's.
@@ -148,14 +133,43 @@ impl Scheduler {
         tasks.spawn("scheduler retention", async move {
             until.run_until_cancelled(expire_payloads(payloads, engine)).await;
         });
-        let (mut poisoned, stop) = (self.store.poisoned(), tasks.shutdown().token());
+        let (failed, stop) = (self.backend.failed(), tasks.shutdown().token());
         tasks.spawn_fallible("scheduler store", async move {
-            match stop.run_until_cancelled(poisoned.wait_for(Option::is_some)).await {
-                // After a failed write nothing may be acknowledged any more: the process ends and recovers.
-                Some(Ok(reason)) => Err(reason.as_deref().unwrap_or_default().to_owned()),
-                _ => Ok(()),
-            }
+            // After a failed write nothing may be acknowledged any more: the process ends and recovers.
+            stop.run_until_cancelled(failed).await.map_or(Ok(()), Err)
         });
+    }
+}
+
+/// The engine's part of the configuration.
+fn options(config: &Config) -> EngineOptions {
+    let settings = &config.scheduler;
+    let tools = settings.tools.iter().map(|limit| ToolBound {
+        tool: limit.tool.clone(),
+        max_running: limit.max_running,
+        rate_per_s: limit.rate_per_s,
+    });
+    let weights = settings.weights.iter();
+    let listen = config.server.listen;
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    EngineOptions {
+        lease_ms: signed(settings.lease_ms),
+        offer_ms: signed(settings.offer_ms),
+        tick_ms: settings.tick_ms,
+        placement_grace_ms: PLACEMENT_GRACE_MS,
+        bounds: Bounds {
+            max_waiting: settings.max_queued_per_tenant,
+            max_running_per_tenant: settings.max_running_per_tenant,
+            rate_per_tenant: settings.rate_per_tenant,
+            rate_burst: settings.rate_burst,
+            tools: tools.collect(),
+        },
+        weights: weights.map(|(tenant, weight)| (TenantId::from_trusted(tenant), u64::from(*weight))).collect(),
+        retention_ms: signed(settings.retention_seconds.saturating_mul(1000)),
+        archive: settings.archive,
+        key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
+        // A port that was made up, or an address that means any, tells nobody where to go.
+        endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
     }
 }
 
@@ -177,13 +191,16 @@ async fn expire_payloads(payloads: PayloadStore, engine: Engine) {
 pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let configured = &process.config.peers;
     let peers = Peers {
-        surface: process.peer("surface", configured.surface.as_deref())?,
-        permission: process.peer("permission", configured.permission.as_deref())?,
+        surface: process.peer("surface", &configured.surface)?,
+        permission: process.peer("permission", &configured.permission)?,
     };
     let scheduler = Scheduler::open(&process.config, peers, process.tasks.shutdown().clone()).await?;
     scheduler.start(&process.tasks);
-    let store = scheduler.store.clone();
-    let close = async move { Ok(store.close().await?) };
+    let (engine, backend) = (scheduler.engine.clone(), scheduler.backend.clone());
+    let close = async move {
+        engine.leave().await;
+        Ok(backend.close().await?)
+    };
     Ok(Role { services: Some(scheduler.add_to(services)), close: vec![Box::pin(close)] })
 }
 

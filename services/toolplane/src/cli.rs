@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod answer;
 mod approvals;
+mod batch;
 mod calls;
 mod connection;
 mod failure;
@@ -55,6 +57,13 @@ enum Command {
     Load(search::LoadArgs),
     /// Call a tool and follow it to its result.
     Invoke(invoke::InvokeArgs),
+    /// Call several tools under one policy and print the results in order.
+    Batch(batch::BatchArgs),
+    /// Batches: show, list, follow, cancel.
+    #[command(subcommand)]
+    Batches(batch::BatchesCommand),
+    /// Answer the question of a call that needs input.
+    Input(answer::InputArgs),
     /// Follow a call from any event on.
     Watch(watch::WatchArgs),
     /// Questions that wait for a person.
@@ -109,6 +118,9 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
         Command::Search(args) => search::search(args, &connection, &mut out).await,
         Command::Load(args) => search::load(args, &connection, &mut out).await,
         Command::Invoke(args) => invoke::run(args, &connection, &mut out).await,
+        Command::Batch(args) => batch::run(args, &connection, &mut out).await,
+        Command::Batches(command) => batch::batches(command, &connection, &mut out).await,
+        Command::Input(args) => answer::run(args, &connection, &mut out).await,
         Command::Watch(args) => watch::run(args, &connection, &mut out).await,
         Command::Approvals(command) => approvals::run(command, &connection, &mut out).await,
         Command::Get(args) => get::run(args, &connection, &mut out).await,

@@ -62,7 +62,7 @@ impl InputValidator {
         let instance = input.to_value();
         self.check_fields(&instance)?;
         match &self.schema {
-            Some(schema) => self.check_schema(schema, &instance, input.size()),
+            Some(schema) => check_schema(schema, &instance, input.size(), &self.sensitive, &self.limits),
             None => Ok(()),
         }
     }
@@ -88,37 +88,44 @@ impl InputValidator {
         }
         faults.into_result()
     }
+}
 
-    fn check_schema(&self, schema: &CompiledSchema, instance: &Value, size: u64) -> Result<(), Vec<FieldViolation>> {
-        let cost = schema.cost().of(&values_at_depth(instance));
-        if cost > self.limits.max_validation_cost {
-            let rule = "is too large or too deeply nested to be checked against this tool's schema";
-            return Err(vec![FieldViolation { field: String::new(), description: rule.to_owned() }]);
-        }
-        if schema.validator.is_valid(instance) {
-            return Ok(());
-        }
-        let mut found: Vec<FieldViolation> = Vec::new();
-        let copied = schema.cost().of(&[1]).saturating_mul(size);
-        if cost <= MAX_EXPLAINED_COST && copied <= MAX_EXPLAINED_BYTES {
-            for error in schema.validator.iter_errors(instance) {
-                for violation in explain(&error, &self.sensitive) {
-                    if !found.contains(&violation) {
-                        found.push(violation);
-                    }
-                }
-                if found.len() >= self.limits.max_violations {
-                    break;
+/// Holds `instance` of `size` bytes against `schema`. Values below the `sensitive` pointers are not shown in what is wrong.
+pub(super) fn check_schema(
+    schema: &CompiledSchema,
+    instance: &Value,
+    size: u64,
+    sensitive: &[String],
+    limits: &Limits,
+) -> Result<(), Vec<FieldViolation>> {
+    let cost = schema.cost().of(&values_at_depth(instance));
+    if cost > limits.max_validation_cost {
+        let rule = "is too large or too deeply nested to be checked against this tool's schema";
+        return Err(vec![FieldViolation { field: String::new(), description: rule.to_owned() }]);
+    }
+    if schema.validator.is_valid(instance) {
+        return Ok(());
+    }
+    let mut found: Vec<FieldViolation> = Vec::new();
+    let copied = schema.cost().of(&[1]).saturating_mul(size);
+    if cost <= MAX_EXPLAINED_COST && copied <= MAX_EXPLAINED_BYTES {
+        for error in schema.validator.iter_errors(instance) {
+            for violation in explain(&error, sensitive) {
+                if !found.contains(&violation) {
+                    found.push(violation);
                 }
             }
-            found.truncate(self.limits.max_violations);
+            if found.len() >= limits.max_violations {
+                break;
+            }
         }
-        if found.is_empty() {
-            let rule = "does not satisfy the schema; the input is too large to list the reasons";
-            found.push(FieldViolation { field: String::new(), description: rule.to_owned() });
-        }
-        Err(found)
+        found.truncate(limits.max_violations);
     }
+    if found.is_empty() {
+        let rule = "does not satisfy the schema; the input is too large to list the reasons";
+        found.push(FieldViolation { field: String::new(), description: rule.to_owned() });
+    }
+    Err(found)
 }
 
 /// Fields only hooks, prompts and the runtime may set: declared so, or known to the runtime schema alone.

@@ -136,6 +136,7 @@ fn facts_of_the_shell_tool_follow_the_command() {
         is_destructive: false,
         is_open_world: true,
         is_idempotent: true,
+        requires_exclusive_context: false,
     };
     assert_eq!(reading.safety, expected);
     let destroying = evaluate_safety(&shell, &payload(r#"{"command":"rm a"}"#));
@@ -143,7 +144,10 @@ fn facts_of_the_shell_tool_follow_the_command() {
     assert_eq!(destroying.unknown, [SafetyFactName::Idempotent]);
     for untold in [r#"{"command":"make"}"#, r#"{}"#, r#"{"command":7}"#, "[]"] {
         let untold = evaluate_safety(&shell, &payload(untold));
-        assert_eq!(untold.safety, InputSafety { is_open_world: true, ..InputSafety::default() });
+        assert_eq!(
+            untold.safety,
+            InputSafety { is_open_world: true, requires_exclusive_context: true, ..InputSafety::default() }
+        );
         assert_eq!(
             untold.unknown,
             [
@@ -159,7 +163,10 @@ fn facts_of_the_shell_tool_follow_the_command() {
 #[test]
 fn absent_facts_fail_closed() {
     let bare = evaluate_safety(&tool("a", "b"), &payload("{}"));
-    assert_eq!(bare.safety, InputSafety { is_open_world: true, ..InputSafety::default() });
+    assert_eq!(
+        bare.safety,
+        InputSafety { is_open_world: true, requires_exclusive_context: true, ..InputSafety::default() }
+    );
     assert_eq!(bare.unknown, SafetyFactName::ALL);
     let declared =
         tool_with("a", "b", json!({ "is_read_only": true, "is_open_world": false, "is_concurrency_safe": false }));

@@ -12,15 +12,20 @@ use crate::failure::{self, codes};
 use crate::outcome::Outcome;
 use crate::text;
 
+mod modifiers;
+
 /// Most bytes of each stream in the structured content. All that was kept is in the content blocks.
 const MAX_STRUCTURED_BYTES: usize = 32 * 1024;
 
-/// What an adapter expects of a process.
+/// What an adapter expects of a process; nothing special by default.
+#[derive(Default)]
 pub(crate) struct Rules<'a> {
     /// Exit codes that mean success; only 0 when empty.
     pub(crate) success: &'a [i32],
     /// The standard output is one JSON value and becomes the structured content.
     pub(crate) json_output: bool,
+    /// Changes to the context of the conversation are taken out of that value.
+    pub(crate) context_modifiers: bool,
 }
 
 /// The structured content of a process result.
@@ -87,17 +92,25 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
         limits_hit: &exit.limits_hit,
         new_protected_paths: &exit.new_protected_paths,
     });
-    let (structured, error) = match (rules.json_output, error) {
-        (true, None) => match json_output(exit) {
-            Ok(value) => (value, None),
-            Err(error) => (structured, Some(error)),
+    let mut context_modifiers = Vec::new();
+    let (structured, stdout, error) = match (rules.json_output, error) {
+        (true, None) => match json_output(exit).and_then(|value| modifiers::split(value, rules.context_modifiers)) {
+            // What was taken out is not shown as output either.
+            Ok((value, split)) if !split.is_empty() => {
+                context_modifiers = split;
+                let shown = value.text().to_owned();
+                (value, shown, None)
+            }
+            Ok((value, _)) => (value, stdout, None),
+            Err(error) => (structured, stdout, Some(error)),
         },
-        (_, error) => (structured, error),
+        (_, error) => (structured, stdout, error),
     };
     let log = ContentBlock::Log { text: stderr, stream: "stderr".to_owned() };
     let mut outcome = Outcome::blocks(vec![ContentBlock::Text { text: stdout }, log]);
     outcome.output_bytes = exit.stdout.total_bytes + exit.stderr.total_bytes;
     outcome.structured_content = Some(structured);
+    outcome.context_modifiers = context_modifiers;
     outcome.evidence = Some(evidence(exit));
     match error {
         Some(error) => outcome.failed(error),

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding, ProcessStdin};
 
-use crate::support::{call, execute, failure, structured, text, toolbox};
+use crate::support::{call, context, execute, failure, structured, text, toolbox};
 
 fn binding(argv: &[&str]) -> ProcessBinding {
     ProcessBinding { argv: argv.iter().map(|argument| (*argument).to_owned()).collect(), ..ProcessBinding::default() }
@@ -59,13 +60,56 @@ async fn the_declaration_may_set_variables_but_not_take_ours() {
     let outcome = run(ProcessBinding { env, ..binding(&["env"]) }, json!({})).await;
     assert!(text(&outcome).contains("PYTHONPATH=/x\n") && text(&outcome).contains("TOOLPLANE_FENCE=7\n"));
     assert!(text(&outcome).contains("TOOLPLANE_IDEMPOTENCY_KEY=key-1\n"));
+    assert!(text(&outcome).contains("TOOLPLANE_LOCK_FENCE=9\n"));
 }
 
 #[tokio::test]
-async fn a_missing_program_is_a_failed_setup_that_names_the_step() {
-    let outcome = run(binding(&["no-such-program-at-all"]), json!({})).await;
-    assert_eq!(failure(&outcome), ("dependency_unavailable", "sandbox.setup_failed"));
-    let error = outcome.error.unwrap();
-    assert_eq!(error.native_error_ref.as_deref(), Some("stage=exec,errno=2"));
-    assert_eq!(error.side_effects.as_deref(), Some("none"));
+async fn a_program_that_cannot_be_run_is_a_fault_of_the_declaration() {
+    for (program, errno) in [("no-such-program-at-all", 2), ("/etc", 13), ("/usr/bin/env/x", 20)] {
+        let outcome = run(binding(&[program]), json!({})).await;
+        assert_eq!(failure(&outcome), ("setup_required", "exec.binding_invalid"), "{program}");
+        let error = outcome.error.unwrap();
+        assert_eq!(error.native_error_ref, Some(format!("stage=exec,errno={errno}")));
+        assert_eq!((error.side_effects.as_deref(), error.recoverability.as_str()), (Some("none"), "complete_setup"));
+    }
+    let large = run(binding(&["echo", "{text}"]), json!({"text": "x".repeat(200_000)})).await;
+    assert_eq!(failure(&large), ("invalid_arguments", "input.invalid"));
+}
+
+#[tokio::test]
+async fn context_modifiers_leave_the_output_where_the_tool_may_have_them() {
+    let workspace = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(workspace.path()).await;
+    let answer = r#"{"n": 1.50, "_context_modifiers": [{"set": {"a": 1}}]}"#;
+    let tool = ProcessBinding { json_output: true, ..binding(&["sh", "-c", &format!("printf %s '{answer}'")]) };
+    let mut modifying = call(ExecutionBinding::Process(tool), json!({}));
+    let kept = execute(&toolbox, &modifying).await;
+    assert_eq!((text(&kept), kept.context_modifiers.len()), (answer, 0));
+    modifying.context_modifiers = true;
+    let split = execute(&toolbox, &modifying).await;
+    let modifiers: Vec<_> = split.context_modifiers.iter().map(|modifier| modifier.text()).collect();
+    assert_eq!(modifiers, [r#"{"set": {"a": 1}}"#]);
+    assert_eq!((text(&split), split.structured_content.as_ref().unwrap().text()), (r#"{"n":1.50}"#, r#"{"n":1.50}"#));
+}
+
+#[tokio::test]
+async fn a_thrown_switch_kills_at_once_and_prevents_the_next_run() {
+    let workspace = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(workspace.path()).await;
+    let stubborn = "trap '' TERM; touch begun; sleep 100";
+    let (context, _) = context();
+    let begun = async {
+        while !workspace.path().join("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let kill = context.kill.clone();
+        // From a thread that knows nothing of the runtime.
+        std::thread::spawn(move || kill.throw()).join().unwrap();
+    };
+    let call = crate::support::shell_call(stubborn);
+    let (outcome, ()) = tokio::join!(toolbox.execute(&call, &context), begun);
+    assert_eq!(failure(&outcome), ("dependency_unavailable", "sandbox.lost"));
+    assert!(context.kill.is_thrown());
+    std::fs::remove_file(workspace.path().join("begun")).unwrap();
+    assert_eq!(failure(&toolbox.execute(&call, &context).await).1, "sandbox.lost");
 }

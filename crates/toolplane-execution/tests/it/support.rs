@@ -50,7 +50,9 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         max_output_bytes: None,
         idempotency_key: "key-1".into(),
         fence: 7,
+        lock_fence: 9,
         attempt: 1,
+        context_modifiers: false,
     }
 }
 
@@ -74,7 +76,7 @@ impl ProgressSink for Seen {
 
 pub(crate) fn context() -> (Context, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
-    (Context { progress: Arc::clone(&seen) as _, cancel: CancellationToken::new() }, seen)
+    (Context::new(Arc::clone(&seen) as _, CancellationToken::new()), seen)
 }
 
 pub(crate) async fn execute(toolbox: &Toolbox, call: &Call) -> Outcome {

@@ -22,6 +22,7 @@ fn reader() -> Facts {
         is_destructive: false,
         is_open_world: false,
         is_idempotent: true,
+        requires_exclusive_context: false,
     };
     let facts = Facts::of_tool(ToolId::from_trusted("tool_files_read"), "files.read_file", "files");
     Facts { other_names: vec!["read_file".to_owned()], ..facts.with_safety(&known(true), []) }

@@ -46,6 +46,7 @@ impl From<&records::InputSafety> for v1::InputSafety {
             is_destructive: record.is_destructive,
             is_open_world: record.is_open_world,
             is_idempotent: record.is_idempotent,
+            requires_exclusive_context: record.requires_exclusive_context,
         }
     }
 }
@@ -60,6 +61,7 @@ impl TryFrom<v1::InputSafety> for records::InputSafety {
             is_destructive: message.is_destructive,
             is_open_world: message.is_open_world,
             is_idempotent: message.is_idempotent,
+            requires_exclusive_context: message.requires_exclusive_context,
         })
     }
 }
@@ -73,6 +75,10 @@ impl From<&records::DispatchFacts> for v1::DispatchFacts {
             supports_cancel: record.supports_cancel,
             interrupt_behavior: record.interrupt_behavior.number(),
             max_attempts: record.max_attempts,
+            start_guard: record.start_guard.number(),
+            retry_on_timeout: record.retry_on_timeout,
+            quarantine_key: field::text(&record.quarantine_key),
+            context_modifier_policy: word::optional_number(record.context_modifier_policy),
         }
     }
 }
@@ -88,35 +94,10 @@ impl TryFrom<v1::DispatchFacts> for records::DispatchFacts {
             supports_cancel: message.supports_cancel,
             interrupt_behavior: word::closed("interrupt_behavior", message.interrupt_behavior)?,
             max_attempts: message.max_attempts,
-        })
-    }
-}
-
-impl From<&records::CancelFacts> for v1::CancelFacts {
-    fn from(record: &records::CancelFacts) -> Self {
-        Self {
-            requested_at: field::instant(record.requested_at),
-            requested_by: record.requested_by.clone(),
-            message: record.message.clone(),
-            abort_reason: record.abort_reason.as_str().to_owned(),
-            abort_reason_code: record.abort_reason.number(),
-            acknowledged_at: record.acknowledged_at.and_then(field::instant),
-            failed: record.failed.clone(),
-        }
-    }
-}
-
-impl TryFrom<v1::CancelFacts> for records::CancelFacts {
-    type Error = ConvertError;
-
-    fn try_from(message: v1::CancelFacts) -> Result<Self, ConvertError> {
-        Ok(Self {
-            requested_at: field::time("requested_at", message.requested_at)?,
-            requested_by: message.requested_by,
-            message: message.message,
-            abort_reason: word::open("abort_reason", &message.abort_reason, message.abort_reason_code)?,
-            acknowledged_at: field::optional_time("acknowledged_at", message.acknowledged_at)?,
-            failed: message.failed,
+            start_guard: word::optional_closed("start_guard", message.start_guard)?.unwrap_or_default(),
+            retry_on_timeout: message.retry_on_timeout,
+            quarantine_key: field::optional_id("quarantine_key", &message.quarantine_key)?,
+            context_modifier_policy: word::optional_closed("context_modifier_policy", message.context_modifier_policy)?,
         })
     }
 }
@@ -169,6 +150,21 @@ impl From<&records::Invocation> for v1::Invocation {
             last_seq: record.last_seq,
             progress_seq: record.progress_seq,
             result_id: field::text(&record.result_id),
+            session_ref: record.session_ref.clone(),
+            priority: record.band.as_str().to_owned(),
+            priority_code: record.band.number(),
+            resource_locks: field::outs(&record.resource_locks),
+            lock_domain: record.lock_domain.clone(),
+            lock_fence: record.lock_fence,
+            batch: field::out(&record.batch),
+            holds: word::numbers(&record.holds),
+            yield_seq: record.yield_seq,
+            pending_input: field::out(&record.pending_input),
+            clock_stopped_at: record.clock_stopped_at.and_then(field::instant),
+            clock_paused_ms: record.clock_paused_ms,
+            lost_workers: field::texts(&record.lost_workers),
+            late_reports: record.late_reports,
+            last_fence: record.last_fence,
         }
     }
 }
@@ -214,26 +210,27 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             deadline_at: field::optional_time("deadline_at", message.deadline_at)?,
             lease: None,
             lease_no: message.lease_no,
+            last_fence: message.last_fence,
             attempt: message.attempt,
             worker_losses: message.worker_losses,
             cancel: field::optional("cancel", message.cancel)?,
             last_seq: message.last_seq,
             progress_seq: message.progress_seq,
             result_id: field::optional_id("result_id", &message.result_id)?,
+            session_ref: message.session_ref,
+            band: word::optional_open("priority", &message.priority, message.priority_code)?.unwrap_or_default(),
+            resource_locks: field::list("resource_locks", message.resource_locks)?,
+            lock_domain: message.lock_domain,
+            lock_fence: message.lock_fence,
+            batch: field::optional("batch", message.batch)?,
+            holds: word::open_list("holds", &[], &message.holds)?,
+            yield_seq: message.yield_seq,
+            pending_input: field::optional("pending_input", message.pending_input)?,
+            clock_stopped_at: field::optional_time("clock_stopped_at", message.clock_stopped_at)?,
+            clock_paused_ms: message.clock_paused_ms,
+            lost_workers: field::ids("lost_workers", &message.lost_workers)?,
+            late_reports: message.late_reports,
         })
-    }
-}
-
-impl From<&records::Lease> for v1::LeaseFacts {
-    fn from(record: &records::Lease) -> Self {
-        Self {
-            lease_no: record.lease_no,
-            fence: record.fence,
-            worker_id: record.worker_id.to_string(),
-            incarnation: record.incarnation.clone(),
-            expires_at: field::instant(record.expires_at),
-            confirmed: record.confirmed,
-        }
     }
 }
 

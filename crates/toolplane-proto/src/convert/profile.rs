@@ -27,6 +27,8 @@ impl From<&records::ExecutionProfile> for v1::ExecutionProfile {
             timeout_ms: record.timeout_ms,
             external_mappings: field::outs(&record.external_mappings),
             binding: field::out(&record.binding),
+            start_guard: record.start_guard.number(),
+            retry_on_timeout: record.retry_on_timeout,
         }
     }
 }
@@ -52,6 +54,8 @@ impl TryFrom<v1::ExecutionProfile> for records::ExecutionProfile {
             timeout_ms: message.timeout_ms,
             external_mappings: field::list("external_mappings", message.external_mappings)?,
             binding: field::optional("binding", message.binding)?,
+            start_guard: word::optional_closed("start_guard", message.start_guard)?.unwrap_or_default(),
+            retry_on_timeout: message.retry_on_timeout,
         })
     }
 }

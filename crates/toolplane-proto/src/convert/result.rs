@@ -30,6 +30,7 @@ impl From<&records::ToolResult> for v1::ToolResult {
             redaction_state: word::optional_number(record.redaction_state),
             error: field::out(&record.error),
             created_at: field::instant(record.created_at),
+            context_modifiers: field::outs(&record.context_modifiers),
         }
     }
 }
@@ -58,6 +59,7 @@ impl TryFrom<v1::ToolResult> for records::ToolResult {
             redaction_state: word::optional_closed("redaction_state", message.redaction_state)?,
             error: field::optional("error", message.error)?,
             created_at: field::time("created_at", message.created_at)?,
+            context_modifiers: field::list("context_modifiers", message.context_modifiers)?,
         })
     }
 }

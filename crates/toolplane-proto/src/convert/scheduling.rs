@@ -2,12 +2,13 @@
 
 use toolplane_records::scheduling as records;
 
+use crate::convert::word::Word as _;
 use crate::convert::{ConvertError, field, word};
 use crate::v1;
 
 impl From<&records::ResourceLock> for v1::ResourceLock {
     fn from(record: &records::ResourceLock) -> Self {
-        Self { key: record.key.clone(), mode: record.mode.clone() }
+        Self { key: record.key.clone(), mode: record.mode.as_str().to_owned(), mode_code: record.mode.number() }
     }
 }
 
@@ -15,7 +16,8 @@ impl TryFrom<v1::ResourceLock> for records::ResourceLock {
     type Error = ConvertError;
 
     fn try_from(message: v1::ResourceLock) -> Result<Self, ConvertError> {
-        Ok(Self { key: message.key, mode: message.mode })
+        let mode = word::optional_open("mode", &message.mode, message.mode_code)?.unwrap_or_default();
+        Ok(Self { key: message.key, mode })
     }
 }
 

@@ -57,6 +57,7 @@ round_trips! {
     hook: records::hook::ToolHook => v1::ToolHook, "hook";
     progress: records::progress::ToolProgress => v1::ToolProgress, "progress";
     event: records::event::ToolEvent => v1::Event, "event";
+    batch: records::batch::Batch => v1::Batch, "batch";
     scheduler_policy: records::scheduling::SchedulerPolicy => v1::SchedulerPolicy, "scheduler-policy";
     decision: records::decision::PermissionDecision => v1::PermissionDecision, "permission-decision";
     approval: records::approval::Approval => v1::Approval, "approval";

@@ -105,6 +105,10 @@ words! {
     PersistenceStrategy { Inline, PreviewAndPersist, RefOnly, Redact, DropWithReason, NeverPersist }
     RedactionState { None, Redacted, Unavailable }
     ApprovalState { Pending, Approved, Rejected, Expired, Withdrawn }
+    Band { Interactive, Normal, Background }
+    LockMode { Shared, Exclusive }
+    Hold { Batch, Locks }
+    StartGuard { Store, Object }
 }
 
 pairs! {
@@ -151,5 +155,8 @@ pairs! {
         ExtCancelAcknowledged => ExtInvocationCancelAcknowledged,
         ExtCancelFailed => ExtInvocationCancelFailed,
         ExtInputMutated => ExtInputMutated,
+        ExtHeld => ExtInvocationHeld,
+        ExtLockGranted => ExtInvocationLockGranted,
+        ExtInputProvided => ExtInvocationInputProvided,
     }
 }

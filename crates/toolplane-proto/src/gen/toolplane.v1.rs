@@ -1503,6 +1503,9 @@ pub enum EventClass {
     ExtInvocationCancelAcknowledged = 40,
     ExtInvocationCancelFailed = 41,
     ExtInputMutated = 42,
+    ExtInvocationHeld = 43,
+    ExtInvocationLockGranted = 44,
+    ExtInvocationInputProvided = 45,
 }
 impl EventClass {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1568,6 +1571,11 @@ impl EventClass {
             }
             Self::ExtInvocationCancelFailed => "EVENT_CLASS_EXT_INVOCATION_CANCEL_FAILED",
             Self::ExtInputMutated => "EVENT_CLASS_EXT_INPUT_MUTATED",
+            Self::ExtInvocationHeld => "EVENT_CLASS_EXT_INVOCATION_HELD",
+            Self::ExtInvocationLockGranted => "EVENT_CLASS_EXT_INVOCATION_LOCK_GRANTED",
+            Self::ExtInvocationInputProvided => {
+                "EVENT_CLASS_EXT_INVOCATION_INPUT_PROVIDED"
+            }
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1642,6 +1650,142 @@ impl EventClass {
                 Some(Self::ExtInvocationCancelFailed)
             }
             "EVENT_CLASS_EXT_INPUT_MUTATED" => Some(Self::ExtInputMutated),
+            "EVENT_CLASS_EXT_INVOCATION_HELD" => Some(Self::ExtInvocationHeld),
+            "EVENT_CLASS_EXT_INVOCATION_LOCK_GRANTED" => {
+                Some(Self::ExtInvocationLockGranted)
+            }
+            "EVENT_CLASS_EXT_INVOCATION_INPUT_PROVIDED" => {
+                Some(Self::ExtInvocationInputProvided)
+            }
+            _ => None,
+        }
+    }
+}
+/// How urgent a call is: the bands share workers 8 : 3 : 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Band {
+    Unspecified = 0,
+    Interactive = 1,
+    Normal = 2,
+    Background = 3,
+}
+impl Band {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "BAND_UNSPECIFIED",
+            Self::Interactive => "BAND_INTERACTIVE",
+            Self::Normal => "BAND_NORMAL",
+            Self::Background => "BAND_BACKGROUND",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "BAND_UNSPECIFIED" => Some(Self::Unspecified),
+            "BAND_INTERACTIVE" => Some(Self::Interactive),
+            "BAND_NORMAL" => Some(Self::Normal),
+            "BAND_BACKGROUND" => Some(Self::Background),
+            _ => None,
+        }
+    }
+}
+/// How a resource lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LockMode {
+    Unspecified = 0,
+    /// Beside other shared holders.
+    Shared = 1,
+    /// Alone.
+    Exclusive = 2,
+}
+impl LockMode {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LOCK_MODE_UNSPECIFIED",
+            Self::Shared => "LOCK_MODE_SHARED",
+            Self::Exclusive => "LOCK_MODE_EXCLUSIVE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LOCK_MODE_UNSPECIFIED" => Some(Self::Unspecified),
+            "LOCK_MODE_SHARED" => Some(Self::Shared),
+            "LOCK_MODE_EXCLUSIVE" => Some(Self::Exclusive),
+            _ => None,
+        }
+    }
+}
+/// What keeps an accepted call out of the ready queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Hold {
+    Unspecified = 0,
+    /// Its batch has not released it: an earlier call, a dependency or the bound on parallel calls.
+    Batch = 1,
+    /// Its resource locks are not granted.
+    Locks = 2,
+}
+impl Hold {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HOLD_UNSPECIFIED",
+            Self::Batch => "HOLD_BATCH",
+            Self::Locks => "HOLD_LOCKS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HOLD_UNSPECIFIED" => Some(Self::Unspecified),
+            "HOLD_BATCH" => Some(Self::Batch),
+            "HOLD_LOCKS" => Some(Self::Locks),
+            _ => None,
+        }
+    }
+}
+/// Where the one start of a call that must not start twice is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum StartGuard {
+    Unspecified = 0,
+    /// In the store of the scheduler.
+    Store = 1,
+    /// In the object store too: it holds even if the scheduler's store loses its last writes.
+    Object = 2,
+}
+impl StartGuard {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "START_GUARD_UNSPECIFIED",
+            Self::Store => "START_GUARD_STORE",
+            Self::Object => "START_GUARD_OBJECT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "START_GUARD_UNSPECIFIED" => Some(Self::Unspecified),
+            "START_GUARD_STORE" => Some(Self::Store),
+            "START_GUARD_OBJECT" => Some(Self::Object),
             _ => None,
         }
     }
@@ -1907,243 +2051,132 @@ pub struct Approval {
     #[prost(message, optional, tag = "18")]
     pub resolved_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// What a tool accepts.
+/// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InputContract {
-    /// JSON Schema (2020-12) of what a model may produce.
-    #[prost(message, optional, tag = "1")]
-    pub model_input_schema: ::core::option::Option<JsonPayload>,
-    /// JSON Schema of the final input, including internal fields.
-    #[prost(message, optional, tag = "2")]
-    pub runtime_input_schema: ::core::option::Option<JsonPayload>,
-    /// Whether providers should enforce the schema.
-    #[prost(bool, optional, tag = "3")]
-    pub strict: ::core::option::Option<bool>,
-    /// Values for fields a caller may leave out; an object.
-    #[prost(message, optional, tag = "4")]
-    pub defaults: ::core::option::Option<JsonPayload>,
-    /// Example inputs.
-    #[prost(message, repeated, tag = "5")]
-    pub examples: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// JSON pointers of fields to redact in observable copies and telemetry.
-    #[prost(string, repeated, tag = "6")]
-    pub sensitive_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Top-level field names that callers must never give.
-    #[prost(string, repeated, tag = "7")]
-    pub internal_only_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// How arguments are given: `json`, `text`, `file`, `multipart`, `stream` or `custom`; `json` when empty.
-    #[prost(string, tag = "8")]
-    pub argument_mode: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ArgumentMode", tag = "9")]
-    pub argument_mode_code: i32,
-    /// Whether hooks or prompts may replace input; open vocabulary.
-    #[prost(string, optional, tag = "10")]
-    pub mutation_policy: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// What a tool gives back.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct OutputContract {
-    /// JSON Schema (2020-12) of structured content.
-    #[prost(message, optional, tag = "1")]
-    pub structured_schema: ::core::option::Option<JsonPayload>,
-    /// Content classes the tool may return (`text`, `image`, ...).
-    #[prost(string, repeated, tag = "2")]
-    pub content_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Deliverables the tool should produce.
-    #[prost(string, repeated, tag = "3")]
-    pub artifact_expectations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Most bytes kept inline.
-    #[prost(uint64, optional, tag = "4")]
-    pub max_inline_bytes: ::core::option::Option<u64>,
-    /// Most characters kept inline.
-    #[prost(uint64, optional, tag = "5")]
-    pub max_inline_chars: ::core::option::Option<u64>,
-    /// The persistence policy that applies.
-    #[prost(string, optional, tag = "6")]
-    pub persistence_policy_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// How model content, UI rendering and transcript text are separated.
-    #[prost(message, optional, tag = "7")]
-    pub rendering_boundary: ::core::option::Option<JsonPayload>,
-    /// Redaction rules, by reference.
-    #[prost(string, repeated, tag = "8")]
-    pub redaction_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What to say when the content cannot be shown.
-    #[prost(string, optional, tag = "9")]
-    pub fallback_summary: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ExternalMapping {
-    /// The native source: `mcp`, `openapi`, `function_calling`, `a2a`, `cli`, `browser`, `native`, ...
-    #[prost(string, tag = "1")]
-    pub source: ::prost::alloc::string::String,
-    /// The native identity in that source, e.g. an MCP tool name or an `operationId`.
-    #[prost(string, tag = "2")]
-    pub native_id: ::prost::alloc::string::String,
-    /// Further native fields, exactly as the source names them; an object.
-    #[prost(message, optional, tag = "3")]
-    pub fields: ::core::option::Option<JsonPayload>,
-}
-/// The portable description of one callable capability.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolDeclaration {
+pub struct SchedulerPolicy {
     /// Version of the standard, `0.2.0`; that version when empty in a request.
     #[prost(string, tag = "1")]
     pub schema_version: ::prost::alloc::string::String,
-    /// Stable id, scoped by producer.
+    /// Identifier of the policy.
     #[prost(string, tag = "2")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// Collision boundary.
+    pub scheduler_policy_id: ::prost::alloc::string::String,
+    /// Where it applies.
     #[prost(string, tag = "3")]
-    pub namespace: ::prost::alloc::string::String,
-    /// Machine-oriented name, unique in its namespace.
-    #[prost(string, tag = "4")]
-    pub name: ::prost::alloc::string::String,
-    /// Backwards-compatible names.
-    #[prost(string, repeated, tag = "5")]
-    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// 3 to 10 words for discovery.
-    #[prost(string, tag = "6")]
-    pub search_hint: ::prost::alloc::string::String,
-    /// Human-readable title.
-    #[prost(string, tag = "7")]
-    pub title: ::prost::alloc::string::String,
-    /// Model-facing usage guidance.
-    #[prost(string, tag = "8")]
-    pub description: ::prost::alloc::string::String,
-    /// Lifecycle state.
-    #[prost(enumeration = "ToolLifecycle", tag = "9")]
-    pub lifecycle: i32,
-    /// Kind of capability, e.g. `function` or `shell_command`; open vocabulary.
-    #[prost(string, tag = "10")]
-    pub tool_kind: ::prost::alloc::string::String,
-    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
-    #[prost(enumeration = "ToolKind", tag = "11")]
-    pub tool_kind_code: i32,
-    /// Capability keys.
-    #[prost(string, repeated, tag = "12")]
-    pub capability_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What the tool accepts.
-    #[prost(message, optional, tag = "13")]
-    pub input_contract: ::core::option::Option<InputContract>,
-    /// What the tool gives back.
-    #[prost(message, optional, tag = "14")]
-    pub output_contract: ::core::option::Option<OutputContract>,
-    /// The interface that describes runtime behaviour.
-    #[prost(string, optional, tag = "15")]
-    pub interface_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// The execution profile that applies.
-    #[prost(string, optional, tag = "16")]
-    pub execution_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// The permission profile that applies.
-    #[prost(string, optional, tag = "17")]
-    pub permission_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// Native operation ids.
-    #[prost(message, repeated, tag = "18")]
-    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
-    /// Untrusted hints; an object.
-    #[prost(message, optional, tag = "19")]
-    pub annotations: ::core::option::Option<JsonPayload>,
+    pub scope: ::prost::alloc::string::String,
+    /// Most calls at once.
+    #[prost(uint32, optional, tag = "4")]
+    pub max_parallel: ::core::option::Option<u32>,
+    /// Order of terminal results.
+    #[prost(enumeration = "OrderingPolicy", tag = "5")]
+    pub ordering_policy: i32,
+    /// When results are released.
+    #[prost(enumeration = "YieldPolicy", tag = "6")]
+    pub yield_policy: i32,
+    /// What an interruption does.
+    #[prost(enumeration = "InterruptBehavior", tag = "7")]
+    pub interrupt_behavior: i32,
+    /// What a failed sibling does.
+    #[prost(enumeration = "SiblingFailurePolicy", tag = "8")]
+    pub sibling_failure_policy: i32,
+    /// Whether context modifiers are honoured.
+    #[prost(enumeration = "ContextModifierPolicy", tag = "9")]
+    pub context_modifier_policy: i32,
+    /// Locks every call of the set takes.
+    #[prost(message, repeated, tag = "10")]
+    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
 }
-/// A tool that can be found but whose schema is not loaded.
+/// A lock a call needs before it may run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct DeferredToolRef {
+pub struct ResourceLock {
+    /// What is locked.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// `shared` or `exclusive`; `exclusive` when neither this nor the code is given.
+    #[prost(string, tag = "2")]
+    pub mode: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "LockMode", tag = "3")]
+    pub mode_code: i32,
+}
+/// Calls that were accepted together and are scheduled under one policy.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Batch {
     /// Version of the standard, `0.2.0`.
     #[prost(string, tag = "1")]
     pub schema_version: ::prost::alloc::string::String,
-    /// The tool.
+    /// Identifier of the batch.
     #[prost(string, tag = "2")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// Its full name.
+    pub batch_id: ::prost::alloc::string::String,
+    /// Owner.
     #[prost(string, tag = "3")]
-    pub name: ::prost::alloc::string::String,
-    /// Its namespace.
-    #[prost(string, tag = "4")]
-    pub namespace: ::prost::alloc::string::String,
-    /// Discovery phrase.
-    #[prost(string, tag = "5")]
-    pub search_hint: ::prost::alloc::string::String,
-    /// Where the tool comes from, e.g. `mcp`.
-    #[prost(string, tag = "6")]
-    pub source: ::prost::alloc::string::String,
-    /// Whether the schema is visible.
-    #[prost(enumeration = "SchemaVisibility", tag = "7")]
-    pub schema_visibility: i32,
-    /// How far the tool is from being callable.
-    #[prost(enumeration = "LoadingState", tag = "8")]
-    pub loading_state: i32,
-    /// Why it is deferred.
-    #[prost(string, tag = "9")]
-    pub reason: ::prost::alloc::string::String,
-    /// The provider still connecting, when one is.
-    #[prost(string, tag = "10")]
-    pub pending_provider_or_server: ::prost::alloc::string::String,
-    /// What to give to `select:` to load it.
-    #[prost(string, tag = "11")]
-    pub selection_ref: ::prost::alloc::string::String,
-    /// Native identity; an object.
-    #[prost(message, optional, tag = "12")]
-    pub native_ref: ::core::option::Option<JsonPayload>,
-}
-/// Why a call did not succeed and what could help.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolError {
-    /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
-    #[prost(string, tag = "1")]
-    pub error_code: ::prost::alloc::string::String,
-    /// Class of the standard, e.g. `permission_denied`; open vocabulary.
-    #[prost(string, tag = "2")]
-    pub error_class: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ErrorClass", tag = "3")]
-    pub error_class_code: i32,
-    /// For people and models; no secrets, no stack traces.
-    #[prost(string, tag = "4")]
-    pub message: ::prost::alloc::string::String,
-    /// What has to change before a retry can help, e.g. `retry_safe`; open vocabulary.
-    #[prost(string, tag = "5")]
-    pub recoverability: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "Recoverability", tag = "6")]
-    pub recoverability_code: i32,
-    /// Milliseconds to wait before a retry.
-    #[prost(uint64, optional, tag = "7")]
-    pub retry_after_ms: ::core::option::Option<u64>,
-    /// The native error, by reference or code.
+    pub tenant: ::prost::alloc::string::String,
+    /// The policy that applies.
+    #[prost(message, optional, tag = "4")]
+    pub policy: ::core::option::Option<SchedulerPolicy>,
+    /// The session its calls belong to.
+    #[prost(string, optional, tag = "5")]
+    pub session_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the locks of its calls apply.
+    #[prost(string, optional, tag = "6")]
+    pub lock_domain: ::core::option::Option<::prost::alloc::string::String>,
+    /// `sha256:<hex>` of what the caller asked for; the same key with another digest is a mistake.
+    #[prost(string, tag = "7")]
+    pub request_digest: ::prost::alloc::string::String,
+    /// The caller's idempotency key.
     #[prost(string, optional, tag = "8")]
-    pub native_error_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// Policies that led to it, by id.
-    #[prost(string, repeated, tag = "9")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Evidence for it, by id.
-    #[prost(string, repeated, tag = "10")]
-    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why an execution was aborted, when it was, e.g. `timeout`; open vocabulary.
-    #[prost(string, tag = "11")]
-    pub abort_reason: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "AbortReason", tag = "12")]
-    pub abort_reason_code: i32,
-    /// `none` when nothing can have happened, `unknown` when something may have.
-    #[prost(string, optional, tag = "13")]
-    pub side_effects: ::core::option::Option<::prost::alloc::string::String>,
-    /// The path that was refused, when one was.
-    #[prost(string, optional, tag = "14")]
-    pub blocked_path: ::core::option::Option<::prost::alloc::string::String>,
-    /// The fields that were wrong, with the rule each broke.
-    #[prost(message, repeated, tag = "15")]
-    pub field_violations: ::prost::alloc::vec::Vec<FieldViolation>,
+    pub idempotency_key: ::core::option::Option<::prost::alloc::string::String>,
+    /// When it was accepted.
+    #[prost(message, optional, tag = "9")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Its calls, in the declared order.
+    #[prost(message, repeated, tag = "10")]
+    pub members: ::prost::alloc::vec::Vec<BatchMember>,
+    /// The first position whose result has not been released; meaningful where results are ordered.
+    #[prost(uint32, tag = "11")]
+    pub next_yield: u32,
+    /// Results released so far.
+    #[prost(uint64, tag = "12")]
+    pub yields: u64,
+    /// When the last result was released.
+    #[prost(message, optional, tag = "13")]
+    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// One wrong field.
+/// One call of a batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FieldViolation {
-    /// JSON pointer or field path.
+pub struct BatchMember {
+    /// The call.
     #[prost(string, tag = "1")]
-    pub field: ::prost::alloc::string::String,
-    /// The rule it broke.
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The name the caller used.
     #[prost(string, tag = "2")]
-    pub description: ::prost::alloc::string::String,
+    pub tool_name: ::prost::alloc::string::String,
+    /// Positions of earlier calls that must succeed first.
+    #[prost(uint32, repeated, tag = "3")]
+    pub depends_on: ::prost::alloc::vec::Vec<u32>,
+    /// What a failure of this call does to the others; as the batch's policy says when unspecified.
+    #[prost(enumeration = "SiblingFailurePolicy", tag = "4")]
+    pub sibling_failure_policy: i32,
+    /// What an interruption of the batch does to this call.
+    #[prost(enumeration = "InterruptBehavior", tag = "5")]
+    pub interrupt_behavior: i32,
+    /// The batch lets it run.
+    #[prost(bool, tag = "6")]
+    pub released: bool,
+    /// How it ended; empty until then; open vocabulary.
+    #[prost(string, tag = "7")]
+    pub ended: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "InvocationStatus", tag = "8")]
+    pub ended_code: i32,
+    /// When its result was released, counted from 1.
+    #[prost(uint64, optional, tag = "9")]
+    pub yield_seq: ::core::option::Option<u64>,
+    /// Position of the call whose failure canceled this one.
+    #[prost(uint32, optional, tag = "10")]
+    pub canceled_by: ::core::option::Option<u32>,
+    /// Its result will never be released.
+    #[prost(bool, tag = "11")]
+    pub discarded: bool,
 }
 /// A fetchable resource owned by a native protocol or resource system.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2242,232 +2275,18 @@ pub struct Event {
     #[prost(uint64, tag = "12")]
     pub sequence: u64,
 }
-/// How a tool is run and what its executor supports.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExecutionProfile {
-    /// Version of the standard, `0.2.0`; that version when empty in a request.
+/// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExternalMapping {
+    /// The native source: `mcp`, `openapi`, `function_calling`, `a2a`, `cli`, `browser`, `native`, ...
     #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the profile.
+    pub source: ::prost::alloc::string::String,
+    /// The native identity in that source, e.g. an MCP tool name or an `operationId`.
     #[prost(string, tag = "2")]
-    pub execution_profile_id: ::prost::alloc::string::String,
-    /// Kind of executor, e.g. `shell` or `http_api`; open vocabulary.
-    #[prost(string, tag = "3")]
-    pub execution_kind: ::prost::alloc::string::String,
-    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
-    #[prost(enumeration = "ExecutionKind", tag = "4")]
-    pub execution_kind_code: i32,
-    /// Emits progress.
-    #[prost(bool, tag = "5")]
-    pub supports_progress: bool,
-    /// Can be canceled while running.
-    #[prost(bool, tag = "6")]
-    pub supports_cancel: bool,
-    /// Can resume after an interruption.
-    #[prost(bool, tag = "7")]
-    pub supports_resume: bool,
-    /// May be retried by the scheduler.
-    #[prost(bool, tag = "8")]
-    pub supports_retries: bool,
-    /// Emits partial results.
-    #[prost(bool, tag = "9")]
-    pub supports_partial_results: bool,
-    /// Can run in the background.
-    #[prost(bool, tag = "10")]
-    pub supports_background: bool,
-    /// Produces artifacts.
-    #[prost(bool, tag = "11")]
-    pub supports_artifacts: bool,
-    /// Returns context modifiers.
-    #[prost(bool, tag = "12")]
-    pub supports_context_modifiers: bool,
-    /// Runs only inside a sandbox.
-    #[prost(bool, tag = "13")]
-    pub sandboxed: bool,
-    /// Name of the sandbox profile, e.g. `workspace_read_only`.
-    #[prost(string, optional, tag = "14")]
-    pub sandbox_profile: ::core::option::Option<::prost::alloc::string::String>,
-    /// Wall time of one execution in milliseconds.
-    #[prost(uint64, optional, tag = "15")]
-    pub timeout_ms: ::core::option::Option<u64>,
-    /// Native operation ids.
-    #[prost(message, repeated, tag = "16")]
-    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
-    /// What the executor does. A profile without one cannot be executed by this cluster.
-    #[prost(message, optional, tag = "17")]
-    pub binding: ::core::option::Option<ExecutionBinding>,
-}
-/// What an executor does with a call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExecutionBinding {
-    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4")]
-    pub binding: ::core::option::Option<execution_binding::Binding>,
-}
-/// Nested message and enum types in `ExecutionBinding`.
-pub mod execution_binding {
-    #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Binding {
-        /// A tool built into the executor.
-        #[prost(message, tag = "1")]
-        Native(super::NativeBinding),
-        /// A shell command taken from the input field `command`.
-        #[prost(message, tag = "2")]
-        Shell(super::ShellBinding),
-        /// A local process, started without a shell.
-        #[prost(message, tag = "3")]
-        Process(super::ProcessBinding),
-        /// HTTP requests within an allow list.
-        #[prost(message, tag = "4")]
-        Http(super::HttpBinding),
-    }
-}
-/// A tool built into the executor.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct NativeBinding {
-    /// Its name, e.g. `files.read_file`.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-}
-/// A shell command taken from the input field `command`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ShellBinding {
-    /// The shell; `/bin/bash` when absent.
-    #[prost(string, optional, tag = "1")]
-    pub shell: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// A local process: an argument template and what it reads.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ProcessBinding {
-    /// Program and arguments; an argument `{field}` is replaced whole by that input field.
-    #[prost(string, repeated, tag = "1")]
-    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What the process reads on standard input; nothing when unspecified.
-    #[prost(enumeration = "ProcessStdin", tag = "2")]
-    pub stdin: i32,
-    /// Further environment variables.
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub env: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
-    /// Exit codes that mean success; 0 alone when empty.
-    #[prost(int32, repeated, tag = "4")]
-    pub success_exit_codes: ::prost::alloc::vec::Vec<i32>,
-    /// The standard output is one JSON value to be taken as structured content.
-    #[prost(bool, tag = "5")]
-    pub json_output: bool,
-}
-/// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HttpBinding {
-    /// Exact names or addresses, or `*.example.org` for subdomains.
-    #[prost(string, repeated, tag = "1")]
-    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Ports, at most 65535; 80 and 443 when empty; 0 allows every port.
-    #[prost(uint32, repeated, tag = "2")]
-    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
-    /// Methods; GET and HEAD when empty.
-    #[prost(string, repeated, tag = "3")]
-    pub allowed_methods: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Most body bytes read after decompression; 1 MiB when absent.
-    #[prost(uint64, optional, tag = "4")]
-    pub max_response_bytes: ::core::option::Option<u64>,
-}
-/// What a process reads on standard input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum ProcessStdin {
-    /// Same as NONE.
-    Unspecified = 0,
-    /// Nothing.
-    None = 1,
-    /// The call input, as its exact JSON bytes.
-    Json = 2,
-}
-impl ProcessStdin {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "PROCESS_STDIN_UNSPECIFIED",
-            Self::None => "PROCESS_STDIN_NONE",
-            Self::Json => "PROCESS_STDIN_JSON",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "PROCESS_STDIN_UNSPECIFIED" => Some(Self::Unspecified),
-            "PROCESS_STDIN_NONE" => Some(Self::None),
-            "PROCESS_STDIN_JSON" => Some(Self::Json),
-            _ => None,
-        }
-    }
-}
-/// One run of one hook at one point of one call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolHook {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the hook.
-    #[prost(string, tag = "2")]
-    pub hook_id: ::prost::alloc::string::String,
-    /// Where it ran.
-    #[prost(enumeration = "HookEvent", tag = "3")]
-    pub hook_event: i32,
-    /// The call.
-    #[prost(string, tag = "4")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The tool.
-    #[prost(string, tag = "5")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// What the hook listens to; an object.
-    #[prost(message, optional, tag = "6")]
-    pub matcher: ::core::option::Option<JsonPayload>,
-    /// Messages and progress; objects.
-    #[prost(message, repeated, tag = "7")]
-    pub outputs: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// Permission hint.
-    #[prost(message, optional, tag = "8")]
-    pub permission_result: ::core::option::Option<HookPermission>,
-    /// Replacement input.
-    #[prost(message, optional, tag = "9")]
-    pub updated_input: ::core::option::Option<JsonPayload>,
-    /// Context to append; objects.
-    #[prost(message, repeated, tag = "10")]
-    pub additional_context: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// Wish to stop.
-    #[prost(message, optional, tag = "11")]
-    pub stop: ::core::option::Option<HookStop>,
-    /// Replacement output.
-    #[prost(message, optional, tag = "12")]
-    pub updated_output: ::core::option::Option<JsonPayload>,
-    /// When it started.
-    #[prost(message, optional, tag = "13")]
-    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When it ended.
-    #[prost(message, optional, tag = "14")]
-    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// A permission hint of a hook; it never loosens a rule.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HookPermission {
-    /// What the hook would do.
-    #[prost(enumeration = "Behavior", tag = "1")]
-    pub behavior: i32,
-    /// Why.
-    #[prost(string, tag = "2")]
-    pub message: ::prost::alloc::string::String,
-}
-/// A hook's wish to stop the call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HookStop {
-    /// Why.
-    #[prost(string, tag = "1")]
-    pub reason: ::prost::alloc::string::String,
+    pub native_id: ::prost::alloc::string::String,
+    /// Further native fields, exactly as the source names them; an object.
+    #[prost(message, optional, tag = "3")]
+    pub fields: ::core::option::Option<JsonPayload>,
 }
 /// A safety fact: known, or found by a named rule for each input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2505,6 +2324,9 @@ pub struct InputSafety {
     /// Running it again is harmless; decides whether a lost execution may be repeated.
     #[prost(bool, tag = "5")]
     pub is_idempotent: bool,
+    /// May not run while another call of the same session or batch runs: it takes that context's lock.
+    #[prost(bool, tag = "6")]
+    pub requires_exclusive_context: bool,
 }
 /// The runtime contract of one tool. Absent safety facts take the standard's fail-closed defaults.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2743,6 +2565,99 @@ pub struct Invocation {
     /// The one result, once there is one.
     #[prost(string, tag = "45")]
     pub result_id: ::prost::alloc::string::String,
+    /// The session it belongs to; calls that need their context alone exclude each other within it.
+    #[prost(string, optional, tag = "46")]
+    pub session_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// How urgent it is: `interactive`, `normal` or `background`; open vocabulary.
+    #[prost(string, tag = "47")]
+    pub priority: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Band", tag = "48")]
+    pub priority_code: i32,
+    /// Locks it needs before it may run.
+    #[prost(message, repeated, tag = "49")]
+    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
+    /// Where those locks apply, e.g. `session:s-1`.
+    #[prost(string, optional, tag = "50")]
+    pub lock_domain: ::core::option::Option<::prost::alloc::string::String>,
+    /// Larger than that of every earlier holder its locks exclude; set while and after it held its locks.
+    #[prost(uint64, optional, tag = "51")]
+    pub lock_fence: ::core::option::Option<u64>,
+    /// Its place in a batch.
+    #[prost(message, optional, tag = "52")]
+    pub batch: ::core::option::Option<BatchPlace>,
+    /// What keeps it out of the ready queue; empty once it may run.
+    #[prost(enumeration = "Hold", repeated, tag = "53")]
+    pub holds: ::prost::alloc::vec::Vec<i32>,
+    /// When its result was released among the results of its batch, counted from 1.
+    #[prost(uint64, optional, tag = "54")]
+    pub yield_seq: ::core::option::Option<u64>,
+    /// What it waits for, while it needs input.
+    #[prost(message, optional, tag = "55")]
+    pub pending_input: ::core::option::Option<PendingInput>,
+    /// Since when its execution time stands still, while it needs input.
+    #[prost(message, optional, tag = "56")]
+    pub clock_stopped_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// For how long its execution time stood still in all, in milliseconds.
+    #[prost(uint64, tag = "57")]
+    pub clock_paused_ms: u64,
+    /// Workers that were lost while they ran it.
+    #[prost(string, repeated, tag = "58")]
+    pub lost_workers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Reports that came too late and were kept as evidence.
+    #[prost(uint32, tag = "59")]
+    pub late_reports: u32,
+    /// Fence of its last lease; 0 before the first.
+    #[prost(uint64, tag = "60")]
+    pub last_fence: u64,
+}
+/// The place of a call in its batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchPlace {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Position in the declared order, from 0.
+    #[prost(uint32, tag = "2")]
+    pub index: u32,
+}
+/// A question a running tool asks, and that somebody has to answer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PendingInput {
+    /// Identifier of the question, unique within its call.
+    #[prost(string, tag = "1")]
+    pub input_id: ::prost::alloc::string::String,
+    /// The question, for people.
+    #[prost(string, tag = "2")]
+    pub prompt: ::prost::alloc::string::String,
+    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    #[prost(message, optional, tag = "3")]
+    pub schema: ::core::option::Option<JsonPayload>,
+    /// When it was asked.
+    #[prost(message, optional, tag = "4")]
+    pub requested_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the tool is told that nobody answered.
+    #[prost(message, optional, tag = "5")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// The answer, once there is one.
+    #[prost(message, optional, tag = "6")]
+    pub answer: ::core::option::Option<InputAnswer>,
+}
+/// The one answer to a tool's question.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InputAnswer {
+    /// What was answered; absent when somebody chose not to, or nobody did.
+    #[prost(message, optional, tag = "1")]
+    pub input: ::core::option::Option<JsonPayload>,
+    /// Who answered.
+    #[prost(string, tag = "2")]
+    pub provided_by: ::prost::alloc::string::String,
+    /// Nobody answered in time.
+    #[prost(bool, tag = "3")]
+    pub expired: bool,
+    /// When it was answered.
+    #[prost(message, optional, tag = "4")]
+    pub answered_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// One recorded change of status.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2793,6 +2708,18 @@ pub struct DispatchFacts {
     /// Most executions of an idempotent call, the first included.
     #[prost(uint32, tag = "6")]
     pub max_attempts: u32,
+    /// Where the one start of a call that must not start twice is recorded.
+    #[prost(enumeration = "StartGuard", tag = "7")]
+    pub start_guard: i32,
+    /// An idempotent call that hit its timeout is executed again.
+    #[prost(bool, tag = "8")]
+    pub retry_on_timeout: bool,
+    /// `sha256:<hex>` of the tool's version and this input: what is put under quarantine when workers keep dying of it.
+    #[prost(string, tag = "9")]
+    pub quarantine_key: ::prost::alloc::string::String,
+    /// Whether context modifiers are honoured; as the scheduler policy says when unspecified.
+    #[prost(enumeration = "ContextModifierPolicy", tag = "10")]
+    pub context_modifier_policy: i32,
 }
 /// The current lease of an invocation, as readers may see it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2840,6 +2767,899 @@ pub struct CancelFacts {
     /// Why the cancellation did not happen, when it did not (`unsupported`, `completed_first`).
     #[prost(string, optional, tag = "7")]
     pub failed: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A call to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvocationSpec {
+    /// The surface to call in.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Name, alias or id of the tool, as the model gave it.
+    #[prost(string, tag = "2")]
+    pub tool_name: ::prost::alloc::string::String,
+    /// The arguments exactly as the model emitted them.
+    #[prost(message, optional, tag = "3")]
+    pub model_input: ::core::option::Option<JsonPayload>,
+    /// The same key and the same call within a day is accepted once; with another call it is refused. At most 256 bytes.
+    #[prost(string, tag = "4")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Id for the call, when the caller makes its own; the server's when empty.
+    #[prost(string, tag = "5")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The provider's id of the call, e.g. `tool_call_id`.
+    #[prost(string, tag = "6")]
+    pub native_call_id: ::prost::alloc::string::String,
+    /// Who calls.
+    #[prost(string, tag = "7")]
+    pub actor_ref: ::prost::alloc::string::String,
+    /// Runtime, session, task or sandbox refs.
+    #[prost(string, repeated, tag = "8")]
+    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The caller's patience over everything, waiting for approval included, in milliseconds; none when 0.
+    #[prost(uint64, tag = "9")]
+    pub timeout_ms: u64,
+    /// `interactive`, `normal` or `background`; `normal` when empty; `default` and `batch` mean the last two; open vocabulary.
+    #[prost(string, tag = "10")]
+    pub priority: ::prost::alloc::string::String,
+    /// The scheduler policy that applies.
+    #[prost(string, tag = "11")]
+    pub scheduler_policy_ref: ::prost::alloc::string::String,
+    /// Nobody can answer an approval: a question means denial at once.
+    #[prost(bool, tag = "12")]
+    pub no_approver: bool,
+    /// Adjacent policies, by id.
+    #[prost(string, repeated, tag = "13")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Permission mode in force; open vocabulary.
+    #[prost(string, tag = "14")]
+    pub permission_mode: ::prost::alloc::string::String,
+    /// The session it belongs to. A tool that is not safe to run beside others excludes the other such calls of its session.
+    #[prost(string, tag = "15")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Locks it needs before it may run, at most 16.
+    #[prost(message, repeated, tag = "16")]
+    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
+    /// Where the locks apply; the session when empty, the whole tenant without one.
+    #[prost(string, tag = "17")]
+    pub lock_domain: ::prost::alloc::string::String,
+}
+/// How a call was accepted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Acceptance {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub durability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Durability", tag = "3")]
+    pub durability_code: i32,
+    /// It had been accepted before under the same idempotency key or id.
+    #[prost(bool, tag = "4")]
+    pub duplicate: bool,
+}
+/// Why a call did not succeed and what could help.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolError {
+    /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
+    #[prost(string, tag = "1")]
+    pub error_code: ::prost::alloc::string::String,
+    /// Class of the standard, e.g. `permission_denied`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub error_class: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ErrorClass", tag = "3")]
+    pub error_class_code: i32,
+    /// For people and models; no secrets, no stack traces.
+    #[prost(string, tag = "4")]
+    pub message: ::prost::alloc::string::String,
+    /// What has to change before a retry can help, e.g. `retry_safe`; open vocabulary.
+    #[prost(string, tag = "5")]
+    pub recoverability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Recoverability", tag = "6")]
+    pub recoverability_code: i32,
+    /// Milliseconds to wait before a retry.
+    #[prost(uint64, optional, tag = "7")]
+    pub retry_after_ms: ::core::option::Option<u64>,
+    /// The native error, by reference or code.
+    #[prost(string, optional, tag = "8")]
+    pub native_error_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// Policies that led to it, by id.
+    #[prost(string, repeated, tag = "9")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Evidence for it, by id.
+    #[prost(string, repeated, tag = "10")]
+    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why an execution was aborted, when it was, e.g. `timeout`; open vocabulary.
+    #[prost(string, tag = "11")]
+    pub abort_reason: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "AbortReason", tag = "12")]
+    pub abort_reason_code: i32,
+    /// `none` when nothing can have happened, `unknown` when something may have.
+    #[prost(string, optional, tag = "13")]
+    pub side_effects: ::core::option::Option<::prost::alloc::string::String>,
+    /// The path that was refused, when one was.
+    #[prost(string, optional, tag = "14")]
+    pub blocked_path: ::core::option::Option<::prost::alloc::string::String>,
+    /// The fields that were wrong, with the rule each broke.
+    #[prost(message, repeated, tag = "15")]
+    pub field_violations: ::prost::alloc::vec::Vec<FieldViolation>,
+}
+/// One wrong field.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FieldViolation {
+    /// JSON pointer or field path.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// The rule it broke.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+}
+/// The terminal result of one invocation.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolResult {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the result; one per invocation, for ever.
+    #[prost(string, tag = "2")]
+    pub result_id: ::prost::alloc::string::String,
+    /// The call this is the result of.
+    #[prost(string, tag = "3")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// How it ended, e.g. `succeeded`; open vocabulary.
+    #[prost(string, tag = "4")]
+    pub status: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ResultStatus", tag = "5")]
+    pub status_code: i32,
+    /// Whether it is a failure of any kind.
+    #[prost(bool, tag = "6")]
+    pub is_error: bool,
+    /// Content blocks in order.
+    #[prost(message, repeated, tag = "7")]
+    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// Structured content, when the tool has any.
+    #[prost(message, optional, tag = "8")]
+    pub structured_content: ::core::option::Option<JsonPayload>,
+    /// What the model is given.
+    #[prost(message, repeated, tag = "9")]
+    pub model_facing_content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// One line for people.
+    #[prost(string, tag = "10")]
+    pub ui_facing_summary: ::prost::alloc::string::String,
+    /// Resources the result refers to.
+    #[prost(message, repeated, tag = "11")]
+    pub resource_refs: ::prost::alloc::vec::Vec<ResourceRef>,
+    /// Deliverables.
+    #[prost(message, repeated, tag = "12")]
+    pub artifact_refs: ::prost::alloc::vec::Vec<ArtifactRef>,
+    /// Evidence, by id.
+    #[prost(string, repeated, tag = "13")]
+    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Policies that applied, by id.
+    #[prost(string, repeated, tag = "14")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where to find the trace.
+    #[prost(message, repeated, tag = "15")]
+    pub telemetry_refs: ::prost::alloc::vec::Vec<TelemetryRef>,
+    /// Persistence decisions, by id.
+    #[prost(string, repeated, tag = "16")]
+    pub persistence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// One line for logs.
+    #[prost(string, tag = "17")]
+    pub summary: ::prost::alloc::string::String,
+    /// Whether content was redacted; unspecified when nobody looked.
+    #[prost(enumeration = "RedactionState", tag = "18")]
+    pub redaction_state: i32,
+    /// The failure, when is_error (kept beside content when the call partly succeeded).
+    #[prost(message, optional, tag = "19")]
+    pub error: ::core::option::Option<ToolError>,
+    /// When the result was made.
+    #[prost(message, optional, tag = "20")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Changes the tool asks to make to the context of the conversation, in order; objects.
+    #[prost(message, repeated, tag = "21")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+}
+/// One block of result content.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ContentBlock {
+    #[prost(oneof = "content_block::Block", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    pub block: ::core::option::Option<content_block::Block>,
+}
+/// Nested message and enum types in `ContentBlock`.
+pub mod content_block {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Block {
+        /// Text.
+        #[prost(message, tag = "1")]
+        Text(super::TextBlock),
+        /// A log, apart from the answer.
+        #[prost(message, tag = "2")]
+        Log(super::LogBlock),
+        /// A diff.
+        #[prost(message, tag = "3")]
+        Diff(super::DiffBlock),
+        /// A file, image, audio or video kept elsewhere.
+        #[prost(message, tag = "4")]
+        File(super::PayloadRef),
+        /// A fetchable resource.
+        #[prost(message, tag = "5")]
+        ResourceLink(super::ResourceRef),
+        /// A durable deliverable.
+        #[prost(message, tag = "6")]
+        ArtifactRef(super::ArtifactRef),
+        /// The whole output, kept in the object store.
+        #[prost(message, tag = "7")]
+        PersistedOutputRef(super::PayloadRef),
+        /// The tool completed and had nothing to say.
+        #[prost(message, tag = "8")]
+        Empty(super::EmptyBlock),
+    }
+}
+/// Text.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct TextBlock {
+    /// The text.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A log, apart from the answer (e.g. standard error).
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct LogBlock {
+    /// The text.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// Which stream it came from.
+    #[prost(string, tag = "2")]
+    pub stream: ::prost::alloc::string::String,
+}
+/// A diff.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DiffBlock {
+    /// The text, in unified format.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+}
+/// The tool completed and had nothing to say: never confused with a missing output.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EmptyBlock {}
+/// One call of a batch to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchCall {
+    /// The call. Its idempotency key, session and lock domain are the batch's and must be empty here or agree.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<InvocationSpec>,
+    /// Positions of earlier calls that must succeed first, from 0.
+    #[prost(uint32, repeated, tag = "2")]
+    pub depends_on: ::prost::alloc::vec::Vec<u32>,
+    /// What a failure of this call does to the others; as the batch's policy says when unspecified.
+    #[prost(enumeration = "SiblingFailurePolicy", tag = "3")]
+    pub sibling_failure_policy: i32,
+}
+/// A batch to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchSpec {
+    /// The calls in their order, at least 1 and at most 64.
+    #[prost(message, repeated, tag = "1")]
+    pub calls: ::prost::alloc::vec::Vec<BatchCall>,
+    /// Concurrency, ordering, interruption and sibling policy; the standard's defaults where it is silent.
+    #[prost(message, optional, tag = "2")]
+    pub policy: ::core::option::Option<SchedulerPolicy>,
+    /// The same key and the same batch within a day is accepted once; with another batch it is refused. At most 256 bytes.
+    #[prost(string, tag = "3")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Id for the batch, when the caller makes its own; the server's when empty.
+    #[prost(string, tag = "4")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// The session its calls belong to.
+    #[prost(string, tag = "5")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Where the locks of its calls apply; the session when empty, the batch itself without one.
+    #[prost(string, tag = "6")]
+    pub lock_domain: ::prost::alloc::string::String,
+}
+/// How a batch was accepted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchAcceptance {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub durability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Durability", tag = "3")]
+    pub durability_code: i32,
+    /// It had been accepted before under the same idempotency key or id.
+    #[prost(bool, tag = "4")]
+    pub duplicate: bool,
+}
+/// Asks for a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchRequest {
+    /// The batch.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<BatchSpec>,
+}
+/// The accepted batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Its calls as they stand, in the declared order.
+    #[prost(message, repeated, tag = "2")]
+    pub invocations: ::prost::alloc::vec::Vec<Invocation>,
+    /// How it was accepted.
+    #[prost(message, optional, tag = "3")]
+    pub accepted: ::core::option::Option<BatchAcceptance>,
+}
+/// Asks for a batch and its stream.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeBatchRequest {
+    /// The batch.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<BatchSpec>,
+}
+/// What happened since the message before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeBatchResponse {
+    /// What happened, call by call.
+    #[prost(message, repeated, tag = "1")]
+    pub items: ::prost::alloc::vec::Vec<BatchItem>,
+    /// Only in the first message.
+    #[prost(message, optional, tag = "2")]
+    pub accepted: ::core::option::Option<BatchAcceptance>,
+    /// Only in the last message: the batch as it ended.
+    #[prost(message, optional, tag = "3")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    #[prost(message, repeated, tag = "4")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
+}
+/// Changes that one call of a batch asks to make to the context of the conversation.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchContextModifiers {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The call.
+    #[prost(string, tag = "2")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The changes in order; objects.
+    #[prost(message, repeated, tag = "3")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+}
+/// News of one call of a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchItem {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The call.
+    #[prost(string, tag = "2")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// Events of the call in order.
+    #[prost(message, repeated, tag = "3")]
+    pub events: ::prost::alloc::vec::Vec<Event>,
+    /// The result, when it is released with this message; without context modifiers that wait for the end of the batch.
+    #[prost(message, optional, tag = "4")]
+    pub result: ::core::option::Option<ToolResult>,
+    /// Which released result it is, counted from 1; 0 without a result.
+    #[prost(uint64, tag = "5")]
+    pub yield_seq: u64,
+}
+/// Asks for a batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+}
+/// A batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+}
+/// Asks to follow a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Where to go on, call by call; calls that are not named are sent from the start.
+    #[prost(message, repeated, tag = "2")]
+    pub from: ::prost::alloc::vec::Vec<BatchCursor>,
+    /// Results released up to and with this one are not sent again.
+    #[prost(uint64, tag = "3")]
+    pub after_yield_seq: u64,
+}
+/// How far a watcher has seen one call of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchCursor {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The first sequence to send.
+    #[prost(uint64, tag = "2")]
+    pub from_seq: u64,
+}
+/// What happened since the message before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchBatchResponse {
+    /// What happened, call by call.
+    #[prost(message, repeated, tag = "1")]
+    pub items: ::prost::alloc::vec::Vec<BatchItem>,
+    /// Only in the last message: the batch as it ended.
+    #[prost(message, optional, tag = "2")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    #[prost(message, repeated, tag = "3")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
+}
+/// Asks to cancel a batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Why, in the caller's words.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "3")]
+    pub requested_by: ::prost::alloc::string::String,
+    /// Makes the request repeatable. A UUID or empty.
+    #[prost(string, tag = "4")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// What was asked.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CancelBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+}
+/// Asks for a list of batches.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListBatchesRequest {
+    /// Only batches of this session, when given.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only the batch accepted under this key, when given.
+    #[prost(string, tag = "2")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Only batches accepted at or after this, when given.
+    #[prost(message, optional, tag = "3")]
+    pub created_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only batches accepted before this, when given.
+    #[prost(message, optional, tag = "4")]
+    pub created_before: ::core::option::Option<::prost_types::Timestamp>,
+    /// Most batches per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "5")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "6")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A list of batches.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListBatchesResponse {
+    /// The batches.
+    #[prost(message, repeated, tag = "1")]
+    pub batches: ::prost::alloc::vec::Vec<Batch>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// What a tool accepts.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InputContract {
+    /// JSON Schema (2020-12) of what a model may produce.
+    #[prost(message, optional, tag = "1")]
+    pub model_input_schema: ::core::option::Option<JsonPayload>,
+    /// JSON Schema of the final input, including internal fields.
+    #[prost(message, optional, tag = "2")]
+    pub runtime_input_schema: ::core::option::Option<JsonPayload>,
+    /// Whether providers should enforce the schema.
+    #[prost(bool, optional, tag = "3")]
+    pub strict: ::core::option::Option<bool>,
+    /// Values for fields a caller may leave out; an object.
+    #[prost(message, optional, tag = "4")]
+    pub defaults: ::core::option::Option<JsonPayload>,
+    /// Example inputs.
+    #[prost(message, repeated, tag = "5")]
+    pub examples: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// JSON pointers of fields to redact in observable copies and telemetry.
+    #[prost(string, repeated, tag = "6")]
+    pub sensitive_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Top-level field names that callers must never give.
+    #[prost(string, repeated, tag = "7")]
+    pub internal_only_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How arguments are given: `json`, `text`, `file`, `multipart`, `stream` or `custom`; `json` when empty.
+    #[prost(string, tag = "8")]
+    pub argument_mode: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ArgumentMode", tag = "9")]
+    pub argument_mode_code: i32,
+    /// Whether hooks or prompts may replace input; open vocabulary.
+    #[prost(string, optional, tag = "10")]
+    pub mutation_policy: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// What a tool gives back.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutputContract {
+    /// JSON Schema (2020-12) of structured content.
+    #[prost(message, optional, tag = "1")]
+    pub structured_schema: ::core::option::Option<JsonPayload>,
+    /// Content classes the tool may return (`text`, `image`, ...).
+    #[prost(string, repeated, tag = "2")]
+    pub content_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Deliverables the tool should produce.
+    #[prost(string, repeated, tag = "3")]
+    pub artifact_expectations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most bytes kept inline.
+    #[prost(uint64, optional, tag = "4")]
+    pub max_inline_bytes: ::core::option::Option<u64>,
+    /// Most characters kept inline.
+    #[prost(uint64, optional, tag = "5")]
+    pub max_inline_chars: ::core::option::Option<u64>,
+    /// The persistence policy that applies.
+    #[prost(string, optional, tag = "6")]
+    pub persistence_policy_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// How model content, UI rendering and transcript text are separated.
+    #[prost(message, optional, tag = "7")]
+    pub rendering_boundary: ::core::option::Option<JsonPayload>,
+    /// Redaction rules, by reference.
+    #[prost(string, repeated, tag = "8")]
+    pub redaction_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What to say when the content cannot be shown.
+    #[prost(string, optional, tag = "9")]
+    pub fallback_summary: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// The portable description of one callable capability.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolDeclaration {
+    /// Version of the standard, `0.2.0`; that version when empty in a request.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Stable id, scoped by producer.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Collision boundary.
+    #[prost(string, tag = "3")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Machine-oriented name, unique in its namespace.
+    #[prost(string, tag = "4")]
+    pub name: ::prost::alloc::string::String,
+    /// Backwards-compatible names.
+    #[prost(string, repeated, tag = "5")]
+    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// 3 to 10 words for discovery.
+    #[prost(string, tag = "6")]
+    pub search_hint: ::prost::alloc::string::String,
+    /// Human-readable title.
+    #[prost(string, tag = "7")]
+    pub title: ::prost::alloc::string::String,
+    /// Model-facing usage guidance.
+    #[prost(string, tag = "8")]
+    pub description: ::prost::alloc::string::String,
+    /// Lifecycle state.
+    #[prost(enumeration = "ToolLifecycle", tag = "9")]
+    pub lifecycle: i32,
+    /// Kind of capability, e.g. `function` or `shell_command`; open vocabulary.
+    #[prost(string, tag = "10")]
+    pub tool_kind: ::prost::alloc::string::String,
+    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
+    #[prost(enumeration = "ToolKind", tag = "11")]
+    pub tool_kind_code: i32,
+    /// Capability keys.
+    #[prost(string, repeated, tag = "12")]
+    pub capability_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the tool accepts.
+    #[prost(message, optional, tag = "13")]
+    pub input_contract: ::core::option::Option<InputContract>,
+    /// What the tool gives back.
+    #[prost(message, optional, tag = "14")]
+    pub output_contract: ::core::option::Option<OutputContract>,
+    /// The interface that describes runtime behaviour.
+    #[prost(string, optional, tag = "15")]
+    pub interface_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// The execution profile that applies.
+    #[prost(string, optional, tag = "16")]
+    pub execution_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// The permission profile that applies.
+    #[prost(string, optional, tag = "17")]
+    pub permission_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// Native operation ids.
+    #[prost(message, repeated, tag = "18")]
+    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
+    /// Untrusted hints; an object.
+    #[prost(message, optional, tag = "19")]
+    pub annotations: ::core::option::Option<JsonPayload>,
+}
+/// A tool that can be found but whose schema is not loaded.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeferredToolRef {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Its namespace.
+    #[prost(string, tag = "4")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Discovery phrase.
+    #[prost(string, tag = "5")]
+    pub search_hint: ::prost::alloc::string::String,
+    /// Where the tool comes from, e.g. `mcp`.
+    #[prost(string, tag = "6")]
+    pub source: ::prost::alloc::string::String,
+    /// Whether the schema is visible.
+    #[prost(enumeration = "SchemaVisibility", tag = "7")]
+    pub schema_visibility: i32,
+    /// How far the tool is from being callable.
+    #[prost(enumeration = "LoadingState", tag = "8")]
+    pub loading_state: i32,
+    /// Why it is deferred.
+    #[prost(string, tag = "9")]
+    pub reason: ::prost::alloc::string::String,
+    /// The provider still connecting, when one is.
+    #[prost(string, tag = "10")]
+    pub pending_provider_or_server: ::prost::alloc::string::String,
+    /// What to give to `select:` to load it.
+    #[prost(string, tag = "11")]
+    pub selection_ref: ::prost::alloc::string::String,
+    /// Native identity; an object.
+    #[prost(message, optional, tag = "12")]
+    pub native_ref: ::core::option::Option<JsonPayload>,
+}
+/// How a tool is run and what its executor supports.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExecutionProfile {
+    /// Version of the standard, `0.2.0`; that version when empty in a request.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the profile.
+    #[prost(string, tag = "2")]
+    pub execution_profile_id: ::prost::alloc::string::String,
+    /// Kind of executor, e.g. `shell` or `http_api`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub execution_kind: ::prost::alloc::string::String,
+    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
+    #[prost(enumeration = "ExecutionKind", tag = "4")]
+    pub execution_kind_code: i32,
+    /// Emits progress.
+    #[prost(bool, tag = "5")]
+    pub supports_progress: bool,
+    /// Can be canceled while running.
+    #[prost(bool, tag = "6")]
+    pub supports_cancel: bool,
+    /// Can resume after an interruption.
+    #[prost(bool, tag = "7")]
+    pub supports_resume: bool,
+    /// May be retried by the scheduler.
+    #[prost(bool, tag = "8")]
+    pub supports_retries: bool,
+    /// Emits partial results.
+    #[prost(bool, tag = "9")]
+    pub supports_partial_results: bool,
+    /// Can run in the background.
+    #[prost(bool, tag = "10")]
+    pub supports_background: bool,
+    /// Produces artifacts.
+    #[prost(bool, tag = "11")]
+    pub supports_artifacts: bool,
+    /// Returns context modifiers.
+    #[prost(bool, tag = "12")]
+    pub supports_context_modifiers: bool,
+    /// Runs only inside a sandbox.
+    #[prost(bool, tag = "13")]
+    pub sandboxed: bool,
+    /// Name of the sandbox profile, e.g. `workspace_read_only`.
+    #[prost(string, optional, tag = "14")]
+    pub sandbox_profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Wall time of one execution in milliseconds.
+    #[prost(uint64, optional, tag = "15")]
+    pub timeout_ms: ::core::option::Option<u64>,
+    /// Native operation ids.
+    #[prost(message, repeated, tag = "16")]
+    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
+    /// What the executor does. A profile without one cannot be executed by this cluster.
+    #[prost(message, optional, tag = "17")]
+    pub binding: ::core::option::Option<ExecutionBinding>,
+    /// Where the one start of a call that must not start twice is recorded; in the scheduler's store when unspecified.
+    #[prost(enumeration = "StartGuard", tag = "18")]
+    pub start_guard: i32,
+    /// An idempotent call that hit its timeout is executed again, as after a lost worker.
+    #[prost(bool, tag = "19")]
+    pub retry_on_timeout: bool,
+}
+/// What an executor does with a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExecutionBinding {
+    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4")]
+    pub binding: ::core::option::Option<execution_binding::Binding>,
+}
+/// Nested message and enum types in `ExecutionBinding`.
+pub mod execution_binding {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Binding {
+        /// A tool built into the executor.
+        #[prost(message, tag = "1")]
+        Native(super::NativeBinding),
+        /// A shell command taken from the input field `command`.
+        #[prost(message, tag = "2")]
+        Shell(super::ShellBinding),
+        /// A local process, started without a shell.
+        #[prost(message, tag = "3")]
+        Process(super::ProcessBinding),
+        /// HTTP requests within an allow list.
+        #[prost(message, tag = "4")]
+        Http(super::HttpBinding),
+    }
+}
+/// A tool built into the executor.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NativeBinding {
+    /// Its name, e.g. `files.read_file`.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+/// A shell command taken from the input field `command`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShellBinding {
+    /// The shell; `/bin/bash` when absent.
+    #[prost(string, optional, tag = "1")]
+    pub shell: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A local process: an argument template and what it reads.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProcessBinding {
+    /// Program and arguments; an argument `{field}` is replaced whole by that input field.
+    #[prost(string, repeated, tag = "1")]
+    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the process reads on standard input; nothing when unspecified.
+    #[prost(enumeration = "ProcessStdin", tag = "2")]
+    pub stdin: i32,
+    /// Further environment variables.
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub env: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Exit codes that mean success; 0 alone when empty.
+    #[prost(int32, repeated, tag = "4")]
+    pub success_exit_codes: ::prost::alloc::vec::Vec<i32>,
+    /// The standard output is one JSON value to be taken as structured content.
+    #[prost(bool, tag = "5")]
+    pub json_output: bool,
+}
+/// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HttpBinding {
+    /// Exact names or addresses, or `*.example.org` for subdomains.
+    #[prost(string, repeated, tag = "1")]
+    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ports, at most 65535; 80 and 443 when empty; 0 allows every port.
+    #[prost(uint32, repeated, tag = "2")]
+    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
+    /// Methods; GET and HEAD when empty.
+    #[prost(string, repeated, tag = "3")]
+    pub allowed_methods: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most body bytes read after decompression; 1 MiB when absent.
+    #[prost(uint64, optional, tag = "4")]
+    pub max_response_bytes: ::core::option::Option<u64>,
+}
+/// What a process reads on standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProcessStdin {
+    /// Same as NONE.
+    Unspecified = 0,
+    /// Nothing.
+    None = 1,
+    /// The call input, as its exact JSON bytes.
+    Json = 2,
+}
+impl ProcessStdin {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROCESS_STDIN_UNSPECIFIED",
+            Self::None => "PROCESS_STDIN_NONE",
+            Self::Json => "PROCESS_STDIN_JSON",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROCESS_STDIN_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROCESS_STDIN_NONE" => Some(Self::None),
+            "PROCESS_STDIN_JSON" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+/// One run of one hook at one point of one call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolHook {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the hook.
+    #[prost(string, tag = "2")]
+    pub hook_id: ::prost::alloc::string::String,
+    /// Where it ran.
+    #[prost(enumeration = "HookEvent", tag = "3")]
+    pub hook_event: i32,
+    /// The call.
+    #[prost(string, tag = "4")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "5")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What the hook listens to; an object.
+    #[prost(message, optional, tag = "6")]
+    pub matcher: ::core::option::Option<JsonPayload>,
+    /// Messages and progress; objects.
+    #[prost(message, repeated, tag = "7")]
+    pub outputs: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Permission hint.
+    #[prost(message, optional, tag = "8")]
+    pub permission_result: ::core::option::Option<HookPermission>,
+    /// Replacement input.
+    #[prost(message, optional, tag = "9")]
+    pub updated_input: ::core::option::Option<JsonPayload>,
+    /// Context to append; objects.
+    #[prost(message, repeated, tag = "10")]
+    pub additional_context: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Wish to stop.
+    #[prost(message, optional, tag = "11")]
+    pub stop: ::core::option::Option<HookStop>,
+    /// Replacement output.
+    #[prost(message, optional, tag = "12")]
+    pub updated_output: ::core::option::Option<JsonPayload>,
+    /// When it started.
+    #[prost(message, optional, tag = "13")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ended.
+    #[prost(message, optional, tag = "14")]
+    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A permission hint of a hook; it never loosens a rule.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HookPermission {
+    /// What the hook would do.
+    #[prost(enumeration = "Behavior", tag = "1")]
+    pub behavior: i32,
+    /// Why.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+}
+/// A hook's wish to stop the call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HookStop {
+    /// Why.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// One recorded change of an input; the model's own input is never rewritten.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2925,136 +3745,6 @@ pub struct PersistenceThreshold {
     #[prost(uint64, optional, tag = "2")]
     pub max_inline_bytes: ::core::option::Option<u64>,
 }
-/// The terminal result of one invocation.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolResult {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the result; one per invocation, for ever.
-    #[prost(string, tag = "2")]
-    pub result_id: ::prost::alloc::string::String,
-    /// The call this is the result of.
-    #[prost(string, tag = "3")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// How it ended, e.g. `succeeded`; open vocabulary.
-    #[prost(string, tag = "4")]
-    pub status: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ResultStatus", tag = "5")]
-    pub status_code: i32,
-    /// Whether it is a failure of any kind.
-    #[prost(bool, tag = "6")]
-    pub is_error: bool,
-    /// Content blocks in order.
-    #[prost(message, repeated, tag = "7")]
-    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
-    /// Structured content, when the tool has any.
-    #[prost(message, optional, tag = "8")]
-    pub structured_content: ::core::option::Option<JsonPayload>,
-    /// What the model is given.
-    #[prost(message, repeated, tag = "9")]
-    pub model_facing_content: ::prost::alloc::vec::Vec<ContentBlock>,
-    /// One line for people.
-    #[prost(string, tag = "10")]
-    pub ui_facing_summary: ::prost::alloc::string::String,
-    /// Resources the result refers to.
-    #[prost(message, repeated, tag = "11")]
-    pub resource_refs: ::prost::alloc::vec::Vec<ResourceRef>,
-    /// Deliverables.
-    #[prost(message, repeated, tag = "12")]
-    pub artifact_refs: ::prost::alloc::vec::Vec<ArtifactRef>,
-    /// Evidence, by id.
-    #[prost(string, repeated, tag = "13")]
-    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Policies that applied, by id.
-    #[prost(string, repeated, tag = "14")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Where to find the trace.
-    #[prost(message, repeated, tag = "15")]
-    pub telemetry_refs: ::prost::alloc::vec::Vec<TelemetryRef>,
-    /// Persistence decisions, by id.
-    #[prost(string, repeated, tag = "16")]
-    pub persistence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// One line for logs.
-    #[prost(string, tag = "17")]
-    pub summary: ::prost::alloc::string::String,
-    /// Whether content was redacted; unspecified when nobody looked.
-    #[prost(enumeration = "RedactionState", tag = "18")]
-    pub redaction_state: i32,
-    /// The failure, when is_error (kept beside content when the call partly succeeded).
-    #[prost(message, optional, tag = "19")]
-    pub error: ::core::option::Option<ToolError>,
-    /// When the result was made.
-    #[prost(message, optional, tag = "20")]
-    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// One block of result content.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ContentBlock {
-    #[prost(oneof = "content_block::Block", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
-    pub block: ::core::option::Option<content_block::Block>,
-}
-/// Nested message and enum types in `ContentBlock`.
-pub mod content_block {
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Block {
-        /// Text.
-        #[prost(message, tag = "1")]
-        Text(super::TextBlock),
-        /// A log, apart from the answer.
-        #[prost(message, tag = "2")]
-        Log(super::LogBlock),
-        /// A diff.
-        #[prost(message, tag = "3")]
-        Diff(super::DiffBlock),
-        /// A file, image, audio or video kept elsewhere.
-        #[prost(message, tag = "4")]
-        File(super::PayloadRef),
-        /// A fetchable resource.
-        #[prost(message, tag = "5")]
-        ResourceLink(super::ResourceRef),
-        /// A durable deliverable.
-        #[prost(message, tag = "6")]
-        ArtifactRef(super::ArtifactRef),
-        /// The whole output, kept in the object store.
-        #[prost(message, tag = "7")]
-        PersistedOutputRef(super::PayloadRef),
-        /// The tool completed and had nothing to say.
-        #[prost(message, tag = "8")]
-        Empty(super::EmptyBlock),
-    }
-}
-/// Text.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct TextBlock {
-    /// The text.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-}
-/// A log, apart from the answer (e.g. standard error).
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct LogBlock {
-    /// The text.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-    /// Which stream it came from.
-    #[prost(string, tag = "2")]
-    pub stream: ::prost::alloc::string::String,
-}
-/// A diff.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct DiffBlock {
-    /// The text, in unified format.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-}
-/// The tool completed and had nothing to say: never confused with a missing output.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct EmptyBlock {}
 /// One ordered progress update of an invocation.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolProgress {
@@ -3183,7 +3873,7 @@ pub struct WorkerRecord {
 /// One report of a worker. Each may be repeated after a reconnect without harm.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkerReport {
-    #[prost(oneof = "worker_report::Report", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(oneof = "worker_report::Report", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
     pub report: ::core::option::Option<worker_report::Report>,
 }
 /// Nested message and enum types in `WorkerReport`.
@@ -3220,6 +3910,9 @@ pub mod worker_report {
         /// Last on a stream that ends in order.
         #[prost(message, tag = "10")]
         Goodbye(super::WorkerGoodbye),
+        /// A tool asks a question; its execution time stands still until the answer.
+        #[prost(message, tag = "11")]
+        InputRequested(super::InputRequested),
     }
 }
 /// Who a worker is and what it can do.
@@ -3252,6 +3945,10 @@ pub struct WorkerHello {
     /// The worker knows that every process of its earlier incarnation is gone.
     #[prost(bool, tag = "9")]
     pub previous_incarnation_dead: bool,
+    /// Endings this or an earlier incarnation has kept on disk. They are settled before leases of an earlier one end; each is
+    /// answered like any report of an ending.
+    #[prost(message, repeated, tag = "10")]
+    pub finished: ::prost::alloc::vec::Vec<ExecutionDone>,
 }
 /// Asks for calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3327,6 +4024,25 @@ pub struct LeaseReleased {
 /// Last on a stream that ends in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WorkerGoodbye {}
+/// A tool asks a question. Repeated until it is answered.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InputRequested {
+    /// The lease.
+    #[prost(message, optional, tag = "1")]
+    pub lease: ::core::option::Option<LeaseRef>,
+    /// Identifier of the question, unique within its call.
+    #[prost(string, tag = "2")]
+    pub input_id: ::prost::alloc::string::String,
+    /// The question, for people.
+    #[prost(string, tag = "3")]
+    pub prompt: ::prost::alloc::string::String,
+    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    #[prost(message, optional, tag = "4")]
+    pub schema: ::core::option::Option<JsonPayload>,
+    /// How long to wait for an answer, in milliseconds; 0 takes the server's own.
+    #[prost(uint32, tag = "5")]
+    pub ttl_ms: u32,
+}
 /// How an execution ended, mapped once from the tool's own output.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExecutionOutcome {
@@ -3381,6 +4097,9 @@ pub struct ExecutionOutcome {
     /// Whether content was redacted; unspecified when nobody looked.
     #[prost(enumeration = "RedactionState", tag = "17")]
     pub redaction_state: i32,
+    /// Changes the tool asks to make to the context of the conversation, in order; objects.
+    #[prost(message, repeated, tag = "18")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
 }
 /// One output and the decision how it was kept.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3413,7 +4132,7 @@ pub struct PersistedOutput {
 /// One command to a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkerCommand {
-    #[prost(oneof = "worker_command::Command", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "worker_command::Command", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub command: ::core::option::Option<worker_command::Command>,
 }
 /// Nested message and enum types in `WorkerCommand`.
@@ -3444,6 +4163,9 @@ pub mod worker_command {
         /// Finish what is held, take no more, reconnect elsewhere.
         #[prost(message, tag = "8")]
         GoAway(super::GoAway),
+        /// The answer to a tool's question.
+        #[prost(message, tag = "9")]
+        InputProvided(super::InputProvided),
     }
 }
 /// The terms of the stream.
@@ -3538,6 +4260,18 @@ pub struct Dispatch {
     /// Who called.
     #[prost(string, tag = "22")]
     pub actor_ref: ::prost::alloc::string::String,
+    /// How long it waited in the ready queue, in milliseconds.
+    #[prost(uint64, tag = "23")]
+    pub queued_ms: u64,
+    /// It holds an exclusive lock: a worker that cannot renew the lease must kill it before the lease can end.
+    #[prost(bool, tag = "24")]
+    pub exclusive_lock: bool,
+    /// Larger than that of every earlier holder its locks exclude; 0 without locks.
+    #[prost(uint64, tag = "25")]
+    pub lock_fence: u64,
+    /// What the tool returns as context modifiers may be kept.
+    #[prost(bool, tag = "26")]
+    pub supports_context_modifiers: bool,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3605,6 +4339,28 @@ pub struct GoAway {
     /// Why, in one stable word, e.g. `draining`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
+    /// Other schedulers to connect to, as endpoints.
+    #[prost(string, repeated, tag = "2")]
+    pub schedulers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The answer to a tool's question. The last word on it: nothing else answers the same question.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InputProvided {
+    /// The lease.
+    #[prost(message, optional, tag = "1")]
+    pub lease: ::core::option::Option<LeaseRef>,
+    /// The question.
+    #[prost(string, tag = "2")]
+    pub input_id: ::prost::alloc::string::String,
+    /// The answer, when there is one.
+    #[prost(message, optional, tag = "3")]
+    pub input: ::core::option::Option<JsonPayload>,
+    /// Somebody chose not to answer.
+    #[prost(bool, tag = "4")]
+    pub declined: bool,
+    /// Nobody answered in time.
+    #[prost(bool, tag = "5")]
+    pub expired: bool,
 }
 /// Where a worker stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -3643,70 +4399,8 @@ impl WorkerState {
         }
     }
 }
-/// A call to be made.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct InvocationSpec {
-    /// The surface to call in.
-    #[prost(string, tag = "1")]
-    pub surface_id: ::prost::alloc::string::String,
-    /// Name, alias or id of the tool, as the model gave it.
-    #[prost(string, tag = "2")]
-    pub tool_name: ::prost::alloc::string::String,
-    /// The arguments exactly as the model emitted them.
-    #[prost(message, optional, tag = "3")]
-    pub model_input: ::core::option::Option<JsonPayload>,
-    /// The same key and the same call within a day is accepted once; with another call it is refused. At most 256 bytes.
-    #[prost(string, tag = "4")]
-    pub idempotency_key: ::prost::alloc::string::String,
-    /// Id for the call, when the caller makes its own; the server's when empty.
-    #[prost(string, tag = "5")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The provider's id of the call, e.g. `tool_call_id`.
-    #[prost(string, tag = "6")]
-    pub native_call_id: ::prost::alloc::string::String,
-    /// Who calls.
-    #[prost(string, tag = "7")]
-    pub actor_ref: ::prost::alloc::string::String,
-    /// Runtime, session, task or sandbox refs.
-    #[prost(string, repeated, tag = "8")]
-    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The caller's patience over everything, waiting for approval included, in milliseconds; none when 0.
-    #[prost(uint64, tag = "9")]
-    pub timeout_ms: u64,
-    /// `interactive`, `normal` or `background`; `normal` when empty; open vocabulary.
-    #[prost(string, tag = "10")]
-    pub priority: ::prost::alloc::string::String,
-    /// The scheduler policy that applies.
-    #[prost(string, tag = "11")]
-    pub scheduler_policy_ref: ::prost::alloc::string::String,
-    /// Nobody can answer an approval: a question means denial at once.
-    #[prost(bool, tag = "12")]
-    pub no_approver: bool,
-    /// Adjacent policies, by id.
-    #[prost(string, repeated, tag = "13")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Permission mode in force; open vocabulary.
-    #[prost(string, tag = "14")]
-    pub permission_mode: ::prost::alloc::string::String,
-}
-/// How a call was accepted.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Acceptance {
-    /// The call.
-    #[prost(string, tag = "1")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
-    #[prost(string, tag = "2")]
-    pub durability: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "Durability", tag = "3")]
-    pub durability_code: i32,
-    /// It had been accepted before under the same idempotency key or id.
-    #[prost(bool, tag = "4")]
-    pub duplicate: bool,
-}
 /// Asks for a call and its stream.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeRequest {
     /// The call.
     #[prost(message, optional, tag = "1")]
@@ -3726,7 +4420,7 @@ pub struct InvokeResponse {
     pub result: ::core::option::Option<ToolResult>,
 }
 /// Asks for a call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitInvocationRequest {
     /// The call.
     #[prost(message, optional, tag = "1")]
@@ -3890,6 +4584,18 @@ pub struct ListInvocationsRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "8")]
     pub page_token: ::prost::alloc::string::String,
+    /// Only calls of this batch, when given.
+    #[prost(string, tag = "9")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Only calls of this session, when given.
+    #[prost(string, tag = "10")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only this place in the queue, when given.
+    #[prost(enumeration = "QueueState", tag = "11")]
+    pub queue_state: i32,
+    /// Only the call accepted under this key, when given.
+    #[prost(string, tag = "12")]
+    pub idempotency_key: ::prost::alloc::string::String,
 }
 /// A list of calls.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -4044,6 +4750,32 @@ pub struct ListWorkersResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+}
+/// Answers the question of a call that needs input.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProvideInputRequest {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The question; the standing one when empty.
+    #[prost(string, tag = "2")]
+    pub input_id: ::prost::alloc::string::String,
+    /// The answer; it has to fit the question's schema.
+    #[prost(message, optional, tag = "3")]
+    pub input: ::core::option::Option<JsonPayload>,
+    /// There is no answer: the tool is told so.
+    #[prost(bool, tag = "4")]
+    pub declined: bool,
+    /// Who answers, where the caller is not authenticated by name.
+    #[prost(string, tag = "5")]
+    pub provided_by: ::prost::alloc::string::String,
+}
+/// The answer was taken.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProvideInputResponse {
+    /// The call as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub invocation: ::core::option::Option<Invocation>,
 }
 /// Generated client implementations.
 pub mod invocation_service_client {
@@ -4458,6 +5190,191 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Answers the question of a call that needs input.
+        pub async fn provide_input(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProvideInputRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProvideInputResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ProvideInput",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ProvideInput"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Accepts all calls of a batch, or none, and answers at once.
+        pub async fn submit_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SubmitBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SubmitBatchResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/SubmitBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "SubmitBatch"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Accepts all calls of a batch, or none, and streams what happens; results come in the order the policy declares.
+        pub async fn invoke_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::InvokeBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::InvokeBatchResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/InvokeBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "InvokeBatch"),
+                );
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Reads a batch.
+        pub async fn get_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetBatchResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/GetBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.InvocationService", "GetBatch"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Streams what happens in a batch from where the caller left off, then live until it has ended.
+        pub async fn watch_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchBatchResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/WatchBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.InvocationService", "WatchBatch"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Asks to cancel every call of a batch that has not ended.
+        pub async fn cancel_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CancelBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CancelBatchResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/CancelBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "CancelBatch"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists batches, newest first.
+        pub async fn list_batches(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListBatchesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListBatchesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListBatches",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.InvocationService", "ListBatches"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Lists the workers the cluster knows.
         pub async fn list_workers(
             &mut self,
@@ -4609,6 +5526,71 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ListDecisionsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListDecisionsResponse>,
+            tonic::Status,
+        >;
+        /// Answers the question of a call that needs input.
+        async fn provide_input(
+            &self,
+            request: tonic::Request<super::ProvideInputRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProvideInputResponse>,
+            tonic::Status,
+        >;
+        /// Accepts all calls of a batch, or none, and answers at once.
+        async fn submit_batch(
+            &self,
+            request: tonic::Request<super::SubmitBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SubmitBatchResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the InvokeBatch method.
+        type InvokeBatchStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::InvokeBatchResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Accepts all calls of a batch, or none, and streams what happens; results come in the order the policy declares.
+        async fn invoke_batch(
+            &self,
+            request: tonic::Request<super::InvokeBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::InvokeBatchStream>,
+            tonic::Status,
+        >;
+        /// Reads a batch.
+        async fn get_batch(
+            &self,
+            request: tonic::Request<super::GetBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetBatchResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the WatchBatch method.
+        type WatchBatchStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchBatchResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Streams what happens in a batch from where the caller left off, then live until it has ended.
+        async fn watch_batch(
+            &self,
+            request: tonic::Request<super::WatchBatchRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchBatchStream>, tonic::Status>;
+        /// Asks to cancel every call of a batch that has not ended.
+        async fn cancel_batch(
+            &self,
+            request: tonic::Request<super::CancelBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CancelBatchResponse>,
+            tonic::Status,
+        >;
+        /// Lists batches, newest first.
+        async fn list_batches(
+            &self,
+            request: tonic::Request<super::ListBatchesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListBatchesResponse>,
             tonic::Status,
         >;
         /// Lists the workers the cluster knows.
@@ -5237,6 +6219,328 @@ pub mod invocation_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListDecisionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ProvideInput" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProvideInputSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ProvideInputRequest>
+                    for ProvideInputSvc<T> {
+                        type Response = super::ProvideInputResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProvideInputRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::provide_input(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ProvideInputSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/SubmitBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct SubmitBatchSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::SubmitBatchRequest>
+                    for SubmitBatchSvc<T> {
+                        type Response = super::SubmitBatchResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SubmitBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::submit_batch(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SubmitBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/InvokeBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct InvokeBatchSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::ServerStreamingService<super::InvokeBatchRequest>
+                    for InvokeBatchSvc<T> {
+                        type Response = super::InvokeBatchResponse;
+                        type ResponseStream = T::InvokeBatchStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::InvokeBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::invoke_batch(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = InvokeBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/GetBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetBatchSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::GetBatchRequest>
+                    for GetBatchSvc<T> {
+                        type Response = super::GetBatchResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::get_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/WatchBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchBatchSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::ServerStreamingService<super::WatchBatchRequest>
+                    for WatchBatchSvc<T> {
+                        type Response = super::WatchBatchResponse;
+                        type ResponseStream = T::WatchBatchStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::watch_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/CancelBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct CancelBatchSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::CancelBatchRequest>
+                    for CancelBatchSvc<T> {
+                        type Response = super::CancelBatchResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CancelBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::cancel_batch(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CancelBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ListBatches" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListBatchesSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListBatchesRequest>
+                    for ListBatchesSvc<T> {
+                        type Response = super::ListBatchesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListBatchesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_batches(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListBatchesSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -6439,50 +7743,6 @@ pub struct ToolRegistration {
     /// Its risk facts.
     #[prost(message, optional, tag = "4")]
     pub permission_profile: ::core::option::Option<PermissionProfile>,
-}
-/// Concurrency, ordering, interruption and sibling policy of a set of invocations.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SchedulerPolicy {
-    /// Version of the standard, `0.2.0`; that version when empty in a request.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the policy.
-    #[prost(string, tag = "2")]
-    pub scheduler_policy_id: ::prost::alloc::string::String,
-    /// Where it applies.
-    #[prost(string, tag = "3")]
-    pub scope: ::prost::alloc::string::String,
-    /// Most calls at once.
-    #[prost(uint32, optional, tag = "4")]
-    pub max_parallel: ::core::option::Option<u32>,
-    /// Order of terminal results.
-    #[prost(enumeration = "OrderingPolicy", tag = "5")]
-    pub ordering_policy: i32,
-    /// When results are released.
-    #[prost(enumeration = "YieldPolicy", tag = "6")]
-    pub yield_policy: i32,
-    /// What an interruption does.
-    #[prost(enumeration = "InterruptBehavior", tag = "7")]
-    pub interrupt_behavior: i32,
-    /// What a failed sibling does.
-    #[prost(enumeration = "SiblingFailurePolicy", tag = "8")]
-    pub sibling_failure_policy: i32,
-    /// Whether context modifiers are honoured.
-    #[prost(enumeration = "ContextModifierPolicy", tag = "9")]
-    pub context_modifier_policy: i32,
-    /// Locks every call of the set takes.
-    #[prost(message, repeated, tag = "10")]
-    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
-}
-/// A lock a call needs before it may run.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ResourceLock {
-    /// What is locked.
-    #[prost(string, tag = "1")]
-    pub key: ::prost::alloc::string::String,
-    /// `shared` or `exclusive`.
-    #[prost(string, tag = "2")]
-    pub mode: ::prost::alloc::string::String,
 }
 /// Answer to a search in a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -8490,6 +9750,38 @@ pub struct WorkResponse {
     #[prost(message, repeated, tag = "1")]
     pub commands: ::prost::alloc::vec::Vec<WorkerCommand>,
 }
+/// Renews leases.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HeartbeatRequest {
+    /// The worker.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// Which start of it.
+    #[prost(string, tag = "2")]
+    pub incarnation: ::prost::alloc::string::String,
+    /// Leases still being worked on.
+    #[prost(message, repeated, tag = "3")]
+    pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
+}
+/// What became of the leases; those not named here are renewed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HeartbeatResponse {
+    /// No longer the worker's: stop and report nothing.
+    #[prost(message, repeated, tag = "1")]
+    pub fenced: ::prost::alloc::vec::Vec<LeaseRef>,
+    /// Executions to stop; repeated until acknowledged.
+    #[prost(message, repeated, tag = "2")]
+    pub cancels: ::prost::alloc::vec::Vec<CancelExecution>,
+    /// Answers to questions; repeated until the execution goes on.
+    #[prost(message, repeated, tag = "3")]
+    pub inputs: ::prost::alloc::vec::Vec<InputProvided>,
+    /// The store did not answer for these: they are neither renewed nor lost.
+    #[prost(message, repeated, tag = "4")]
+    pub unsure: ::prost::alloc::vec::Vec<LeaseRef>,
+    /// How long a renewed lease lasts from when the request was sent, in milliseconds.
+    #[prost(uint32, tag = "5")]
+    pub lease_ms: u32,
+}
 /// First one header, then chunks.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UploadPayloadRequest {
@@ -8645,6 +9937,31 @@ pub mod worker_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.WorkerService", "Work"));
             self.inner.streaming(req, path, codec).await
         }
+        /// Renews leases beside the stream, so that they hold while the stream is busy, slow or gone. Any scheduler answers.
+        pub async fn heartbeat(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HeartbeatRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::HeartbeatResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.WorkerService/Heartbeat",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.WorkerService", "Heartbeat"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Keeps bytes too large for a report. Answers when they are durable.
         pub async fn upload_payload(
             &mut self,
@@ -8698,6 +10015,14 @@ pub mod worker_service_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::WorkRequest>>,
         ) -> std::result::Result<tonic::Response<Self::WorkStream>, tonic::Status>;
+        /// Renews leases beside the stream, so that they hold while the stream is busy, slow or gone. Any scheduler answers.
+        async fn heartbeat(
+            &self,
+            request: tonic::Request<super::HeartbeatRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::HeartbeatResponse>,
+            tonic::Status,
+        >;
         /// Keeps bytes too large for a report. Answers when they are durable.
         async fn upload_payload(
             &self,
@@ -8826,6 +10151,51 @@ pub mod worker_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.WorkerService/Heartbeat" => {
+                    #[allow(non_camel_case_types)]
+                    struct HeartbeatSvc<T: WorkerService>(pub Arc<T>);
+                    impl<
+                        T: WorkerService,
+                    > tonic::server::UnaryService<super::HeartbeatRequest>
+                    for HeartbeatSvc<T> {
+                        type Response = super::HeartbeatResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::HeartbeatRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkerService>::heartbeat(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = HeartbeatSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

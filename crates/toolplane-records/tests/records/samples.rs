@@ -1,5 +1,6 @@
 //! One sample of every record with every field set, and one with only what must be there.
 
+mod batches;
 mod calls;
 mod decisions;
 mod results;
@@ -30,7 +31,10 @@ pub(crate) struct Sample {
 
 /// Every sample.
 pub(crate) fn samples() -> Vec<Sample> {
-    [tools::samples(), calls::samples(), decisions::samples(), results::samples()].into_iter().flatten().collect()
+    [tools::samples(), calls::samples(), batches::samples(), decisions::samples(), results::samples()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// A record of the standard.

@@ -14,6 +14,8 @@ impl Config {
         self.check_peers()?;
         self.check_intervals()?;
         self.check_sizes()?;
+        self.check_scheduler()?;
+        self.check_store()?;
         self.check_telemetry()
     }
 
@@ -36,8 +38,8 @@ impl Config {
     fn check_peers(&self) -> Result<(), ConfigError> {
         let PeersConfig { surface, permission, scheduler, .. } = &self.peers;
         let urls = [("peers.surface", surface), ("peers.permission", permission), ("peers.scheduler", scheduler)];
-        for (key, url) in urls {
-            if let Some(url) = url {
+        for (key, endpoints) in urls {
+            for url in endpoints.urls() {
                 self.check_peer(key, url)?;
             }
         }
@@ -67,6 +69,9 @@ impl Config {
         let scheduler = &self.scheduler;
         let intervals = [
             ("server.drain_timeout_ms", self.server.drain_timeout_ms, 0),
+            ("server.max_connection_age_ms", self.server.max_connection_age_ms, 0),
+            ("server.connection_grace_ms", self.server.connection_grace_ms, 0),
+            ("server.keepalive_ms", self.server.keepalive_ms, 100),
             ("permission.approval_ttl_ms", self.permission.approval_ttl_ms, 1),
             ("scheduler.lease_ms", scheduler.lease_ms, 100),
             ("scheduler.offer_ms", scheduler.offer_ms, 10),
@@ -74,6 +79,7 @@ impl Config {
             ("scheduler.default_timeout_ms", scheduler.default_timeout_ms, 1),
             ("scheduler.max_timeout_ms", scheduler.max_timeout_ms, 1),
             ("scheduler.tick_ms", scheduler.tick_ms, 10),
+            ("scheduler.approval_valid_for_ms", scheduler.approval_valid_for_ms, 1),
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];

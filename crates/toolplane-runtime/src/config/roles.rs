@@ -1,4 +1,4 @@
-//! The sections of the four roles.
+//! The sections of the surface, permission and executor roles.
 
 use std::path::PathBuf;
 
@@ -52,46 +52,6 @@ impl PermissionConfig {
             })
         };
         self.rules.iter().enumerate().map(read).collect()
-    }
-}
-
-/// The scheduler role.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SchedulerConfig {
-    /// How long a worker holds a call without a sign of life.
-    pub lease_ms: u64,
-    /// How long a worker may take to accept an offer.
-    pub offer_ms: u64,
-    /// How often a worker shows it is alive.
-    pub heartbeat_ms: u64,
-    /// Longest input accepted at all.
-    pub max_input_bytes: u64,
-    /// Longest result kept within the record; longer ones become a preview and a reference.
-    pub max_inline_result_bytes: u64,
-    /// Time a call has when it names none.
-    pub default_timeout_ms: u64,
-    /// Longest time a call may ask for.
-    pub max_timeout_ms: u64,
-    /// How often due timers are looked for when nothing rings.
-    pub tick_ms: u64,
-    /// Most calls of one tenant that wait for a free slot in one pool; above it, new calls are refused.
-    pub max_queued_per_tenant: u64,
-}
-
-impl Default for SchedulerConfig {
-    fn default() -> Self {
-        Self {
-            lease_ms: 15_000,
-            offer_ms: 5_000,
-            heartbeat_ms: 3_000,
-            max_input_bytes: 1024 * 1024,
-            max_inline_result_bytes: 64 * 1024,
-            default_timeout_ms: 30_000,
-            max_timeout_ms: 600_000,
-            tick_ms: 1_000,
-            max_queued_per_tenant: 10_000,
-        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Endpoints;
+
 /// The gRPC listener of this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -22,6 +24,14 @@ pub struct ServerConfig {
     pub max_message_bytes: usize,
     /// Whether clients may ask for the descriptors of the services.
     pub reflection: bool,
+    /// How long a client may keep one connection, give or take a tenth by chance; then it is asked to connect anew, so
+    /// that load finds its way to processes that came later. 0 lets connections live for ever.
+    pub max_connection_age_ms: u64,
+    /// How long calls on a connection that has reached its age may go on; then their streams end as `UNAVAILABLE`.
+    pub connection_grace_ms: u64,
+    /// How often the other side of a quiet connection is asked for a sign of life; without an answer within half of it,
+    /// the connection is given up.
+    pub keepalive_ms: u64,
     /// Encryption; absent means clear text.
     pub tls: Option<TlsConfig>,
     /// Who may call; absent means everyone who can connect.
@@ -36,6 +46,9 @@ impl Default for ServerConfig {
             drain_timeout_ms: 10_000,
             max_message_bytes: 4 * 1024 * 1024,
             reflection: true,
+            max_connection_age_ms: 15 * 60 * 1000,
+            connection_grace_ms: 30_000,
+            keepalive_ms: 20_000,
             tls: None,
             auth: None,
         }
@@ -75,12 +88,12 @@ pub struct AuthConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PeersConfig {
-    /// URL of the surface role, e.g. `http://127.0.0.1:7421`.
-    pub surface: Option<String>,
-    /// URL of the permission role.
-    pub permission: Option<String>,
-    /// URL of the scheduler role.
-    pub scheduler: Option<String>,
+    /// The surface role, e.g. `http://127.0.0.1:7421`.
+    pub surface: Endpoints,
+    /// The permission role.
+    pub permission: Endpoints,
+    /// The scheduler role.
+    pub scheduler: Endpoints,
     /// Authority that signed the peers' certificates (PEM), for `https` URLs.
     pub ca_file: Option<PathBuf>,
     /// Name in the peers' certificates, when it is not the host of the URL (e.g. a process that reaches itself by

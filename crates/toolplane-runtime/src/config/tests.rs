@@ -161,6 +161,14 @@ fn the_schema_is_fresh_and_the_example_parses() {
     assert!(!config.permission.rules.is_empty(), "the example shows rules");
 }
 
+/// The configuration that the processes of a cluster share.
+#[test]
+fn the_shared_example_parses_and_its_drain_has_room_to_end_within_25_s() {
+    let config = Config::load(Some(&repository("deploy/cluster/toolplane.toml")), []).expect("deploy/cluster");
+    let margin = std::time::Duration::from_secs(10);
+    assert!(config.server.drain_timeout() + margin <= std::time::Duration::from_secs(25));
+}
+
 /// Every key the example shows, also those commented out, is a real one.
 #[test]
 fn the_example_uncommented_parses() {
@@ -168,4 +176,49 @@ fn the_example_uncommented_parses() {
     let keys = example.lines().map(|line| line.strip_prefix("#: ").unwrap_or(line)).collect::<Vec<_>>().join("\n");
     let config = Config::from_toml(Path::new("deploy/toolplane.toml"), &keys).expect("every shown key exists");
     config.check().expect("and they fit together");
+}
+
+#[test]
+fn peers_are_one_url_or_a_list() {
+    let urls = |text: &str, env: &[(&str, &str)]| load(text, env).expect("good").peers.scheduler.urls().to_vec();
+    assert_eq!(urls("[peers]\nscheduler = \"http://127.0.0.1:1\"\n", &[]), ["http://127.0.0.1:1"]);
+    let two = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
+    assert_eq!(urls("[peers]\nscheduler = [\"http://127.0.0.1:1\", \"http://127.0.0.1:2\"]\n", &[]), two);
+    let list = "[\"http://127.0.0.1:1\", \"http://127.0.0.1:2\", \"http://127.0.0.1:1\"]";
+    assert_eq!(urls("", &[("TOOLPLANE__PEERS__SCHEDULER", list)]), two, "nobody is named twice");
+    check("[peers]\nscheduler = [\"http://127.0.0.1:1\", \"x\"]\n", &[], "`peers.scheduler`: `x` must start with");
+    check(
+        "[peers]\nscheduler = 7\n",
+        &[],
+        "toolplane.toml:2: `peers.scheduler`: invalid type: integer `7`, expected a URL",
+    );
+}
+
+#[test]
+fn the_store_and_its_servers_fit_together() {
+    let refused = |text: &str, expected: &str| {
+        let error = load(text, &[]).expect_err("must be refused").to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused("[store]\nbackend = \"redis\"\n", "needs `url` or `urls`");
+    refused("[store.redis]\nurl = \"http://user:secret@x\"\n", "`store.redis.url`: must start with `redis://`");
+    refused("[store.redis]\nnamespace = \"a b\"\n", "`store.redis.namespace`");
+    refused("[store.redis]\npassword_file = \"a\"\npassword_env = \"B\"\n", "only one of");
+    refused("[store.redis]\nclient_cert_file = \"a\"\n", "belong together");
+    let two = "urls = [\"redis://127.0.0.1:1\", \"redis://127.0.0.1:2\"]\n";
+    refused(&format!("[store]\nbackend = \"redis\"\n[store.redis]\n{two}"), "a standalone server has one URL");
+    let sentinel = format!("[store]\nbackend = \"redis\"\n[store.redis]\nmode = \"sentinel\"\n{two}");
+    refused(&sentinel, "`store.redis.sentinel_master`");
+    let named = load(&format!("{sentinel}sentinel_master = \"main\"\n"), &[]).expect("complete");
+    assert_eq!(named.store.redis.endpoints().len(), 2);
+}
+
+#[test]
+fn bounds_of_the_scheduler_are_checked() {
+    check("[scheduler]\nretention_seconds = 0\n", &[], "`scheduler.retention_seconds`: `0` is not between 1 and");
+    check("[[scheduler.tools]]\nmax_running = 1\n", &[], "`scheduler.tools[0].tool`: must name a tool");
+    check("[scheduler.weights]\nacme = 0\n", &[], "`scheduler.weights.acme`: `0` is not between 1 and 1000");
+    let text = "[[scheduler.tools]]\ntool = \"shell.*\"\nmax_running = 2\n[scheduler.weights]\nacme = 3\n";
+    let config = load(text, &[]).expect("valid");
+    assert_eq!((config.scheduler.tools[0].max_running, config.scheduler.weights["acme"]), (2, 3));
 }

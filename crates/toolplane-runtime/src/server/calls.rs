@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::FutureExt as _;
+use futures_util::future::Either;
 use opentelemetry::context::FutureExt as _;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::{Code, Status};
@@ -14,6 +16,7 @@ use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 
 use super::auth::TokenSet;
+use super::life::{ConnectionLife, Until};
 use super::observed::{Observation, ObservedBody};
 use super::remap;
 use super::services::Catalog;
@@ -41,6 +44,13 @@ struct Rules {
     draining: CancellationToken,
 }
 
+impl Rules {
+    fn draining(&self) -> Until {
+        let last_words = ApiError::unavailable("DRAINING", "this server is stopping");
+        Until { token: self.draining.clone(), last_words }
+    }
+}
+
 impl CallLayer {
     pub(super) fn new(catalog: Catalog, tokens: Option<TokenSet>, draining: CancellationToken) -> Self {
         Self(Arc::new(Rules { catalog, tokens, draining }))
@@ -66,7 +76,7 @@ impl<S> Service<Request> for Calls<S>
 where
     S: Service<Request, Response = Response> + Clone + Send + 'static,
     S::Future: Send + 'static,
-    S::Error: Send,
+    S::Error: Send + 'static,
 {
     type Response = Response;
     type Error = S::Error;
@@ -89,7 +99,10 @@ where
         if let Err(refusal) = self.admit(method, request.headers()) {
             return Box::pin(std::future::ready(Ok(finish(refusal.into(), observation))));
         }
-        let until = (method == HEALTH_WATCH).then(|| self.rules.draining.clone());
+        let until = match method {
+            HEALTH_WATCH => Some(self.rules.draining()),
+            _ => request.extensions().get::<ConnectionLife>().map(ConnectionLife::until),
+        };
         // The service that was polled ready must be the one called.
         let mut inner = self.inner.clone();
         std::mem::swap(&mut inner, &mut self.inner);
@@ -104,11 +117,22 @@ where
                 }
             }
         };
-        match parent {
+        let call = match parent {
             // Nothing is recorded, and still what the caller sent must reach whom this call calls.
-            Some(parent) if recorded(&span).is_none() => Box::pin(call.with_context(parent)),
-            _ => Box::pin(call.instrument(span)),
-        }
+            Some(parent) if recorded(&span).is_none() => Either::Left(call.with_context(parent)),
+            _ => Either::Right(call.instrument(span)),
+        };
+        Box::pin(finished(tokio::spawn(call)))
+    }
+}
+
+/// The answer of a call that runs by itself: a caller that leaves, or whose deadline passes, stops waiting and stops
+/// nothing. What a handler has begun to change, it changes wholly.
+async fn finished<E>(running: JoinHandle<Result<Response, E>>) -> Result<Response, E> {
+    match running.await {
+        Ok(answer) => answer,
+        // Panics are caught within; this is the end of the process.
+        Err(_) => Ok(Status::from(ApiError::unavailable("STOPPING", "this process is stopping")).into_http()),
     }
 }
 
@@ -127,7 +151,7 @@ fn finish(status: Status, mut observation: Observation) -> Response {
 }
 
 /// Follows the response to its status: in the headers when the call failed at once, else in the trailers.
-fn watch(response: Response, mut observation: Observation, until: Option<CancellationToken>) -> Response {
+fn watch(response: Response, mut observation: Observation, until: Option<Until>) -> Response {
     if let Some(corrected) = response.extensions().get::<Status>().and_then(remap::corrected) {
         return finish(corrected, observation);
     }

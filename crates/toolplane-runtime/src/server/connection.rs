@@ -9,29 +9,24 @@ use bytes::{Buf, BytesMut};
 use futures_util::{Stream, StreamExt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
-use tonic::transport::server::{Connected, TcpConnectInfo, TcpIncoming};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+use tonic::transport::server::{Connected, TcpIncoming};
+
+use super::life::{ConnectionLife, Lifeline};
 
 /// Pause after a failed accept: without it, running out of file descriptors would spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Connections of a listener, without Nagle's delay; all end with an error once `cut` is cancelled.
-pub(super) fn incoming(
-    listener: TcpListener,
-    keepalive: Duration,
-    cut: CancellationToken,
-) -> impl Stream<Item = io::Result<Connection>> {
+/// Connections of a listener, without Nagle's delay.
+pub(super) fn incoming(listener: TcpListener, keepalive: Duration) -> impl Stream<Item = TcpStream> {
     let accepted = TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(keepalive));
-    accepted.then(move |accepted| {
-        let cut = cut.clone();
-        async move {
-            match accepted {
-                Ok(stream) => Ok(Connection::new(stream, cut)),
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                    Err(error)
-                }
+    accepted.filter_map(|accepted| async move {
+        match accepted {
+            Ok(stream) => Some(stream),
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                None
             }
         }
     })
@@ -48,6 +43,7 @@ const GATHERED: usize = 32 * 1024;
 pub(super) struct Connection {
     stream: TcpStream,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
+    line: Lifeline,
     /// Taken, and not yet given to the system.
     waiting: BytesMut,
     /// The tasks that were ready when the flush was asked for had their turn.
@@ -55,8 +51,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, cut: CancellationToken) -> Self {
-        Self { stream, cut: Box::pin(cut.cancelled_owned()), waiting: BytesMut::new(), yielded: false }
+    /// The connection ends with an error once its lifeline is cut.
+    pub(super) fn new(stream: TcpStream, line: Lifeline) -> Self {
+        let cut = Box::pin(line.cut.clone().cancelled_owned());
+        Self { stream, cut, line, waiting: BytesMut::new(), yielded: false }
     }
 
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
@@ -81,10 +79,10 @@ impl Connection {
 }
 
 impl Connected for Connection {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = ConnectionLife;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> ConnectionLife {
+        self.line.life.clone()
     }
 }
 

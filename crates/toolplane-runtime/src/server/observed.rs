@@ -6,11 +6,12 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tracing::Span;
 
+use super::life::Until;
 use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::spans::rpc;
@@ -44,17 +45,19 @@ impl Drop for Observation {
     }
 }
 
-/// A body that ends an [`Observation`], and ends itself when a token says so.
+/// A body that ends an [`Observation`], and ends itself when it is told to.
 pub(crate) struct ObservedBody {
     inner: Body,
     observation: Observation,
-    until: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    until: Option<Until>,
+    /// Made when the body first has nothing to say: most bodies never wait.
+    ending: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     ended: bool,
 }
 
 impl ObservedBody {
-    pub(crate) fn new(inner: Body, observation: Observation, until: Option<CancellationToken>) -> Self {
-        Self { inner, observation, until: until.map(|token| Box::pin(token.cancelled_owned())), ended: false }
+    pub(crate) fn new(inner: Body, observation: Observation, until: Option<Until>) -> Self {
+        Self { inner, observation, until, ending: None, ended: false }
     }
 
     /// Ends the stream with trailers of our own.
@@ -98,10 +101,17 @@ impl HttpBody for ObservedBody {
             }
             Ok(Poll::Ready(None)) => Poll::Ready(None),
             // What is ready goes out first, so a watcher still sees the last change.
-            Ok(Poll::Pending) => match this.until.as_mut().map(|until| until.as_mut().poll(cx)) {
-                Some(Poll::Ready(())) => this.cut(ApiError::unavailable("DRAINING", "this server is stopping")),
-                _ => Poll::Pending,
-            },
+            Ok(Poll::Pending) => {
+                let Some(until) = &this.until else { return Poll::Pending };
+                let ending = this.ending.get_or_insert_with(|| Box::pin(until.token.clone().cancelled_owned()));
+                match ending.as_mut().poll(cx) {
+                    Poll::Ready(()) => {
+                        let last_words = until.last_words.clone();
+                        this.cut(last_words)
+                    }
+                    Poll::Pending => Poll::Pending,
+                }
+            }
         }
     }
 

@@ -22,6 +22,8 @@ use crate::status::{ApiError, reason};
 use crate::telemetry::CarriedContext;
 use crate::telemetry::tests::{Recorder, attribute_of};
 
+mod ages;
+
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// A service of strings that does what its method is called.
@@ -53,6 +55,12 @@ impl UnaryService<String> for Probe {
                     entered.add_permits(1);
                     let _permit = open.acquire().await;
                     Ok(Response::new("waited".to_owned()))
+                }
+                "Write" => {
+                    entered.add_permits(1);
+                    let _permit = open.acquire().await;
+                    entered.add_permits(1);
+                    Ok(Response::new("written".to_owned()))
                 }
                 "Refuse" => Err(ApiError::not_found("thing", request.into_inner()).into()),
                 _ => panic!("with a secret"),
@@ -112,7 +120,7 @@ fn descriptors() -> Vec<u8> {
         message_type: vec![prost_types::DescriptorProto { name: Some("Text".to_owned()), ..Default::default() }],
         service: vec![prost_types::ServiceDescriptorProto {
             name: Some("Probe".to_owned()),
-            method: ["Echo", "Context", "Wait", "Refuse", "Panic", "Stream"].map(method).into(),
+            method: ["Echo", "Context", "Wait", "Write", "Refuse", "Panic", "Stream"].map(method).into(),
             ..Default::default()
         }],
         ..Default::default()
@@ -311,12 +319,14 @@ async fn a_drain_tells_watchers_and_lets_calls_finish() {
 async fn a_drain_has_an_end() {
     let settings = ServerSettings { drain_timeout: Duration::from_millis(50), ..ServerSettings::default() };
     let server = start("127.0.0.1:0", settings).await;
-    let mut endless = stream(&plain(&server.url), "").await;
-    assert_eq!(endless.message().await.expect("first"), Some("first".to_owned()));
+    let peer = plain(&server.url);
+    let endless = tokio::spawn(async move { call(&peer, "Wait", String::new()).await });
+    let _in_the_handler = server.entered.acquire().await.expect("entered");
     server.shutdown.request();
     let ended = tokio::time::timeout(LIMIT, server.ended).await.expect("in time").expect("server");
     assert_eq!(ended, Ok(Drain::Cut));
-    assert!(tokio::time::timeout(LIMIT, endless.message()).await.expect("in time").is_err());
+    let status = tokio::time::timeout(LIMIT, endless).await.expect("in time").expect("task").expect_err("cut");
+    assert_eq!(status.code(), Code::Unavailable);
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ fn sample() -> Commit {
             first_seq: 7,
             events: vec![Bytes::new(), Bytes::from_static(b"e")],
         }],
+        forget: vec!["old".to_owned(), "older".to_owned()],
         ..Commit::default()
     }
 }
@@ -54,9 +55,9 @@ fn every_truncation_of_a_commit_is_noticed() {
 #[test]
 fn unknown_versions_are_refused() {
     let mut group = encoded();
-    group[0] = 2;
+    group[0] = 1;
     let refused = decode_group(group.into()).unwrap_err();
-    assert_eq!(refused.reason(), "a log entry has version 2, known is 1");
+    assert_eq!(refused.reason(), "a log entry has version 1, known is 2");
 }
 
 #[test]

@@ -60,7 +60,7 @@ async fn a_failed_write_of_the_log_poisons_the_store() {
         drop(store);
 
         // The commit that met the failure may stand or not; all answered ones do.
-        let left = SimStore { log: disk.log.after_power_cut(|_| 1), state: disk.state.after_power_cut(|_| 1) };
+        let left = disk.after_power_cut(|_| 1);
         let reopened = left.open(manual());
         let head = reopened.events("log", 1, 0).await.unwrap().head_seq;
         assert!((applied..=applied + 1).contains(&head), "applied {applied}, found {head}");
@@ -80,7 +80,7 @@ async fn a_failed_checkpoint_poisons_the_store_and_the_log_still_has_everything(
         check_poisoned(&store).await;
         drop(store);
 
-        let left = SimStore { log: disk.log.after_power_cut(|_| 1), state: disk.state.after_power_cut(|_| 1) };
+        let left = disk.after_power_cut(|_| 1);
         let reopened = left.open(manual());
         assert_eq!(reopened.events("log", 1, 99).await.unwrap().events.len(), 20);
         assert_eq!(reopened.index_len("all").await.unwrap(), 20);
@@ -115,7 +115,7 @@ async fn every_caller_of_a_failed_group_learns_of_it() {
         caller.await.unwrap();
     }
     drop(store);
-    let left = SimStore { log: disk.log.after_power_cut(|_| 1), state: disk.state.after_power_cut(|_| 1) };
+    let left = disk.after_power_cut(|_| 1);
     let reopened = left.open(manual());
     let mut found = 0;
     for caller in 0..32 {

@@ -3,7 +3,6 @@
 use toolplane_store::{CommitOutcome, ScoreRange, Store};
 
 use super::{SimStore, key, nth};
-use crate::simdisk::SimFile;
 use crate::{EmbeddedStore, Options};
 
 // xorshift, seeded, so that a failing cut can be cut again.
@@ -38,8 +37,8 @@ async fn check_holds(store: &EmbeddedStore, count: u64, at: &str) {
 
 #[tokio::test]
 async fn answered_commits_survive_a_power_cut_at_any_write() {
-    // Small enough that checkpoints are under way at many of the cuts.
-    let options = Options { checkpoint_bytes: 4 * 1024, ..Options::default() };
+    // Small enough that checkpoints and changes of segment are under way at many of the cuts.
+    let options = Options { checkpoint_bytes: 4 * 1024, segment_bytes: 2 * 1024, ..Options::default() };
     for seed in 1..=60 {
         let mut random = Random(seed * 0x9e37_79b9);
         let mut disk = SimStore::default();
@@ -56,8 +55,10 @@ async fn answered_commits_survive_a_power_cut_at_any_write() {
             answered = head;
 
             // A failing call stands for the cut: nothing after it reaches the disk.
-            let failing: &SimFile = if random.below(3) == 0 { &disk.state } else { &disk.log };
-            failing.fail_after(1 + random.below(120));
+            match random.below(3) {
+                0 => disk.state.fail_after(1 + random.below(120)),
+                _ => disk.log.fail_after(1 + random.below(120)),
+            }
             let mut poisoned = false;
             for n in answered + 1..answered + 60 {
                 match store.commit(nth(n)).await {
@@ -70,10 +71,7 @@ async fn answered_commits_survive_a_power_cut_at_any_write() {
                 }
                 answered = n;
             }
-            let cut_disk = SimStore {
-                log: disk.log.after_power_cut(|bound| random.below(bound)),
-                state: disk.state.after_power_cut(|bound| random.below(bound)),
-            };
+            let cut_disk = disk.after_power_cut(|bound| random.below(bound));
             drop(store);
             disk = cut_disk;
             assert!(poisoned || answered > 0, "{at}");

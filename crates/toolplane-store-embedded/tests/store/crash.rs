@@ -100,6 +100,7 @@ fn nth(task: u64, n: u64) -> Commit {
             IndexOp::Remove { index, member: (n - 1).to_string() },
         ],
         events: vec![Append { stream: stream(task), first_seq: n, events: vec![text] }],
+        ..Commit::default()
     }
 }
 

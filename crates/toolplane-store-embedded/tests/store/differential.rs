@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 use toolplane_store::Store;
-use toolplane_store::conformance::{Differential, run_all};
+use toolplane_store::conformance::{Differential, compare_many, run_all};
 use toolplane_store_embedded::{EmbeddedStore, Options};
 
 use super::restless;
@@ -53,4 +53,25 @@ async fn random_runs_match_the_model_across_checkpoints_and_reopening() {
         }
         run.compare(&EmbeddedStore::open(directory.path(), restless()).unwrap()).await;
     }
+}
+
+// Sequences of 40 commands in one store, many at once, so that groups and checkpoints mix them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_thousand_sequences_match_the_model() {
+    const LANES: u64 = 100;
+    const SEQUENCES: u64 = 20_000 / LANES;
+    let directory = TempDir::new().unwrap();
+    let options = Options { checkpoint_bytes: 1024 * 1024, segment_bytes: 256 * 1024, ..Options::default() };
+    let store = EmbeddedStore::open(directory.path(), options).unwrap();
+    let lanes: Vec<_> = (0..LANES)
+        .map(|lane| {
+            let store = store.clone();
+            let seeds = 1_000_000 + lane * SEQUENCES..1_000_000 + (lane + 1) * SEQUENCES;
+            tokio::spawn(async move { compare_many(&store, seeds, 40).await })
+        })
+        .collect();
+    for lane in lanes {
+        lane.await.unwrap();
+    }
+    assert!(store.stats().checkpoints > 10, "{:?}", store.stats());
 }

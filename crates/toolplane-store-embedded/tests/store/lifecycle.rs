@@ -84,8 +84,8 @@ async fn foreign_and_torn_directories_are_refused() {
     fs::write(&file, "not a directory").unwrap();
     assert!(matches!(EmbeddedStore::open(&file, Options::default()), Err(OpenError::File { .. })));
 
-    for (lost, left) in [("log.redb", "state.redb"), ("state.redb", "log.redb")] {
-        let path = root.path().join(left);
+    for lost in ["log-0000000000000001", "state.redb"] {
+        let path = root.path().join(format!("without {lost}"));
         let store = EmbeddedStore::open(&path, Options::default()).unwrap();
         for n in 0..5 {
             store.commit(record(&n.to_string())).await.unwrap();
@@ -93,6 +93,7 @@ async fn foreign_and_torn_directories_are_refused() {
         }
         store.commit(record("in the log")).await.unwrap();
         drop(store);
+        // Still the first: a segment is large.
         fs::remove_file(path.join(lost)).unwrap();
         let refused = EmbeddedStore::open(&path, Options::default()).unwrap_err();
         assert_eq!(refused.code(), "store.corrupt", "without {lost}: {refused}");
@@ -100,8 +101,10 @@ async fn foreign_and_torn_directories_are_refused() {
 
     let path = root.path().join("scribbled");
     fs::create_dir(&path).unwrap();
-    fs::write(path.join("log.redb"), [7; 8192]).unwrap();
-    assert!(EmbeddedStore::open(&path, Options::default()).is_err());
+    fs::write(path.join("log-0000000000000001"), [7; 8192]).unwrap();
+    let refused = EmbeddedStore::open(&path, Options::default()).unwrap_err();
+    assert_eq!(refused.code(), "store.corrupt", "{refused}");
+    assert_eq!(fs::read(path.join("log-0000000000000001")).unwrap(), [7; 8192], "left as it was");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 use bytes::Bytes;
 
-use super::{Append, Commit, Expect, IndexOp, MAX_COMMIT_BYTES, MAX_NAME_BYTES, Write};
+use super::{
+    Append, Bound, Commit, Expect, Hint, IndexOp, MAX_COMMIT_BYTES, MAX_HINT_BYTES, MAX_NAME_BYTES, MAX_SCORE, Write,
+};
 use crate::{Family, RecordKey, Versioned};
 
 fn key(id: &str) -> RecordKey {
@@ -29,6 +31,10 @@ fn an_empty_commit_and_one_of_each_are_valid() {
         writes: vec![put("a"), Write::Delete { key: key("b") }],
         index: vec![enter("q", "a"), enter("r", "a"), enter("q", "b")],
         events: vec![Append { stream: "s".to_owned(), first_seq: 1, events: vec![Bytes::new()] }],
+        bounds: vec![Bound { index: "q".to_owned(), below: 1 }, Bound { index: "r".to_owned(), below: 0 }],
+        forget: vec!["t".to_owned()],
+        hints: vec![Hint { topic: "ready".to_owned(), body: Bytes::new() }; 2],
+        essential: true,
     };
     check(commit, Ok(()));
 }
@@ -51,8 +57,17 @@ fn nothing_is_named_twice() {
     );
     let append = Append { stream: "s".to_owned(), first_seq: 1, events: vec![Bytes::new()] };
     check(
-        Commit { events: vec![append.clone(), append], ..Commit::default() },
-        Err("the commit is invalid: stream `s` is appended to twice"),
+        Commit { events: vec![append.clone(), append.clone()], ..Commit::default() },
+        Err("the commit is invalid: stream `s` is changed twice"),
+    );
+    check(
+        Commit { events: vec![append], forget: vec!["s".to_owned()], ..Commit::default() },
+        Err("the commit is invalid: stream `s` is changed twice"),
+    );
+    let bound = Bound { index: "q".to_owned(), below: 1 };
+    check(
+        Commit { bounds: vec![bound.clone(), bound], ..Commit::default() },
+        Err("the commit is invalid: index `q` is bounded twice"),
     );
 }
 
@@ -72,6 +87,27 @@ fn names_and_sizes_have_limits() {
     check(
         Commit { writes: vec![large], ..Commit::default() },
         Err("a commit of 16777233 bytes exceeds the limit of 16777216"),
+    );
+    let scored = |score| Commit {
+        index: vec![IndexOp::Put { index: "q".to_owned(), score, member: "m".to_owned() }],
+        ..Commit::default()
+    };
+    check(scored(MAX_SCORE), Ok(()));
+    check(scored(MAX_SCORE + 1), Err("the commit is invalid: an index score is above 9007199254740991"));
+    let telling = |topic: &str, bytes| Commit {
+        hints: vec![Hint { topic: topic.to_owned(), body: vec![0; bytes].into() }],
+        ..Commit::default()
+    };
+    check(telling("t", MAX_HINT_BYTES), Ok(()));
+    check(telling("t", MAX_HINT_BYTES + 1), Err("a hint of 65537 bytes exceeds the limit of 65536"));
+    check(telling("", 0), Err("the commit is invalid: a hint's topic is empty"));
+    check(
+        Commit { bounds: vec![Bound { index: String::new(), below: 1 }], ..Commit::default() },
+        Err("the commit is invalid: an index name is empty"),
+    );
+    check(
+        Commit { forget: vec!["a\0b".to_owned()], ..Commit::default() },
+        Err("the commit is invalid: a stream name holds a nul byte"),
     );
 }
 

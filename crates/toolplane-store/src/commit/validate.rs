@@ -9,8 +9,9 @@ use crate::StoreError;
 const ITEM_BYTES: usize = 16;
 
 impl Commit {
-    /// Checks the rules that need no stored state: names of 1 to [`MAX_NAME_BYTES`] bytes without a nul, no key, member
-    /// or stream twice in one list, no empty append, at most [`MAX_COMMIT_BYTES`] in all. Stores call this first.
+    /// Checks the rules that need no stored state: names of 1 to [`MAX_NAME_BYTES`] bytes without a nul, no key, bound
+    /// or member twice in one list, no stream twice in appends and forgets together, no empty append, no score above
+    /// [`MAX_SCORE`], no hint above [`MAX_HINT_BYTES`], at most [`MAX_COMMIT_BYTES`] in all. Stores call this first.
     pub fn validate(&self) -> Result<(), StoreError> {
         let bytes = self.size();
         if bytes > MAX_COMMIT_BYTES {
@@ -80,9 +81,7 @@ impl Commit {
         }
         Ok(())
     }
-}
 
-impl Commit {
     fn validate_hints(&self) -> Result<(), StoreError> {
         for hint in &self.hints {
             name("a hint's topic", &hint.topic)?;

@@ -146,7 +146,7 @@ async fn increment(store: &dyn Store) {
 }
 
 // Polls all of them on this task, so that the suite needs no runtime of its own.
-async fn together<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send + 'static>) -> Vec<T> {
+pub(super) async fn together<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send + 'static>) -> Vec<T> {
     let mut pending: Vec<_> = futures.into_iter().map(|future| Some(Box::pin(future))).collect();
     let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {

@@ -1,73 +1,91 @@
-//! A seeded run of random commands against a store and the model at once.
+//! Seeded runs of random commands against a store and the model at once.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::{Append, Commit, Expect, Family, IndexOp, RecordKey, Store, StoreError, Write, must, text};
-use crate::{CommitOutcome, MemoryStore, ScoreRange};
+use bytes::Bytes;
 
-const FAMILIES: [Family; 3] = [Family::Invocation, Family::Result, Family::Worker];
+use super::random::Random;
+use super::{Append, Bound, Commit, Expect, RecordKey, Store, StoreError, Write, must, text};
+use crate::{CommitOutcome, Hint, MemoryStore, ScoreRange, Versioned};
 
 /// Random commands, the same ones for the same seed, given to a store and to a [`MemoryStore`]: outcomes and reads
-/// must be equal after each of them, and everything the store holds at each [`Differential::compare`].
+/// must be equal after each of them, and everything the run touched at each [`Differential::compare`].
 ///
-/// The run keeps its place, so that a test may close and reopen the store between two calls.
+/// All names of a run start with its prefix, and it looks at nothing else. So many runs can share one store, one after
+/// the other or at once, and a store need not be empty. The run keeps its place: a test may close and reopen the store
+/// between two calls.
 #[derive(Debug)]
 pub struct Differential {
     seed: u64,
     random: Random,
     step: usize,
     model: MemoryStore,
-    streams: BTreeSet<String>,
+}
+
+/// Runs one sequence of `commands` random commands for each seed on `store`, each under a prefix of its own, and
+/// compares what each left. Nothing of an earlier run with the same seed may be in the store. Runs of several ranges
+/// of seeds may go on at once.
+pub async fn compare_many(store: &dyn Store, seeds: Range<u64>, commands: usize) {
+    for seed in seeds {
+        let mut run = Differential::within(seed, format!("run-{seed}/"));
+        run.steps(store, commands).await;
+        run.compare(store).await;
+    }
 }
 
 impl Differential {
-    /// A run that has done nothing yet.
+    /// A run that has done nothing yet, under no prefix: it needs a store of its own.
     pub fn new(seed: u64) -> Self {
-        Self { seed, random: Random(seed), step: 0, model: MemoryStore::new(), streams: BTreeSet::new() }
+        Self::within(seed, "")
+    }
+
+    /// A run that has done nothing yet, all of whose names start with `prefix`. Nothing in the store may, and no other
+    /// run's prefix may begin with this one.
+    pub fn within(seed: u64, prefix: impl Into<String>) -> Self {
+        Self { seed, random: Random::new(seed, prefix.into()), step: 0, model: MemoryStore::new() }
     }
 
     /// Does the next `count` commands on `store` and on the model. Panics at the first difference.
     pub async fn steps(&mut self, store: &dyn Store, count: usize) {
         for _ in 0..count {
             self.step += 1;
-            if self.random.below(3) == 0 {
+            if self.random.once_in(3) {
                 self.read(store).await;
             } else {
                 let commit = self.commit().await;
-                let shown = format!("seed {} step {}: {commit:?}", self.seed, self.step);
                 let expected = self.model.commit(commit.clone()).await;
-                let got = store.commit(commit).await;
-                assert_eq!(got, expected, "{shown}");
+                let got = store.commit(commit.clone()).await;
+                assert_eq!(got, expected, "{}: {commit:?}", self.at());
             }
         }
     }
 
-    /// Compares everything both hold. Panics at the first difference.
+    /// Compares everything the run can have touched. Panics at the first difference.
     pub async fn compare(&self, store: &dyn Store) {
-        let at = format!("seed {} after step {}", self.seed, self.step);
-        for family in Family::ALL {
-            let expected = must(&at, self.model.keys(family, None, usize::MAX).await);
-            assert_eq!(must(&at, store.keys(family, None, usize::MAX).await), expected, "{at}, family {family}");
-        }
-        let names = must(&at, self.model.indexes("").await);
-        assert_eq!(must(&at, store.indexes("").await), names, "{at}, index names");
-        for name in &names {
+        let (at, model) = (self.at(), &self.model);
+        let keys = self.random.keys();
+        assert_eq!(store.get_many(&keys).await, model.get_many(&keys).await, "{at}, {keys:?}");
+        let prefix = self.random.prefix();
+        assert_eq!(store.indexes(prefix).await, model.indexes(prefix).await, "{at}, index names");
+        for index in &self.random.indexes() {
             for range in [ScoreRange::all(), ScoreRange::all().reversed()] {
-                let expected = must(&at, self.model.scan(name, range.clone(), usize::MAX).await);
-                let got = must(&at, store.scan(name, range, usize::MAX).await);
-                assert_eq!(got, expected, "{at}, index `{name}`");
+                let expected = model.scan(index, range.clone(), usize::MAX).await;
+                assert_eq!(store.scan(index, range, usize::MAX).await, expected, "{at}, index `{index}`");
             }
-            let expected = must(&at, self.model.index_len(name).await);
-            assert_eq!(must(&at, store.index_len(name).await), expected, "{at}, length of `{name}`");
+            assert_eq!(store.index_len(index).await, model.index_len(index).await, "{at}, length of `{index}`");
         }
-        for stream in &self.streams {
-            let expected = must(&at, self.model.events(stream, 1, usize::MAX).await);
-            assert_eq!(must(&at, store.events(stream, 1, usize::MAX).await), expected, "{at}, stream `{stream}`");
+        for stream in &self.random.streams() {
+            let expected = model.events(stream, 1, usize::MAX).await;
+            assert_eq!(store.events(stream, 1, usize::MAX).await, expected, "{at}, stream `{stream}`");
         }
+    }
+
+    fn at(&self) -> String {
+        format!("seed {} step {}", self.seed, self.step)
     }
 
     async fn read(&mut self, store: &dyn Store) {
-        let at = format!("seed {} step {}", self.seed, self.step);
+        let at = self.at();
         let model = &self.model;
         let random = &mut self.random;
         match random.below(5) {
@@ -81,6 +99,7 @@ impl Differential {
                 let expected = model.scan(&index, range.clone(), limit).await;
                 let got = store.scan(&index, range.clone(), limit).await;
                 assert_eq!(got, expected, "{at}, index `{index}` {range:?} limit {limit}");
+                assert_eq!(store.index_len(&index).await, model.index_len(&index).await, "{at}, length of `{index}`");
             }
             3 => {
                 let (stream, from, limit) = (random.stream(), random.below(12), random.below(6) as usize);
@@ -90,37 +109,61 @@ impl Differential {
             }
             _ => {
                 let (from, limit) = (random.key(), random.below(6) as usize);
-                let expected = model.keys(from.family, Some(&from.id), limit).await;
-                let got = store.keys(from.family, Some(&from.id), limit).await;
+                let expected = self.ids_after(model, &from, limit).await;
+                let got = self.ids_after(store, &from, limit).await;
                 assert_eq!(got, expected, "{at}, keys after {from} limit {limit}");
-                assert_eq!(store.indexes("q").await, model.indexes("q").await, "{at}, index names");
+                let prefix = self.random.name("q");
+                assert_eq!(store.indexes(&prefix).await, model.indexes(&prefix).await, "{at}, index names");
             }
         }
     }
 
+    // A page may go on into records of other runs: ids with this run's prefix stand together.
+    async fn ids_after(
+        &self,
+        store: &dyn Store,
+        from: &RecordKey,
+        limit: usize,
+    ) -> Result<Vec<(String, Versioned)>, StoreError> {
+        let mut found = store.keys(from.family, Some(&from.id), limit).await?;
+        let own = found.iter().take_while(|(id, _)| id.starts_with(self.random.prefix())).count();
+        found.truncate(own);
+        Ok(found)
+    }
+
+    // === commits ===
+
     async fn commit(&mut self) -> Commit {
-        let mut commit = Commit::default();
-        if self.random.below(2) == 0 {
-            commit.operation_id = Some(format!("op-{}", self.random.below(400)));
+        let mut commit = Commit { essential: self.random.once_in(2), ..Commit::default() };
+        if self.random.once_in(2) {
+            let operation = format!("op-{}", self.random.below(400));
+            commit.operation_id = Some(self.random.name(&operation));
         }
         for _ in 0..self.random.below(3) {
             let key = self.random.key();
             let expect = self.expectation(&key).await;
             commit.compare.push((key, expect));
         }
+        if self.random.once_in(4) {
+            commit.bounds.push(self.bound().await);
+        }
         let bytes = text(&format!("{}:{}", self.step, "x".repeat(self.random.below(300) as usize)));
         for _ in 0..self.random.below(4) {
             let key = self.random.key();
-            let deletes = self.random.below(4) == 0;
+            let deletes = self.random.once_in(4);
             commit.writes.push(if deletes { Write::Delete { key } } else { Write::Put { key, bytes: bytes.clone() } });
         }
         for _ in 0..self.random.below(5) {
             commit.index.push(self.random.index_op());
         }
         for _ in 0..self.random.below(3) {
-            let append = self.append(&bytes).await;
-            self.streams.insert(append.stream.clone());
-            commit.events.push(append);
+            commit.events.push(self.append(&bytes).await);
+        }
+        if self.random.once_in(6) {
+            self.forget(&mut commit);
+        }
+        if self.random.once_in(8) {
+            commit.hints.push(Hint { topic: self.random.name("topic"), body: bytes });
         }
         commit
     }
@@ -135,81 +178,46 @@ impl Differential {
         }
     }
 
-    async fn append(&mut self, event: &bytes::Bytes) -> Append {
+    // At the edge most of the time, and refused once in five.
+    async fn bound(&mut self) -> Bound {
+        let index = self.random.index();
+        let len = must("the model", self.model.index_len(&index).await);
+        Bound { index, below: len + self.random.below(5) }
+    }
+
+    async fn append(&mut self, event: &Bytes) -> Append {
         let stream = self.random.stream();
         let head = must("the model", self.model.events(&stream, 1, 0).await).head_seq;
-        let wrong = self.random.below(20) == 0;
+        let wrong = self.random.once_in(20);
         let first_seq = if wrong { self.random.below(4) } else { head + 1 };
         let count = 1 + self.random.below(3) as usize;
         Append { stream, first_seq, events: vec![event.clone(); count] }
     }
 
-    /// How many commits of a run of `steps` commands with this seed apply; shows that a run is not all refusals.
-    pub async fn applied_share(seed: u64, steps: usize) -> f64 {
+    fn forget(&mut self, commit: &mut Commit) {
+        let stream = self.random.stream();
+        // Seldom the same as an append, which is refused.
+        if self.random.once_in(10) || commit.events.iter().all(|append| append.stream != stream) {
+            commit.forget.push(stream);
+        }
+    }
+
+    /// What a run of `steps` commits with this seed meets: how many of them apply, are replayed, lost, full, refused.
+    /// Shows that runs are not all refusals, and leave no kind out.
+    pub async fn met(seed: u64, steps: usize) -> [usize; 5] {
         let mut run = Self::new(seed);
-        let mut applied = 0_u32;
-        let mut commits = 0_u32;
+        let mut met = [0; 5];
         for step in 1..=steps {
             run.step = step;
             let commit = run.commit().await;
-            commits += 1;
-            let outcome: Result<CommitOutcome, StoreError> = run.model.commit(commit).await;
-            applied += u32::from(outcome == Ok(CommitOutcome::Applied));
+            met[match run.model.commit(commit).await {
+                Ok(CommitOutcome::Applied) => 0,
+                Ok(CommitOutcome::Replayed) => 1,
+                Ok(CommitOutcome::Lost { .. }) => 2,
+                Ok(CommitOutcome::Full { .. }) => 3,
+                Err(_) => 4,
+            }] += 1;
         }
-        f64::from(applied) / f64::from(commits)
-    }
-}
-
-/// splitmix64: small, seeded, and the same everywhere.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn key(&mut self) -> RecordKey {
-        let family = FAMILIES[self.below(3) as usize];
-        RecordKey::new(family, format!("id-{}", self.below(8)))
-    }
-
-    fn index(&mut self) -> String {
-        ["q", "q/a", "q/b", "timers"][self.below(4) as usize].to_owned()
-    }
-
-    fn stream(&mut self) -> String {
-        format!("stream-{}", self.below(5))
-    }
-
-    fn member(&mut self) -> String {
-        format!("m{}", self.below(12))
-    }
-
-    fn index_op(&mut self) -> IndexOp {
-        let (index, member) = (self.index(), self.member());
-        if self.below(5) < 2 {
-            IndexOp::Remove { index, member }
-        } else {
-            IndexOp::Put { index, score: self.below(6), member }
-        }
-    }
-
-    fn range(&mut self) -> ScoreRange {
-        let min = self.below(5);
-        let max = min + self.below(5);
-        let range = match self.below(2) {
-            0 => ScoreRange::all(),
-            _ => ScoreRange::between(min, max),
-        };
-        let after = (self.below(3) == 0).then(|| (self.below(6), self.member()));
-        ScoreRange { after, reverse: self.below(2) == 0, ..range }
+        met
     }
 }

@@ -1,6 +1,7 @@
 //! Indexes.
 
-use super::{check_commit, enter, leave, moves, must};
+use super::{check_commit, check_refused, enter, leave, moves, must};
+use crate::commit::MAX_SCORE;
 use crate::page::MAX_PAGE;
 use crate::{CommitOutcome, IndexEntry, IndexOp, ScoreRange, Store};
 
@@ -20,10 +21,16 @@ pub async fn members_are_unique_and_ordered(store: &dyn Store) {
     check_scan(store, ScoreRange::all(), 9, &[]).await;
     apply(
         store,
-        [enter("queue", 5, "b"), enter("queue", 5, "a"), enter("queue", u64::MAX, "z"), enter("queue", 0, "c")],
+        [enter("queue", 5, "b"), enter("queue", 5, "a"), enter("queue", MAX_SCORE, "z"), enter("queue", 0, "c")],
     )
     .await;
-    check_scan(store, ScoreRange::all(), 9, &[(0, "c"), (5, "a"), (5, "b"), (u64::MAX, "z")]).await;
+    check_scan(store, ScoreRange::all(), 9, &[(0, "c"), (5, "a"), (5, "b"), (MAX_SCORE, "z")]).await;
+    // The highest scores stay apart, and nothing lies above them.
+    apply(store, [enter("queue", MAX_SCORE - 1, "y")]).await;
+    check_scan(store, ScoreRange::between(MAX_SCORE, u64::MAX), 9, &[(MAX_SCORE, "z")]).await;
+    check_scan(store, ScoreRange::between(6, MAX_SCORE - 1), 9, &[(MAX_SCORE - 1, "y")]).await;
+    check_refused(store.commit(moves([enter("queue", MAX_SCORE + 1, "x")])).await, "store.invalid_commit").await;
+    apply(store, [leave("queue", "y")]).await;
 
     // Moved, put where it stands, taken out, taken out when absent.
     apply(store, [enter("queue", 7, "c"), enter("queue", 5, "a"), leave("queue", "z"), leave("queue", "never")]).await;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use. Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     ("toolplane-sandbox", &[]),
@@ -15,12 +15,24 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("toolplane-lifecycle", &["toolplane-records"]),
     ("toolplane-store", &["toolplane-records", "toolplane-lifecycle"]),
     ("toolplane-store-embedded", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
+    ("toolplane-store-redis", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
+    ("toolplane-faultpoint", &[]),
     ("toolplane-results", &["toolplane-records"]),
     ("toolplane-execution", &["toolplane-records", "toolplane-sandbox", "toolplane-results"]),
     ("toolplane-runtime", &["toolplane-records", "toolplane-proto"]),
     ("toolplane-testkit", &["toolplane-records", "toolplane-proto"]),
     ("xtask", &[]),
-    ("xtask-cluster", &["toolplane-testkit", "toolplane-records", "toolplane-proto"]),
+    (
+        "xtask-cluster",
+        &[
+            "toolplane-testkit",
+            "toolplane-records",
+            "toolplane-proto",
+            "toolplane-store",
+            "toolplane-store-embedded",
+            "toolplane-store-redis",
+        ],
+    ),
     ("toolplane-surface", SERVICE),
     ("toolplane-permission", SERVICE),
     ("toolplane-scheduler", SERVICE),
@@ -37,8 +49,17 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "toolplane-runtime",
         ],
     ),
-    ("toolplane-tests", &["toolplane-testkit", "toolplane-records", "toolplane-proto", "toolplane-runtime"]),
+    ("toolplane-tests", OUTSIDE),
+    ("toolplane-faults", OUTSIDE),
+    (
+        "toolplane-simulation",
+        &["toolplane-testkit", "toolplane-records", "toolplane-lifecycle", "toolplane-store", "toolplane-scheduler"],
+    ),
 ];
+
+/// What tests of the whole may use: nothing from inside.
+const OUTSIDE: &[&str] =
+    &["toolplane-testkit", "toolplane-records", "toolplane-proto", "toolplane-runtime", "toolplane-faultpoint"];
 
 /// What every service may use: crates, never another service.
 const SERVICE: &[&str] = &[
@@ -49,6 +70,8 @@ const SERVICE: &[&str] = &[
     "toolplane-lifecycle",
     "toolplane-store",
     "toolplane-store-embedded",
+    "toolplane-store-redis",
+    "toolplane-faultpoint",
     "toolplane-execution",
     "toolplane-sandbox",
     "toolplane-results",
@@ -56,7 +79,7 @@ const SERVICE: &[&str] = &[
 ];
 
 /// Libraries that only some packages may know.
-const CONFINED: [(&str, &[&str]); 4] = [
+const CONFINED: [(&str, &[&str]); 5] = [
     (
         "tonic",
         &[
@@ -70,8 +93,10 @@ const CONFINED: [(&str, &[&str]); 4] = [
             "toolplane-testkit",
             "xtask-cluster",
             "toolplane-tests",
+            "toolplane-faults",
         ],
     ),
+    ("redis", &["toolplane-store-redis"]),
     ("redb", &["toolplane-store-embedded"]),
     ("object_store", &["toolplane-results"]),
     ("opentelemetry_sdk", &["toolplane-runtime"]),

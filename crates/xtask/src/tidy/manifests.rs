@@ -13,11 +13,11 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, TaskError> {
         let text = fs::read_to_string(&file).map_err(TaskError::file(&file))?;
         let place = shown(root, &file);
         broken.extend(manifest(&text).into_iter().map(|rule| format!("{place}: {rule}")));
-        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !text.contains(&format!("name = \"{name}\"")) && name != "tests" {
+        let name = package_of(root, &folder);
+        if !text.contains(&format!("name = \"{name}\"")) {
             broken.push(format!("{place}: the package is not called like its folder"));
         }
-        if folder.parent() != Some(root) {
+        if folder != root.join("tests") {
             broken.extend(integration_binaries(root, &folder));
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, TaskError> {
 
 fn packages(root: &Path) -> Result<Vec<PathBuf>, TaskError> {
     let mut found = vec![root.join("tests")];
-    for group in ["crates", "services"] {
+    for group in ["crates", "services", "tests"] {
         let group = root.join(group);
         for entry in fs::read_dir(&group).map_err(TaskError::file(&group))? {
             found.push(entry.map_err(TaskError::file(&group))?.path());
@@ -34,6 +34,13 @@ fn packages(root: &Path) -> Result<Vec<PathBuf>, TaskError> {
     }
     found.retain(|folder| folder.join("Cargo.toml").is_file());
     Ok(found)
+}
+
+/// What the package in a folder is called: like the folder, those of tests with our name before it.
+fn package_of(root: &Path, folder: &Path) -> String {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_tests = folder.starts_with(root.join("tests"));
+    if of_tests { format!("toolplane-{name}") } else { name.to_owned() }
 }
 
 /// The rules one manifest breaks.

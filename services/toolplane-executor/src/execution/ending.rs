@@ -4,7 +4,7 @@ use toolplane_execution::Outcome;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability, ResultStatus};
 
-use crate::leases::{Seat, Stop};
+use crate::seat::{Seat, Stop};
 
 #[cfg(test)]
 mod tests;
@@ -28,9 +28,14 @@ pub(super) fn settle(ending: Ending, seat: &Seat) -> Option<Outcome> {
         Ending::Stopped(late) => match seat.stop_reason() {
             // It was faster than the wish to stop: its effect is done.
             _ if late.as_ref().is_some_and(Outcome::is_success) => late,
-            Some(Stop::Shutdown) if seat.idempotent => None,
-            Some(Stop::Cancel(reason)) => Some(canceled(late, reason, seat.idempotent)),
-            Some(Stop::Shutdown) => Some(canceled(late, AbortReason::RuntimeShutdown, false)),
+            Some(Stop::Cancel(reason)) => Some(canceled(late, reason, seat.nature.idempotent)),
+            Some(Stop::Shutdown | Stop::InDoubt) if seat.nature.idempotent => None,
+            Some(Stop::Shutdown) => {
+                Some(unknown(late, "the worker ended before the tool did", Some(AbortReason::RuntimeShutdown)))
+            }
+            Some(Stop::InDoubt) => {
+                Some(unknown(late, "the tool held an exclusive lock and the worker could not renew its lease", None))
+            }
             Some(Stop::Fenced) | None => None,
         },
     }
@@ -49,14 +54,24 @@ fn timed_out(late: Option<Outcome>) -> Outcome {
 
 fn canceled(late: Option<Outcome>, reason: AbortReason, idempotent: bool) -> Outcome {
     let recoverability = if idempotent { Recoverability::RetrySafe } else { Recoverability::VerifyBeforeRetry };
-    let message = match reason {
-        AbortReason::RuntimeShutdown => "the worker ended before the tool did",
-        _ => "canceled while the tool ran",
+    let message = match late {
+        Some(_) => "canceled while the tool ran",
+        None => "canceled while the tool ran; it did not stop when asked and was dropped",
     };
     let mut error = ToolError::new("exec.canceled", ErrorClass::Canceled, recoverability, message);
     error.abort_reason = Some(reason);
     error.side_effects = Some("unknown".to_owned());
     ended(late, ResultStatus::Canceled, error)
+}
+
+/// Killed by the worker for its own reasons: nobody knows what the tool did before, and it must not run again by itself.
+fn unknown(late: Option<Outcome>, why: &str, abort_reason: Option<AbortReason>) -> Outcome {
+    let message = format!("{why}; its effect may or may not have happened");
+    let class = ErrorClass::ExecutionFailed;
+    let mut error = ToolError::new("exec.outcome_unknown", class, Recoverability::VerifyBeforeRetry, message);
+    error.abort_reason = abort_reason;
+    error.side_effects = Some("unknown".to_owned());
+    ended(late, ResultStatus::SyntheticError, error)
 }
 
 /// Keeps what the tool gave before it was stopped; how it ended is our word.

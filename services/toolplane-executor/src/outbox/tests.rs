@@ -5,7 +5,8 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, ToolProgress, WorkerHello};
 
 use super::{Outbox, RECEIPT_DELAY, Reader};
-use crate::leases::{Leases, Seat};
+use crate::leases::{Leases, Taken};
+use crate::seat::{Nature, Seat};
 
 fn lease(name: &str) -> LeaseRef {
     LeaseRef { invocation_id: name.to_owned(), lease_no: 1, lease_id: format!("lease-{name}") }
@@ -16,7 +17,8 @@ fn done(name: &str) -> ExecutionDone {
 }
 
 fn running(leases: &Leases, name: &str) {
-    leases.seat(Arc::new(Seat::new(lease(name), true, true)));
+    let nature = Nature { idempotent: true, supports_cancel: true, exclusive_lock: false };
+    assert!(matches!(leases.seat(Arc::new(Seat::new(lease(name), nature))), Taken::Seated { .. }));
     assert!(leases.begin(&lease(name)));
 }
 
@@ -35,8 +37,33 @@ async fn next(reader: &mut Reader, outbox: &Outbox, leases: &Leases) -> Vec<&'st
         Report::Heartbeat(_) => "heartbeat",
         Report::Released(_) => "released",
         Report::Goodbye(_) => "goodbye",
+        Report::InputRequested(_) => "question",
     };
     reports.into_iter().filter_map(|report| report.report).map(name).collect()
+}
+
+async fn hello(reader: &mut Reader, outbox: &Outbox, leases: &Leases) -> WorkerHello {
+    let message = reader.next(outbox, leases).await.expect("a hello");
+    match message.reports.into_iter().next().and_then(|report| report.report) {
+        Some(Report::Hello(hello)) => hello,
+        other => panic!("no hello but {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ends_that_do_not_fit_into_a_hello_follow_it_under_leases_that_go_on() {
+    let (outbox, leases) = (Outbox::default(), Leases::new(4));
+    for name in ["a", "b"] {
+        running(&leases, name);
+        let outcome = toolplane_proto::v1::ExecutionOutcome { summary: "x".repeat(700_000), ..Default::default() };
+        assert!(leases.end(&lease(name), ExecutionDone { outcome: Some(outcome), ..done(name) }));
+    }
+    let introduced = WorkerHello { previous_incarnation_dead: true, ..WorkerHello::default() };
+    let mut reader = outbox.open(&leases, introduced);
+    let hello = hello(&mut reader, &outbox, &leases).await;
+    assert_eq!((hello.finished.len(), hello.held.len(), hello.previous_incarnation_dead), (1, 1, false));
+    assert_ne!(hello.finished[0].lease.as_ref(), hello.held.first());
+    assert_eq!(next(&mut reader, &outbox, &leases).await, ["done", "ready"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,15 +107,16 @@ async fn a_new_stream_says_again_what_the_old_one_may_have_lost() {
     running(&leases, "ended");
     assert!(leases.end(&lease("ended"), done("ended")));
     outbox.done(done("ended"));
-    let asking = Arc::new(Seat::new(lease("asking"), false, true));
-    leases.seat(asking.clone());
+    let asking = Arc::new(Seat::new(lease("asking"), Nature::default()));
+    assert!(matches!(leases.seat(asking.clone()), Taken::Seated { .. }));
     let _grant = asking.expect_grant();
     outbox.start_requested(lease("asking"));
     outbox.detach();
     outbox.released(lease("given-back"), "draining");
     let mut new = outbox.open(&leases, WorkerHello::default());
-    assert_eq!(next(&mut new, &outbox, &leases).await, ["hello"]);
-    assert_eq!(next(&mut new, &outbox, &leases).await, ["done", "start", "released", "ready"]);
+    let hello = hello(&mut new, &outbox, &leases).await;
+    assert_eq!((hello.held, hello.finished), (vec![lease("asking")], vec![done("ended")]));
+    assert_eq!(next(&mut new, &outbox, &leases).await, ["start", "released", "ready"]);
     assert_eq!(old.next(&outbox, &leases).await, None, "the old stream is over");
 }
 

@@ -3,11 +3,12 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{Word as _, optional_number};
-use toolplane_proto::v1::PersistedOutput;
-use toolplane_records::ids::DecisionId;
-use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_proto::v1::{LeaseRef, PersistedOutput};
+use toolplane_records::ids::{DecisionId, InvocationId};
+use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::PersistenceStrategy;
@@ -15,29 +16,29 @@ use toolplane_results::decide::{self, DecisionIds, LargeOutput, OutputFacts, Per
 use toolplane_results::preview::PreviewLimits;
 use toolplane_results::render::{Channel, OutputBody, render};
 
-use crate::call::Call;
 use crate::executor::Core;
-use crate::leases::Seat;
-use crate::outcome::timestamp;
+use crate::outcome::{Frame, timestamp};
 use crate::upload::{Output, UploadError};
 
 /// Most bytes of each half of a preview.
 const HALF_PREVIEW: u64 = 2048;
 
-/// The first output that is not there in whole, by name.
+/// The first output that is not there in whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Loss {
-    /// The object store did not take it.
-    NotKept(String),
-    /// It is larger than the object store may be asked to keep.
-    TooLarge(String),
+pub(super) struct Loss {
+    /// Which one, e.g. `result`, with its size and digest: what is found elsewhere can be told to be the same.
+    pub(super) output: String,
+    /// It is larger than the object store may be asked to keep. Else the store did not take it.
+    pub(super) too_large: bool,
 }
 
 /// Goes through the outputs of one call.
 pub(super) struct Keeper<'a> {
     core: &'a Core,
-    seat: &'a Seat,
-    call: &'a Call,
+    lease: &'a LeaseRef,
+    frame: &'a Frame,
+    /// When what is not kept yet is given up.
+    give_up_at: Instant,
     /// Bytes that may still be shown inline: all blocks of a report together are bounded like a single one.
     budget: u64,
     content: Vec<ContentBlock>,
@@ -47,12 +48,13 @@ pub(super) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    pub(super) fn new(core: &'a Core, seat: &'a Seat, call: &'a Call) -> Self {
+    pub(super) fn new(core: &'a Core, lease: &'a LeaseRef, frame: &'a Frame, give_up_at: Instant) -> Self {
         Self {
             core,
-            seat,
-            call,
-            budget: core.inline_bytes(),
+            lease,
+            frame,
+            give_up_at,
+            budget: frame.inline_bytes,
             content: Vec::new(),
             persisted: Vec::new(),
             names: Vec::new(),
@@ -82,7 +84,7 @@ impl<'a> Keeper<'a> {
         let name = self.name(name);
         let (decision, payload) = self.decide(&policy, &name, "text/plain; charset=utf-8", text).await;
         let rendered = render(decision, OutputBody::Text(text), &channel, payload, preview_limits(&policy));
-        self.record(name, &rendered.persistence);
+        self.record(name, text, &rendered.persistence);
         self.content.extend(rendered.content);
     }
 
@@ -106,7 +108,7 @@ impl<'a> Keeper<'a> {
                 decision.strategy = PersistenceStrategy::DropWithReason;
             }
         }
-        self.record(name, &decision);
+        self.record(name, value.text(), &decision);
         None
     }
 
@@ -115,10 +117,10 @@ impl<'a> Keeper<'a> {
     }
 
     fn policy(&self, large: LargeOutput) -> PersistencePolicy {
-        let bound = self.core.inline_bytes().min(self.budget);
+        let bound = self.frame.inline_bytes.min(self.budget);
         PersistencePolicy {
-            max_inline_bytes: self.call.limits.max_inline_bytes.map_or(bound, |bytes| bytes.min(bound)),
-            max_inline_chars: self.call.limits.max_inline_chars,
+            max_inline_bytes: self.frame.limits.max_inline_bytes.map_or(bound, |bytes| bytes.min(bound)),
+            max_inline_chars: self.frame.limits.max_inline_chars,
             large,
             never_persist: false,
             max_persist_bytes: self.core.options.max_persist_bytes,
@@ -136,7 +138,7 @@ impl<'a> Keeper<'a> {
         let ids = DecisionIds {
             // The scheduler names the decision; here it only has to be one.
             decision_id: DecisionId::from_trusted("pending"),
-            invocation_id: self.call.tool.invocation_id.clone(),
+            invocation_id: InvocationId::from_trusted(self.lease.invocation_id.as_str()),
             result_id: None,
         };
         let decision = decide::decide(policy, &OutputFacts::of_text(text), ids, timestamp(SystemTime::now()));
@@ -146,23 +148,22 @@ impl<'a> Keeper<'a> {
         let bytes = Bytes::copy_from_slice(text.as_bytes());
         let output = Output { name: name.to_owned(), media_type, bytes };
         let kept = tokio::select! {
-            kept = self.core.uploader.keep(&self.seat.lease, output) => kept,
+            kept = self.core.uploader.keep(self.lease, output, self.give_up_at) => kept,
             () = self.core.hurry.cancelled() => Err(UploadError::GaveUp("the worker ends".to_owned())),
         };
         let payload = kept.inspect_err(|error| {
-            let invocation_id = &self.seat.lease.invocation_id;
+            let invocation_id = &self.lease.invocation_id;
             tracing::warn!(invocation_id, output = name, bytes = text.len(), %error, "output not kept");
         });
         (decision, payload.ok())
     }
 
-    fn record(&mut self, name: String, decision: &ResultPersistence) {
+    fn record(&mut self, name: String, text: &str, decision: &ResultPersistence) {
         if decision.strategy == PersistenceStrategy::DropWithReason {
-            let loss = match decision.reason.as_str() {
-                decide::REASON_TOO_LARGE => Loss::TooLarge(name.clone()),
-                _ => Loss::NotKept(name.clone()),
-            };
-            self.loss.get_or_insert(loss);
+            self.loss.get_or_insert_with(|| Loss {
+                output: format!("`{name}` ({} bytes, {})", text.len(), Digest::of(text.as_bytes())),
+                too_large: decision.reason == decide::REASON_TOO_LARGE,
+            });
         }
         self.budget = self.budget.saturating_sub(decision.preview_size_bytes.unwrap_or(0));
         self.persisted.push(PersistedOutput {

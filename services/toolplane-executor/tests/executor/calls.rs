@@ -39,7 +39,7 @@ async fn cancel_acknowledged(connection: &mut Connection, lease: &LeaseRef) -> b
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_introduces_itself_and_runs_a_call() {
-    let (_fake, worker, mut connection) = connected().await;
+    let (fake, worker, mut connection) = connected().await;
     let hello = &connection.hello;
     assert_eq!(hello.worker_id, worker.handle.worker_id().as_str());
     assert_eq!(hello.incarnation, worker.handle.incarnation());
@@ -63,9 +63,10 @@ async fn a_worker_introduces_itself_and_runs_a_call() {
     assert_eq!(texts(&outcome.content), [r#"{"say":"hällo"}"#]);
     assert_eq!(texts(&outcome.model_facing_content), [r#"{"say":"hällo"}"#]);
     assert!(outcome.structured_content.is_some() && outcome.started_at.is_some() && outcome.persisted.is_empty());
-    assert_eq!(connection.heartbeat().await, std::slice::from_ref(&lease), "held until it is acknowledged");
+    // Held until it is acknowledged.
+    fake.beats.renews(&lease).await;
     connection.acknowledge(&lease);
-    while !connection.heartbeat().await.is_empty() {}
+    fake.beats.rest().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,7 +84,7 @@ async fn an_unacknowledged_end_is_said_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_must_not_run_twice_starts_without_a_grant() {
-    let (_fake, _worker, mut connection) = connected().await;
+    let (fake, _worker, mut connection) = connected().await;
     let (granted, offer) = Call::shell("echo ran").needs_grant().offer("granted");
     connection.send(offer);
     let (refused, offer) = Call::shell("echo ran").needs_grant().offer("refused");
@@ -103,7 +104,7 @@ async fn nothing_that_must_not_run_twice_starts_without_a_grant() {
     connection.send(Command::StartGranted(StartGranted { lease: Some(granted.clone()) }));
     let outcome = connection.done(&granted).await;
     assert_eq!(texts(&outcome.content), ["ran\n"]);
-    assert_eq!(connection.heartbeat().await, [granted]);
+    fake.beats.renews_only(&granted).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,13 +151,13 @@ async fn a_tool_has_only_its_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fenced_execution_is_killed_and_never_heard_of() {
-    let (_fake, _worker, mut connection) = connected().await;
+    let (fake, _worker, mut connection) = connected().await;
     let (lease, offer) = Call::shell("sleep 6363.25").offer("fenced");
     connection.send(offer);
     there("6363.25").await;
     connection.send(Command::Fenced(LeaseFenced { lease: Some(lease.clone()) }));
     gone("6363.25").await;
-    while !connection.heartbeat().await.is_empty() {}
+    fake.beats.rest().await;
     let heard = connection.listen(Duration::from_millis(400)).await;
     assert!(!heard.iter().any(|report| matches!(report, Report::Done(_) | Report::Released(_))), "{heard:?}");
     let free = heard.iter().rev().find_map(|report| match report {

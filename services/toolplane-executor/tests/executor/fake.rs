@@ -1,12 +1,12 @@
 //! A scheduler that does what a test tells it, over real gRPC.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_proto::v1::upload_payload_request::Part;
@@ -14,8 +14,8 @@ use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::worker_service_server::{WorkerService, WorkerServiceServer};
 use toolplane_proto::v1::{
-    DoneAcknowledged, ExecutionDone, ExecutionOutcome, LeaseRef, PayloadRef, UploadPayloadRequest,
-    UploadPayloadResponse, Welcome, WorkRequest, WorkResponse, WorkerCommand, WorkerHello,
+    DoneAcknowledged, ExecutionDone, ExecutionOutcome, HeartbeatRequest, HeartbeatResponse, LeaseRef, PayloadRef,
+    UploadPayloadRequest, UploadPayloadResponse, Welcome, WorkRequest, WorkResponse, WorkerCommand, WorkerHello,
 };
 use toolplane_records::payload::Digest;
 
@@ -23,6 +23,8 @@ use toolplane_records::payload::Digest;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) const HEARTBEAT_MS: u32 = 50;
 pub(crate) const MAX_INLINE: u64 = 4096;
+/// Usual terms.
+pub(crate) const TERMS: Welcome = Welcome { heartbeat_ms: HEARTBEAT_MS, lease_ms: 900, max_inline_bytes: MAX_INLINE };
 
 type Commands = mpsc::UnboundedSender<Result<WorkResponse, Status>>;
 
@@ -31,12 +33,85 @@ type Commands = mpsc::UnboundedSender<Result<WorkResponse, Status>>;
 pub(crate) struct Uploads {
     pub(crate) kept: Mutex<HashMap<String, Bytes>>,
     pub(crate) failures: AtomicU32,
-    pub(crate) refuse: std::sync::atomic::AtomicBool,
+    pub(crate) refuse: AtomicBool,
+    /// Uploads are taken and never answered.
+    pub(crate) hang: AtomicBool,
+    /// Rings when one begins.
+    pub(crate) begun: Notify,
+}
+
+/// The heartbeats that were heard, and how they are answered.
+#[derive(Default)]
+pub(crate) struct Beats {
+    pub(crate) heard: Mutex<Vec<HeartbeatRequest>>,
+    /// What the next ones are answered.
+    pub(crate) answer: Mutex<HeartbeatResponse>,
+    /// None is answered.
+    pub(crate) away: AtomicBool,
+    /// Nobody here knows what a heartbeat is.
+    pub(crate) unknown: AtomicBool,
+    rung: Notify,
+}
+
+impl Beats {
+    fn take(&self, request: HeartbeatRequest) -> Result<HeartbeatResponse, Status> {
+        if self.away.load(Ordering::SeqCst) {
+            return Err(Status::unavailable("not now"));
+        }
+        if self.unknown.load(Ordering::SeqCst) {
+            return Err(Status::unimplemented("what?"));
+        }
+        self.heard.lock().unwrap().push(request);
+        self.rung.notify_waiters();
+        Ok(self.answer.lock().unwrap().clone())
+    }
+
+    /// Waits for a heartbeat, later than now, whose leases are as wanted.
+    async fn next(&self, what: &str, wanted: impl Fn(&[LeaseRef]) -> bool) {
+        let from = self.heard.lock().unwrap().len();
+        let search = async {
+            loop {
+                let rung = self.rung.notified();
+                if self.heard.lock().unwrap()[from..].iter().any(|beat| wanted(&beat.leases)) {
+                    return;
+                }
+                rung.await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, search).await.unwrap_or_else(|_| panic!("no heartbeat {what}"));
+    }
+
+    pub(crate) async fn renews(&self, lease: &LeaseRef) {
+        self.next("renews the lease", |leases| leases.contains(lease)).await;
+    }
+
+    pub(crate) async fn renews_only(&self, lease: &LeaseRef) {
+        self.next("renews this lease alone", |leases| leases == std::slice::from_ref(lease)).await;
+    }
+
+    /// Waits until there has been nothing to renew for several heartbeats.
+    pub(crate) async fn rest(&self) {
+        let quiet = Duration::from_millis(u64::from(HEARTBEAT_MS) * 8);
+        let heard = || self.heard.lock().unwrap().len();
+        let rest = async {
+            let mut before = heard();
+            loop {
+                tokio::time::sleep(quiet).await;
+                if heard() == before {
+                    return;
+                }
+                before = heard();
+            }
+        };
+        tokio::time::timeout(PATIENCE, rest).await.expect("the heartbeats rest");
+    }
 }
 
 pub(crate) struct Fake {
     pub(crate) url: String,
     pub(crate) uploads: Arc<Uploads>,
+    pub(crate) beats: Arc<Beats>,
+    server: tokio::task::AbortHandle,
     connections: mpsc::UnboundedReceiver<Connection>,
 }
 
@@ -50,18 +125,30 @@ pub(crate) struct Connection {
 struct Service {
     connections: mpsc::UnboundedSender<Connection>,
     uploads: Arc<Uploads>,
+    beats: Arc<Beats>,
+    terms: Welcome,
 }
 
 impl Fake {
     pub(crate) async fn start() -> Self {
+        Self::start_with(TERMS).await
+    }
+
+    pub(crate) async fn start_with(terms: Welcome) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, connections) = mpsc::unbounded_channel();
-        let uploads = Arc::new(Uploads::default());
-        let service = WorkerServiceServer::new(Service { connections: sender, uploads: uploads.clone() });
+        let (uploads, beats) = (Arc::new(Uploads::default()), Arc::new(Beats::default()));
+        let service = Service { connections: sender, uploads: uploads.clone(), beats: beats.clone(), terms };
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
-        tokio::spawn(tonic::transport::Server::builder().add_service(service).serve_with_incoming(incoming));
-        Self { url, uploads, connections }
+        let service = WorkerServiceServer::new(service);
+        let server = tonic::transport::Server::builder().add_service(service).serve_with_incoming(incoming);
+        Self { url, uploads, beats, server: tokio::spawn(server).abort_handle(), connections }
+    }
+
+    /// Nobody listens here any more; what is connected stays so.
+    pub(crate) fn close(&self) {
+        self.server.abort();
     }
 
     /// The next stream of the worker.
@@ -102,16 +189,6 @@ impl Connection {
         self.send(Command::DoneAcknowledged(DoneAcknowledged { lease: Some(lease.clone()) }));
     }
 
-    /// The leases of the next heartbeat that is later than everything said before.
-    pub(crate) async fn heartbeat(&mut self) -> Vec<LeaseRef> {
-        while self.reports.try_recv().is_ok() {}
-        self.until("a heartbeat", |report| match report {
-            Report::Heartbeat(beat) => Some(beat.leases.clone()),
-            _ => None,
-        })
-        .await
-    }
-
     /// Everything said within `time`.
     pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Report> {
         let mut heard = Vec::new();
@@ -143,8 +220,7 @@ impl WorkerService for Service {
         let (commands, out) = mpsc::unbounded_channel();
         let (heard, reports) = mpsc::unbounded_channel();
         let connection = Connection { hello, reports, commands };
-        let welcome = Welcome { heartbeat_ms: HEARTBEAT_MS, lease_ms: 900, max_inline_bytes: MAX_INLINE };
-        connection.send(Command::Welcome(welcome));
+        connection.send(Command::Welcome(self.terms));
         first.for_each(|report| drop(heard.send(report)));
         tokio::spawn(async move {
             while let Ok(Some(request)) = stream.message().await {
@@ -159,10 +235,18 @@ impl WorkerService for Service {
         Ok(Response::new(UnboundedReceiverStream::new(out)))
     }
 
+    async fn heartbeat(&self, request: Request<HeartbeatRequest>) -> Result<Response<HeartbeatResponse>, Status> {
+        self.beats.take(request.into_inner()).map(Response::new)
+    }
+
     async fn upload_payload(
         &self,
         request: Request<Streaming<UploadPayloadRequest>>,
     ) -> Result<Response<UploadPayloadResponse>, Status> {
+        self.uploads.begun.notify_one();
+        if self.uploads.hang.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
         if self.uploads.refuse.load(Ordering::SeqCst) {
             return Err(Status::failed_precondition("the object store is full"));
         }

@@ -6,39 +6,34 @@ use std::time::{Duration, Instant};
 use toolplane_execution::{Options as ToolboxOptions, Toolbox};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
-use toolplane_proto::v1::{GoAway, LeaseRef, StartGranted};
+use toolplane_proto::v1::{ExecutionDone, GoAway, StartGranted};
 
-use crate::fake::{Connection, Fake, HEARTBEAT_MS};
-use crate::worker::{Call, Worker, config, connector, gone, lease, there, toolbox};
+use crate::fake::{Fake, HEARTBEAT_MS};
+use crate::worker::{Call, Worker, config, gone, lease, schedulers, there, toolbox};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_go_on_without_a_stream_and_their_end_is_reported_until_acknowledged() {
     let mut fake = Fake::start().await;
     let worker = Worker::start(&fake.url).await;
     let connection = fake.connection().await;
-    let (lease, offer) = Call::native("native.sleep", r#"{"ms":1500}"#).offer("held");
+    let (lease, offer) = Call::native("native.sleep", r#"{"ms":3000}"#).offer("held");
     connection.send(offer);
-    let mut connection = held(connection, &lease).await;
+    fake.beats.renews(&lease).await;
     drop(connection);
-    connection = fake.connection().await;
+    let mut connection = fake.connection().await;
     assert_eq!(connection.hello.held, std::slice::from_ref(&lease));
     assert_eq!(connection.hello.incarnation, worker.handle.incarnation());
     let first = connection.done(&lease).await;
     assert_eq!(first.status, "succeeded");
     drop(connection);
     connection = fake.connection().await;
-    assert_eq!(connection.hello.held, std::slice::from_ref(&lease), "not acknowledged, so still held");
-    assert_eq!(connection.done(&lease).await, first);
+    let done = ExecutionDone { lease: Some(lease.clone()), outcome: Some(first) };
+    assert_eq!((connection.hello.held.len(), &connection.hello.finished), (0, &vec![done]), "not acknowledged");
     connection.acknowledge(&lease);
-    while !connection.heartbeat().await.is_empty() {}
+    fake.beats.rest().await;
     drop(connection);
-    assert!(fake.connection().await.hello.held.is_empty());
-}
-
-/// Waits until the worker holds `lease`.
-async fn held(mut connection: Connection, lease: &LeaseRef) -> Connection {
-    while !connection.heartbeat().await.contains(lease) {}
-    connection
+    let hello = fake.connection().await.hello;
+    assert!(hello.held.is_empty() && hello.finished.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,7 +51,7 @@ async fn a_drain_gives_back_what_it_can_and_says_what_it_had_to_stop() {
     let (waiting, offer) = Call::native("native.noop", "{}").needs_grant().offer("waiting");
     connection.send(offer);
     there("6464.25").await;
-    let mut connection = held(connection, &waiting).await;
+    fake.beats.renews(&waiting).await;
     worker.shutdown.request();
     let (mut released, mut done) = (Vec::new(), None);
     while released.len() < 2 || done.is_none() {
@@ -78,7 +73,8 @@ async fn a_drain_gives_back_what_it_can_and_says_what_it_had_to_stop() {
     }
     let outcome = done.expect("the non-idempotent call has an end");
     let error = outcome.error.expect("it says why");
-    assert_eq!((outcome.status.as_str(), error.abort_reason.as_str()), ("canceled", "runtime_shutdown"));
+    assert_eq!((outcome.status.as_str(), error.error_code.as_str()), ("synthetic_error", "exec.outcome_unknown"));
+    assert_eq!(error.abort_reason, "runtime_shutdown");
     assert_eq!(error.side_effects.as_deref(), Some("unknown"));
     gone("6464.25").await;
     connection.acknowledge(&once);
@@ -96,6 +92,51 @@ async fn a_drain_gives_back_what_it_can_and_says_what_it_had_to_stop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_drain_gives_back_at_once_what_others_can_run_and_waits_for_the_rest() {
+    let mut fake = Fake::start().await;
+    let worker = Worker::start_with(&fake.url, toolbox().await, |options| options.drain = Duration::from_secs(60));
+    let mut connection = fake.connection().await;
+    let (again, offer) = Call::native("native.sleep", r#"{"ms":300000}"#).offer("again");
+    connection.send(offer);
+    let (once, offer) = Call::shell("sleep 3.25").needs_grant().offer("once");
+    connection.send(offer);
+    let requested = |report: &Report| matches!(report, Report::StartRequested(_)).then_some(());
+    connection.until("a request to start", requested).await;
+    connection.send(Command::StartGranted(StartGranted { lease: Some(once.clone()) }));
+    there("3.25").await;
+    worker.shutdown.request();
+    let released = connection.until("a call given back", |report| match report {
+        Report::Released(back) => back.lease.clone(),
+        Report::Done(done) => panic!("{done:?} came first"),
+        _ => None,
+    });
+    assert_eq!(released.await, again);
+    assert_eq!(connection.done(&once).await.status, "succeeded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drain_goes_on_with_another_scheduler() {
+    let (mut first, mut second) = (Fake::start().await, Fake::start().await);
+    let worker = Worker::start_with(&first.url, toolbox().await, |options| options.drain = Duration::from_secs(60));
+    let mut connection = first.connection().await;
+    let (once, offer) = Call::shell("sleep 2.75").needs_grant().offer("once");
+    connection.send(offer);
+    let requested = |report: &Report| matches!(report, Report::StartRequested(_)).then_some(());
+    connection.until("a request to start", requested).await;
+    connection.send(Command::StartGranted(StartGranted { lease: Some(once.clone()) }));
+    there("2.75").await;
+    let away = GoAway { reason: "draining".to_owned(), schedulers: vec![second.url.clone()] };
+    connection.send(Command::GoAway(away));
+    connection.until("a goodbye", |report| matches!(report, Report::Goodbye(_)).then_some(())).await;
+    worker.shutdown.request();
+    drop(connection);
+    let mut connection = second.connection().await;
+    assert_eq!(connection.done(&once).await.status, "succeeded");
+    connection.acknowledge(&once);
+    connection.until("a goodbye", |report| matches!(report, Report::Goodbye(_)).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_idle_worker_ends_at_once() {
     let mut fake = Fake::start().await;
     let dir = tempfile::tempdir().unwrap();
@@ -103,7 +144,7 @@ async fn an_idle_worker_ends_at_once() {
     let shutdown = toolplane_runtime::Shutdown::new();
     let tools = toolbox().await;
     let mut handle =
-        toolplane_executor::Executor::start(options, tools, connector(&fake.url), shutdown.clone()).unwrap();
+        toolplane_executor::Executor::start(options, tools, schedulers(&[&fake.url]), shutdown.clone()).unwrap();
     let mut connection = fake.connection().await;
     handle.connected().await;
     shutdown.request();
@@ -120,7 +161,7 @@ async fn a_worker_that_is_sent_away_finishes_and_comes_back() {
     let mut connection = fake.connection().await;
     let (lease, offer) = Call::native("native.sleep", r#"{"ms":400}"#).offer("last");
     connection.send(offer);
-    connection.send(Command::GoAway(GoAway { reason: "draining".to_owned() }));
+    connection.send(Command::GoAway(GoAway { reason: "draining".to_owned(), schedulers: Vec::new() }));
     assert_eq!(connection.done(&lease).await.status, "succeeded");
     connection.acknowledge(&lease);
     connection.until("a goodbye", |report| matches!(report, Report::Goodbye(_)).then_some(())).await;
@@ -168,12 +209,12 @@ async fn a_tool_that_blocks_every_thread_delays_no_heartbeat() {
     let connection = fake.connection().await;
     let (lease, offer) = Call::native("native.sleep", r#"{"ms":60000}"#).offer("beside");
     connection.send(offer);
-    let mut connection = held(connection, &lease).await;
+    fake.beats.renews(&lease).await;
     let (begun, stop) = (Instant::now(), Duration::from_secs(2));
     let busy = runtime.spawn(async move { std::thread::sleep(stop) });
     let mut beats = 0;
     while begun.elapsed() < stop - Duration::from_millis(500) {
-        assert!(connection.heartbeat().await.contains(&lease));
+        fake.beats.renews(&lease).await;
         beats += 1;
     }
     assert!(!busy.is_finished(), "the tools' only thread was blocked all the time");

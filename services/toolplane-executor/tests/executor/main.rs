@@ -8,8 +8,12 @@
 )]
 
 mod calls;
+mod crash;
+mod doubt;
 mod fake;
 mod life;
 mod outputs;
+mod questions;
+mod several;
 mod traces;
 mod worker;

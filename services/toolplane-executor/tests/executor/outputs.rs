@@ -8,7 +8,7 @@ use toolplane_records::payload::Digest;
 
 use crate::calls::texts;
 use crate::fake::{Fake, MAX_INLINE};
-use crate::worker::{Call, Worker};
+use crate::worker::{Call, Worker, toolbox};
 
 /// About 230 KB of lines: far more than is shown, and less than the sandbox keeps.
 const MANY_LINES: &str = "seq 1 40000";
@@ -56,9 +56,27 @@ async fn what_could_not_be_kept_makes_a_success_partial_never_a_failure() {
     assert_eq!((outcome.status.as_str(), outcome.is_error), ("partial_succeeded", false));
     let error = outcome.error.expect("it says what is missing");
     assert_eq!((error.error_code.as_str(), error.error_class.as_str()), ("result.not_kept", "partial_failure"));
+    assert!(error.message.contains(&Digest::of(whole().as_bytes()).to_string()), "{}", error.message);
     let lost = &outcome.persisted[0];
     assert_eq!((lost.strategy(), lost.payload.as_ref()), (PersistenceStrategy::DropWithReason, None));
     assert!(texts(&outcome.content).concat().starts_with("1\n2\n"), "a preview is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_stays_away_is_waited_for_only_so_long() {
+    let mut fake = Fake::start().await;
+    fake.uploads.failures.store(u32::MAX, Ordering::SeqCst);
+    let worker = Worker::start_with(&fake.url, toolbox().await, |options| {
+        options.persist_timeout = std::time::Duration::from_millis(1);
+    });
+    let mut connection = fake.connection().await;
+    let (lease, offer) = Call::shell(MANY_LINES).offer("away");
+    connection.send(offer);
+    let outcome = connection.done(&lease).await;
+    assert_eq!((outcome.status.as_str(), outcome.is_error), ("partial_succeeded", false));
+    let tried = u32::MAX - fake.uploads.failures.load(Ordering::SeqCst);
+    assert!(tried > 2, "{tried} tries");
+    drop(worker);
 }
 
 #[tokio::test(flavor = "multi_thread")]

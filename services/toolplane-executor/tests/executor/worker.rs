@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 use toolplane_execution::Toolbox;
-use toolplane_executor::{Connect, Executor, Handle, Options};
+use toolplane_executor::{Executor, Handle, Options, Schedulers};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::{Dispatch, LeaseRef, Offer};
 use toolplane_records::payload::JsonPayload;
@@ -37,9 +37,10 @@ pub(crate) fn config(dir: &Path) -> Config {
     config
 }
 
-pub(crate) fn connector(url: &str) -> Connect {
-    let url = url.to_owned();
-    Arc::new(move || connect(&url, &PeerSettings::default()).map_err(|error| error.to_string()))
+pub(crate) fn schedulers(urls: &[&str]) -> Schedulers {
+    let urls = urls.iter().map(|url| (*url).to_owned()).collect();
+    let dial = |url: &str| connect(url, &PeerSettings::default()).map_err(|error| error.to_string());
+    Schedulers::new(urls, Arc::new(dial))
 }
 
 impl Worker {
@@ -48,11 +49,15 @@ impl Worker {
     }
 
     pub(crate) fn start_with(url: &str, toolbox: Arc<Toolbox>, change: impl FnOnce(&mut Options)) -> Self {
+        Self::start_among(&[url], toolbox, change)
+    }
+
+    pub(crate) fn start_among(urls: &[&str], toolbox: Arc<Toolbox>, change: impl FnOnce(&mut Options)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut options = Options::from_config(&config(dir.path())).unwrap();
         change(&mut options);
         let shutdown = Shutdown::new();
-        let handle = Executor::start(options, toolbox, connector(url), shutdown.clone()).unwrap();
+        let handle = Executor::start(options, toolbox, schedulers(urls), shutdown.clone()).unwrap();
         Self { handle, shutdown, _dir: dir }
     }
 }
@@ -95,6 +100,11 @@ impl Call {
 
     pub(crate) fn needs_grant(mut self) -> Self {
         self.0.requires_start_grant = true;
+        self
+    }
+
+    pub(crate) fn exclusive(mut self) -> Self {
+        self.0.exclusive_lock = true;
         self
     }
 

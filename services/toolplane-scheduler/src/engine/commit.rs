@@ -1,4 +1,4 @@
-//! From a transition to the one atomic commit that stores it.
+//! From transitions to the one atomic commit that stores them.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use bytes::Bytes;
 use toolplane_lifecycle::{Effect, Transition};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::InvocationStatus;
-use toolplane_store::{Append, Commit, Expect, IndexOp, RecordKey, Write};
+use toolplane_records::vocabulary::{InvocationStatus, QueueState};
+use toolplane_store::{Append, Bound, Commit, Expect, IndexOp, RecordKey, Write};
 
-use super::keys;
+use super::keys::{self, QueueName};
 
 /// What is stored together with a transition beside the record itself.
 #[derive(Debug, Default)]
@@ -20,33 +20,232 @@ pub(crate) struct Extras {
     pub(crate) decisions: Vec<PermissionDecision>,
 }
 
-/// The commit of `transition`; `expect` is the version of the record it was decided on.
-pub(crate) fn of(transition: &Transition, expect: Expect, extras: Extras) -> Result<Commit, serde_json::Error> {
-    let mut json = Json::default();
-    let record = &transition.invocation;
-    let key = keys::invocation(&record.invocation_id);
-    let mut writes = vec![Write::Put { key: key.clone(), bytes: json.of(record)? }];
-    if let Some(terminal) = &transition.terminal {
-        writes.push(Write::Put { key: keys::result(&record.invocation_id), bytes: json.of(terminal)? });
-    }
-    for decision in &extras.decisions {
-        let key = keys::decision(decision.decision_id.as_str());
-        writes.push(Write::Put { key, bytes: json.of(decision)? });
-    }
-    writes.extend(extras.records.into_iter().map(|(key, bytes)| Write::Put { key, bytes }));
-    Ok(Commit {
-        compare: vec![(key, expect)],
-        writes,
-        index: index_ops(transition, matches!(expect, Expect::Absent)),
-        events: events(transition, &mut json)?,
-        ..Commit::default()
-    })
+/// A commit in the making: any number of transitions, and what goes with them.
+///
+/// Of several changes of one index entry only the last counts. Places taken in a counted index add up, so that its bound
+/// holds after the whole commit.
+#[derive(Default)]
+pub(crate) struct Builder {
+    commit: Commit,
+    index: BTreeMap<(String, String), Option<u64>>,
+    /// Below which length an index may be taken from, and how many places are taken.
+    places: BTreeMap<String, (u64, u64)>,
+    json: Json,
 }
 
-fn events(transition: &Transition, json: &mut Json) -> Result<Vec<Append>, serde_json::Error> {
-    let Some(first) = transition.events.first() else { return Ok(Vec::new()) };
-    let events = transition.events.iter().map(|event| json.of(event)).collect::<Result<_, _>>()?;
-    Ok(vec![Append { stream: keys::stream(&transition.invocation.invocation_id), first_seq: first.seq, events }])
+impl Builder {
+    /// A commit that also does all of `commit`.
+    pub(crate) fn with(mut commit: Commit) -> Self {
+        let mut index = BTreeMap::new();
+        for op in std::mem::take(&mut commit.index) {
+            match op {
+                IndexOp::Put { index: name, score, member } => index.insert((name, member), Some(score)),
+                IndexOp::Remove { index: name, member } => index.insert((name, member), None),
+            };
+        }
+        Self { commit, index, ..Self::default() }
+    }
+
+    /// Adds `transition`, decided on the record as `expect` says. `queue` is where the call is ready, when it is or was.
+    pub(crate) fn transition(
+        &mut self,
+        transition: &Transition,
+        expect: Expect,
+        queue: Option<&QueueName>,
+        extras: Extras,
+    ) -> Result<(), serde_json::Error> {
+        let record = &transition.invocation;
+        let key = keys::invocation(&record.invocation_id);
+        let bytes = self.json.of(record)?;
+        self.put(key.clone(), bytes);
+        if let Some(terminal) = &transition.terminal {
+            let bytes = self.json.of(terminal)?;
+            self.put(keys::result(&record.invocation_id), bytes);
+        }
+        for decision in &extras.decisions {
+            let bytes = self.json.of(decision)?;
+            self.put(keys::decision(decision.decision_id.as_str()), bytes);
+        }
+        for (key, bytes) in extras.records {
+            self.put(key, bytes);
+        }
+        self.commit.compare.push((key, expect));
+        self.append(transition)?;
+        self.index_of(transition, matches!(expect, Expect::Absent), queue);
+        Ok(())
+    }
+
+    /// The commit fails unless this holds.
+    pub(crate) fn compare(&mut self, key: RecordKey, expect: Expect) {
+        if !self.commit.compare.iter().any(|(compared, _)| *compared == key) {
+            self.commit.compare.push((key, expect));
+        }
+    }
+
+    /// Writes a record.
+    pub(crate) fn put(&mut self, key: RecordKey, bytes: Bytes) {
+        self.commit.writes.retain(|write| *write.key() != key);
+        self.commit.writes.push(Write::Put { key, bytes });
+    }
+
+    /// Writes a value as JSON.
+    pub(crate) fn put_json(&mut self, key: RecordKey, value: &impl serde::Serialize) -> Result<(), serde_json::Error> {
+        let bytes = self.json.of(value)?;
+        self.put(key, bytes);
+        Ok(())
+    }
+
+    /// Removes a record.
+    pub(crate) fn delete(&mut self, key: RecordKey) {
+        self.commit.writes.retain(|write| *write.key() != key);
+        self.commit.writes.push(Write::Delete { key });
+    }
+
+    /// Puts a member into an index.
+    pub(crate) fn enter(&mut self, index: impl Into<String>, member: impl Into<String>, score: u64) {
+        self.index.insert((index.into(), member.into()), Some(score));
+    }
+
+    /// Takes a member out of an index.
+    pub(crate) fn leave(&mut self, index: impl Into<String>, member: impl Into<String>) {
+        self.index.insert((index.into(), member.into()), None);
+    }
+
+    /// Whether this commit makes `record` one of its tenant's waiting calls.
+    pub(crate) fn enters_waiting(&self, record: &toolplane_records::invocation::Invocation) -> bool {
+        let place = (keys::waiting(&record.tenant), record.invocation_id.to_string());
+        matches!(self.index.get(&place), Some(Some(_)))
+    }
+
+    /// The commit fails when `index` would have more than `most` members after one more was added by it.
+    pub(crate) fn bound(&mut self, index: impl Into<String>, most: u64) {
+        let (below, taken) = self.places.entry(index.into()).or_insert((most, 0));
+        *below = (*below).min(most);
+        *taken += 1;
+    }
+
+    /// Drops a stream.
+    pub(crate) fn forget(&mut self, stream: String) {
+        self.commit.forget.push(stream);
+    }
+
+    /// Tells other processes.
+    pub(crate) fn hint(&mut self, hint: toolplane_store::Hint) {
+        self.commit.hints.push(hint);
+    }
+
+    /// The commit. Everything but taking on new work may use what a store keeps in reserve.
+    pub(crate) fn done(self, essential: bool) -> Commit {
+        let mut commit = self.commit;
+        commit.essential = essential;
+        commit.index = self
+            .index
+            .into_iter()
+            .map(|((index, member), change)| match change {
+                Some(score) => IndexOp::Put { index, score, member },
+                None => IndexOp::Remove { index, member },
+            })
+            .collect();
+        let bounds = self.places.into_iter();
+        commit.bounds.extend(bounds.map(|(index, (below, taken))| Bound {
+            index,
+            // The store looks once, before the first place is taken.
+            below: below.saturating_sub(taken.saturating_sub(1)),
+        }));
+        commit
+    }
+
+    fn append(&mut self, transition: &Transition) -> Result<(), serde_json::Error> {
+        let Some(first) = transition.events.first() else { return Ok(()) };
+        let first_seq = first.seq;
+        let events = transition.events.iter().map(|event| self.json.of(event)).collect::<Result<_, _>>()?;
+        let stream = keys::stream(&transition.invocation.invocation_id);
+        self.commit.events.push(Append { stream, first_seq, events });
+        Ok(())
+    }
+
+    /// Index changes of all effects.
+    fn index_of(&mut self, transition: &Transition, is_new: bool, queue: Option<&QueueName>) {
+        let record = &transition.invocation;
+        let member = record.invocation_id.as_str();
+        let created = score(record.created_at);
+        let mut marks = Marks { builder: self, member, is_new };
+        let ended = transition.terminal.is_some();
+        if is_new {
+            marks.set(keys::listing(&record.tenant), Some(created));
+        }
+        if is_new && !ended {
+            marks.set(keys::LIVING.to_owned(), Some(created));
+        }
+        if ended {
+            marks.set(keys::LIVING.to_owned(), None);
+            marks.set(keys::ENDED.to_owned(), record.ended_at.map(score));
+        }
+        let (mut entered, mut left) = (false, false);
+        for effect in &transition.effects {
+            match effect {
+                Effect::Enqueue => {
+                    entered = true;
+                    queue.iter().for_each(|queue| marks.set(queue.to_string(), Some(created)));
+                }
+                Effect::Dequeue => {
+                    left = true;
+                    queue.iter().for_each(|queue| marks.set(queue.to_string(), None));
+                }
+                Effect::SetTimer(timer, at) => marks.set(keys::timers(*timer), Some(score(*at))),
+                Effect::ClearTimer(timer) => marks.set(keys::timers(*timer), None),
+                Effect::Settle(scope) => {
+                    let held = record.queue_state == Some(QueueState::Queued);
+                    (entered, left) = (entered || held, left || !held);
+                    marks.builder.enter(keys::coordination(scope), member, created);
+                }
+                Effect::TakePermit { index, below } => {
+                    marks.set(index.clone(), Some(created));
+                    marks.builder.bound(index.clone(), *below);
+                }
+                Effect::ReturnPermit { .. } if super::mutants::leaks_permits() => {}
+                Effect::ReturnPermit { index } => marks.set(index.clone(), None),
+                Effect::Quarantine { key, until } => {
+                    let hex = key.hex();
+                    let why = serde_json::json!({ "invocation_id": record.invocation_id, "until": until });
+                    marks.builder.put(keys::quarantined(&hex), Bytes::from(why.to_string()));
+                    marks.builder.enter(keys::QUARANTINE, hex, score(*until));
+                }
+                Effect::SendCancel { .. } | Effect::SendFenced { .. } | Effect::SendInput { .. } => {}
+            }
+        }
+        // Whoever entered and left within one commit never waited.
+        let waits = record.queue_state == Some(QueueState::Queued) && !ended;
+        if entered && waits {
+            marks.set(keys::waiting(&record.tenant), Some(created));
+        } else if left {
+            marks.set(keys::waiting(&record.tenant), None);
+        }
+        let waited = record.status_transitions.iter().any(|step| step.to == InvocationStatus::AwaitingApproval);
+        if waited {
+            let waits = record.status == InvocationStatus::AwaitingApproval;
+            marks.set(keys::AWAITING.to_owned(), waits.then_some(created));
+        }
+    }
+}
+
+/// Index changes of one invocation.
+struct Marks<'a> {
+    builder: &'a mut Builder,
+    member: &'a str,
+    is_new: bool,
+}
+
+impl Marks<'_> {
+    fn set(&mut self, index: String, change: Option<u64>) {
+        let place = (index, self.member.to_owned());
+        match change {
+            Some(score) => drop(self.builder.index.insert(place, Some(score))),
+            // A record that is being created has nothing to remove.
+            None if self.is_new => drop(self.builder.index.remove(&place)),
+            None => drop(self.builder.index.insert(place, None)),
+        }
+    }
 }
 
 /// Writes values as JSON, one after the other in the same memory: what the store keeps is only as large as it must be.
@@ -63,48 +262,7 @@ impl Json {
     }
 }
 
-/// Index changes of all effects; of several changes of one entry only the last counts.
-fn index_ops(transition: &Transition, is_new: bool) -> Vec<IndexOp> {
-    let record = &transition.invocation;
-    let member = record.invocation_id.to_string();
-    let mut changes: BTreeMap<String, Option<u64>> = BTreeMap::new();
-    if is_new {
-        changes.insert(keys::listing(&record.tenant), Some(score(record.created_at)));
-    }
-    if let Some(dispatch) = &record.dispatch {
-        let queue = keys::queue(&dispatch.pool, &record.tenant);
-        for effect in &transition.effects {
-            match effect {
-                Effect::Enqueue => drop(changes.insert(queue.clone(), Some(score(record.created_at)))),
-                Effect::Dequeue => drop(changes.insert(queue.clone(), None)),
-                _ => {}
-            }
-        }
-    }
-    for effect in &transition.effects {
-        match effect {
-            Effect::SetTimer(timer, at) => drop(changes.insert(keys::timers(*timer), Some(score(*at)))),
-            Effect::ClearTimer(timer) => drop(changes.insert(keys::timers(*timer), None)),
-            _ => {}
-        }
-    }
-    let waited = record.status_transitions.iter().any(|step| step.to == InvocationStatus::AwaitingApproval);
-    if waited {
-        let waits = record.status == InvocationStatus::AwaitingApproval;
-        changes.insert(keys::AWAITING.to_owned(), waits.then(|| score(record.created_at)));
-    }
-    changes
-        .into_iter()
-        // A record that is being created has nothing to remove.
-        .filter(|(_, change)| !(is_new && change.is_none()))
-        .map(|(index, change)| match change {
-            Some(score) => IndexOp::Put { index, score, member: member.clone() },
-            None => IndexOp::Remove { index, member: member.clone() },
-        })
-        .collect()
-}
-
-/// An instant as an index score; instants before 1970 count as 1970.
+/// An instant as an index score; instants before 1970 count as 1970, and those too far away as the furthest there is.
 pub(crate) fn score(at: Timestamp) -> u64 {
-    u64::try_from(at.as_millis()).unwrap_or(0)
+    u64::try_from(at.as_millis()).unwrap_or(0).min(toolplane_store::commit::MAX_SCORE)
 }

@@ -1,223 +1,148 @@
-//! From ready queues to workers with free slots.
+//! From ready queues to workers with free slots: whose turn it is, and the rounds that take turns.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use toolplane_lifecycle::{Command, LeaseGrant, LeaseKey, Transition};
-use toolplane_records::ids::{InvocationId, LeaseId};
-use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::JsonPayload;
-use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::QueueState;
-use toolplane_store::ScoreRange;
+use tokio::time::Instant;
+use toolplane_lifecycle::fairness::{Backlog as Waiting, Pick};
+use toolplane_records::ids::TenantId;
+use toolplane_records::vocabulary::Band;
+use toolplane_store::{IndexEntry, ScoreRange};
 
-use super::hot::Hot;
-use super::workers::{Message, WorkerLink};
-use super::{Engine, EngineError, is_race, keys};
+use super::keys::QueueName;
+use super::{Engine, EngineError};
 
-/// Calls taken from one queue in one round.
-const ROUND: usize = 256;
+/// Most calls claimed in one turn.
+const TURN: usize = 64;
+/// Most queues looked at in one turn; with more, each turn looks at others.
+const LANES: usize = 256;
+/// How old the knowledge of non-empty queues may become.
+const REFRESH: Duration = Duration::from_secs(1);
 
 /// Wakes the dispatcher: something became ready, or a slot became free. A ring is a hint; the dispatcher also looks by
 /// itself once a second.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
-    notify: Notify,
-    /// Calls seen waiting in queues by the last round: while there are any, nobody may overtake them.
-    waiting: AtomicUsize,
-    /// A round is looking right now, so `waiting` is about to change.
-    looking: AtomicBool,
-}
+pub(crate) struct Bell(Notify);
 
 impl Bell {
     pub(crate) fn ring(&self) {
-        self.notify.notify_one();
+        self.0.notify_one();
     }
 
-    /// Whether a slot that was just freed may be wanted by a waiting call. Calls that are claimed with their acceptance
-    /// never wait, and while there are only those, their ends need not wake the dispatcher.
-    ///
-    /// A round says that it looks before it counts free slots, and what it found before it stops looking: whoever frees
-    /// a slot and then reads "nobody" was either seen by the round, or nobody waits.
-    pub(crate) fn may_have_waiting(&self) -> bool {
-        self.looking.load(Ordering::SeqCst) || self.waiting.load(Ordering::SeqCst) > 0
+    async fn rung(&self) {
+        self.0.notified().await;
     }
 }
+
+/// Queues with the calls at their heads, oldest first.
+type Heads = Vec<(QueueName, Vec<IndexEntry>)>;
 
 impl Engine {
     pub(crate) async fn dispatch_loop(&self) {
+        let mut refreshed: Option<Instant> = None;
         loop {
-            self.0.dispatch.looking.store(true, Ordering::SeqCst);
-            match self.dispatch_round().await {
-                Ok(waiting) => {
-                    self.0.dispatch.waiting.store(waiting, Ordering::SeqCst);
-                    self.0.dispatch.looking.store(false, Ordering::SeqCst);
+            if refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
+                match self.refresh_backlog().await {
+                    Ok(()) => refreshed = Some(Instant::now()),
+                    Err(error) => tracing::warn!(%error, "ready queues could not be read; trying again"),
                 }
+            }
+            match self.dispatch_round().await {
+                Ok(()) => {}
                 Err(error) => tracing::warn!(%error, "dispatch failed; trying again"),
             }
-            let _ = tokio::time::timeout(Duration::from_secs(1), self.0.dispatch.notify.notified()).await;
+            let _ = tokio::time::timeout(REFRESH, self.0.bell.rung()).await;
         }
     }
 
-    /// Offers as many waiting calls as there are free slots; returns how many still wait.
-    async fn dispatch_round(&self) -> Result<usize, EngineError> {
-        let mut left = 0;
-        for queue in self.0.store.indexes(keys::QUEUES).await? {
-            let Some(pool) = pool_of(&queue) else { continue };
-            let free = self.0.workers.free_slots(pool).min(ROUND);
-            let mut claimed = 0;
-            if free > 0 {
-                let heads = self.0.store.scan(&queue, ScoreRange::all(), free).await?;
-                let claims = heads.iter().map(|head| self.claim(pool, &head.member));
-                claimed = futures_util::future::join_all(claims).await.into_iter().filter(|done| *done).count();
-            }
-            let length = usize::try_from(self.0.store.index_len(&queue).await?).unwrap_or(usize::MAX);
-            left += length;
-            if length > 0 && claimed > 0 && self.0.workers.free_slots(pool) > 0 {
-                self.0.dispatch.ring();
-            }
+    /// Offers waiting calls while there are free slots for them.
+    async fn dispatch_round(&self) -> Result<(), EngineError> {
+        let pools: BTreeSet<String> = self.0.backlog.names().into_iter().map(|name| name.pool).collect();
+        for pool in pools {
+            while self.turn(&pool).await? > 0 {}
         }
-        Ok(left)
+        Ok(())
     }
 
-    /// Claims one waiting call for a worker; false when it could not be claimed now.
-    async fn claim(&self, pool: &str, id: &str) -> bool {
-        let Ok(id) = InvocationId::parse(id) else {
-            tracing::error!(queue_member = id, "a queue holds something that is not an invocation id");
-            return false;
-        };
-        let lease_id = new_lease_id();
-        let Some(worker) = self.0.workers.reserve(pool, &id, &provisional(&id, &lease_id)) else { return false };
-        let fence = self.next_fence();
-        let outcome =
-            self.command(&id, Vec::new(), |_| Command::Claim(self.grant(&worker, lease_id.clone(), fence))).await;
-        match outcome {
-            Ok(_) => true,
-            Err(error) => {
-                self.0.workers.unassign(&id);
-                if !matches!(&error, EngineError::Refused { refusal, .. } if is_race(refusal)) {
-                    tracing::warn!(invocation_id = %id, %error, "could not claim a call");
-                }
-                false
-            }
+    /// Claims calls of one pool for the slots that are free now; returns how many it got rid of.
+    async fn turn(&self, pool: &str) -> Result<usize, EngineError> {
+        let free = self.0.workers.free_slots(pool).min(TURN);
+        if free == 0 || self.0.draining.load(Ordering::Acquire) {
+            return Ok(0);
         }
+        let moment = self.0.backlog.tick();
+        let (heads, each) = self.heads(pool, free, moment).await?;
+        if heads.is_empty() {
+            return Ok(0);
+        }
+        let waiting: Vec<Waiting> = heads
+            .iter()
+            .map(|(name, entries)| Waiting {
+                band: name.band,
+                tenant: name.tenant.clone(),
+                waiting: entries.len() as u64,
+            })
+            .collect();
+        let picks = self.0.turns.lock().entry(pool.to_owned()).or_insert_with(|| self.fresh_turns()).pick(&waiting, free);
+        // Queues that were read to their end: with all their calls claimed, nobody waits there any more.
+        let short = heads.iter().filter(|(_, entries)| entries.len() < each);
+        let short: Vec<(QueueName, usize)> = short.map(|(name, entries)| (name.clone(), entries.len())).collect();
+        let chosen = chosen(heads, &picks);
+        let count = chosen.len();
+        let taken = |name: &QueueName| chosen.iter().filter(|(queue, _)| queue == name).count();
+        let emptied: Vec<QueueName> =
+            short.into_iter().filter(|(name, length)| taken(name) == *length).map(|(name, _)| name).collect();
+        let claimed = self.claim_all(pool, chosen).await?;
+        if claimed == count {
+            emptied.iter().for_each(|name| self.0.backlog.empty(moment, name));
+        }
+        Ok(claimed)
     }
 
-    /// Refuses a call that would wait behind too many of its tenant's. Exact only as far as calls do not race for the last
-    /// places: the bound protects the cluster, it is not a quota.
-    pub(crate) async fn check_room(&self, record: &Invocation) -> Result<(), EngineError> {
-        let max = self.0.options.max_waiting;
-        let Some(dispatch) = record.dispatch.as_ref().filter(|_| record.queue_state == Some(QueueState::Queued)) else {
-            return Ok(());
-        };
-        // Cheap while queues are short, as they are nearly always.
-        if (self.0.dispatch.waiting.load(Ordering::Relaxed) as u64) < max / 2 {
-            return Ok(());
-        }
-        let waiting = self.0.store.index_len(&keys::queue(&dispatch.pool, &record.tenant)).await?;
-        if waiting < max { Ok(()) } else { Err(EngineError::QueueFull { tenant: record.tenant.clone(), waiting }) }
+    fn fresh_turns(&self) -> toolplane_lifecycle::fairness::Drr {
+        toolplane_lifecycle::fairness::Drr::new(self.0.options.weights.clone())
     }
 
-    fn grant(&self, worker: &WorkerLink, lease_id: LeaseId, fence: u64) -> LeaseGrant {
-        LeaseGrant {
-            lease_id,
-            fence,
-            worker_id: worker.info.worker_id.clone(),
-            incarnation: worker.info.incarnation.clone(),
-            offer_ms: self.0.options.offer_ms,
+    /// The oldest calls of the queues of `pool` from which something could be claimed, and how many of each were asked for.
+    async fn heads(&self, pool: &str, free: usize, moment: u64) -> Result<(Heads, usize), EngineError> {
+        let mut lanes = self.0.backlog.eligible(pool);
+        if lanes.len() > LANES {
+            let first = self.0.lane.fetch_add(LANES, Ordering::Relaxed) % lanes.len();
+            lanes.rotate_left(first);
+            lanes.truncate(LANES);
         }
-    }
-
-    /// Claims a call in the very commit that accepts it, when a slot is free and nobody waits before it.
-    pub(crate) fn express_claim(&self, transition: &mut Transition, now: Timestamp) -> bool {
-        self.try_express_claim(transition, now).is_some()
-    }
-
-    fn try_express_claim(&self, transition: &mut Transition, now: Timestamp) -> Option<()> {
-        let record = &transition.invocation;
-        if record.queue_state != Some(QueueState::Queued) || self.0.dispatch.waiting.load(Ordering::Relaxed) > 0 {
-            return None;
-        }
-        let pool = &record.dispatch.as_ref()?.pool;
-        let id = record.invocation_id.clone();
-        let lease_id = new_lease_id();
-        let worker = self.0.workers.reserve(pool, &id, &provisional(&id, &lease_id))?;
-        let grant = self.grant(&worker, lease_id, self.next_fence());
-        match toolplane_lifecycle::apply(record, Command::Claim(grant), now) {
-            Ok(claimed) => {
-                transition.invocation = claimed.invocation;
-                transition.events.extend(claimed.events);
-                transition.effects.extend(claimed.effects);
-                Some(())
-            }
-            Err(_) => {
-                self.0.workers.unassign(&id);
-                None
+        // With many queues each gets few of the slots. One more than could be claimed shows whether somebody is left.
+        let each = free.min((4 * free / lanes.len().max(1)).max(4)) + 1;
+        let names: Vec<String> = lanes.iter().map(ToString::to_string).collect();
+        let scans = names.iter().map(|name| self.0.store.scan(name, ScoreRange::all(), each));
+        let found = futures_util::future::try_join_all(scans).await?;
+        let mut heads = Heads::new();
+        for (lane, entries) in lanes.into_iter().zip(found) {
+            if entries.is_empty() {
+                self.0.backlog.empty(moment, &lane);
+            } else {
+                heads.push((lane, entries));
             }
         }
-    }
-
-    /// Sends the offer of a lease that was just granted. Renewals of a confirmed lease send nothing.
-    pub(crate) fn offer_if_fresh(&self, hot: &Hot) {
-        let Some(lease) = &hot.record.lease else { return };
-        if lease.confirmed {
-            return;
-        }
-        match (&hot.plan, &hot.input) {
-            (Some(plan), Some(input)) => {
-                self.0.workers.send(&lease.worker_id, offer(hot, plan.clone(), input.clone()));
-            }
-            _ => {
-                let (engine, hot) = (self.clone(), hot.clone());
-                tokio::spawn(async move { engine.offer_from_store(hot).await });
-            }
-        }
-    }
-
-    /// Reads what the offer needs and sends it; when it cannot be read, the offer lapses and is made again.
-    async fn offer_from_store(&self, hot: Hot) {
-        let Some(worker_id) = hot.record.lease.as_ref().map(|lease| lease.worker_id.clone()) else { return };
-        match self.read_dispatch(&hot).await {
-            Ok(Some((plan, input))) => self.0.workers.send(&worker_id, offer(&hot, plan, input)),
-            Ok(None) => {
-                tracing::error!(invocation_id = %hot.record.invocation_id, "a queued call has no plan or input")
-            }
-            Err(error) => tracing::warn!(invocation_id = %hot.record.invocation_id, %error, "could not read a call"),
-        }
-    }
-
-    async fn read_dispatch(&self, hot: &Hot) -> Result<Option<(Arc<super::DispatchPlan>, JsonPayload)>, EngineError> {
-        let record = &hot.record;
-        let Some((dispatch, call)) = record.dispatch.as_ref().zip(record.inputs.call.as_ref()) else {
-            return Ok(None);
-        };
-        let wanted = [keys::plan(&dispatch.plan_digest), keys::payload(&record.invocation_id, &call.digest)];
-        let [Some(plan), Some(input)] = &self.0.store.get_many(&wanted).await?[..] else { return Ok(None) };
-        Ok(Some((Arc::new(serde_json::from_slice(&plan.bytes)?), JsonPayload::from_checked(input.bytes.clone()))))
+        Ok((heads, each))
     }
 }
 
-fn offer(hot: &Hot, plan: Arc<super::DispatchPlan>, input: JsonPayload) -> Message {
-    // A call that waited long, or through a restart, continues the trace of its own record.
-    let of_record = || {
-        let position = hot.record.telemetry_refs.first()?;
-        Some(format!("00-{}-{}-01", position.trace_id, position.span_id))
-    };
-    let traceparent = hot.traceparent.clone().or_else(of_record);
-    Message::Offer { record: hot.record.clone(), plan, input, traceparent }
-}
-
-fn new_lease_id() -> LeaseId {
-    LeaseId::from_trusted(format!("lease_{}", uuid::Uuid::new_v4().simple()))
-}
-
-fn provisional(id: &InvocationId, lease_id: &LeaseId) -> LeaseKey {
-    LeaseKey { invocation_id: id.clone(), lease_no: 0, lease_id: lease_id.clone() }
-}
-
-/// The pool in a queue's name: `queue/<pool>/<tenant>`.
-pub(crate) fn pool_of(queue: &str) -> Option<&str> {
-    queue.strip_prefix(keys::QUEUES)?.split_once('/').map(|(pool, _)| pool)
+/// The calls the picks stand for: of each tenant and band the oldest, whichever of its queues they are in.
+fn chosen(heads: Heads, picks: &[Pick]) -> Vec<(QueueName, IndexEntry)> {
+    let mut by_tenant: BTreeMap<(Band, TenantId), Vec<(IndexEntry, QueueName)>> = BTreeMap::new();
+    for (name, entries) in heads {
+        let lane = by_tenant.entry((name.band, name.tenant.clone())).or_default();
+        lane.extend(entries.into_iter().map(|entry| (entry, name.clone())));
+    }
+    let mut chosen = Vec::new();
+    for pick in picks {
+        let Some(mut lane) = by_tenant.remove(&(pick.band, pick.tenant.clone())) else { continue };
+        lane.sort_unstable();
+        let count = usize::try_from(pick.count).unwrap_or(usize::MAX);
+        chosen.extend(lane.into_iter().take(count).map(|(entry, name)| (name, entry)));
+    }
+    chosen
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
@@ -26,7 +26,10 @@ pub(crate) struct Hot {
 }
 
 /// A locked place for one record; empty when the record has to be read from the store.
-pub(crate) type HotSlot<'a> = MutexGuard<'a, Option<Hot>>;
+pub(crate) type Place = OwnedMutexGuard<Option<Hot>>;
+
+/// Waiting calls kept at hand. More than these wait in the store only, and are read when their turn comes.
+const MAX_WAITING: usize = 20_000;
 
 /// All places. It may always be emptied: the store has the truth, and compares versions.
 #[derive(Debug, Default)]
@@ -45,6 +48,11 @@ impl HotTable {
         let slot = self.slots.get(id)?.clone();
         let guard = slot.lock().await;
         guard.as_ref().map(|hot| hot.record.clone())
+    }
+
+    /// Whether one more waiting call may be kept at hand.
+    pub(crate) fn has_room(&self) -> bool {
+        self.slots.len() < MAX_WAITING
     }
 
     /// Drops the place of `id`. Whoever still waits for its lock goes on with an empty one: compares keep that right.

@@ -52,6 +52,17 @@ impl Hub {
         }
     }
 
+    /// Whether somebody here watches `id`.
+    pub(crate) fn is_watched(&self, id: &InvocationId) -> bool {
+        self.watchers.contains_key(id)
+    }
+
+    /// Makes watchers of `id` look into the store: something happened that is not known here.
+    pub(crate) fn look(&self, id: &InvocationId) {
+        // The end of a subscription is the sign to read on and to subscribe anew.
+        self.watchers.remove(id);
+    }
+
     /// Forgets watchers of `id` that have gone away.
     pub(crate) fn sweep(&self, id: &InvocationId) {
         self.watchers.remove_if_mut(id, |_, watchers| {

@@ -1,8 +1,11 @@
 //! Names in the store: which record, index and stream holds what.
 
-use toolplane_lifecycle::Timer;
-use toolplane_records::ids::{InvocationId, TenantId};
+use std::fmt;
+
+use toolplane_lifecycle::{Scope, Timer};
+use toolplane_records::ids::{InvocationId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
+use toolplane_records::vocabulary::Band;
 use toolplane_store::{Family, RecordKey};
 
 /// Living invocations that wait for an answer of a person.
@@ -10,6 +13,33 @@ pub(crate) const AWAITING: &str = "awaiting";
 
 /// What every ready queue's name starts with.
 pub(crate) const QUEUES: &str = "queue/";
+
+/// What the names of the counts of waiting calls start with.
+pub(crate) const WAITING: &str = "waiting/";
+
+/// What the names of the counts of running calls start with.
+pub(crate) const RUNNING: &str = "running/";
+
+/// Invocations that have not ended, by time of acceptance.
+pub(crate) const LIVING: &str = "living";
+
+/// Invocations that have ended and are still kept, by the end.
+pub(crate) const ENDED: &str = "ended";
+
+/// What is refused for a while, by the end of that while; members are hexadecimal digests.
+pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Remembered ids of invocations that are no longer kept, by the end of the memory.
+pub(crate) const TOMBSTONES: &str = "dedupe";
+
+/// Schedulers that share the store, by their last sign of life; members are their numbers.
+pub(crate) const SCHEDULERS: &str = "schedulers";
+
+/// What the names of the durable wishes to coordinate start with.
+pub(crate) const COORDINATION: &str = "coordination/";
+
+/// Where index entries go that nothing can be made of.
+pub(crate) const UNDECODABLE: &str = "undecodable/";
 
 pub(crate) fn invocation(id: &InvocationId) -> RecordKey {
     RecordKey::new(Family::Invocation, id.as_str())
@@ -37,6 +67,21 @@ pub(crate) fn payload_uri(id: &InvocationId, digest: &Digest) -> String {
     format!("payload:{id}/{}", digest.hex())
 }
 
+/// What is remembered of an invocation that is no longer kept.
+pub(crate) fn tombstone(id: &InvocationId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("dedupe/{id}"))
+}
+
+/// Why a key is under quarantine.
+pub(crate) fn quarantined(key_hex: &str) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("quarantine/{key_hex}"))
+}
+
+/// Who has the scheduler number `number`.
+pub(crate) fn scheduler(number: u64) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("scheduler/{number}"))
+}
+
 /// The log of one invocation.
 pub(crate) fn stream(id: &InvocationId) -> String {
     format!("invocation/{id}")
@@ -47,12 +92,85 @@ pub(crate) fn listing(tenant: &TenantId) -> String {
     format!("invocations/{tenant}")
 }
 
-/// Calls of one tenant that are ready to be claimed by workers of one pool, by time of acceptance.
-pub(crate) fn queue(pool: &str, tenant: &TenantId) -> String {
-    format!("{QUEUES}{pool}/{tenant}")
-}
-
 /// Due instants of one kind of timer; the member is the invocation.
 pub(crate) fn timers(timer: Timer) -> String {
     format!("timers/{}", timer.as_str())
+}
+
+/// Calls of a tenant that wait to be run.
+pub(crate) fn waiting(tenant: &TenantId) -> String {
+    format!("{WAITING}{tenant}")
+}
+
+/// Running calls of a tenant.
+pub(crate) fn running_of_tenant(tenant: &TenantId) -> String {
+    format!("{RUNNING}tenant/{tenant}")
+}
+
+/// Running calls of a tool.
+pub(crate) fn running_of_tool(tool: &ToolId) -> String {
+    format!("{RUNNING}tool/{tool}")
+}
+
+/// Invocations whose shared scope has to be settled.
+pub(crate) fn coordination(scope: &Scope) -> String {
+    format!("{COORDINATION}{scope}")
+}
+
+/// One ready queue: calls of one tenant and band for workers of one pool, by time of acceptance. Tools of which only
+/// some may run at a time have queues of their own, so that they hold nobody else up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct QueueName {
+    pub(crate) pool: String,
+    pub(crate) band: Band,
+    pub(crate) tenant: TenantId,
+    pub(crate) tool: Option<ToolId>,
+}
+
+/// `queue/<pool>/<band>/<tenant>[/<tool>]`; `/` within a part is written as `%`, which no identifier contains.
+impl fmt::Display for QueueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{QUEUES}{}/{}/{}", part(&self.pool), self.band.rank(), part(self.tenant.as_str()))?;
+        match &self.tool {
+            Some(tool) => write!(f, "/{}", part(tool.as_str())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl QueueName {
+    /// Reads an index name; `None` when it is not that of a ready queue.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let mut parts = name.strip_prefix(QUEUES)?.split('/').map(|part| part.replace('%', "/"));
+        let (pool, rank, tenant) = (parts.next()?, parts.next()?, parts.next()?);
+        let tool = match parts.next() {
+            Some(tool) => Some(ToolId::parse(&tool).ok()?),
+            None => None,
+        };
+        let band = Band::ALL.iter().copied().find(|band| band.rank().to_string() == rank)?;
+        let whole = parts.next().is_none();
+        whole.then_some(Self { pool, band, tenant: TenantId::parse(&tenant).ok()?, tool })
+    }
+}
+
+fn part(text: &str) -> String {
+    text.replace('/', "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_names_read_back() {
+        for tool in [None, Some(ToolId::from_trusted("t/1"))] {
+            for &band in Band::ALL {
+                let name = QueueName { pool: "shell".into(), band, tenant: TenantId::from_trusted("a/b"), tool: tool.clone() };
+                assert_eq!(QueueName::parse(&name.to_string()), Some(name));
+            }
+        }
+        for wrong in ["queue/", "queue/shell/7/a", "queue/shell/0/a/t/x", "timers/lease", "queue/shell/0/ü"] {
+            assert_eq!(QueueName::parse(wrong), None, "{wrong}");
+        }
+    }
 }

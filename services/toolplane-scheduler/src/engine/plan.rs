@@ -1,10 +1,16 @@
 //! Dispatch plans: everything a worker needs to run calls of one tool version, fixed at acceptance.
 
+use std::sync::Arc;
+
+use dashmap::DashMap;
 use serde::{Deserialize, Serialize};
 use toolplane_records::ids::ToolId;
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::ExecutionKind;
+
+use super::{Engine, EngineError, keys};
 
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
 /// a later change of the declaration does not change calls that were already accepted.
@@ -32,6 +38,9 @@ pub struct DispatchPlan {
     pub max_inline_bytes: u64,
     /// Whether a running execution can be canceled.
     pub supports_cancel: bool,
+    /// Whether what the tool returns as context modifiers may be kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_context_modifiers: bool,
 }
 
 impl DispatchPlan {
@@ -40,5 +49,43 @@ impl DispatchPlan {
         let bytes = serde_json::to_vec(self)?;
         let digest = Digest::of(&bytes);
         Ok((bytes, digest))
+    }
+}
+
+/// Plans this process knows to be stored.
+#[derive(Debug, Default)]
+pub(crate) struct Plans(DashMap<Digest, Arc<DispatchPlan>>);
+
+/// Plans remembered at once; beyond it the memory starts anew.
+const MAX_PLANS: usize = 20_000;
+
+impl Plans {
+    pub(crate) fn get(&self, digest: &Digest) -> Option<Arc<DispatchPlan>> {
+        self.0.get(digest).map(|plan| plan.clone())
+    }
+
+    pub(crate) fn knows(&self, digest: &Digest) -> bool {
+        self.0.contains_key(digest)
+    }
+
+    pub(crate) fn keep(&self, digest: Digest, plan: Arc<DispatchPlan>) {
+        if self.0.len() >= MAX_PLANS {
+            self.0.clear();
+        }
+        self.0.insert(digest, plan);
+    }
+}
+
+impl Engine {
+    /// The plan of a call, from memory or from the store; `None` when the call has none.
+    pub(crate) async fn plan_of(&self, record: &Invocation) -> Result<Option<Arc<DispatchPlan>>, EngineError> {
+        let Some(dispatch) = &record.dispatch else { return Ok(None) };
+        if let Some(plan) = self.0.plans.get(&dispatch.plan_digest) {
+            return Ok(Some(plan));
+        }
+        let Some(stored) = self.0.store.get(&keys::plan(&dispatch.plan_digest)).await? else { return Ok(None) };
+        let plan: Arc<DispatchPlan> = Arc::new(serde_json::from_slice(&stored.bytes)?);
+        self.0.plans.keep(dispatch.plan_digest, plan.clone());
+        Ok(Some(plan))
     }
 }

@@ -29,6 +29,8 @@ pub enum Message {
         input: JsonPayload,
         /// Within which trace.
         traceparent: Option<String>,
+        /// How long it was queued, milliseconds.
+        queued_ms: u64,
     },
     /// The first effect may happen.
     StartGranted {
@@ -54,13 +56,27 @@ pub enum Message {
         /// This execution.
         lease: LeaseKey,
     },
+    /// The answer to the tool's question.
+    Input {
+        /// Of this execution.
+        lease: LeaseKey,
+        /// Which question.
+        input_id: String,
+        /// The answer; absent when somebody chose not to answer, or nobody did.
+        input: Option<JsonPayload>,
+        /// Nobody answered in time.
+        expired: bool,
+    },
     /// The report is stored; the worker may forget it.
     DoneAcknowledged {
         /// This execution.
         lease: LeaseKey,
     },
     /// The scheduler stops; go elsewhere.
-    GoAway,
+    GoAway {
+        /// Where other schedulers can be reached, as far as this one knows.
+        schedulers: Vec<String>,
+    },
 }
 
 /// A pool a worker does not serve although it has the code for it, and why.
@@ -264,11 +280,46 @@ impl Workers {
         }
     }
 
-    /// Tells every worker to go elsewhere.
-    pub fn go_away(&self) {
+    /// Notes a sign of life of this start of a worker, if it is connected here.
+    pub(crate) fn seen(&self, worker_id: &WorkerId, incarnation: &str, now: Timestamp) {
+        if let Some(link) = self.links.get(worker_id).filter(|link| link.info.incarnation == incarnation) {
+            link.seen(now);
+        }
+    }
+
+    /// Whether the worker is connected to this process.
+    pub(crate) fn is_here(&self, worker_id: &WorkerId) -> bool {
+        self.links.get(worker_id).is_some_and(|link| !link.sender.is_closed())
+    }
+
+    /// Every lease a slot is taken for.
+    pub(crate) fn assigned(&self) -> Vec<LeaseKey> {
+        self.links.iter().flat_map(|entry| entry.assigned.lock().values().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// Frees the slot of exactly this lease.
+    pub(crate) fn unassign_lease(&self, lease: &LeaseKey) {
+        let held = |_: &InvocationId, link: &Arc<WorkerLink>| {
+            link.assigned.lock().get(&lease.invocation_id).is_some_and(|assigned| assigned == lease)
+        };
+        if let Some((id, link)) = self.assignments.remove_if(&lease.invocation_id, held) {
+            link.give_back(&id);
+        }
+    }
+
+    /// Every pool some connected worker serves.
+    pub(crate) fn pools(&self) -> Vec<String> {
+        let mut pools: Vec<String> = self.links.iter().flat_map(|entry| entry.info.pools.clone()).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        pools
+    }
+
+    /// Tells every worker to go elsewhere, e.g. to one of these `schedulers`.
+    pub fn go_away(&self, schedulers: &[String]) {
         for entry in &self.links {
             entry.drain();
-            entry.send(Message::GoAway);
+            entry.send(Message::GoAway { schedulers: schedulers.to_vec() });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Records as messages.
 
+use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field::instant;
 use toolplane_proto::v1;
@@ -50,6 +51,7 @@ fn gap(gap: &PoolGap) -> v1::PoolGap {
 /// The standard's envelope of each log entry.
 pub(crate) fn events(record: &Invocation, log: &[LogEvent]) -> Vec<v1::Event> {
     log.iter()
+        .filter(|event| event.seq != 2 || !mutant(Mutant::LoseEvent))
         .map(|event| {
             let envelope =
                 event.envelope(&record.tenant, &record.invocation_id, &record.tool_id, &record.telemetry_refs);

@@ -12,6 +12,7 @@ pub(crate) fn offer(
     plan: &DispatchPlan,
     input: &JsonPayload,
     traceparent: Option<String>,
+    queued_ms: u64,
 ) -> v1::Offer {
     let lease = record.lease.as_ref();
     v1::Offer {
@@ -48,6 +49,13 @@ pub(crate) fn offer(
             tracestate: String::new(),
             surface_id: record.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
             actor_ref: record.actor_ref.clone().unwrap_or_default(),
+            queued_ms,
+            exclusive_lock: record
+                .resource_locks
+                .iter()
+                .any(|lock| lock.mode == toolplane_records::vocabulary::LockMode::Exclusive),
+            lock_fence: record.lock_fence.unwrap_or_default(),
+            supports_context_modifiers: plan.supports_context_modifiers,
         }),
     }
 }

@@ -42,6 +42,7 @@ fn decode(id: &InvocationId, outcome: v1::ExecutionOutcome, now: Timestamp) -> R
         resource_refs: field::list("outcome.resource_refs", outcome.resource_refs)?,
         artifact_refs: field::list("outcome.artifact_refs", outcome.artifact_refs)?,
         evidence_refs: Vec::new(),
+        context_modifiers: field::list("outcome.context_modifiers", outcome.context_modifiers)?,
     })
 }
 
@@ -128,5 +129,6 @@ fn failed(error: ToolError) -> Outcome {
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
         evidence_refs: Vec::new(),
+        context_modifiers: Vec::new(),
     }
 }

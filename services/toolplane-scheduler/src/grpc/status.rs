@@ -11,12 +11,27 @@ use toolplane_store::{Retry, StoreError};
 use crate::engine::EngineError;
 use crate::error::CallError;
 
+/// When to come back to a store without room.
+const DISK_RETRY: Duration = Duration::from_secs(10);
+
+/// Trailer that tells gRPC clients with a retry policy when to come back, in milliseconds.
+const PUSHBACK: &str = "grpc-retry-pushback-ms";
+
 /// The status of a failed request.
 pub(crate) fn of(error: CallError) -> Status {
     match error {
         // What the surface service says about the caller's ids is the caller's answer.
         CallError::Peer { status, .. } if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => status,
-        error => api(error).into(),
+        error => {
+            let error = api(error);
+            let mut status = Status::from(&error);
+            if let ApiError::Exhausted { retry_after: Some(delay), .. } = &error
+                && let Ok(millis) = delay.as_millis().to_string().parse()
+            {
+                status.metadata_mut().insert(PUSHBACK, millis);
+            }
+            status
+        }
     }
 }
 
@@ -58,21 +73,47 @@ fn engine(error: EngineError) -> ApiError {
                 message: refusal.to_string(),
             },
         },
-        EngineError::QueueFull { tenant, waiting } => ApiError::Exhausted {
+        EngineError::QueueFull { tenant, waiting, retry_after } => ApiError::Exhausted {
             reason: "TENANT_QUEUE_FULL",
             subject: format!("tenant/{tenant}"),
             message: format!("{waiting} calls of tenant `{tenant}` wait already; nothing was accepted"),
-            retry_after: Some(Duration::from_secs(1)),
+            retry_after: Some(retry_after),
         },
-        EngineError::Store(error) => store(error),
+        EngineError::TooFast { subject, retry_after } => ApiError::Exhausted {
+            reason: "RATE",
+            message: format!("calls of {subject} come faster than they are accepted; nothing was accepted"),
+            subject,
+            retry_after: Some(retry_after),
+        },
+        EngineError::KeyExpired { id } => ApiError::FailedPrecondition {
+            reason: "IDEMPOTENCY_KEY_EXPIRED",
+            subject: format!("invocation/{id}"),
+            message: "the idempotency key is too old: what became of its call is no longer known; use a new key".to_owned(),
+        },
+        EngineError::KeyReused { id } => api(CallError::Reused { id: id.to_string() }),
+        EngineError::Store(error) | EngineError::OutcomeUnknown(error) => store(error),
         EngineError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
+        EngineError::Pattern(error) => ApiError::internal("PATTERN_MALFORMED", error),
+        EngineError::Full { index } => ApiError::internal("INDEX_FULL", index),
+        EngineError::Objects(error) => {
+            tracing::warn!(%error, "the object store failed");
+            ApiError::unavailable("OBJECTS_UNAVAILABLE", "the object store does not answer")
+        }
     }
 }
 
 fn store(error: StoreError) -> ApiError {
     tracing::warn!(%error, "the store failed");
-    match error.retry() {
+    match &error {
+        StoreError::DiskFull { .. } => ApiError::Exhausted {
+            reason: "DISK",
+            subject: "store".to_owned(),
+            message: "the store's disk is nearly full; nothing was accepted".to_owned(),
+            retry_after: Some(DISK_RETRY),
+        },
+        _ => match error.retry() {
         Retry::Never => ApiError::internal("STORE_REFUSED", error),
         _ => ApiError::unavailable("STORE_UNAVAILABLE", "the store does not answer"),
+        },
     }
 }

@@ -4,15 +4,18 @@ use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
+use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_proto::v1;
 use toolplane_proto::v1::upload_payload_request::Part;
 use toolplane_proto::v1::worker_service_server::WorkerService;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_runtime::Shutdown;
+use toolplane_runtime::server::ConnectionLife;
 
+use super::invocations::detached;
 use super::session::{Session, WorkerTerms};
-use super::{session, status};
+use super::{beat, status, wire};
 use crate::engine::Engine;
 use crate::error::CallError;
 
@@ -35,18 +38,29 @@ impl WorkerService for WorkerApi {
     type WorkStream = Commands;
 
     async fn work(&self, request: Request<Streaming<v1::WorkRequest>>) -> Result<Response<Self::WorkStream>, Status> {
+        let life = ConnectionLife::of(&request);
         let mut reports = request.into_inner();
         let Some(first) = reports.message().await? else {
             return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
         };
         let (session, messages) = Session::open(self.engine.clone(), self.terms, first).await.map_err(status::of)?;
         let shutdown = self.shutdown.clone();
-        tokio::spawn(session.run(reports, shutdown));
+        tokio::spawn(session.run(reports, shutdown, life));
         let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
             .ready_chunks(BATCH)
-            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(session::command).collect() }));
+            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(wire::command).collect() }));
         let welcome = futures_util::stream::iter([Ok(self.terms.welcome())]);
         Ok(Response::new(Box::pin(welcome.chain(commands))))
+    }
+
+    async fn heartbeat(
+        &self,
+        request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let (engine, lease_ms) = (self.engine.clone(), self.terms.lease_ms);
+        let request = request.into_inner();
+        let answer = detached(async move { beat::answer(&engine, request, lease_ms).await }).await;
+        answer.map(Response::new).map_err(status::of)
     }
 
     async fn upload_payload(
@@ -58,7 +72,7 @@ impl WorkerService for WorkerApi {
             Some(Part::Header(header)) => header,
             _ => return Err(status::of(CallError::invalid("part", "must begin with a header"))),
         };
-        let lease = session::lease_key(header.lease).map_err(status::of)?;
+        let lease = wire::lease_key(header.lease).map_err(status::of)?;
         let record = self.engine.leased(&lease).await.map_err(|error| status::of(error.into()))?;
         let origin = PayloadOrigin {
             tenant: record.tenant.clone(),
@@ -71,7 +85,9 @@ impl WorkerService for WorkerApi {
             Some(Part::Chunk(chunk)) => Ok(chunk),
             _ => Err(Status::invalid_argument("a second header in one upload")),
         });
-        let kept = self.payloads.put_stream(origin, chunks).await.map_err(|error| {
+        // A mutant keeps the bytes where they are lost.
+        let lost = mutant(Mutant::RecordBeforePayload).then(|| PayloadStore::in_memory(Default::default()));
+        let kept = lost.as_ref().unwrap_or(&self.payloads).put_stream(origin, chunks).await.map_err(|error| {
             let retryable = error.is_retryable();
             tracing::warn!(%error, "an upload failed");
             if retryable {

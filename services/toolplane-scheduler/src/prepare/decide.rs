@@ -15,7 +15,7 @@ use toolplane_records::vocabulary::{Behavior, ErrorClass, ReasonType, Recoverabi
 use super::spec::CallSpec;
 use super::tool::CallableTool;
 use crate::error::CallError;
-use toolplane_runtime::client::Peer;
+use toolplane_runtime::client::{Backoff, Peer, retry};
 
 /// The permission service.
 #[derive(Clone, Debug)]
@@ -45,7 +45,12 @@ impl PermissionPeer {
         dispatch: DispatchFacts,
     ) -> Result<(PermissionDecision, Preparation), CallError> {
         let request = request(spec, tool, input, evaluation, deadline_at);
-        let answer = self.client.clone().decide(request).await.map_err(CallError::peer("permission"))?.into_inner();
+        // Asked again, the same question finds the decision that was made about this very call.
+        let ask = || {
+            let (mut client, request) = (self.client.clone(), request.clone());
+            async move { client.decide(request).await }
+        };
+        let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("permission"))?.into_inner();
         let damaged = |what: &str| CallError::Internal(format!("the permission service sent {what}"));
         let decision: PermissionDecision = answer
             .decision

@@ -19,7 +19,7 @@ use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
 use super::spec::CallSpec;
 use super::tool::{CallableTool, ToolLimits};
 use crate::error::CallError;
-use toolplane_runtime::client::Peer;
+use toolplane_runtime::client::{Backoff, Peer, retry};
 
 /// What a name leads to.
 pub(crate) enum Resolved {
@@ -76,8 +76,11 @@ impl SurfacePeer {
             name: spec.tool_name.clone(),
             tenant: spec.tenant.to_string(),
         };
-        let answer =
-            self.0.client.clone().resolve_tool(request).await.map_err(CallError::peer("surface"))?.into_inner();
+        let ask = || {
+            let (mut client, request) = (self.0.client.clone(), request.clone());
+            async move { client.resolve_tool(request).await }
+        };
+        let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("surface"))?.into_inner();
         match answer.resolution {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
                 let tool = self.version(resolved)?;

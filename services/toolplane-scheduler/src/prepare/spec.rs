@@ -1,21 +1,22 @@
 //! Reading a caller's request: every wrong field is named, and nothing is accepted by halves.
 
 use sha2::{Digest as _, Sha256};
+use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_proto::v1;
-use toolplane_records::error::FieldViolation;
+use toolplane_records::batch::BatchPlace;
 use toolplane_records::ids::{InvocationId, SurfaceId, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::scheduling::ResourceLock;
+use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavior};
 use uuid::Uuid;
 
+use super::fields::Fields;
+use super::locks;
 use crate::error::CallError;
 
 /// The namespace of ids made from idempotency keys.
 const KEY_NAMESPACE: Uuid = Uuid::from_u128(0x7f0c_9a52_6d1b_4e0e_9f6e_2a1d_0b7c_51e4);
-/// Longest name, key or reference of a request, in bytes.
-const MAX_TEXT: usize = 256;
-/// Most references of one kind.
-const MAX_REFS: usize = 64;
 
 /// Bounds on a request.
 #[derive(Clone, Copy, Debug)]
@@ -57,65 +58,83 @@ pub struct CallSpec {
     pub can_ask: bool,
     /// Permission mode in force.
     pub permission_mode: Option<String>,
+    /// The session it belongs to.
+    pub session_ref: Option<String>,
+    /// How urgent it is.
+    pub band: Band,
+    /// Locks the caller asks for, each key once.
+    pub resource_locks: Vec<ResourceLock>,
+    /// Where the caller wants the locks to apply.
+    pub lock_domain: Option<String>,
+    /// Its place in a batch, and the batch's word on it.
+    pub member: Option<Member>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
     /// Whether a call with this id may exist already.
     pub may_exist: bool,
 }
 
+/// What a batch adds to one of its calls.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The batch, and the call's position in it.
+    pub place: BatchPlace,
+    /// What an interruption does to the call, when that is not the tool's own word.
+    pub interrupt_behavior: Option<InterruptBehavior>,
+    /// What becomes of context modifiers; `None` leaves them alone.
+    pub context_modifier_policy: Option<ContextModifierPolicy>,
+}
+
 impl CallSpec {
     /// Reads `spec` of `tenant`, naming every field that is wrong.
     pub fn decode(spec: Option<v1::InvocationSpec>, tenant: TenantId, limits: &SpecLimits) -> Result<Self, CallError> {
-        let Some(spec) = spec else { return Err(CallError::invalid("spec", "must be given")) };
-        let mut faults = Faults::default();
-        let surface_id = faults.take("spec.surface_id", SurfaceId::parse(&spec.surface_id));
-        let tool_name = faults.text("spec.tool_name", spec.tool_name);
-        if tool_name.is_none() {
-            faults.add("spec.tool_name", "must be given");
-        }
-        let model_input = match spec.model_input {
-            None => Some(JsonPayload::from_checked(&b"{}"[..])),
-            Some(payload) => match toolplane_proto::convert::payload::ingest(payload, &limits.json) {
-                Ok(input) => Some(input),
-                Err(refusal) => {
-                    let refusal = refusal.within("spec.model_input");
-                    faults.add(&refusal.field, refusal.rule);
-                    None
-                }
-            },
+        let mut fields = Fields::within("spec");
+        let spec = Self::read(spec, tenant, limits, &mut fields);
+        fields.into_result()?;
+        spec.ok_or_else(|| CallError::Internal("a missing field was not reported".to_owned()))
+    }
+
+    /// Reads `spec`; what is wrong with it is added to `fields`, and then there is no spec.
+    pub(super) fn read(
+        spec: Option<v1::InvocationSpec>,
+        tenant: TenantId,
+        limits: &SpecLimits,
+        fields: &mut Fields,
+    ) -> Option<Self> {
+        let Some(spec) = spec else {
+            fields.add("", "must be given");
+            return None;
         };
-        let idempotency_key = faults.text("spec.idempotency_key", spec.idempotency_key);
+        let surface_id = fields.take("surface_id", SurfaceId::parse(&spec.surface_id));
+        let tool_name = fields.required_text("tool_name", spec.tool_name);
+        let model_input = model_input(spec.model_input, limits, fields);
+        let idempotency_key = fields.text("idempotency_key", spec.idempotency_key);
         let own_id = match spec.invocation_id.as_str() {
             "" => None,
-            id => faults.take("spec.invocation_id", InvocationId::parse(id)),
+            id => fields.take("invocation_id", InvocationId::parse(id)),
         };
-        let native_call_id = faults.text("spec.native_call_id", spec.native_call_id);
-        let actor_ref = faults.text("spec.actor_ref", spec.actor_ref);
-        let scheduler_policy_ref = faults.text("spec.scheduler_policy_ref", spec.scheduler_policy_ref);
-        let permission_mode = faults.text("spec.permission_mode", spec.permission_mode);
-        let runtime_refs = faults.texts("spec.runtime_refs", spec.runtime_refs);
-        let policy_refs = faults.texts("spec.policy_refs", spec.policy_refs);
+        let native_call_id = fields.text("native_call_id", spec.native_call_id);
+        let actor_ref = fields.text("actor_ref", spec.actor_ref);
+        let scheduler_policy_ref = fields.text("scheduler_policy_ref", spec.scheduler_policy_ref);
+        let permission_mode = fields.text("permission_mode", spec.permission_mode);
+        let runtime_refs = fields.texts("runtime_refs", spec.runtime_refs);
+        let policy_refs = fields.texts("policy_refs", spec.policy_refs);
         if spec.timeout_ms > limits.max_deadline_ms {
-            faults.add("spec.timeout_ms", format!("must be at most {}", limits.max_deadline_ms));
+            fields.add("timeout_ms", format!("must be at most {}", limits.max_deadline_ms));
         }
-        if !matches!(spec.priority.as_str(), "" | "interactive" | "normal" | "background") {
-            faults.add("spec.priority", "must be `interactive`, `normal` or `background`");
-        }
-        faults.into_result()?;
+        let band = Band::from_input(&spec.priority).unwrap_or_else(|_| {
+            fields.add("priority", "must be `interactive`, `normal` or `background`");
+            Band::Normal
+        });
+        let session_ref = fields.short_text("session_ref", spec.session_ref, locks::MAX_NAME);
+        let lock_domain = fields.short_text("lock_domain", spec.lock_domain, locks::MAX_NAME);
+        let resource_locks = locks::read("resource_locks", spec.resource_locks, fields);
         let (Some(surface_id), Some(tool_name), Some(model_input)) = (surface_id, tool_name, model_input) else {
-            return Err(CallError::Internal("a missing field was not reported".to_owned()));
+            return None;
         };
         let may_exist = own_id.is_some() || idempotency_key.is_some();
         let invocation_id = own_id.unwrap_or_else(|| new_id(&tenant, idempotency_key.as_deref()));
-        let digest = request_digest(&[
-            surface_id.as_str().as_bytes(),
-            tool_name.as_bytes(),
-            model_input.digest().as_bytes(),
-            &spec.timeout_ms.to_be_bytes(),
-            native_call_id.as_deref().unwrap_or_default().as_bytes(),
-            actor_ref.as_deref().unwrap_or_default().as_bytes(),
-        ]);
-        Ok(Self {
+        let mut spec = Self {
             tenant,
             invocation_id,
             surface_id,
@@ -130,66 +149,73 @@ impl CallSpec {
             scheduler_policy_ref,
             can_ask: !spec.no_approver,
             permission_mode,
-            digest,
+            session_ref,
+            band,
+            resource_locks,
+            lock_domain,
+            member: None,
+            digest: Digest::of(b""),
             may_exist,
-        })
+        };
+        spec.digest = spec.request_digest();
+        Some(spec)
+    }
+
+    /// Digest of what the caller asked for.
+    fn request_digest(&self) -> Digest {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default().into_bytes();
+        let mut parts = vec![
+            self.surface_id.as_str().as_bytes().to_vec(),
+            self.tool_name.as_bytes().to_vec(),
+            self.model_input.digest().as_bytes().to_vec(),
+            self.timeout_ms.unwrap_or_default().to_be_bytes().to_vec(),
+            text(&self.native_call_id),
+            text(&self.actor_ref),
+        ];
+        // Later fields count only where they are used: calls accepted before there were any keep their digest.
+        if self.session_ref.is_some() || self.lock_domain.is_some() || !self.resource_locks.is_empty() {
+            parts.extend([text(&self.session_ref), text(&self.lock_domain)]);
+            parts.extend(self.resource_locks.iter().map(|lock| format!("{}:{}", lock.mode, lock.key).into_bytes()));
+        }
+        if self.band != Band::Normal {
+            parts.push(self.band.as_str().as_bytes().to_vec());
+        }
+        digest_of(&parts)
     }
 }
 
-fn new_id(tenant: &TenantId, key: Option<&str>) -> InvocationId {
+fn model_input(given: Option<v1::JsonPayload>, limits: &SpecLimits, fields: &mut Fields) -> Option<JsonPayload> {
+    let Some(payload) = given else { return Some(JsonPayload::from_checked(&b"{}"[..])) };
+    match toolplane_proto::convert::payload::ingest(payload, &limits.json) {
+        Ok(input) => Some(input),
+        Err(refusal) => {
+            let refusal = refusal.within("model_input");
+            fields.add(&refusal.field, refusal.rule);
+            None
+        }
+    }
+}
+
+/// The id of a call without one of its own.
+pub(crate) fn new_id(tenant: &TenantId, key: Option<&str>) -> InvocationId {
     let id = match key {
-        Some(key) => Uuid::new_v5(&KEY_NAMESPACE, format!("{tenant}\0{key}").as_bytes()),
-        None => Uuid::now_v7(),
+        Some(key) if !mutant(Mutant::SkipDedupe) => id_of(tenant, key),
+        _ => Uuid::now_v7(),
     };
     InvocationId::from_trusted(format!("inv_{}", id.simple()))
 }
 
-/// One digest over several parts; lengths keep neighbouring parts apart.
-fn request_digest(parts: &[&[u8]]) -> Digest {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
-    Digest::from_bytes(hash.finalize().into())
+/// An id made from a text: the same text of the same tenant, the same id.
+pub(super) fn id_of(tenant: &TenantId, text: &str) -> Uuid {
+    Uuid::new_v5(&KEY_NAMESPACE, format!("{tenant}\0{text}").as_bytes())
 }
 
-/// Collects what is wrong with a request.
-#[derive(Default)]
-struct Faults(Vec<FieldViolation>);
-
-impl Faults {
-    fn add(&mut self, field: &str, rule: impl Into<String>) {
-        self.0.push(FieldViolation { field: field.to_owned(), description: rule.into() });
+/// One digest over several parts; lengths keep neighbouring parts apart.
+pub(super) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.as_ref().len() as u64).to_be_bytes());
+        hash.update(part.as_ref());
     }
-
-    fn take<T, E: std::fmt::Display>(&mut self, field: &str, value: Result<T, E>) -> Option<T> {
-        value.map_err(|rule| self.add(field, rule.to_string())).ok()
-    }
-
-    /// A short printable text; `None` when empty or refused.
-    fn text(&mut self, field: &str, text: String) -> Option<String> {
-        if text.len() > MAX_TEXT {
-            self.add(field, format!("must be at most {MAX_TEXT} bytes"));
-            return None;
-        }
-        if text.chars().any(char::is_control) {
-            self.add(field, "must not contain control characters");
-            return None;
-        }
-        (!text.is_empty()).then_some(text)
-    }
-
-    fn texts(&mut self, field: &str, texts: Vec<String>) -> Vec<String> {
-        if texts.len() > MAX_REFS {
-            self.add(field, format!("must have at most {MAX_REFS} entries"));
-            return Vec::new();
-        }
-        let texts = texts.into_iter().enumerate();
-        texts.filter_map(|(index, text)| self.text(&format!("{field}[{index}]"), text)).collect()
-    }
-
-    fn into_result(self) -> Result<(), CallError> {
-        if self.0.is_empty() { Ok(()) } else { Err(CallError::Invalid(self.0)) }
-    }
+    Digest::from_bytes(hash.finalize().into())
 }

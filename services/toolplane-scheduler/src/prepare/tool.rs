@@ -7,6 +7,7 @@ use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
 
+use super::spec::{CallSpec, digest_of};
 use crate::engine::DispatchPlan;
 use crate::error::CallError;
 
@@ -68,15 +69,29 @@ impl CallableTool {
         evaluate_safety(&self.registration, input)
     }
 
-    pub(crate) fn dispatch(&self, plan: &DispatchPlan, plan_digest: Digest, idempotent: bool) -> DispatchFacts {
+    /// How the call of `spec` with `input` is dispatched.
+    pub(crate) fn dispatch(
+        &self,
+        spec: &CallSpec,
+        plan: &DispatchPlan,
+        plan_digest: Digest,
+        idempotent: bool,
+        input: &JsonPayload,
+    ) -> DispatchFacts {
+        let profile = self.registration.execution_profile.as_ref();
+        let member = spec.member.as_ref();
         DispatchFacts {
             pool: plan.binding.pool().to_owned(),
             plan_digest,
             timeout_ms: plan.timeout_ms,
             supports_cancel: plan.supports_cancel,
-            interrupt_behavior: self.interrupt_behavior,
+            interrupt_behavior: member.and_then(|member| member.interrupt_behavior).unwrap_or(self.interrupt_behavior),
             // An idempotent call survives a lost worker in any case; whether failures are repeated is the profile's word.
             max_attempts: if idempotent || self.supports_retries { IDEMPOTENT_ATTEMPTS } else { 1 },
+            start_guard: profile.map(|profile| profile.start_guard).unwrap_or_default(),
+            retry_on_timeout: profile.is_some_and(|profile| profile.retry_on_timeout),
+            quarantine_key: Some(digest_of(&[self.digest.as_bytes(), input.digest().as_bytes()])),
+            context_modifier_policy: member.and_then(|member| member.context_modifier_policy),
         }
     }
 }
@@ -101,5 +116,6 @@ fn plan(registration: &Registration, digest: Digest, limits: &ToolLimits) -> Opt
         max_inline_chars: max_inline_chars.unwrap_or(DEFAULT_INLINE_CHARS),
         max_inline_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
         supports_cancel: profile.supports_cancel,
+        supports_context_modifiers: profile.supports_context_modifiers,
     })
 }

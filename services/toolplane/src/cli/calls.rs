@@ -22,6 +22,15 @@ pub(crate) struct LsArgs {
     /// Only this surface.
     #[arg(long, default_value = "")]
     surface: String,
+    /// Only calls of this session.
+    #[arg(long, default_value = "")]
+    session: String,
+    /// Only calls of this batch.
+    #[arg(long, default_value = "")]
+    batch: String,
+    /// Only calls accepted under this idempotency key.
+    #[arg(long, default_value = "")]
+    key: String,
     /// Most calls listed.
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -46,6 +55,9 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
         status: args.status,
         tool_id: args.tool,
         surface_id: args.surface,
+        session_ref: args.session,
+        batch_id: args.batch,
+        idempotency_key: args.key,
         page_size: i32::try_from(args.limit.min(200)).unwrap_or(200),
         ..Default::default()
     };
@@ -108,7 +120,7 @@ pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut 
         return Ok(Ending::Done);
     }
     let said = match answer.cancel.and_then(|cancel| cancel.failed).as_deref() {
-        Some("completed_first") => "it had already ended",
+        Some("completed_first" | "ended_first") => "it ended first",
         Some("unsupported") => "its tool cannot be stopped while it runs",
         Some(other) => other,
         None => "asked to stop",

@@ -9,9 +9,9 @@ use super::Failure;
 use super::connection::Connection;
 
 /// How long a cluster that went away may stay away while a call is followed.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Pause between two attempts to reach it again.
-const PAUSE: Duration = Duration::from_millis(300);
+pub(super) const PAUSE: Duration = Duration::from_millis(300);
 
 /// What is learned on the way.
 #[derive(Debug)]
@@ -113,6 +113,6 @@ fn deliver(events: &[v1::Event], next: &mut u64, on_step: &mut impl FnMut(Step<'
 }
 
 /// The connection or the server went away; the call itself goes on.
-fn is_break(status: &Status) -> bool {
+pub(super) fn is_break(status: &Status) -> bool {
     matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled | Code::Aborted)
 }

@@ -8,9 +8,10 @@ use super::connection::Connection;
 use super::output::Output;
 use super::{Ending, Failure, calls, follow, result};
 
-mod input;
+pub(crate) mod input;
 mod live;
-mod session;
+mod locks;
+pub(crate) mod session;
 
 pub(crate) use live::Live;
 
@@ -40,6 +41,18 @@ pub(crate) struct InvokeArgs {
     /// Nobody can answer an approval: a question means denial at once.
     #[arg(long)]
     no_approver: bool,
+    /// The session the call belongs to: calls that must not run beside others exclude each other within it.
+    #[arg(long)]
+    session: Option<String>,
+    /// A lock the call needs before it runs: `key` for itself alone, `key:shared` beside other readers. May be repeated.
+    #[arg(long = "lock", value_name = "KEY[:shared]", value_parser = locks::parse)]
+    locks: Vec<v1::ResourceLock>,
+    /// Where the locks apply; the session when absent, the whole tenant without one.
+    #[arg(long)]
+    lock_domain: Option<String>,
+    /// `interactive`, `normal` or `background`.
+    #[arg(long)]
+    priority: Option<String>,
 }
 
 /// Calls the tool; the ending says whether it succeeded.
@@ -47,7 +60,7 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
     let model_input = input::read(&args.input)?;
     let surface_id = match &args.surface {
         Some(surface) => surface.clone(),
-        None => session::surface_for(&args.tool, connection, out).await?,
+        None => session::surface_for(std::slice::from_ref(&args.tool), connection, out).await?,
     };
     let spec = v1::InvocationSpec {
         surface_id,
@@ -62,6 +75,10 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
         actor_ref: PRODUCER.to_owned(),
         timeout_ms: args.timeout_ms.unwrap_or_default(),
         no_approver: args.no_approver,
+        session_ref: args.session.unwrap_or_default(),
+        resource_locks: args.locks,
+        lock_domain: args.lock_domain.unwrap_or_default(),
+        priority: args.priority.unwrap_or_default(),
         ..Default::default()
     };
     match args.detach {

@@ -57,6 +57,10 @@ spelled_alike! {
     redaction_state: RedactionState;
     approval_state: ApprovalState;
     event_class: EventClass;
+    band: Band;
+    lock_mode: LockMode;
+    hold: Hold;
+    start_guard: StartGuard;
 }
 
 type Status = vocabulary::InvocationStatus;

@@ -1,19 +1,21 @@
-//! Invocations, mutations, hooks, progress, events and scheduler policies.
+//! Invocations, mutations, hooks, progress and events.
 
+use toolplane_records::batch::BatchPlace;
 use toolplane_records::event::{LogEvent, ToolEvent};
 use toolplane_records::hook::{HookPermission, HookStop, ToolHook};
 use toolplane_records::invocation::{
-    CancelFacts, DispatchFacts, InputBodies, InputRefs, InputSafety, Invocation, Lease, StatusTransition,
+    CancelFacts, DispatchFacts, InputAnswer, InputBodies, InputRefs, InputSafety, Invocation, Lease, PendingInput,
+    StatusTransition,
 };
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
 use toolplane_records::progress::ToolProgress;
-use toolplane_records::scheduling::{ResourceLock, SchedulerPolicy};
 use toolplane_records::vocabulary::{
-    AbortReason, Behavior, ContextModifierPolicy, EventClass, HookEvent, InterruptBehavior, InvocationStatus,
-    MutationSource, OrderingPolicy, ProgressStatus, QueueState, SiblingFailurePolicy, YieldPolicy,
+    AbortReason, Band, Behavior, ContextModifierPolicy, EventClass, Hold, HookEvent, InterruptBehavior,
+    InvocationStatus, LockMode, MutationSource, ProgressStatus, QueueState, StartGuard,
 };
 
+use super::batches::lock;
 use super::{Sample, artifact, at, id, json, ours, payload_ref, pretty, published, reread, some, strings, trace};
 
 const VERSION: &str = "0.2.0";
@@ -27,7 +29,6 @@ pub(super) fn samples() -> Vec<Sample> {
         published("progress", &progress(), PROGRESS),
         published("event", &event(), EVENT),
         ours("log-event", &log_event(), r#"{"seq":1,"class":"tool.declared","at":"2026-05-17T06:40:00Z"}"#),
-        published("scheduler-policy", &policy(), r#"{"scheduler_policy_id":"p-1"}"#),
     ]
 }
 
@@ -98,6 +99,7 @@ fn invocation() -> Invocation {
             is_destructive: false,
             is_open_world: false,
             is_idempotent: true,
+            requires_exclusive_context: true,
         },
         dispatch: Some(DispatchFacts {
             pool: "files".to_owned(),
@@ -106,6 +108,10 @@ fn invocation() -> Invocation {
             supports_cancel: true,
             interrupt_behavior: InterruptBehavior::Block,
             max_attempts: 3,
+            start_guard: StartGuard::Object,
+            retry_on_timeout: true,
+            quarantine_key: Some(Digest::of(b"version and input")),
+            context_modifier_policy: Some(ContextModifierPolicy::Forbid),
         }),
         idempotency_key: some("key-1"),
         request_digest: Digest::of(b"request"),
@@ -118,8 +124,10 @@ fn invocation() -> Invocation {
             incarnation: "inc-1".to_owned(),
             expires_at: at(15_000),
             confirmed: true,
+            permits: strings(&["running/tenant/acme"]),
         }),
         lease_no: 2,
+        last_fence: 99,
         attempt: 1,
         worker_losses: 1,
         cancel: Some(CancelFacts {
@@ -133,6 +141,31 @@ fn invocation() -> Invocation {
         last_seq: 6,
         progress_seq: 2,
         result_id: Some(id("res-1")),
+        session_ref: some("s-1"),
+        band: Band::Interactive,
+        resource_locks: vec![lock("repo", LockMode::Shared)],
+        lock_domain: some("session:s-1"),
+        lock_fence: Some(7),
+        batch: Some(BatchPlace { batch_id: id("bat-1"), index: 3 }),
+        holds: vec![Hold::Batch, Hold::Locks],
+        yield_seq: Some(4),
+        pending_input: Some(PendingInput {
+            input_id: "in-1".to_owned(),
+            prompt: "Which branch?".to_owned(),
+            schema: Some(json(r#"{"type":"string"}"#)),
+            requested_at: at(23),
+            expires_at: at(86_400_023),
+            answer: Some(InputAnswer {
+                input: Some(json(r#""main""#)),
+                provided_by: "user:1".to_owned(),
+                expired: true,
+                answered_at: at(24),
+            }),
+        }),
+        clock_stopped_at: Some(at(23)),
+        clock_paused_ms: 12,
+        lost_workers: vec![id("worker-0")],
+        late_reports: 1,
     }
 }
 
@@ -218,21 +251,6 @@ fn log_event() -> LogEvent {
 
 fn event() -> ToolEvent {
     log_event().envelope(&id("acme"), &id("inv-1"), &id("tool:files/read"), &[trace()])
-}
-
-fn policy() -> SchedulerPolicy {
-    SchedulerPolicy {
-        schema_version: VERSION.to_owned(),
-        scheduler_policy_id: "policy-1".to_owned(),
-        scope: "session".to_owned(),
-        max_parallel: Some(4),
-        ordering_policy: Some(OrderingPolicy::PreserveTerminalOrder),
-        yield_policy: Some(YieldPolicy::AllOrdered),
-        interrupt_behavior: Some(InterruptBehavior::Cancel),
-        sibling_failure_policy: Some(SiblingFailurePolicy::CancelDependent),
-        context_modifier_policy: Some(ContextModifierPolicy::DeferUntilBatchComplete),
-        resource_locks: vec![ResourceLock { key: "file:/workspace".to_owned(), mode: "exclusive".to_owned() }],
-    }
 }
 
 /// Reading the stored form is what a restart does; it must keep the lease.

@@ -71,6 +71,7 @@ fn result() -> ToolResult {
         redaction_state: Some(RedactionState::None),
         error: Some(error()),
         created_at: at(30),
+        context_modifiers: vec![json(r#"{"cwd":"/workspace/a"}"#)],
     }
 }
 

@@ -12,7 +12,7 @@ use toolplane_records::profile::{
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, SearchResult, ToolSurface};
 use toolplane_records::vocabulary::{
     AccessKind, ArgumentMode, ExecutionKind, HiddenReason, InterruptBehavior, LoadingState, RiskLevel,
-    SchemaVisibility, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
+    SchemaVisibility, StartGuard, SurfaceScope, ToolKind, ToolLifecycle, WriteEffect,
 };
 
 use super::{Sample, at, id, json, ours, published, some, strings};
@@ -170,6 +170,8 @@ fn profile(binding: ExecutionBinding) -> ExecutionProfile {
         timeout_ms: Some(30_000),
         external_mappings: vec![mapping()],
         binding: Some(binding),
+        start_guard: StartGuard::Object,
+        retry_on_timeout: true,
     }
 }
 

@@ -5,10 +5,10 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability, ResultStatus};
 
 use super::{Ending, settle};
-use crate::leases::{Seat, Stop};
+use crate::seat::{Nature, Seat, Stop};
 
 fn seat(idempotent: bool, stop: Option<Stop>) -> Seat {
-    let seat = Seat::new(LeaseRef::default(), idempotent, true);
+    let seat = Seat::new(LeaseRef::default(), Nature { idempotent, supports_cancel: true, exclusive_lock: false });
     if let Some(why) = stop {
         seat.stop(why);
     }
@@ -53,8 +53,19 @@ fn a_shutdown_gives_back_what_may_run_again_and_nothing_else() {
     let stop = Some(Stop::Shutdown);
     check(Ending::Stopped(Some(killed())), true, stop, None);
     let shutdown = Some(AbortReason::RuntimeShutdown);
-    check(Ending::Stopped(Some(killed())), false, stop, Some((ResultStatus::Canceled, "exec.canceled", shutdown)));
+    let unknown = |reason| Some((ResultStatus::SyntheticError, "exec.outcome_unknown", reason));
+    check(Ending::Stopped(Some(killed())), false, stop, unknown(shutdown));
+    check(Ending::Stopped(None), false, stop, unknown(shutdown));
     check(Ending::Stopped(Some(done())), true, stop, Some((ResultStatus::Succeeded, "", None)));
+}
+
+#[test]
+fn a_lock_holder_killed_in_doubt_runs_again_or_nobody_knows_what_it_did() {
+    let stop = Some(Stop::InDoubt);
+    check(Ending::Stopped(Some(killed())), true, stop, None);
+    let unknown = Some((ResultStatus::SyntheticError, "exec.outcome_unknown", None));
+    check(Ending::Stopped(Some(killed())), false, stop, unknown);
+    check(Ending::Stopped(Some(done())), false, stop, Some((ResultStatus::Succeeded, "", None)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use toolplane_records::json::{self, JsonLimits};
 use crate::cli::Failure;
 
 /// Reads the arguments and checks them as the cluster will, so that a slip of the quote is explained here.
-pub(super) fn read(given: &str) -> Result<Bytes, Failure> {
+pub(crate) fn read(given: &str) -> Result<Bytes, Failure> {
     let (bytes, name) = match (given, given.strip_prefix('@')) {
         ("-", _) => (standard_input()?, "standard input"),
         (_, Some(file)) => (file_bytes(Path::new(file))?, file),

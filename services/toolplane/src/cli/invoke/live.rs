@@ -76,6 +76,11 @@ impl Live {
             self.say(&format!(
                 "waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`"
             ));
+        } else if event.event_class() == v1::EventClass::ExtInvocationNeedsInput {
+            let prompt = data_field(event, "prompt").unwrap_or_default();
+            let call = self.call.borrow().clone();
+            self.say(&format!("asks: {}", printable(&prompt)));
+            self.say(&format!("answer it with `toolplane input {call} JSON` or `... --decline`"));
         } else if self.plain {
             self.say(&self.state.clone());
         }

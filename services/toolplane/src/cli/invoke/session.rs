@@ -11,18 +11,18 @@ use crate::cli::output::Output;
 /// Surfaces looked at when one is wanted again.
 const LOOKED_AT: i32 = 50;
 
-/// A surface in which `tool` is loaded, when that is possible at all. Says on standard error what it did.
-pub(super) async fn surface_for(tool: &str, connection: &Connection, out: &Output) -> Result<String, Failure> {
+/// A surface in which `tools` are loaded, as far as that is possible at all. Says on standard error what it did.
+pub(crate) async fn surface_for(tools: &[String], connection: &Connection, out: &Output) -> Result<String, Failure> {
     if let Some(surface_id) = last_surface(connection).await? {
         // A tool declared after the surface was made is unknown there: then a new one is made below.
-        if let Some(how) = load(tool, &surface_id, connection).await? {
+        if let Ok(how) = load(tools, &surface_id, connection).await? {
             out.note(&format!("using surface {surface_id}: {how}"))?;
             return Ok(surface_id);
         }
     }
     let surface_id = create(connection).await?;
-    let how = load(tool, &surface_id, connection).await?;
-    let how = how.unwrap_or_else(|| format!("it has no tool `{tool}`"));
+    let how = load(tools, &surface_id, connection).await?;
+    let how = how.unwrap_or_else(|unknown| format!("it has no tool `{unknown}`"));
     out.note(&format!("made surface {surface_id} of all tools: {how}"))?;
     Ok(surface_id)
 }
@@ -55,15 +55,25 @@ async fn create(connection: &Connection) -> Result<String, Failure> {
     surface.map(|surface| surface.surface_id).ok_or_else(|| Failure::Answer("the surface is missing".to_owned()))
 }
 
-/// Loads the tool and says how that went; `None` when the surface does not know it. A tool that is blocked or excluded is
+/// Loads the tools and says how that went; an error names one the surface does not know. A tool that is blocked or excluded is
 /// no error here: the call's own result says so.
-async fn load(tool: &str, surface_id: &str, connection: &Connection) -> Result<Option<String>, Failure> {
-    let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: vec![tool.to_owned()] };
+async fn load(
+    tools: &[String],
+    surface_id: &str,
+    connection: &Connection,
+) -> Result<Result<String, String>, Failure> {
+    let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: tools.to_vec() };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
-    Ok(match answer.outcomes.into_iter().next().and_then(|outcome| outcome.outcome) {
-        Some(Outcome::Loaded(schema)) => Some(format!("`{}` is loaded", schema.tool.unwrap_or_default().name)),
-        Some(Outcome::Failure(failure)) if failure.kind() == v1::NotCallableKind::Unknown => None,
-        Some(Outcome::Failure(failure)) => Some(failure.message),
-        None => None,
-    })
+    let mut said = Vec::new();
+    for (name, outcome) in tools.iter().zip(answer.outcomes) {
+        match outcome.outcome {
+            Some(Outcome::Loaded(schema)) => said.push(format!("`{}` is loaded", schema.tool.unwrap_or_default().name)),
+            Some(Outcome::Failure(failure)) if failure.kind() == v1::NotCallableKind::Unknown => {
+                return Ok(Err(name.clone()));
+            }
+            Some(Outcome::Failure(failure)) => said.push(failure.message),
+            None => {}
+        }
+    }
+    Ok(Ok(said.join(", ")))
 }

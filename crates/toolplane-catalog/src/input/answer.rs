@@ -1,0 +1,69 @@
+//! Whether an answer fits the question of a running tool.
+
+use toolplane_records::error::FieldViolation;
+use toolplane_records::json;
+use toolplane_records::payload::JsonPayload;
+
+use super::inexact_numbers;
+use crate::limits::Limits;
+use crate::schema::{CompiledSchema, compile};
+use crate::violations::Violations;
+
+/// Validates answers to one question.
+#[derive(Debug)]
+pub struct AnswerValidator {
+    /// `None` for a question that takes any answer.
+    schema: Option<CompiledSchema>,
+    limits: Limits,
+}
+
+impl AnswerValidator {
+    /// Compiles the validator of a question with this schema; violations carry JSON pointers into the schema.
+    pub fn new(schema: Option<&JsonPayload>, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
+        let schema = schema.map(|schema| compile(schema, limits)).transpose()?;
+        Ok(Self { schema, limits: limits.clone() })
+    }
+
+    /// Checks `answer`: one JSON value of any type within the bounds, every number held exactly, satisfying the schema.
+    ///
+    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke.
+    pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
+        let mut faults = Violations::default();
+        if let Err(refusal) = json::check(answer.bytes(), &self.limits.instance) {
+            faults.add("", refusal);
+            return Err(faults.into_vec());
+        }
+        for (pointer, _) in inexact_numbers(answer.text(), self.limits.max_violations) {
+            faults.add(pointer, "is a number that cannot be held exactly; give it as a string or with fewer digits");
+        }
+        faults.into_result()?;
+        match &self.schema {
+            Some(schema) => {
+                super::validator::check_schema(schema, &answer.to_value(), answer.size(), &[], &self.limits)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: Option<&str>, answer: &str) -> Result<(), Vec<FieldViolation>> {
+        let payload = |text: &str| JsonPayload::from_checked(text.to_owned().into_bytes());
+        let schema = schema.map(payload);
+        AnswerValidator::new(schema.as_ref(), &Limits::default()).unwrap().validate(&payload(answer))
+    }
+
+    #[test]
+    fn answers_of_any_type_are_held_against_the_schema() {
+        assert_eq!(check(None, "\"yes\""), Ok(()));
+        let schema = r#"{"type":"string","enum":["yes","no"]}"#;
+        assert_eq!(check(Some(schema), "\"yes\""), Ok(()));
+        assert!(!check(Some(schema), "\"maybe\"").unwrap_err().is_empty());
+        assert!(!check(None, "18446744073709551617").unwrap_err().is_empty(), "not held exactly");
+        let object = r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string"}}}"#;
+        assert_eq!(check(Some(object), "{}").unwrap_err().len(), 1);
+    }
+}

@@ -1,0 +1,46 @@
+//! Questions a running tool puts to whoever called it.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use toolplane_records::payload::JsonPayload;
+
+/// What a tool wants to know before it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// For people.
+    pub prompt: String,
+    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    pub schema: Option<JsonPayload>,
+    /// How long to wait for an answer; as long as the platform allows when absent.
+    pub ttl: Option<Duration>,
+}
+
+/// The last word on a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// What was answered; it fits the schema of the question.
+    Provided(JsonPayload),
+    /// Somebody chose not to answer.
+    Declined,
+    /// Nobody answered in time.
+    Expired,
+}
+
+/// Takes questions of one call.
+pub trait Asker: Send + Sync {
+    /// Puts a question and waits for the last word on it. While this waits, the call's time stands still. Dropping the
+    /// future takes no question back: an answer that comes later is not heard.
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+}
+
+/// Declines every question at once: there is nobody to ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NobodyToAsk;
+
+impl Asker for NobodyToAsk {
+    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+        std::future::ready(Answer::Declined).boxed()
+    }
+}

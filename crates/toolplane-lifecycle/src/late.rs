@@ -1,0 +1,43 @@
+//! Reports that come too late: they change nothing, and are kept as evidence of what happened.
+
+use serde_json::json;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::EventClass;
+
+use crate::command::{LeaseKey, Outcome};
+use crate::draft::Draft;
+use crate::transition::Transition;
+
+/// Most late reports kept of one call: a worker that repeats itself must not fill the log.
+const MAX_LATE_REPORTS: u32 = 8;
+
+/// The log entry of a report that came under an old lease or after the end, as a transition that changes nothing else.
+///
+/// `None` when there is nothing to keep: the lease is the current one, the report is a repetition of the one that ended the
+/// call, no such lease was ever granted, or enough was kept already.
+pub fn late_report(invocation: &Invocation, lease: &LeaseKey, outcome: &Outcome, now: Timestamp) -> Option<Transition> {
+    let current = invocation.lease.as_ref().is_some_and(|held| lease.names(held));
+    let granted = (1..=invocation.lease_no).contains(&lease.lease_no);
+    let ended_by_it = invocation.status.is_terminal()
+        && lease.lease_no == invocation.lease_no
+        && invocation.status_transitions.last().is_some_and(|last| last.cause == "execute");
+    let foreign = lease.invocation_id != invocation.invocation_id;
+    if current || !granted || ended_by_it || foreign || invocation.late_reports >= MAX_LATE_REPORTS {
+        return None;
+    }
+    let mut draft = Draft::of(invocation.clone(), now);
+    draft.invocation.late_reports += 1;
+    draft.event(
+        EventClass::ExtLateReport,
+        json!({
+            "lease_no": lease.lease_no,
+            "status": outcome.status,
+            "summary": outcome.ui_facing_summary,
+            "error_class": outcome.error.as_ref().map(|error| error.error_class),
+            "error_code": outcome.error.as_ref().map(|error| &error.error_code),
+            "persisted_ref": outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri),
+        }),
+    );
+    Some(draft.done())
+}

@@ -1,0 +1,187 @@
+//! Calls, grants and outcomes that tests are made of.
+
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::*;
+use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety, Invocation};
+use toolplane_records::payload::{Digest, PayloadRef};
+use toolplane_records::progress::ToolProgress;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::*;
+
+use crate::*;
+
+pub(crate) const LEASE_MS: i64 = 15_000;
+
+pub(crate) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_700_000_000_000 + millis)
+}
+
+pub(crate) fn decision(behavior: Behavior) -> PermissionDecision {
+    PermissionDecision {
+        schema_version: toolplane_records::schema_version(),
+        decision_id: DecisionId::from_trusted("perm_1"),
+        invocation_id: InvocationId::from_trusted("inv_1"),
+        behavior,
+        mode: None,
+        source: None,
+        reason: None,
+        rule_refs: vec![],
+        policy_refs: vec![],
+        updated_input: None,
+        updated_input_ref: None,
+        user_modified: None,
+        suggested_updates: vec![],
+        pending_classifier_check: None,
+        blocked_path: None,
+        content_blocks: vec![],
+        accept_feedback: None,
+        decided_at: at(0),
+        expires_at: None,
+        approval_request_ref: None,
+        policy_digest: String::new(),
+    }
+}
+
+pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
+    let digest = Digest::of(b"{}");
+    let model = PayloadRef { uri: "payload:x".into(), media_type: "application/json".into(), digest, size_bytes: 2 };
+    Acceptance {
+        invocation_id: InvocationId::from_trusted("inv_1"),
+        tenant: TenantId::unauthenticated(),
+        tool_id: ToolId::from_trusted("tool_1"),
+        tool_name: "t".into(),
+        surface_id: None,
+        native_call_id: None,
+        inputs: InputRefs { permission: Some(model.clone()), observable: None, call: Some(model.clone()), model },
+        actor_ref: None,
+        runtime_refs: vec![],
+        telemetry_refs: vec![],
+        scheduler_policy_ref: None,
+        idempotency_key: None,
+        request_digest: digest,
+        deadline_at: Some(at(600_000)),
+        safety: InputSafety { is_idempotent: idempotent, ..InputSafety::default() },
+        mutations: vec![],
+        session_ref: None,
+        band: Default::default(),
+        resource_locks: vec![],
+        lock_domain: None,
+        batch: None,
+        held_by_batch: false,
+    }
+}
+
+pub(crate) fn dispatch(idempotent: bool, supports_cancel: bool) -> DispatchFacts {
+    DispatchFacts {
+        pool: "native".into(),
+        plan_digest: Digest::of(b"plan"),
+        timeout_ms: 30_000,
+        supports_cancel,
+        interrupt_behavior: InterruptBehavior::Block,
+        max_attempts: if idempotent { 3 } else { 1 },
+        start_guard: StartGuard::Store,
+        retry_on_timeout: false,
+        quarantine_key: None,
+        context_modifier_policy: None,
+    }
+}
+
+pub(crate) fn ready(idempotent: bool, supports_cancel: bool) -> Transition {
+    let preparation =
+        Preparation::Ready { decision: decision(Behavior::Allow), dispatch: dispatch(idempotent, supports_cancel) };
+    accept(acceptance(idempotent), preparation, at(0)).unwrap()
+}
+
+pub(crate) fn error(class: ErrorClass) -> ToolError {
+    ToolError::new("x.y", class, Recoverability::NotRetryable, "no")
+}
+
+pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Outcome> {
+    Box::new(Outcome {
+        status,
+        content: vec![],
+        model_facing_content: vec![],
+        structured_content: None,
+        ui_facing_summary: String::new(),
+        error,
+        persistence: None,
+        resource_refs: vec![],
+        artifact_refs: vec![],
+        evidence_refs: vec![],
+        context_modifiers: vec![],
+    })
+}
+
+pub(crate) fn grant(number: u64) -> LeaseGrant {
+    grant_to("w", number)
+}
+
+pub(crate) fn grant_to(worker: &str, number: u64) -> LeaseGrant {
+    LeaseGrant {
+        lease_id: LeaseId::from_trusted(format!("lease_{number}")),
+        fence: number,
+        worker_id: WorkerId::from_trusted(worker),
+        incarnation: "1".into(),
+        offer_ms: 5_000,
+        permits: vec![Permit { index: "running/tenant/default".into(), below: 10 }],
+    }
+}
+
+pub(crate) fn key(invocation: &Invocation) -> LeaseKey {
+    let stale = LeaseKey {
+        invocation_id: invocation.invocation_id.clone(),
+        lease_no: 0,
+        lease_id: LeaseId::from_trusted("none"),
+    };
+    invocation.lease.as_ref().map_or(stale, |lease| LeaseKey::of(&invocation.invocation_id, lease))
+}
+
+pub(crate) fn progress() -> ToolProgress {
+    serde_json::from_str(
+        r#"{"progress_id":"p","invocation_id":"inv_1","sequence":99,"status":"running","timestamp":"2026-01-01T00:00:00Z"}"#,
+    )
+    .unwrap()
+}
+
+pub(crate) fn asked(acceptance: Acceptance, dispatch: DispatchFacts) -> Transition {
+    let preparation = Preparation::Asked {
+        decision: decision(Behavior::Ask),
+        approval_id: ApprovalId::from_trusted("apr_1"),
+        expires_at: at(60_000),
+        dispatch,
+    };
+    accept(acceptance, preparation, at(0)).unwrap()
+}
+
+pub(crate) fn cancel_request() -> Command {
+    Command::RequestCancel {
+        requested_by: "someone".into(),
+        message: String::new(),
+        abort_reason: AbortReason::UserInterruption,
+    }
+}
+
+pub(crate) fn complete(record: &Invocation, status: ResultStatus, error: Option<ToolError>) -> Command {
+    Command::Complete { lease: key(record), outcome: outcome(status, error) }
+}
+
+pub(crate) fn run(mut record: Invocation, commands: Vec<(i64, Command)>) -> Transition {
+    let mut last = None;
+    for (millis, command) in commands {
+        let command = match command {
+            Command::Start { lease_ms, .. } => Command::Start { lease: key(&record), lease_ms },
+            Command::Complete { outcome, .. } => Command::Complete { lease: key(&record), outcome },
+            command => command,
+        };
+        let transition = apply(&record, command, at(millis)).unwrap();
+        record = transition.invocation.clone();
+        last = Some(transition);
+    }
+    last.unwrap()
+}
+
+pub(crate) fn started(idempotent: bool) -> Vec<(i64, Command)> {
+    let record = ready(idempotent, true).invocation;
+    vec![(1, Command::Claim(grant(1))), (2, Command::Start { lease: key(&record), lease_ms: LEASE_MS })]
+}

@@ -1,0 +1,321 @@
+//! Random lives of invocations: whatever is commanded, the promises hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use toolplane_records::batch::BatchPlace;
+use toolplane_records::event::LogEvent;
+use toolplane_records::ids::*;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::scheduling::ResourceLock;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::*;
+
+use super::fixtures::*;
+use crate::*;
+
+/// The smallest steps a life is made of; `stale` uses a lease that is no longer current.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Claim { worker: u8 },
+    Start { stale: bool },
+    Renew,
+    Release,
+    Gone { worker: u8 },
+    Progress,
+    Succeed { stale: bool },
+    Fail { transient: bool },
+    TimeOut,
+    Unplaceable,
+    Cancel,
+    Interrupt,
+    Sibling,
+    Acknowledge { supported: bool },
+    Approve,
+    Reject { expired: bool },
+    AskAgain,
+    Unhold(Hold),
+    Ask { question: u8, stale: bool },
+    Answer { question: u8 },
+    Yield,
+    Discard,
+    Late,
+    Fire(Timer),
+    Wait(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let timers = prop::sample::select(Timer::ALL.to_vec());
+    let flag = any::<bool>;
+    prop_oneof![
+        4 => (0_u8..3).prop_map(|worker| Step::Claim { worker }),
+        4 => flag().prop_map(|stale| Step::Start { stale }),
+        2 => Just(Step::Renew),
+        1 => Just(Step::Release),
+        1 => (0_u8..3).prop_map(|worker| Step::Gone { worker }),
+        2 => Just(Step::Progress),
+        2 => flag().prop_map(|stale| Step::Succeed { stale }),
+        2 => flag().prop_map(|transient| Step::Fail { transient }),
+        1 => Just(Step::TimeOut),
+        1 => Just(Step::Unplaceable),
+        1 => Just(Step::Cancel),
+        1 => Just(Step::Interrupt),
+        1 => Just(Step::Sibling),
+        1 => flag().prop_map(|supported| Step::Acknowledge { supported }),
+        2 => Just(Step::Approve),
+        1 => flag().prop_map(|expired| Step::Reject { expired }),
+        1 => Just(Step::AskAgain),
+        6 => prop::sample::select(Hold::ALL.to_vec()).prop_map(Step::Unhold),
+        2 => (0_u8..3, flag()).prop_map(|(question, stale)| Step::Ask { question, stale }),
+        2 => (0_u8..3).prop_map(|question| Step::Answer { question }),
+        1 => Just(Step::Yield),
+        1 => Just(Step::Discard),
+        1 => Just(Step::Late),
+        4 => timers.prop_map(Step::Fire),
+        4 => (0_i64..40_000).prop_map(Step::Wait),
+    ]
+}
+
+fn worker(number: u8) -> String {
+    format!("w{number}")
+}
+
+fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Command> {
+    let lease = |stale: bool| {
+        let mut lease = key(invocation);
+        if stale {
+            lease.lease_no = lease.lease_no.wrapping_sub(1);
+        }
+        lease
+    };
+    Some(match step {
+        Step::Claim { worker: number } => {
+            *leases += 1;
+            Command::Claim(grant_to(&worker(number), *leases))
+        }
+        Step::Start { stale } => Command::Start { lease: lease(stale), lease_ms: LEASE_MS },
+        Step::Renew => Command::Renew { lease: lease(false), lease_ms: LEASE_MS },
+        Step::Release => Command::Release { lease: lease(false), reason: "drain".into() },
+        Step::Gone { worker: number } => {
+            Command::WorkerGone { worker_id: WorkerId::from_trusted(worker(number)), incarnation: "1".into() }
+        }
+        Step::Progress => Command::Progress { lease: lease(false), progress: progress() },
+        Step::Succeed { stale } => {
+            Command::Complete { lease: lease(stale), outcome: outcome(ResultStatus::Succeeded, None) }
+        }
+        Step::Fail { transient } => {
+            let class = if transient { ErrorClass::DependencyUnavailable } else { ErrorClass::ExecutionFailed };
+            complete(invocation, ResultStatus::Failed, Some(error(class)))
+        }
+        Step::TimeOut => complete(invocation, ResultStatus::TimedOut, Some(error(ErrorClass::Timeout))),
+        Step::Unplaceable => Command::Unplaceable { error: error(ErrorClass::CapabilityGap) },
+        Step::Cancel => cancel_request(),
+        Step::Interrupt => Command::Interrupt { requested_by: "someone".into(), message: String::new() },
+        Step::Sibling => Command::CancelSibling {
+            cause: SiblingCause {
+                invocation_id: InvocationId::from_trusted("inv_2"),
+                index: 2,
+                tool_name: "t".into(),
+                status: InvocationStatus::Failed,
+            },
+        },
+        Step::Acknowledge { supported } => Command::AcknowledgeCancel { lease: lease(false), supported },
+        Step::Approve => Command::Approve { decision: decision(Behavior::Allow) },
+        Step::Reject { expired } => Command::Reject { decision: decision(Behavior::Deny), expired },
+        Step::AskAgain => Command::AskAgain {
+            decision: decision(Behavior::Ask),
+            approval_id: ApprovalId::from_trusted("apr_2"),
+            expires_at: at(1_000_000),
+        },
+        Step::Unhold(hold) => Command::Unhold { hold, fence: Some(*leases) },
+        Step::Ask { question, stale } => Command::RequestInput {
+            lease: lease(stale),
+            input: InputRequest { input_id: format!("in_{question}"), prompt: "?".into(), schema: None, ttl_ms: 5_000 },
+        },
+        Step::Answer { question } => {
+            Command::ProvideInput { input_id: format!("in_{question}"), input: None, by: String::new() }
+        }
+        Step::Yield => Command::Yield { yield_seq: 1 },
+        Step::Discard => Command::Discard { reason: "x".into() },
+        Step::Fire(timer) => Command::Fire(timer),
+        Step::Late | Step::Wait(_) => return None,
+    })
+}
+
+/// What the effects of a life have built up in the store's indexes.
+#[derive(Default)]
+struct Indexes {
+    queued: bool,
+    timers: BTreeMap<Timer, Timestamp>,
+    permits: BTreeSet<String>,
+    /// A granted ticket nobody has asked to settle since.
+    ticket: bool,
+    settles: Vec<Scope>,
+}
+
+impl Indexes {
+    fn apply(&mut self, effects: &[Effect]) {
+        self.settles.clear();
+        for effect in effects {
+            match effect {
+                Effect::Enqueue => self.queued = true,
+                Effect::Dequeue => self.queued = false,
+                Effect::SetTimer(timer, at) => drop(self.timers.insert(*timer, *at)),
+                Effect::ClearTimer(timer) => drop(self.timers.remove(timer)),
+                Effect::TakePermit { index, .. } => assert!(self.permits.insert(index.clone()), "one place per lease"),
+                Effect::ReturnPermit { index } => assert!(self.permits.remove(index), "only a taken place is returned"),
+                Effect::Settle(scope) => {
+                    self.ticket &= matches!(scope, Scope::Batch(_));
+                    self.settles.push(scope.clone());
+                }
+                Effect::Quarantine { .. }
+                | Effect::SendCancel { .. }
+                | Effect::SendFenced { .. }
+                | Effect::SendInput { .. } => {}
+            }
+        }
+    }
+
+    fn fit(&self, record: &Invocation, step: Step) {
+        let ready = record.queue_state == Some(QueueState::Queued) && record.holds.is_empty();
+        assert_eq!(self.queued, ready, "the queue holds exactly the ready, after {step:?}");
+        let lease = record.lease.as_ref();
+        let expiry = lease.map(|lease| lease.expires_at);
+        assert_eq!(self.timers.get(&Timer::Lease).copied(), expiry, "every lease has its timer, after {step:?}");
+        let permits: BTreeSet<String> = lease.into_iter().flat_map(|lease| lease.permits.clone()).collect();
+        assert_eq!(self.permits, permits, "permits go with their lease, after {step:?}");
+        let runs = record.status == InvocationStatus::Running;
+        assert_eq!(self.timers.contains_key(&Timer::Execution), runs, "a running clock is watched, after {step:?}");
+        let asks = record.status == InvocationStatus::NeedsInput;
+        assert_eq!(self.timers.contains_key(&Timer::Input), asks, "an open question expires, after {step:?}");
+    }
+}
+
+/// One life, with what came of it.
+struct Life {
+    record: Invocation,
+    log: Vec<LogEvent>,
+    indexes: Indexes,
+    results: usize,
+    fences: Vec<u64>,
+    starts: u32,
+    now: i64,
+    leases: u64,
+}
+
+impl Life {
+    fn begin(first: Transition) -> Self {
+        let mut indexes = Indexes::default();
+        indexes.apply(&first.effects);
+        Self {
+            record: first.invocation,
+            log: first.events,
+            indexes,
+            results: usize::from(first.terminal.is_some()),
+            fences: Vec::new(),
+            starts: 0,
+            now: 0,
+            leases: 0,
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        if let Step::Wait(millis) = step {
+            self.now += millis;
+            return;
+        }
+        let before = self.record.clone();
+        let transition = match command(step, &before, &mut self.leases) {
+            Some(command) => apply(&before, command, at(self.now)).ok(),
+            None => late_report(&before, &stale_key(&before), &outcome(ResultStatus::Succeeded, None), at(self.now)),
+        };
+        let Some(transition) = transition else { return };
+        let after_the_end = matches!(step, Step::Yield | Step::Discard | Step::Late);
+        assert!(!before.status.is_terminal() || after_the_end, "terminal is absorbing: {step:?}");
+        let stale =
+            matches!(step, Step::Start { stale: true } | Step::Succeed { stale: true } | Step::Ask { stale: true, .. });
+        assert!(!stale, "a stale lease changed the record: {step:?}");
+        let after = &transition.invocation;
+        assert_eq!(check(after), Ok(()), "after {step:?}");
+        assert!(after.lease_no >= before.lease_no, "lease numbers never go back");
+        if before.status.is_terminal() {
+            assert_eq!(
+                (&before.result_id, before.status, before.ended_at),
+                (&after.result_id, after.status, after.ended_at)
+            );
+            assert_eq!(before.status_transitions, after.status_transitions);
+        }
+        let ends = after.status.is_terminal() && !before.status.is_terminal();
+        assert_eq!(transition.terminal.is_some(), ends, "the result comes with the end");
+        self.indexes.ticket |= matches!(step, Step::Unhold(Hold::Locks));
+        self.indexes.apply(&transition.effects);
+        if ends {
+            assert!(!self.indexes.ticket, "whoever ends gives its ticket back");
+            let batch = self.indexes.settles.iter().any(|scope| matches!(scope, Scope::Batch(_)));
+            assert_eq!(batch, after.batch.is_some(), "whoever ends tells its batch");
+        }
+        self.results += usize::from(transition.terminal.is_some());
+        self.starts += u32::from(transition.events.iter().any(|event| event.class == EventClass::Started));
+        self.fences.extend(after.lease.as_ref().map(|lease| lease.fence));
+        self.log.extend(transition.events);
+        self.record = transition.invocation;
+        self.indexes.fit(&self.record, step);
+    }
+
+    fn end(self) {
+        let Self { record, log, indexes, results, fences, starts, .. } = self;
+        assert!(results <= 1, "one terminal result");
+        assert!(record.safety.is_idempotent || starts <= 1, "one start");
+        let sequences: Vec<u64> = log.iter().map(|event| event.seq).collect();
+        assert_eq!(sequences, (1..=log.len() as u64).collect::<Vec<_>>(), "the log is gapless");
+        assert!(fences.is_sorted(), "fences never go back");
+        if record.status.is_terminal() {
+            assert!(indexes.timers.is_empty(), "no timer outlives the call: {:?}", indexes.timers);
+        } else {
+            let hope = indexes.queued || !indexes.timers.is_empty() || !record.holds.is_empty();
+            assert!(hope, "a living call is queued, held or has a timer: {:?}", record.status);
+        }
+    }
+}
+
+fn stale_key(record: &Invocation) -> LeaseKey {
+    LeaseKey {
+        invocation_id: record.invocation_id.clone(),
+        lease_no: record.lease_no,
+        lease_id: LeaseId::from_trusted("an_old_one"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn any_life_keeps_the_promises(
+        idempotent: bool, supports_cancel: bool, parked: bool, retry_on_timeout: bool, interruptible: bool,
+        in_batch: bool, held_by_batch: bool, locked: bool,
+        steps in prop::collection::vec(step(), 0..80),
+    ) {
+        let mut facts = dispatch(idempotent, supports_cancel);
+        facts.retry_on_timeout = retry_on_timeout;
+        facts.interrupt_behavior = if interruptible { InterruptBehavior::Cancel } else { InterruptBehavior::Block };
+        let lock = ResourceLock { key: "repo".into(), mode: LockMode::Exclusive };
+        let acceptance = Acceptance {
+            batch: in_batch.then(|| BatchPlace { batch_id: BatchId::from_trusted("bat_1"), index: 0 }),
+            held_by_batch: in_batch && held_by_batch,
+            resource_locks: if locked { vec![lock] } else { Vec::new() },
+            lock_domain: locked.then(|| "session:s".to_owned()),
+            ..acceptance(idempotent)
+        };
+        let first = if parked {
+            asked(acceptance, facts)
+        } else {
+            let preparation = Preparation::Ready { decision: decision(Behavior::Allow), dispatch: facts };
+            accept(acceptance, preparation, at(0)).unwrap()
+        };
+        let mut life = Life::begin(first);
+        for step in steps {
+            life.take(step);
+        }
+        life.end();
+    }
+}

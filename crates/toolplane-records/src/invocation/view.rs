@@ -1,0 +1,151 @@
+//! The standard's JSON of an invocation: what leaves the cluster, without lease secrets.
+
+use serde::Serialize;
+
+use crate::batch::BatchPlace;
+use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId};
+use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, StatusTransition};
+use crate::payload::{JsonPayload, PayloadRef};
+use crate::refs::{ArtifactRef, TelemetryRef};
+use crate::scheduling::ResourceLock;
+use crate::time::Timestamp;
+use crate::vocabulary::{Band, InvocationStatus, QueueState};
+
+/// The bytes of the four inputs, for a reader who may see them.
+#[derive(Clone, Debug, Default)]
+pub struct InputBodies {
+    /// What the model emitted.
+    pub model: Option<JsonPayload>,
+    /// What hooks, prompts and transcripts see.
+    pub observable: Option<JsonPayload>,
+    /// What rules evaluated.
+    pub permission: Option<JsonPayload>,
+    /// What the executor gets.
+    pub call: Option<JsonPayload>,
+}
+
+impl Invocation {
+    /// The standard's JSON of this record: inputs by value where `bodies` has them and by reference always; no lease secrets.
+    pub fn to_json(&self, bodies: &InputBodies) -> JsonPayload {
+        JsonPayload::of(&View {
+            schema_version: &self.schema_version,
+            invocation_id: &self.invocation_id,
+            tenant: &self.tenant,
+            tool_id: &self.tool_id,
+            tool_name: &self.tool_name,
+            surface_id: self.surface_id.as_ref(),
+            native_call_id: self.native_call_id.as_deref(),
+            status: self.status,
+            queue_state: self.queue_state,
+            model_input: bodies.model.as_ref(),
+            model_input_ref: &self.inputs.model.uri,
+            observable_input: bodies.observable.as_ref(),
+            observable_input_ref: uri(&self.inputs.observable),
+            permission_input: bodies.permission.as_ref(),
+            permission_input_ref: uri(&self.inputs.permission),
+            call_input: bodies.call.as_ref(),
+            call_input_ref: uri(&self.inputs.call),
+            actor_ref: self.actor_ref.as_deref(),
+            runtime_refs: &self.runtime_refs,
+            policy_refs: &self.policy_refs,
+            permission_decision_refs: &self.permission_decision_refs,
+            hook_refs: &self.hook_refs,
+            evidence_refs: &self.evidence_refs,
+            telemetry_refs: &self.telemetry_refs,
+            artifact_refs: &self.artifact_refs,
+            approval_request_ref: self.approval_request_ref.as_ref(),
+            scheduler_policy_ref: self.scheduler_policy_ref.as_deref(),
+            status_transitions: &self.status_transitions,
+            created_at: self.created_at,
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            safety: self.safety,
+            cancel: self.cancel.as_ref(),
+            session_ref: self.session_ref.as_deref(),
+            band: self.band,
+            resource_locks: &self.resource_locks,
+            lock_domain: self.lock_domain.as_deref(),
+            batch: self.batch.as_ref(),
+            yield_seq: self.yield_seq,
+            pending_input: self.pending_input.as_ref(),
+            attempt: self.attempt,
+            last_seq: self.last_seq,
+            result_id: self.result_id.as_ref(),
+        })
+    }
+}
+
+/// The standard's JSON of an invocation, field by field.
+#[derive(Serialize)]
+struct View<'a> {
+    schema_version: &'a str,
+    invocation_id: &'a InvocationId,
+    tenant: &'a TenantId,
+    tool_id: &'a ToolId,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface_id: Option<&'a SurfaceId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_call_id: Option<&'a str>,
+    status: InvocationStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_state: Option<QueueState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_input: Option<&'a JsonPayload>,
+    model_input_ref: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observable_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observable_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_input: Option<&'a JsonPayload>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_input_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor_ref: Option<&'a str>,
+    runtime_refs: &'a [String],
+    policy_refs: &'a [String],
+    permission_decision_refs: &'a [DecisionId],
+    hook_refs: &'a [String],
+    evidence_refs: &'a [String],
+    telemetry_refs: &'a [TelemetryRef],
+    artifact_refs: &'a [ArtifactRef],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_request_ref: Option<&'a ApprovalId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduler_policy_ref: Option<&'a str>,
+    status_transitions: &'a [StatusTransition],
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    safety: InputSafety,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel: Option<&'a CancelFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_ref: Option<&'a str>,
+    band: Band,
+    #[serde(skip_serializing_if = "<[ResourceLock]>::is_empty")]
+    resource_locks: &'a [ResourceLock],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock_domain: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<&'a BatchPlace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yield_seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_input: Option<&'a PendingInput>,
+    attempt: u32,
+    last_seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_id: Option<&'a ResultId>,
+}
+
+fn uri(payload: &Option<PayloadRef>) -> Option<&str> {
+    payload.as_ref().map(|payload| payload.uri.as_str())
+}

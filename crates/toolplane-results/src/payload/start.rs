@@ -1,0 +1,99 @@
+//! Small objects beside the payloads: proofs that an execution was started, and archives of ended calls.
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutMode, PutPayload};
+use toolplane_records::ids::InvocationId;
+use toolplane_records::time::Timestamp;
+
+use super::PayloadStore;
+use super::error::PayloadError;
+use super::key::{day, segment};
+
+/// First part of the names of start proofs.
+const STARTS: &str = "start";
+/// First part of the names of archives.
+const ARCHIVE: &str = "archive";
+
+/// Who has started a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartClaim {
+    /// Whoever asked, now or when it asked before.
+    Mine,
+    /// Somebody else, who gave this text.
+    Other(String),
+}
+
+impl PayloadStore {
+    /// Claims the one start of `invocation_id` for `claimant`: of all that ever ask, the first one has it for good.
+    ///
+    /// When this returns `Mine`, the claim is durable. Asking again with the same text gives the same answer, so a lost
+    /// answer costs nothing.
+    pub async fn claim_start(&self, invocation_id: &InvocationId, claimant: &str) -> Result<StartClaim, PayloadError> {
+        let path = Path::from_iter([STARTS.to_owned(), segment(invocation_id.as_str())]);
+        let body = PutPayload::from(claimant.as_bytes().to_vec());
+        match self.objects.put_opts(&path, body, PutMode::Create.into()).await {
+            Ok(_) => return Ok(StartClaim::Mine),
+            // A conflict is somebody else's attempt at the same time, or our own whose answer was lost.
+            Err(
+                object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. },
+            ) => {}
+            Err(source) => return Err(PayloadError::store("put", source)),
+        }
+        let found = self.objects.get(&path).await.map_err(|source| PayloadError::store("read", source))?;
+        let body = found.bytes().await.map_err(|source| PayloadError::store("read", source))?;
+        if body == claimant.as_bytes() {
+            return Ok(StartClaim::Mine);
+        }
+        Ok(StartClaim::Other(String::from_utf8_lossy(&body).into_owned()))
+    }
+
+    /// Removes the proof that `invocation_id` was started. Removing what is not there is no error.
+    pub async fn forget_start(&self, invocation_id: &InvocationId) -> Result<(), PayloadError> {
+        let path = Path::from_iter([STARTS.to_owned(), segment(invocation_id.as_str())]);
+        match self.objects.delete(&path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(source) => Err(PayloadError::store("delete", source)),
+        }
+    }
+
+    /// Keeps `lines` (JSON, one record a line) under `archive/<day of made_at>/<name>.jsonl`, replacing what is there.
+    pub async fn put_archive(&self, made_at: Timestamp, name: &str, lines: Bytes) -> Result<(), PayloadError> {
+        let path = Path::from_iter([ARCHIVE.to_owned(), day(made_at), format!("{}.jsonl", segment(name))]);
+        let put = self.objects.put(&path, PutPayload::from_bytes(lines)).await;
+        put.map(drop).map_err(|source| PayloadError::store("put", source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::PayloadOptions;
+
+    #[tokio::test]
+    async fn of_all_claims_the_first_one_stands() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let options = PayloadOptions::default();
+        let local = PayloadStore::local(folder.path(), options.clone()).expect("local store");
+        for store in [local, PayloadStore::in_memory(options)] {
+            let id = InvocationId::from_trusted("inv_1/2");
+            let claims = (0..8).map(|number| {
+                let (store, id) = (store.clone(), id.clone());
+                async move { store.claim_start(&id, &format!("lease-{number}")).await.expect("answer") }
+            });
+            let claims = futures_util::future::join_all(claims).await;
+            let mine = claims.iter().filter(|claim| **claim == StartClaim::Mine).count();
+            assert_eq!(mine, 1);
+            let winner = claims.iter().position(|claim| *claim == StartClaim::Mine).expect("winner");
+            let winner = format!("lease-{winner}");
+            assert!(claims.iter().all(|claim| match claim {
+                StartClaim::Mine => true,
+                StartClaim::Other(other) => *other == winner,
+            }));
+            assert_eq!(store.claim_start(&id, &winner).await.expect("again"), StartClaim::Mine);
+            store.forget_start(&id).await.expect("forget");
+            store.forget_start(&id).await.expect("nothing is there");
+            assert_eq!(store.claim_start(&id, "later").await.expect("new"), StartClaim::Mine);
+        }
+    }
+}

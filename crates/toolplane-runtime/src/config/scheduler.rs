@@ -1,0 +1,123 @@
+//! The section of the scheduler role.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Config, ConfigError};
+
+/// The scheduler role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchedulerConfig {
+    /// How long a worker holds a call without a sign of life.
+    pub lease_ms: u64,
+    /// How long a worker may take to accept an offer.
+    pub offer_ms: u64,
+    /// How often a worker shows it is alive.
+    pub heartbeat_ms: u64,
+    /// Longest input accepted at all.
+    pub max_input_bytes: u64,
+    /// Longest result kept within the record; longer ones become a preview and a reference.
+    pub max_inline_result_bytes: u64,
+    /// Time a call has when it names none.
+    pub default_timeout_ms: u64,
+    /// Longest time a call may ask for.
+    pub max_timeout_ms: u64,
+    /// How often due timers are looked for when nothing rings.
+    pub tick_ms: u64,
+    /// Most calls of one tenant that wait to be run; above it, new calls are refused.
+    pub max_queued_per_tenant: u64,
+    /// Most calls of one tenant that run at a time; 0 is no bound.
+    pub max_running_per_tenant: u64,
+    /// Calls of one tenant accepted per second by each scheduler process; 0 is no bound.
+    pub rate_per_tenant: u32,
+    /// Calls of one tenant accepted at once after a quiet time; a second's worth when 0.
+    pub rate_burst: u32,
+    /// How long an ended call is kept, with its inputs, log and result.
+    pub retention_seconds: u64,
+    /// Write ended calls to the object store before they are removed.
+    pub archive: bool,
+    /// How long an idempotency key is remembered after its call ended. Must be at least `retention_seconds` to have an
+    /// effect of its own.
+    pub idempotency_window_seconds: u64,
+    /// How long an approved call may wait before it is asked about again.
+    pub approval_valid_for_ms: u64,
+    /// Bounds of single tools. The first entry that fits a tool applies.
+    pub tools: Vec<ToolLimit>,
+    /// Share of a tenant among waiting tenants; 1 when it is not named.
+    pub weights: BTreeMap<String, u32>,
+}
+
+/// Bounds of some tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolLimit {
+    /// Name of the tool, or a pattern with `*` and `?`, e.g. `files.*`.
+    pub tool: String,
+    /// Most calls of one such tool that run at a time; 0 is no bound.
+    pub max_running: u64,
+    /// Calls of one such tool accepted per second by each scheduler process; 0 is no bound.
+    pub rate_per_s: u32,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            lease_ms: 15_000,
+            offer_ms: 5_000,
+            heartbeat_ms: 3_000,
+            max_input_bytes: 1024 * 1024,
+            max_inline_result_bytes: 64 * 1024,
+            default_timeout_ms: 30_000,
+            max_timeout_ms: 600_000,
+            tick_ms: 1_000,
+            max_queued_per_tenant: 10_000,
+            max_running_per_tenant: 0,
+            rate_per_tenant: 0,
+            rate_burst: 0,
+            retention_seconds: DAY_SECONDS,
+            archive: false,
+            idempotency_window_seconds: DAY_SECONDS,
+            approval_valid_for_ms: 60 * 60 * 1000,
+            tools: Vec::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+}
+
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+/// Longest time anything is kept: ten years.
+const MAX_KEPT_SECONDS: u64 = 3_650 * DAY_SECONDS;
+/// The largest share of one tenant.
+const MAX_WEIGHT: u32 = 1_000;
+
+impl Config {
+    pub(super) fn check_scheduler(&self) -> Result<(), ConfigError> {
+        let scheduler = &self.scheduler;
+        let kept = [
+            ("scheduler.retention_seconds", scheduler.retention_seconds),
+            ("scheduler.idempotency_window_seconds", scheduler.idempotency_window_seconds),
+        ];
+        for (key, value) in kept {
+            if !(1..=MAX_KEPT_SECONDS).contains(&value) {
+                return Err(ConfigError::value(key, format!("`{value}` is not between 1 and {MAX_KEPT_SECONDS}")));
+            }
+        }
+        for (index, limit) in scheduler.tools.iter().enumerate() {
+            if limit.tool.is_empty() {
+                let key = format!("scheduler.tools[{index}].tool");
+                return Err(ConfigError::value(&key, "must name a tool, or be a pattern such as `files.*`"));
+            }
+        }
+        for (tenant, weight) in &scheduler.weights {
+            let key = format!("scheduler.weights.{tenant}");
+            toolplane_records::ids::check_id(tenant).map_err(|rule| ConfigError::value(&key, rule.to_string()))?;
+            if !(1..=MAX_WEIGHT).contains(weight) {
+                return Err(ConfigError::value(&key, format!("`{weight}` is not between 1 and {MAX_WEIGHT}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! What an error of Redis says about the command that met it: the one table of that.
+
+use redis::{ErrorKind, RedisError, ServerErrorKind};
+use toolplane_store::StoreError;
+
+/// What became of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// It did nothing.
+    NoOp,
+    /// It did nothing, because another server is the one to ask: find it, and ask again.
+    Elsewhere,
+    /// It did nothing, because the server does not have the script: send its text.
+    NoScript,
+    /// It may have done all of it, or will still do it.
+    Ambiguous,
+    /// It ended in the middle, and what it had written stays.
+    Torn,
+}
+
+/// An error with its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) class: Class,
+    pub(crate) reason: String,
+}
+
+impl Failure {
+    /// An error in place of the answer to a command that was sent.
+    pub(crate) fn after(error: &RedisError) -> Self {
+        let reason = error.to_string();
+        // How Redis ends the message of a command that failed inside a script.
+        let broke_off = reason.contains("@user_script") || reason.contains("script: ");
+        let class = match error.code() {
+            // What else is met inside a script is met before its first write: full memory, a full disk, a new role.
+            Some("ERR" | "NOPERM") if broke_off => Class::Torn,
+            Some(code) => of_code(code),
+            None if error.is_connection_refusal() => Class::NoOp,
+            None => of_kind(error.kind()),
+        };
+        Self { class, reason }
+    }
+
+    /// Nothing was done, for this reason.
+    pub(crate) fn no_op(reason: impl Into<String>) -> Self {
+        Self { class: Class::NoOp, reason: reason.into() }
+    }
+
+    /// An answer that cannot be understood.
+    pub(crate) fn strange(reason: impl Into<String>) -> Self {
+        Self { class: Class::Ambiguous, reason: reason.into() }
+    }
+
+    /// True when the connection that met it should not be used again.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        matches!(self.class, Class::Ambiguous | Class::Elsewhere)
+    }
+}
+
+impl From<Failure> for StoreError {
+    /// The error of a call that was sent once; for reads, where a lost answer does no harm.
+    fn from(failure: Failure) -> Self {
+        match failure.class {
+            Class::Torn => Self::Corrupt { reason: failure.reason },
+            _ => Self::Unavailable { reason: failure.reason },
+        }
+    }
+}
+
+fn of_code(code: &str) -> Class {
+    match code {
+        "LOADING" | "MASTERDOWN" | "NOREPLICAS" | "MISCONF" | "OOM" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" => {
+            Class::NoOp
+        }
+        "MOVED" | "ASK" | "READONLY" => Class::Elsewhere,
+        "NOSCRIPT" => Class::NoScript,
+        // Refused for what it is.
+        "ERR" | "NOPERM" | "NOAUTH" | "WRONGPASS" | "CROSSSLOT" | "EXECABORT" | "NOTBUSY" | "NOSUB" | "DENIED" => {
+            Class::NoOp
+        }
+        // A command inside the script met a key of another type: the script ended there.
+        "WRONGTYPE" => Class::Torn,
+        _ => Class::Ambiguous,
+    }
+}
+
+fn of_kind(kind: ErrorKind) -> Class {
+    match kind {
+        // Found before anything was sent.
+        ErrorKind::AuthenticationFailed
+        | ErrorKind::InvalidClientConfig
+        | ErrorKind::Client
+        | ErrorKind::MasterNameNotFoundBySentinel
+        | ErrorKind::NoValidReplicasFoundBySentinel
+        | ErrorKind::EmptySentinelList
+        | ErrorKind::ClusterConnectionNotFound
+        | ErrorKind::RESP3NotSupported => Class::NoOp,
+        // Timeouts, resets, ends of connections, and answers that are cut or garbled.
+        ErrorKind::Io | ErrorKind::Parse | ErrorKind::UnexpectedReturnType | ErrorKind::Extension => Class::Ambiguous,
+        ErrorKind::Server(kind) => of_server(kind),
+        // Kinds of later versions: the safe guess.
+        _ => Class::Ambiguous,
+    }
+}
+
+fn of_server(kind: ServerErrorKind) -> Class {
+    match kind {
+        ServerErrorKind::BusyLoading
+        | ServerErrorKind::TryAgain
+        | ServerErrorKind::ClusterDown
+        | ServerErrorKind::MasterDown
+        | ServerErrorKind::ResponseError
+        | ServerErrorKind::ExecAbort
+        | ServerErrorKind::CrossSlot
+        | ServerErrorKind::NotBusy
+        | ServerErrorKind::NoSub
+        | ServerErrorKind::NoPerm => Class::NoOp,
+        ServerErrorKind::Moved | ServerErrorKind::Ask | ServerErrorKind::ReadOnly => Class::Elsewhere,
+        ServerErrorKind::NoScript => Class::NoScript,
+        _ => Class::Ambiguous,
+    }
+}
+
+#[cfg(test)]
+mod tests;

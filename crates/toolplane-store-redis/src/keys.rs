@@ -1,0 +1,123 @@
+//! What things are called in Redis. Every key begins with the namespace in braces, so all of them share one slot of a
+//! Redis Cluster and one commit can change any of them.
+//!
+//! | key | type | content |
+//! | --- | --- | --- |
+//! | `{ns}:r:<f>:<id>` | string | the record of a family with its version; families have one letter each |
+//! | `{ns}:r:<f>` | sorted set | the ids of the family, in byte order |
+//! | `{ns}:x:<index>` | sorted set | the members of an index |
+//! | `{ns}:x` | sorted set | the names of the indexes that have members |
+//! | `{ns}:s:<stream>` | list | the events of a stream, the first of them sequence 1 |
+//! | `{ns}:o:<id>` | string, expires | an operation that was named by its caller |
+//! | `{ns}:t:<16 bytes>` | string, expires | an operation that was not |
+//! | `{ns}:h` | channel | hints |
+
+use toolplane_store::{Family, RecordKey};
+
+/// The longest namespace, in bytes: it is part of every key.
+const MAX_NAMESPACE: usize = 32;
+
+/// The keys of one namespace.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    /// The keys below `namespace`, or what is wrong with that name.
+    pub(crate) fn new(namespace: &str) -> Result<Self, String> {
+        let fits = (1..=MAX_NAMESPACE).contains(&namespace.len());
+        if fits && namespace.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+            return Ok(Self { prefix: format!("{{{namespace}}}:") });
+        }
+        Err(format!("the namespace `{namespace}` must have 1 to {MAX_NAMESPACE} letters, digits, `-`, `_` or `.`"))
+    }
+
+    /// The ids of a family.
+    pub(crate) fn family(&self, family: Family) -> String {
+        format!("{}r:{}", self.prefix, letter(family))
+    }
+
+    /// One record.
+    pub(crate) fn record(&self, key: &RecordKey) -> String {
+        format!("{}r:{}:{}", self.prefix, letter(key.family), key.id)
+    }
+
+    /// The names of the indexes.
+    pub(crate) fn names(&self) -> String {
+        format!("{}x", self.prefix)
+    }
+
+    /// One index.
+    pub(crate) fn index(&self, index: &str) -> String {
+        format!("{}x:{index}", self.prefix)
+    }
+
+    /// One stream.
+    pub(crate) fn stream(&self, stream: &str) -> String {
+        format!("{}s:{stream}", self.prefix)
+    }
+
+    /// The memory of an operation its caller named.
+    pub(crate) fn operation(&self, id: &str) -> Vec<u8> {
+        format!("{}o:{id}", self.prefix).into_bytes()
+    }
+
+    /// The memory of a call whose caller did not name the operation.
+    pub(crate) fn call(&self, call: &[u8; 16]) -> Vec<u8> {
+        [self.prefix.as_bytes(), b"t:", call].concat()
+    }
+
+    /// The channel of the hints.
+    pub(crate) fn channel(&self) -> String {
+        format!("{}h", self.prefix)
+    }
+}
+
+// Part of every record's key, for good: a letter that was given away is never given to another family.
+fn letter(family: Family) -> char {
+    match family {
+        Family::Invocation => 'i',
+        Family::Payload => 'p',
+        Family::Plan => 'l',
+        Family::Result => 'r',
+        Family::Declaration => 'd',
+        Family::Surface => 's',
+        Family::Approval => 'a',
+        Family::Decision => 'e',
+        Family::Worker => 'w',
+        Family::Meta => 'm',
+        Family::Batch => 'b',
+        Family::LockDomain => 'k',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use toolplane_store::{Family, RecordKey};
+
+    use super::{Keys, letter};
+
+    #[test]
+    fn every_key_is_below_the_namespace_and_no_two_meet() {
+        let keys = Keys::new("ns").unwrap();
+        let record = keys.record(&RecordKey::new(Family::Invocation, "x"));
+        let mut all = BTreeSet::from([record, keys.names(), keys.index("x"), keys.stream("x"), keys.channel()]);
+        all.extend(Family::ALL.map(|family| keys.family(family)));
+        assert_eq!(all.len(), 5 + Family::ALL.len());
+        assert!(all.iter().all(|key| key.starts_with("{ns}:")), "{all:?}");
+        assert_eq!(keys.operation("x"), b"{ns}:o:x");
+        assert!(keys.call(&[7; 16]).starts_with(b"{ns}:t:"));
+        let letters: BTreeSet<_> = Family::ALL.map(letter).into();
+        assert_eq!(letters.len(), Family::ALL.len());
+    }
+
+    #[test]
+    fn namespaces_that_would_break_the_slot_are_refused() {
+        for bad in ["", "a b", "{a}", "a:b", "é", &"x".repeat(33)] {
+            assert!(Keys::new(bad).is_err(), "{bad}");
+        }
+    }
+}

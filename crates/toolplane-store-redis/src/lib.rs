@@ -1,0 +1,40 @@
+//! The durable store of many processes: Redis 7.0 or newer, standalone, behind sentinels, or a Redis Cluster.
+//!
+//! Every commit is one Lua script, so it is atomic; every key carries the namespace as its hash tag, so it lies in one
+//! slot and on one primary. All callers of a process share one connection to that primary. An answer that is lost is
+//! asked for again under the same name until it is certain, and a call that came late is refused.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | what is called how in Redis | `keys` |
+//! | the scripts | `scripts/*.lua`, each with its keys, arguments and replies |
+//! | what an error means for its command | `failure` |
+//! | finding and checking the primary | `connector`, `facts` |
+//! | waiting for replicas | `barrier` |
+//!
+//! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
+
+mod barrier;
+mod clock;
+mod connector;
+mod contract;
+mod facts;
+mod failure;
+mod hints;
+mod keys;
+mod link;
+mod open_error;
+mod options;
+mod pulse;
+mod reply;
+mod request;
+mod scripts;
+mod standing;
+mod stats;
+mod store;
+mod value;
+
+pub use open_error::OpenError;
+pub use options::{RedisOptions, Secret, Servers, TlsFiles};
+pub use stats::Stats;
+pub use store::RedisStore;

@@ -1,0 +1,129 @@
+//! The second connection: hints come in on it, and the clock and the state of the server are read on it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis::aio::MultiplexedConnection;
+use redis::{PushInfo, PushKind, Value};
+use tokio::sync::Notify;
+
+use crate::clock::ServerClock;
+use crate::connector::Connector;
+use crate::facts;
+use crate::hints::Inbox;
+use crate::open_error::OpenError;
+use crate::reply;
+use crate::standing::Standing;
+
+/// How often the clock is read.
+const BEAT: Duration = Duration::from_millis(500);
+/// After how many beats the server's settings are looked at again: somebody may change them while it runs.
+const BEATS_TO_LOOK: u32 = 10;
+/// How long to wait before connecting again, at first and at most.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// What the pulse keeps up to date.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    pub(crate) connector: Arc<Connector>,
+    pub(crate) standing: Arc<Standing>,
+    pub(crate) clock: Arc<ServerClock>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) channel: String,
+}
+
+/// A connection with its subscription.
+#[derive(Debug)]
+pub(crate) struct Beating {
+    connection: MultiplexedConnection,
+    ended: Arc<Notify>,
+}
+
+impl Pulse {
+    /// Connects, subscribes and reads the clock for the first time.
+    pub(crate) async fn start(&self) -> Result<Beating, OpenError> {
+        let ended = Arc::new(Notify::new());
+        let (inbox, notify) = (Arc::clone(&self.inbox), Arc::clone(&ended));
+        let pushed = move |message: PushInfo| match message.kind {
+            PushKind::Message | PushKind::SMessage => {
+                // The channel, then the message.
+                if let Ok(bytes) = reply::bytes(message.data.into_iter().nth(1)) {
+                    inbox.receive(bytes);
+                }
+            }
+            PushKind::Disconnection => notify.notify_one(),
+            _ => {}
+        };
+        let (mut connection, facts) = self.connector.primary(Some(Box::new(pushed))).await?;
+        self.standing.found(&facts);
+        let subscribe = if self.connector.is_cluster() { "SSUBSCRIBE" } else { "SUBSCRIBE" };
+        let command = redis::cmd(subscribe).arg(&self.channel).to_owned();
+        let subscribed = connection.send_packed_command(&command).await.and_then(Value::extract_error);
+        subscribed.map_err(|error| OpenError::of(&error))?;
+        let mut beating = Beating { connection, ended };
+        self.beat(&mut beating).await?;
+        Ok(beating)
+    }
+
+    /// Beats until it is dropped, and starts over when the connection ends.
+    pub(crate) async fn run(self, mut beating: Beating) {
+        loop {
+            let reason = self.beat_on(&mut beating).await;
+            tracing::warn!(%reason, "lost the connection for hints and the clock");
+            let mut pause = PAUSE.0;
+            beating = loop {
+                tokio::time::sleep(pause).await;
+                match self.start().await {
+                    Ok(beating) => break beating,
+                    Err(error) => tracing::debug!(%error, "still no connection for hints and the clock"),
+                }
+                pause = (pause * 2).min(PAUSE.1);
+            };
+            tracing::info!("hints and the clock are back");
+        }
+    }
+
+    async fn beat_on(&self, beating: &mut Beating) -> OpenError {
+        for beats in 1_u32.. {
+            let ended = Arc::clone(&beating.ended);
+            tokio::select! {
+                () = tokio::time::sleep(BEAT) => {}
+                () = ended.notified() => return OpenError::Unreachable { reason: "the connection ended".to_owned() },
+            }
+            if let Err(error) = self.beat(beating).await {
+                return error;
+            }
+            if beats.is_multiple_of(BEATS_TO_LOOK) {
+                match facts::inspect(&mut beating.connection, &self.connector.options).await {
+                    Ok(facts) => self.standing.found(&facts),
+                    Err(error) => return error,
+                }
+            }
+        }
+        OpenError::Unreachable { reason: "the beats are counted out".to_owned() }
+    }
+
+    async fn beat(&self, beating: &mut Beating) -> Result<(), OpenError> {
+        let refused = |error: redis::RedisError| OpenError::of(&error);
+        let sent = Instant::now();
+        let mut pipeline = redis::pipe();
+        pipeline.cmd("TIME").cmd("ROLE");
+        let (time, role): (Value, Value) = pipeline.query_async(&mut beating.connection).await.map_err(refused)?;
+        let received = Instant::now();
+        // A primary that lost its place still answers, but nobody publishes there any more.
+        let name = match role {
+            Value::Array(fields) => fields.into_iter().next(),
+            _ => None,
+        };
+        if reply::bytes(name).ok().as_deref() != Some(b"master") {
+            return Err(OpenError::NotPrimary);
+        }
+        let strange = |_| OpenError::Unreachable { reason: "the server does not tell the time".to_owned() };
+        let mut parts = reply::list(time).map_err(strange)?.into_iter();
+        let seconds = reply::number(parts.next()).map_err(strange)?;
+        let micros = reply::number(parts.next()).map_err(strange)?;
+        let since_epoch = i64::try_from(seconds.saturating_mul(1_000_000).saturating_add(micros)).unwrap_or(i64::MAX);
+        self.clock.read(since_epoch, sent, received);
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! From the answer of a script to what it means.
+
+use redis::Value;
+use toolplane_store::{Commit, CommitOutcome, EventPage, IndexEntry, StoreError, Versioned};
+
+use crate::failure::Failure;
+use crate::request::CallId;
+use crate::value;
+
+/// What the script of a commit answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// Done now, or by an earlier attempt of the same call.
+    Applied,
+    /// The commit's own answer.
+    Outcome(Result<CommitOutcome, StoreError>),
+    /// A later attempt was answered before this one came.
+    TooLate,
+}
+
+/// Reads the answer to `commit`, sent as a part of `call`.
+pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId) -> Result<Judged, Failure> {
+    let mut fields = match answer {
+        Value::Int(0) => return Ok(Judged::Applied),
+        Value::Array(fields) => fields.into_iter(),
+        other => return Err(strange(&other)),
+    };
+    match number(fields.next())? {
+        1 if bytes(fields.next())? == call => Ok(Judged::Applied),
+        1 => Ok(Judged::Outcome(Ok(CommitOutcome::Replayed))),
+        2 => lost(fields, commit),
+        3 => {
+            let at = position(fields.next())?;
+            let bound = commit.bounds.get(at).ok_or_else(|| Failure::strange("a bound that was not asked for"))?;
+            Ok(Judged::Outcome(Ok(CommitOutcome::Full { index: bound.index.clone() })))
+        }
+        4 => {
+            let at = position(fields.next())?;
+            let append = commit.events.get(at).ok_or_else(|| Failure::strange("an append that was not asked for"))?;
+            let expected = number(fields.next())?;
+            let (stream, offered) = (append.stream.clone(), append.first_seq);
+            Ok(Judged::Outcome(Err(StoreError::SequenceGap { stream, expected, offered })))
+        }
+        5 => Ok(Judged::TooLate),
+        other => Err(Failure::strange(format!("the script answered {other}"))),
+    }
+}
+
+fn lost(mut fields: impl Iterator<Item = Value>, commit: &Commit) -> Result<Judged, Failure> {
+    let mut current = Vec::new();
+    while let Some(at) = fields.next() {
+        let compare = commit.compare.get(position(Some(at))?);
+        let (key, _) = compare.ok_or_else(|| Failure::strange("a compare that was not asked for"))?;
+        match value::record(bytes(fields.next())?) {
+            Ok(found) => current.push((key.clone(), found)),
+            Err(error) => return Ok(Judged::Outcome(Err(error))),
+        }
+    }
+    Ok(Judged::Outcome(Ok(CommitOutcome::Lost { current })))
+}
+
+/// One record, or none.
+pub(crate) fn record(answer: Value) -> Result<Option<Versioned>, StoreError> {
+    match answer {
+        Value::Nil => Ok(None),
+        other => value::record(bytes(Some(other))?),
+    }
+}
+
+/// The answer to a command that lists things.
+pub(crate) fn list(answer: Value) -> Result<Vec<Value>, Failure> {
+    match answer {
+        Value::Array(values) => Ok(values),
+        other => Err(strange(&other)),
+    }
+}
+
+/// Members with their scores.
+pub(crate) fn entries(answer: Value) -> Result<Vec<IndexEntry>, StoreError> {
+    let mut fields = list(answer)?.into_iter();
+    let mut entries = Vec::with_capacity(fields.len() / 2);
+    while let Some(member) = fields.next() {
+        entries.push(IndexEntry { member: text(member)?, score: number(fields.next())? });
+    }
+    Ok(entries)
+}
+
+/// A page of a stream that was asked for from `first` on.
+pub(crate) fn events(answer: Value, first: u64) -> Result<EventPage, StoreError> {
+    let mut fields = list(answer)?.into_iter();
+    let head_seq = number(fields.next())?;
+    let stored = list(fields.next().unwrap_or_default())?;
+    let numbered = stored.into_iter().zip(0_u64..);
+    let events = numbered.map(|(event, at)| Ok((first.saturating_add(at), value::unpack(bytes(Some(event))?)?)));
+    Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })
+}
+
+/// Records with their ids.
+pub(crate) fn records(answer: Value) -> Result<Vec<(String, Versioned)>, StoreError> {
+    let mut fields = list(answer)?.into_iter();
+    let mut records = Vec::with_capacity(fields.len() / 2);
+    while let Some(id) = fields.next() {
+        let id = text(id)?;
+        let Some(found) = record(fields.next().unwrap_or_default())? else {
+            return Err(StoreError::Corrupt { reason: format!("`{id}` is listed and has no record") });
+        };
+        records.push((id, found));
+    }
+    Ok(records)
+}
+
+/// A number, as an integer or in digits.
+pub(crate) fn number(field: Option<Value>) -> Result<u64, Failure> {
+    match &field {
+        Some(Value::Int(number)) => u64::try_from(*number).ok(),
+        Some(Value::BulkString(digits)) => std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()),
+        _ => None,
+    }
+    .ok_or_else(|| Failure::strange(format!("a number was expected, not {field:?}")))
+}
+
+/// A text.
+pub(crate) fn text(field: Value) -> Result<String, Failure> {
+    String::from_utf8(bytes(Some(field))?).map_err(|_| Failure::strange("a text is not UTF-8"))
+}
+
+/// Raw bytes.
+pub(crate) fn bytes(field: Option<Value>) -> Result<Vec<u8>, Failure> {
+    match field {
+        Some(Value::BulkString(bytes)) => Ok(bytes),
+        Some(Value::SimpleString(text)) => Ok(text.into_bytes()),
+        Some(Value::VerbatimString { text, .. }) => Ok(text.into_bytes()),
+        other => Err(strange(&other.unwrap_or_default())),
+    }
+}
+
+// Scripts count from 1.
+fn position(field: Option<Value>) -> Result<usize, Failure> {
+    let at = number(field)?.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+    at.ok_or_else(|| Failure::strange("a position below 1"))
+}
+
+fn strange(value: &Value) -> Failure {
+    // What was answered may hold a caller's data, so only its kind is told.
+    let kind = match value {
+        Value::Nil => "nothing",
+        Value::Int(_) => "a number",
+        Value::BulkString(_) | Value::SimpleString(_) => "a text",
+        Value::Array(_) => "a list",
+        _ => "something else",
+    };
+    Failure::strange(format!("an answer that does not fit: {kind}"))
+}

@@ -1,0 +1,125 @@
+//! From a commit to the call of its script; the script's header says what goes where.
+
+use redis::Cmd;
+use toolplane_store::commit::OPERATION_MEMORY_MILLIS;
+use toolplane_store::{Commit, Expect, IndexOp, RecordKey, Write};
+
+use crate::hints;
+use crate::keys::Keys;
+use crate::scripts::{By, COMMIT, ESSENTIAL_COMMIT};
+use crate::value::pack;
+
+/// For how long a call is remembered whose operation has no name: longer than it is repeated, and than an attempt of it
+/// can wait in a socket.
+const CALL_MEMORY_MILLIS: i64 = 15_000;
+
+/// What names one call of `commit`, over all its attempts.
+pub(crate) type CallId = [u8; 16];
+
+/// Who publishes, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Publisher {
+    /// What hints of this process begin with.
+    pub(crate) sender: [u8; 16],
+    /// `PUBLISH`, or `SPUBLISH` where only the nodes of the slot shall hear it.
+    pub(crate) command: &'static str,
+}
+
+/// The call that asks for `commit`.
+pub(crate) fn encode(
+    commit: &Commit,
+    keys: &Keys,
+    publisher: &Publisher,
+    (call, attempt): (&CallId, u32),
+    by: By,
+) -> Cmd {
+    let script = if commit.essential { &ESSENTIAL_COMMIT } else { &COMMIT };
+    let mut command = script.call(by, count_keys(commit));
+    name_keys(&mut command, commit, keys, call);
+    name_counts(&mut command, commit, call, attempt);
+    if commit.hints.is_empty() {
+        command.arg("").arg("").arg("");
+    } else {
+        command.arg(publisher.command).arg(keys.channel()).arg(hints::pack(&publisher.sender, &commit.hints));
+    }
+    name_changes(&mut command, commit);
+    command
+}
+
+fn count_keys(commit: &Commit) -> usize {
+    2 + commit.compare.len()
+        + commit.bounds.len()
+        + 2 * commit.writes.len()
+        + commit.index.len()
+        + commit.events.len()
+        + commit.forget.len()
+}
+
+fn name_keys(command: &mut Cmd, commit: &Commit, keys: &Keys, call: &CallId) {
+    command.arg(keys.names());
+    match &commit.operation_id {
+        Some(id) => command.arg(keys.operation(id)),
+        None => command.arg(keys.call(call)),
+    };
+    let record = |key: &RecordKey| keys.record(key);
+    for (key, _) in &commit.compare {
+        command.arg(record(key));
+    }
+    for bound in &commit.bounds {
+        command.arg(keys.index(&bound.index));
+    }
+    for write in &commit.writes {
+        command.arg(record(write.key())).arg(keys.family(write.key().family));
+    }
+    for op in &commit.index {
+        command.arg(keys.index(op.target().0));
+    }
+    for append in &commit.events {
+        command.arg(keys.stream(&append.stream));
+    }
+    for stream in &commit.forget {
+        command.arg(keys.stream(stream));
+    }
+}
+
+fn name_counts(command: &mut Cmd, commit: &Commit, call: &CallId, attempt: u32) {
+    let keep = if commit.operation_id.is_some() { OPERATION_MEMORY_MILLIS } else { CALL_MEMORY_MILLIS };
+    command.arg(&call[..]).arg(attempt).arg(keep);
+    command.arg(commit.compare.len()).arg(commit.bounds.len()).arg(commit.writes.len());
+    command.arg(commit.index.len()).arg(commit.events.len()).arg(commit.forget.len());
+}
+
+fn name_changes(command: &mut Cmd, commit: &Commit) {
+    for (_, expect) in &commit.compare {
+        command.arg(match expect {
+            Expect::Absent => 0,
+            // No record has version 0, and none gets beyond what a double holds: such a compare is lost.
+            Expect::Version(0) => u64::MAX,
+            Expect::Version(version) => *version,
+        });
+    }
+    for bound in &commit.bounds {
+        command.arg(bound.below);
+    }
+    for write in &commit.writes {
+        match write {
+            Write::Put { bytes, .. } => command.arg(pack(bytes)),
+            Write::Delete { .. } => command.arg(""),
+        };
+    }
+    for op in &commit.index {
+        match op {
+            IndexOp::Put { index, score, member } => command.arg(index).arg(*score).arg(member),
+            IndexOp::Remove { index, member } => command.arg(index).arg("").arg(member),
+        };
+    }
+    for append in &commit.events {
+        command.arg(append.first_seq).arg(append.events.len());
+        for event in &append.events {
+            command.arg(pack(event));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

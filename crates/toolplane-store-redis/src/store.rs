@@ -1,0 +1,224 @@
+//! The store itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, Value};
+use tokio_util::task::AbortOnDropHandle;
+use toolplane_store::{Commit, CommitOutcome, Durability, StoreError};
+use uuid::Uuid;
+
+use crate::barrier::Barrier;
+use crate::clock::ServerClock;
+use crate::connector::Connector;
+use crate::failure::{Class, Failure};
+use crate::hints::Inbox;
+use crate::keys::Keys;
+use crate::link::Link;
+use crate::open_error::OpenError;
+use crate::options::RedisOptions;
+use crate::pulse::Pulse;
+use crate::reply::{self, Judged};
+use crate::request::{self, CallId, Publisher};
+use crate::scripts::By;
+use crate::standing::Standing;
+use crate::stats::{Counters, Stats};
+
+/// The pause before a commit is repeated, at first and at most.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+/// How often another server is asked when the first one says that it is not the one.
+const MOVES: u32 = 3;
+
+/// The cluster's state in Redis, shared by every process that opens the same namespace.
+///
+/// Cheap to clone; all clones are one store. Needs a Tokio runtime, on which it reads the server's clock twice a second
+/// until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct RedisStore {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    keys: Keys,
+    publisher: Publisher,
+    calls: AtomicU64,
+    patience: Duration,
+    link: Link,
+    barrier: Option<Barrier>,
+    clock: Arc<ServerClock>,
+    inbox: Arc<Inbox>,
+    standing: Arc<Standing>,
+    counters: Arc<Counters>,
+    _pulse: AbortOnDropHandle<()>,
+}
+
+impl RedisStore {
+    /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0.
+    pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
+        let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        let connector = Arc::new(Connector::new(options, &keys)?);
+        let (standing, counters) = (Arc::new(Standing::unknown()), Arc::new(Counters::default()));
+        let command = if connector.is_cluster() { "SPUBLISH" } else { "PUBLISH" };
+        let publisher = Publisher { sender: Uuid::new_v4().into_bytes(), command };
+        let (clock, inbox) = (Arc::new(ServerClock::default()), Arc::new(Inbox::new(publisher.sender)));
+        let pulse = Pulse {
+            connector: Arc::clone(&connector),
+            standing: Arc::clone(&standing),
+            clock: Arc::clone(&clock),
+            inbox: Arc::clone(&inbox),
+            channel: keys.channel(),
+        };
+        let beating = pulse.start().await?;
+        let waits = connector.options.replicas > 0;
+        let inner = Inner {
+            keys,
+            publisher,
+            calls: AtomicU64::new(0),
+            patience: connector.options.command_timeout * 2,
+            link: Link::new(Arc::clone(&connector), Arc::clone(&standing), Arc::clone(&counters)),
+            barrier: waits.then(|| Barrier::start(&connector, &standing, &counters)),
+            clock,
+            inbox,
+            standing,
+            counters,
+            _pulse: AbortOnDropHandle::new(tokio::spawn(pulse.run(beating))),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What the store did so far.
+    pub fn stats(&self) -> Stats {
+        self.inner.counters.read()
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.inner.keys
+    }
+
+    pub(crate) fn clock(&self) -> &ServerClock {
+        &self.inner.clock
+    }
+
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inner.inbox
+    }
+
+    pub(crate) fn standing(&self) -> Durability {
+        self.inner.standing.durability()
+    }
+
+    /// Sends a commit, and the same one again for as long as it is unknown what became of it.
+    pub(crate) async fn settle(&self, commit: Commit) -> Result<CommitOutcome, StoreError> {
+        commit.validate()?;
+        Counters::add(&self.inner.counters.commits);
+        let call = self.next_call();
+        let end = Instant::now() + self.inner.patience;
+        let (mut attempt, mut moves, mut pause) = (1, 0, PAUSE.0);
+        // What was met when an attempt went out and no answer came: from then on only an answer is an end.
+        let mut doubt: Option<String> = None;
+        loop {
+            let failure = match self.attempt(&commit, (&call, attempt)).await {
+                Ok(Judged::Applied) => return Ok(CommitOutcome::Applied),
+                Ok(Judged::Outcome(outcome)) => return outcome,
+                // The attempt that was answered instead is this call's own, so its answer would have ended the call.
+                Ok(Judged::TooLate) => Failure::strange("a later attempt was answered first"),
+                Err(failure) => failure,
+            };
+            let met = failure.reason.clone();
+            match failure.class {
+                Class::Torn => {
+                    tracing::error!(reason = %failure.reason, "a commit broke off in the middle");
+                    return Err(StoreError::Corrupt { reason: failure.reason });
+                }
+                Class::Elsewhere if moves < MOVES => moves += 1,
+                Class::NoOp | Class::Elsewhere | Class::NoScript if doubt.is_none() => return Err(failure.into()),
+                Class::NoOp | Class::Elsewhere | Class::NoScript => {}
+                Class::Ambiguous => drop(doubt.get_or_insert(failure.reason)),
+            }
+            if Instant::now() + pause >= end {
+                let first = doubt.unwrap_or_else(|| "the primary keeps moving".to_owned());
+                return Err(StoreError::OutcomeUnknown { reason: format!("{first}; at last: {met}") });
+            }
+            Counters::add(&self.inner.counters.repeats);
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE.1);
+            attempt += 1;
+        }
+    }
+
+    // The sender and a count: as unique as the sender, and cheaper than drawing again.
+    fn next_call(&self) -> CallId {
+        let count = self.inner.calls.fetch_add(1, Ordering::Relaxed);
+        u128::from_be_bytes(self.inner.publisher.sender).wrapping_add(u128::from(count)).to_be_bytes()
+    }
+
+    async fn attempt(&self, commit: &Commit, (call, attempt): (&CallId, u32)) -> Result<Judged, Failure> {
+        let encode = |by| request::encode(commit, &self.inner.keys, &self.inner.publisher, (call, attempt), by);
+        reply::judged(self.run(&encode, self.inner.barrier.as_ref()).await?, commit, call)
+    }
+
+    /// Runs a script that only reads.
+    pub(crate) async fn read_script(&self, encode: &(dyn Fn(By) -> Cmd + Sync)) -> Result<Value, Failure> {
+        let mut patience = Patience::new(&self.inner);
+        loop {
+            let answer = self.run(encode, None).await;
+            if !patience.allows_another(&answer).await {
+                return answer;
+            }
+        }
+    }
+
+    /// Runs a command that only reads.
+    pub(crate) async fn read(&self, command: &Cmd) -> Result<Value, Failure> {
+        let mut patience = Patience::new(&self.inner);
+        loop {
+            let answer = self.inner.link.ask(command).await;
+            if !patience.allows_another(&answer).await {
+                return answer;
+            }
+        }
+    }
+
+    async fn run(&self, encode: &(dyn Fn(By) -> Cmd + Sync), barrier: Option<&Barrier>) -> Result<Value, Failure> {
+        Counters::add(&self.inner.counters.scripts);
+        let mut by = By::Digest;
+        loop {
+            let command = encode(by);
+            let answer = match barrier {
+                Some(barrier) => barrier.ask(command).await,
+                None => self.inner.link.ask(&command).await,
+            };
+            match answer {
+                Err(failure) if failure.class == Class::NoScript && by == By::Digest => by = By::Text,
+                other => return other,
+            }
+        }
+    }
+}
+
+/// How long a read goes on when answers are lost: reading twice does no harm.
+struct Patience<'a> {
+    inner: &'a Inner,
+    end: Instant,
+    pause: Duration,
+}
+
+impl<'a> Patience<'a> {
+    fn new(inner: &'a Inner) -> Self {
+        Self { inner, end: Instant::now() + inner.patience, pause: PAUSE.0 }
+    }
+
+    /// Waits a little and says yes when the answer was lost and there is time.
+    async fn allows_another(&mut self, answer: &Result<Value, Failure>) -> bool {
+        let lost = answer.as_ref().is_err_and(Failure::is_of_connection);
+        if !lost || Instant::now() + self.pause >= self.end {
+            return false;
+        }
+        Counters::add(&self.inner.counters.repeats);
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(PAUSE.1);
+        true
+    }
+}

@@ -1,0 +1,26 @@
+//! The store on real Redis servers, as its users see it.
+
+#[cfg(test)]
+#[path = "store/access.rs"]
+mod access;
+#[cfg(test)]
+#[path = "store/conformance.rs"]
+mod conformance;
+#[cfg(test)]
+#[path = "store/faults.rs"]
+mod faults;
+#[cfg(test)]
+#[path = "store/groups.rs"]
+mod groups;
+#[cfg(test)]
+#[path = "store/hints.rs"]
+mod hints;
+#[cfg(test)]
+#[path = "store/memory.rs"]
+mod memory;
+#[cfg(test)]
+#[path = "store/restarts.rs"]
+mod restarts;
+#[cfg(test)]
+#[path = "store/support.rs"]
+mod support;

@@ -1,0 +1,240 @@
+//! A cluster of many processes as a plan: which roles, how many of each, on which store, and how each is started.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+use crate::redis::RedisOptions;
+use crate::{Problem, binary, ports};
+
+/// What a cluster of many processes consists of.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Schedulers; more than one need a shared store.
+    pub schedulers: usize,
+    /// Executors, each a worker of its own.
+    pub executors: usize,
+    /// Where schedulers keep calls.
+    pub store: Store,
+    /// How a Redis server of the cluster's own is started.
+    pub redis: RedisOptions,
+    /// The configuration of every process as TOML, without listeners, folders, peers and store, which the kit chooses.
+    pub config: String,
+    /// Further environment of every process, e.g. overrides of the configuration.
+    pub environment: Vec<(String, String)>,
+    /// Where the cluster keeps everything; a temporary folder that is removed at the end when absent.
+    pub folder: Option<PathBuf>,
+}
+
+/// Where schedulers keep calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// Inside the one scheduler.
+    Embedded,
+    /// In a Redis server of the cluster's own, started as [`Layout::redis`] says.
+    Redis,
+    /// In the Redis server at this URL, e.g. `redis://127.0.0.1:6400`.
+    RedisAt(String),
+}
+
+/// The roles of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleName {
+    /// Declarations, surfaces, search.
+    Surface,
+    /// Rules and approvals.
+    Permission,
+    /// Calls, queue, results.
+    Scheduler,
+    /// Runs tools.
+    Executor,
+}
+
+impl RoleName {
+    /// The word `toolplane serve --role` knows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Surface => "surface",
+            Self::Permission => "permission",
+            Self::Scheduler => "scheduler",
+            Self::Executor => "executor",
+        }
+    }
+}
+
+/// One process of a cluster: everything needed to start it, again and again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its name: `surface`, `permission`, `scheduler-1`, `executor-2`, ... An executor's is also its worker's id.
+    pub name: String,
+    /// What it does.
+    pub role: RoleName,
+    /// Where it listens on the loopback address; executors do not.
+    pub port: Option<u16>,
+    /// Its folder: state and log.
+    pub folder: PathBuf,
+    /// Its configuration file.
+    pub config: PathBuf,
+    /// Its environment beyond that of the caller.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Member {
+    /// Where it listens, as a URL.
+    pub fn endpoint(&self) -> Option<String> {
+        self.port.map(url)
+    }
+
+    /// Everything it wrote so far, over all starts.
+    pub fn log_file(&self) -> PathBuf {
+        self.folder.join("toolplane.log")
+    }
+
+    /// The command that starts it.
+    pub fn command(&self) -> Result<Command, Problem> {
+        let mut command = Command::new(binary::toolplane()?);
+        command.current_dir(&self.folder).arg("serve").args(["--role", self.role.as_str()]);
+        command.arg("--config").arg(&self.config);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        Ok(command)
+    }
+}
+
+fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+impl Layout {
+    /// A surface, a permission service, and so many schedulers and executors, with this configuration, on the embedded
+    /// store.
+    pub fn new(schedulers: usize, executors: usize, config: impl Into<String>) -> Self {
+        Self {
+            schedulers,
+            executors,
+            store: Store::Embedded,
+            redis: RedisOptions::default(),
+            config: config.into(),
+            environment: Vec::new(),
+            folder: None,
+        }
+    }
+
+    /// The same on another store.
+    #[must_use]
+    pub fn on(mut self, store: Store) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// The same with a variable more in the environment of every process.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same in this folder, which stays.
+    #[must_use]
+    pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Writes the configuration below `folder`, makes the folders, chooses free ports, and says which processes there
+    /// are: whoever is asked comes before whoever asks. A Redis server of the cluster's own must have become a
+    /// [`Store::RedisAt`] by now.
+    pub fn members(&self, folder: &Path) -> Result<Vec<Member>, Problem> {
+        if self.schedulers > 1 && self.store == Store::Embedded {
+            return Err(Problem::Missing("a shared store: several schedulers cannot use the embedded one".to_owned()));
+        }
+        if self.store == Store::Redis {
+            return Err(Problem::Missing("the address of the Redis server".to_owned()));
+        }
+        let config = folder.join("toolplane.toml");
+        for shared in [folder.to_owned(), folder.join("objects"), folder.join("workspace")] {
+            std::fs::create_dir_all(&shared).map_err(Problem::file(&shared))?;
+        }
+        std::fs::write(&config, &self.config).map_err(Problem::file(&config))?;
+        let mut members = vec![self.member(folder, "surface", RoleName::Surface)];
+        members.push(self.member(folder, "permission", RoleName::Permission));
+        for number in 1..=self.schedulers {
+            members.push(self.member(folder, &format!("scheduler-{number}"), RoleName::Scheduler));
+        }
+        for number in 1..=self.executors {
+            members.push(self.member(folder, &format!("executor-{number}"), RoleName::Executor));
+        }
+        let peers = peers(&members);
+        for member in &mut members {
+            std::fs::create_dir_all(&member.folder).map_err(Problem::file(&member.folder))?;
+            member.environment.extend(peers.clone());
+            member.environment.extend(self.environment.clone());
+        }
+        Ok(members)
+    }
+
+    fn member(&self, folder: &Path, name: &str, role: RoleName) -> Member {
+        let own = folder.join(name);
+        let port = (role != RoleName::Executor).then(ports::free);
+        let text = |path: PathBuf| path.display().to_string();
+        let mut environment = vec![
+            ("TOOLPLANE__SERVER__DATA_DIR".to_owned(), text(own.clone())),
+            ("TOOLPLANE__OBJECTS__PATH".to_owned(), text(folder.join("objects"))),
+            ("TOOLPLANE__EXECUTOR__WORKSPACE".to_owned(), text(folder.join("workspace"))),
+            ("TOOLPLANE__EXECUTOR__WORKER_ID".to_owned(), name.to_owned()),
+        ];
+        if let Some(port) = port {
+            environment.push(("TOOLPLANE__SERVER__LISTEN".to_owned(), format!("127.0.0.1:{port}")));
+        }
+        if let (RoleName::Scheduler, Store::RedisAt(url)) = (role, &self.store) {
+            environment.push(("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()));
+            environment.push(("TOOLPLANE__STORE__REDIS__URL".to_owned(), url.clone()));
+        }
+        let config = folder.join("toolplane.toml");
+        Member { name: name.to_owned(), role, port, folder: own, config, environment }
+    }
+}
+
+/// Where everybody finds everybody.
+fn peers(members: &[Member]) -> Vec<(String, String)> {
+    let of = |role: RoleName| {
+        let urls = members.iter().filter(|member| member.role == role).filter_map(Member::endpoint);
+        let quoted: Vec<String> = urls.map(|url| format!("\"{url}\"")).collect();
+        (format!("TOOLPLANE__PEERS__{}", role.as_str().to_uppercase()), format!("[{}]", quoted.join(",")))
+    };
+    [RoleName::Surface, RoleName::Permission, RoleName::Scheduler].map(of).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_knows_everybody_and_has_a_place_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::RedisAt("redis://127.0.0.1:1".to_owned());
+        let members = Layout::new(2, 2, "").on(store).env("X", "1").members(folder.path()).unwrap();
+        let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+        assert_eq!(names, ["surface", "permission", "scheduler-1", "scheduler-2", "executor-1", "executor-2"]);
+        let value = |member: &Member, name: &str| {
+            member.environment.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+        };
+        let schedulers = format!("[\"{}\",\"{}\"]", members[2].endpoint().unwrap(), members[3].endpoint().unwrap());
+        for member in &members {
+            assert_eq!(value(member, "TOOLPLANE__PEERS__SCHEDULER"), Some(schedulers.clone()), "{}", member.name);
+            assert_eq!(value(member, "X").as_deref(), Some("1"));
+            assert_eq!(member.port.is_some(), member.role != RoleName::Executor);
+            let on_redis = value(member, "TOOLPLANE__STORE__BACKEND").is_some();
+            assert_eq!(on_redis, member.role == RoleName::Scheduler, "only schedulers know the store");
+            assert!(member.folder.is_dir());
+        }
+        assert_eq!(value(&members[4], "TOOLPLANE__EXECUTOR__WORKER_ID").as_deref(), Some("executor-1"));
+    }
+
+    #[test]
+    fn two_schedulers_need_a_shared_store() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Layout::new(2, 1, "").members(folder.path()).is_err());
+    }
+}

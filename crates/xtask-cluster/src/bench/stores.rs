@@ -1,0 +1,122 @@
+//! The stores benches run on, as a cluster has them: the embedded one on disk, or a Redis server that syncs every write.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolplane_store::{Commit, CommitOutcome, Store, StoreError};
+use toolplane_store_embedded::EmbeddedStore;
+use toolplane_store_redis::{RedisOptions, RedisStore};
+use toolplane_testkit::process::Process;
+use toolplane_testkit::{Problem, layout, ports};
+
+use crate::redis::Redis;
+
+/// The stores there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StoreName {
+    /// Inside the process.
+    Embedded,
+    /// Redis, with `appendfsync always`.
+    Redis,
+}
+
+impl StoreName {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+            Self::Redis => "redis",
+        }
+    }
+}
+
+/// A place for stores of one kind.
+pub(super) struct Stores {
+    folder: PathBuf,
+    redis: Option<(Redis, Process)>,
+}
+
+impl Stores {
+    /// An empty place; a Redis server runs as long as it lives.
+    pub(super) async fn start(name: StoreName) -> Result<Self, Problem> {
+        let folder = super::folder("store")?;
+        if name == StoreName::Embedded {
+            return Ok(Self { folder, redis: None });
+        }
+        let redis = Redis { port: ports::free(), folder: folder.clone() };
+        let mut process = Process::start("redis-server", &mut redis.command(), &redis.log_file())?;
+        while !redis.answers() {
+            process.expect_running()?;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(Self { folder, redis: Some((redis, process)) })
+    }
+
+    /// A store of its own below this place.
+    pub(super) async fn open(&self, name: &str) -> Result<Arc<dyn Store>, Problem> {
+        match &self.redis {
+            None => {
+                let opened = EmbeddedStore::open(self.folder.join(name), Default::default());
+                Ok(Arc::new(opened.map_err(|error| problem("opening the store", &error))?))
+            }
+            Some((redis, _)) => open_redis(redis, name).await,
+        }
+    }
+
+    /// What a process is told, so that its scheduler uses this place.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        let Some((redis, _)) = &self.redis else { return Vec::new() };
+        vec![
+            ("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()),
+            ("TOOLPLANE__STORE__REDIS__URL".to_owned(), redis.url()),
+        ]
+    }
+
+    /// The same for a cluster of many processes.
+    pub(super) fn layout(&self) -> layout::Store {
+        self.redis.as_ref().map_or(layout::Store::Embedded, |(redis, _)| layout::Store::RedisAt(redis.url()))
+    }
+
+    /// Bytes everything in this place takes: memory of the server, or disk.
+    pub(super) fn bytes(&self) -> Result<u64, Problem> {
+        match &self.redis {
+            Some((redis, _)) => redis.used_memory().map_err(|error| problem("asking Redis for its memory", &error)),
+            None => disk(&self.folder),
+        }
+    }
+}
+
+async fn open_redis(redis: &Redis, name: &str) -> Result<Arc<dyn Store>, Problem> {
+    let options = RedisOptions { namespace: name.to_owned(), ..RedisOptions::standalone(redis.url()) };
+    let opened = RedisStore::open(options).await.map_err(|error| problem("opening the store", &error))?;
+    Ok(Arc::new(opened))
+}
+
+/// Makes one commit that must apply.
+pub(super) async fn apply(store: &dyn Store, commit: Commit) -> Result<(), Problem> {
+    match store.commit(commit).await {
+        Ok(CommitOutcome::Applied) => Ok(()),
+        Ok(other) => Err(Problem::Missing(format!("a commit that applies; this one: {other:?}"))),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// A call of a store failed.
+pub(super) fn failed(error: &StoreError) -> Problem {
+    problem("using the store", error)
+}
+
+fn problem(what: &str, error: &dyn std::fmt::Display) -> Problem {
+    Problem::Program { what: what.to_owned(), said: error.to_string() }
+}
+
+fn disk(folder: &PathBuf) -> Result<u64, Problem> {
+    let mut bytes = 0;
+    let file = |source| Problem::File { path: folder.clone(), source };
+    for entry in std::fs::read_dir(folder).map_err(file)? {
+        let entry = entry.map_err(file)?;
+        let about = entry.metadata().map_err(file)?;
+        bytes += if about.is_dir() { disk(&entry.path())? } else { about.len() };
+    }
+    Ok(bytes)
+}

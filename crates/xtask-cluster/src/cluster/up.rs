@@ -1,0 +1,159 @@
+//! Starting a cluster, and what died of one.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use toolplane_testkit::layout::{Layout, Member, RoleName, Store};
+use toolplane_testkit::{Problem, binary, ports};
+
+use super::running::Running;
+use super::state::{Seat, State, What};
+use super::{folder, status};
+use crate::redis::Redis;
+
+/// How long a process may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is started.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Schedulers; more than one need the store `redis`.
+    #[arg(long, default_value_t = 2)]
+    schedulers: usize,
+    /// Executors.
+    #[arg(long, default_value_t = 2)]
+    executors: usize,
+    /// Where schedulers keep calls.
+    #[arg(long, value_enum, default_value_t = StoreName::Redis)]
+    store: StoreName,
+}
+
+/// The stores there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum StoreName {
+    /// A Redis server of the cluster's own.
+    Redis,
+    /// Inside the one scheduler.
+    Embedded,
+}
+
+pub(super) async fn run(args: &Args) -> Result<(), Problem> {
+    let begin = Instant::now();
+    let (mut state, known) = match State::read()? {
+        Some(state) => (state, true),
+        None => (plan(args)?, false),
+    };
+    let started = start_missing(&mut state, |_| true).await?;
+    let how = match (known, started) {
+        (true, 0) => "the cluster is up".to_owned(),
+        (true, some) => format!("the cluster was up; {some} of its processes did not run and were started again"),
+        (false, _) => format!("the cluster is up after {:.1} s", begin.elapsed().as_secs_f64()),
+    };
+    super::say(&format!("{how}\n{}{}", status::table(&state).await, hint(&state)));
+    Ok(())
+}
+
+/// A new cluster in an empty folder.
+fn plan(args: &Args) -> Result<State, Problem> {
+    let folder = folder();
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|source| Problem::File { path: folder.clone(), source })?;
+    }
+    let example = binary::root().join("deploy/cluster/toolplane.toml");
+    let config = std::fs::read_to_string(&example).map_err(|source| Problem::File { path: example, source })?;
+    let mut layout = Layout::new(args.schedulers, args.executors, config);
+    let mut seats = Vec::new();
+    if args.store == StoreName::Redis {
+        let redis = Redis { port: ports::free(), folder: folder.join("redis") };
+        std::fs::create_dir_all(&redis.folder)
+            .map_err(|source| Problem::File { path: redis.folder.clone(), source })?;
+        layout = layout.on(Store::RedisAt(redis.url()));
+        seats.push(Seat { what: What::Redis(redis), running: None });
+    }
+    let members = layout.members(&folder)?.into_iter();
+    seats.extend(members.map(|member| Seat { what: What::Member(member), running: None }));
+    Ok(State { seats })
+}
+
+/// Starts those of the wanted that do not run, waits until all of them are ready, and says how many it were.
+pub(super) async fn start_missing(state: &mut State, wanted: impl Fn(&Seat) -> bool) -> Result<usize, Problem> {
+    let is_missing = |at: &usize| !state.seats[*at].lives() && wanted(&state.seats[*at]);
+    let missing: Vec<usize> = (0..state.seats.len()).filter(is_missing).collect();
+    for at in &missing {
+        let seat = &mut state.seats[*at];
+        seat.running = Some(start(seat)?);
+        // Written down at once: a process nobody knows would stay for ever.
+        state.write()?;
+        if let What::Redis(redis) = &state.seats[*at].what {
+            until(&state.seats[*at], async || redis.answers()).await?;
+        }
+    }
+    for at in &missing {
+        if let What::Member(member) = &state.seats[*at].what {
+            until(&state.seats[*at], async || status::is_ready(member, state).await).await?;
+        }
+    }
+    Ok(missing.len())
+}
+
+fn start(seat: &Seat) -> Result<Running, Problem> {
+    let (mut command, log) = match &seat.what {
+        What::Redis(redis) => (redis.command(), redis.log_file()),
+        What::Member(member) => (member.command()?, member.log_file()),
+    };
+    detached(&mut command, &log).map_err(|error| Problem::Program {
+        what: format!("starting {} ({})", seat.name(), command.get_program().to_string_lossy()),
+        said: error.to_string(),
+    })
+}
+
+/// Starts a command on nothing but its log.
+fn detached(command: &mut Command, log: &Path) -> std::io::Result<Running> {
+    let file: File = OpenOptions::new().create(true).append(true).open(log)?;
+    Running::start(command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file))
+}
+
+/// Waits until `ready`, as long as the process lives.
+async fn until(seat: &Seat, ready: impl AsyncFn() -> bool) -> Result<(), Problem> {
+    let log = match &seat.what {
+        What::Redis(redis) => redis.log_file(),
+        What::Member(member) => member.log_file(),
+    };
+    let begin = Instant::now();
+    while !ready().await {
+        if !seat.lives() {
+            let what = format!("{} ended at once", seat.name());
+            return Err(Problem::Program { what, said: format!("see `{}`", log.display()) });
+        }
+        if begin.elapsed() > PATIENCE {
+            return Err(Problem::TooLate {
+                what: format!("readiness of {}", seat.name()),
+                millis: PATIENCE.as_millis(),
+                said: format!("; see `{}`", log.display()),
+            });
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// How to call it.
+fn hint(state: &State) -> String {
+    let endpoint = |role: RoleName| {
+        let members = state.seats.iter().filter_map(|seat| match &seat.what {
+            What::Member(member) if member.role == role => Some(member),
+            _ => None,
+        });
+        members.filter_map(Member::endpoint).next().unwrap_or_default()
+    };
+    let (folder, surface, scheduler) = (folder(), endpoint(RoleName::Surface), endpoint(RoleName::Scheduler));
+    format!(
+        "\nevery process has its folder with state and log below {}\n  export SURFACE={surface}\n  export \
+         SCHEDULER={scheduler}\n  toolplane --endpoint $SURFACE tools register deploy/examples/tools/*.json\n  \
+         toolplane --endpoint $SCHEDULER workers\n",
+        folder.display()
+    )
+}

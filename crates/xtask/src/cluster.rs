@@ -1,0 +1,62 @@
+//! `cargo xtask cluster`: a cluster of many processes that outlives the command.
+
+use std::process::Command;
+
+use crate::command::{self, TaskError};
+use crate::{needs, programs};
+
+/// What is done with the cluster.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Action {
+    /// Start it, or what does not run of it: by default two schedulers, two executors, surface, permission, and Redis.
+    Up {
+        /// Build with optimisations; slower to build.
+        #[arg(long)]
+        release: bool,
+        /// Schedulers; more than one need the store `redis`.
+        #[arg(long, default_value_t = 2)]
+        schedulers: u32,
+        /// Executors.
+        #[arg(long, default_value_t = 2)]
+        executors: u32,
+        /// Where schedulers keep calls: `redis` or `embedded`.
+        #[arg(long, default_value = "redis")]
+        store: String,
+    },
+    /// Show every process, its health and what the store promises.
+    Status,
+    /// SIGKILL one process by name.
+    Kill {
+        /// Its name, as `status` shows it.
+        name: String,
+        /// Start it again at once.
+        #[arg(long)]
+        restart: bool,
+    },
+    /// Stop every process in order.
+    Down,
+}
+
+pub(crate) fn run(action: &Action) -> Result<(), TaskError> {
+    let release = matches!(action, Action::Up { release: true, .. });
+    let programs = programs::build(release)?;
+    let mut cluster = Command::new(programs.join("xtask-cluster"));
+    cluster.current_dir(command::root()).arg("cluster").env("TOOLPLANE_BIN", programs.join("toolplane"));
+    match action {
+        Action::Up { schedulers, executors, store, .. } => {
+            needs::bubblewrap();
+            if store == "redis" {
+                needs::redis()?;
+            }
+            cluster.args(["up", "--schedulers", &schedulers.to_string(), "--executors", &executors.to_string()]);
+            cluster.args(["--store", store]);
+        }
+        Action::Status => drop(cluster.arg("status")),
+        Action::Kill { name, restart } => {
+            cluster.args(["kill", name]);
+            cluster.args(restart.then_some("--restart"));
+        }
+        Action::Down => drop(cluster.arg("down")),
+    }
+    command::run(cluster)
+}

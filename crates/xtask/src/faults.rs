@@ -1,0 +1,34 @@
+//! `cargo xtask faults`: processes killed, paused and cut off under load, and a checker that judges what is left.
+
+use std::path::PathBuf;
+
+use crate::command::{self, TaskError};
+use crate::{needs, programs};
+
+/// How the faults are run. What follows `--` goes to the harness as it is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Every fault at full size, and every mutant; otherwise the short run that is part of the tests.
+    #[arg(long)]
+    full: bool,
+    /// Where the report goes; `target/faults/report.json` when absent.
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Further arguments of the harness.
+    #[arg(last = true)]
+    rest: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
+    needs::bubblewrap();
+    needs::redis()?;
+    // Fault points and mutants exist in development builds only.
+    let programs = programs::build(false)?;
+    let report = args.report.clone().unwrap_or_else(|| command::target().join("faults/report.json"));
+    let mut harness = command::cargo(&["run", "--quiet", "--package", "toolplane-faults", "--"]);
+    harness.args(args.full.then_some("--full")).arg("--report").arg(report).args(&args.rest);
+    command::run({
+        harness.env("TOOLPLANE_BIN", programs.join("toolplane"));
+        harness
+    })
+}

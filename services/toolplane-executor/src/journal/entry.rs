@@ -1,0 +1,98 @@
+//! One ending as it stands in the journal: everything its report needs, whole outputs included.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use toolplane_execution::Outcome;
+use toolplane_proto::v1::{LeaseRef, OutputLimits};
+use toolplane_records::error::ToolError;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::ResultStatus;
+
+use crate::outcome::Frame;
+
+/// How one execution ended, before anything was kept elsewhere.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    invocation_id: String,
+    lease_no: u32,
+    lease_id: String,
+    max_inline_chars: Option<u64>,
+    max_inline_bytes: Option<u64>,
+    inline_bytes: u64,
+    started_at_ms: u64,
+    duration_ms: u64,
+    status: ResultStatus,
+    content: Vec<ContentBlock>,
+    structured_content: Option<JsonPayload>,
+    error: Option<ToolError>,
+    output_bytes: u64,
+    evidence: Option<JsonPayload>,
+    #[serde(default)]
+    context_modifiers: Vec<JsonPayload>,
+}
+
+impl Finished {
+    /// The ending of the execution of `lease`.
+    pub(crate) fn of(lease: &LeaseRef, frame: &Frame, outcome: Outcome) -> Self {
+        let started = frame.started_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            invocation_id: lease.invocation_id.clone(),
+            lease_no: lease.lease_no,
+            lease_id: lease.lease_id.clone(),
+            max_inline_chars: frame.limits.max_inline_chars,
+            max_inline_bytes: frame.limits.max_inline_bytes,
+            inline_bytes: frame.inline_bytes,
+            started_at_ms: crate::outcome::millis(started),
+            duration_ms: crate::outcome::millis(frame.duration),
+            status: outcome.status,
+            content: outcome.content,
+            structured_content: outcome.structured_content,
+            error: outcome.error,
+            output_bytes: outcome.output_bytes,
+            evidence: outcome.evidence,
+            context_modifiers: outcome.context_modifiers,
+        }
+    }
+
+    /// The lease it was under.
+    pub(crate) fn lease(&self) -> LeaseRef {
+        LeaseRef { invocation_id: self.invocation_id.clone(), lease_no: self.lease_no, lease_id: self.lease_id.clone() }
+    }
+
+    /// What is needed to report it.
+    pub(crate) fn into_parts(self) -> (Frame, Outcome) {
+        let frame = Frame {
+            limits: OutputLimits {
+                max_inline_chars: self.max_inline_chars,
+                max_inline_bytes: self.max_inline_bytes,
+                max_output_bytes: None,
+            },
+            inline_bytes: self.inline_bytes,
+            started_at: SystemTime::UNIX_EPOCH + Duration::from_millis(self.started_at_ms),
+            duration: Duration::from_millis(self.duration_ms),
+        };
+        let outcome = Outcome {
+            status: self.status,
+            content: self.content,
+            structured_content: self.structured_content,
+            error: self.error,
+            output_bytes: self.output_bytes,
+            evidence: self.evidence,
+            context_modifiers: self.context_modifiers,
+        };
+        (frame, outcome)
+    }
+
+    pub(super) fn write(&self) -> Vec<u8> {
+        // Plain data with text keys: there is nothing in it that could not be written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The entry; nothing when this program cannot read it. Then the store settles the call by its lease.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let read = serde_json::from_slice(bytes);
+        read.inspect_err(|error| tracing::warn!(%error, "an ending in the journal cannot be read")).ok()
+    }
+}

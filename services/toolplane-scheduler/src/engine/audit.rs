@@ -1,0 +1,253 @@
+//! The audit: records are the truth, and what indexes say of them is derived again, a page at a time.
+//!
+//! Every change of an index is part of the commit that changes its record, so the audit should never find anything. It is
+//! there for stores that lost part of a commit, and for faults of ours: a call without its timer would wait for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+
+use parking_lot::Mutex;
+use toolplane_lifecycle::{CANCEL_BACKSTOP_MS, TIMEOUT_BACKSTOP_MS, Timer};
+use toolplane_records::ids::InvocationId;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
+use toolplane_store::{Expect, IndexEntry, ScoreRange};
+
+use super::commit::{Builder, score};
+use super::heal::is_ready;
+use super::hot::Hot;
+use super::write::Written;
+use super::{Engine, EngineError, keys};
+
+/// Living invocations looked at in one tick: at least this many.
+const PAGE: usize = 256;
+/// Ticks in which a full pass should be done.
+const PASS_TICKS: u64 = 50;
+/// Most of them in one tick, so that very many do not crowd out the work: then a pass takes longer.
+const MOST: u64 = 2_000;
+/// Entries of a counted index looked at in one tick.
+const COUNTED: usize = 256;
+/// A record must have stood still this long: what is being changed right now is not looked at.
+const STILL_MS: i64 = 5_000;
+/// For how long a question may wait at most: what a lost approval timer is set to.
+const APPROVAL_MS: i64 = 31 * 86_400_000;
+
+/// How far the pass is.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(Mutex<Position>);
+
+#[derive(Clone, Debug, Default)]
+struct Position {
+    living: Option<(u64, String)>,
+    counted: Option<(String, Option<(u64, String)>)>,
+}
+
+/// An entry that should be there: index and score, and what the score is put to when it is not known.
+struct Expected {
+    index: String,
+    score: Option<u64>,
+    otherwise: u64,
+}
+
+impl Engine {
+    /// Looks at the next page of living invocations, and of one counted index.
+    pub(crate) async fn audit_page(&self, now: Timestamp) -> Result<(), EngineError> {
+        let position = self.0.audit.0.lock().clone();
+        let living = self.0.store.index_len(keys::LIVING).await?;
+        let count = usize::try_from((living / PASS_TICKS).min(MOST)).unwrap_or(PAGE).max(PAGE);
+        let mut range = ScoreRange::all();
+        range.after = position.living;
+        let page = self.0.store.scan(keys::LIVING, range, count).await?;
+        // Schedulers that share a store each look at their own part.
+        let mine: Vec<&IndexEntry> = page.iter().filter(|entry| self.0.members.mine(&entry.member, 0, 1)).collect();
+        self.audit_living(&mine, now).await?;
+        let next = page.last().filter(|_| page.len() == count);
+        self.0.audit.0.lock().living = next.map(|last| (last.score, last.member.clone()));
+        let counted = self.audit_counted(position.counted, now).await?;
+        self.0.audit.0.lock().counted = counted;
+        Ok(())
+    }
+
+    async fn audit_living(&self, page: &[&IndexEntry], now: Timestamp) -> Result<(), EngineError> {
+        let mut known: BTreeMap<String, BTreeSet<(u64, String)>> = BTreeMap::new();
+        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
+        let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
+        for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
+            let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
+                self.set_aside(keys::LIVING, entry).await;
+                continue;
+            };
+            if now.since_millis(moved_at(&hot.record)) < STILL_MS {
+                continue;
+            }
+            if hot.record.status.is_terminal() {
+                self.repair(&hot, |builder, id| builder.leave(keys::LIVING, id)).await?;
+                continue;
+            }
+            for expected in self.expected(&hot.record, now).await? {
+                if !self.has(&mut known, &expected, &hot.record).await? {
+                    let score = expected.score.unwrap_or(expected.otherwise);
+                    let index = expected.index;
+                    tracing::error!(invocation_id = %hot.record.invocation_id, index, "an index entry was missing");
+                    self.repair(&hot, |builder, id| builder.enter(index, id, score)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a living invocation has to be found.
+    async fn expected(&self, record: &Invocation, now: Timestamp) -> Result<Vec<Expected>, EngineError> {
+        let created = score(record.created_at);
+        let at = |index: String, at: Timestamp| Expected { index, score: Some(score(at)), otherwise: 0 };
+        let timer = |kind: Timer, due: Timestamp| at(keys::timers(kind), due);
+        let mut expected = Vec::new();
+        if is_ready(record)
+            && let Some(queue) = self.queue_of(record).await?
+        {
+            expected.push(at(queue.to_string(), record.created_at));
+        }
+        if record.status == Status::Queued && record.queue_state == Some(QueueState::Queued) && record.lease.is_none() {
+            expected.push(at(keys::waiting(&record.tenant), record.created_at));
+        }
+        if record.status == Status::Queued && record.queue_state.is_none() && record.lease.is_none() {
+            let index = keys::timers(Timer::Retry);
+            expected.push(Expected { index, score: None, otherwise: score(now) });
+        }
+        if record.status == Status::AwaitingApproval {
+            expected.push(at(keys::AWAITING.to_owned(), record.created_at));
+            let index = keys::timers(Timer::Approval);
+            let otherwise = created.saturating_add(u64::try_from(APPROVAL_MS).unwrap_or(0));
+            expected.push(Expected { index, score: None, otherwise });
+        }
+        if let Some(lease) = &record.lease {
+            expected.push(timer(Timer::Lease, lease.expires_at));
+            for permit in &lease.permits {
+                expected.push(at(permit.clone(), record.created_at));
+            }
+        }
+        if let Some(deadline) = record.deadline_at.filter(|_| record.dispatch.is_some()) {
+            expected.push(timer(Timer::Deadline, deadline));
+        }
+        if let Some(pending) = record.pending_input.as_ref().filter(|pending| pending.answer.is_none()) {
+            expected.push(timer(Timer::Input, pending.expires_at));
+        }
+        if let Some(cancel) = record.cancel.as_ref().filter(|cancel| cancel.failed.is_none() && record.lease.is_some()) {
+            expected.push(timer(Timer::Cancel, cancel.requested_at.plus_millis(CANCEL_BACKSTOP_MS)));
+        }
+        expected.extend(execution_backstop(record).map(|due| timer(Timer::Execution, due)));
+        Ok(expected)
+    }
+
+    /// Whether the entry is there. Entries of one index and instant are read once for a whole page.
+    async fn has(
+        &self,
+        known: &mut BTreeMap<String, BTreeSet<(u64, String)>>,
+        expected: &Expected,
+        record: &Invocation,
+    ) -> Result<bool, EngineError> {
+        let id = record.invocation_id.as_str();
+        match expected.score {
+            Some(score) => {
+                // The entry before the one that is looked for: identifiers have no character smaller than `+`.
+                let mut range = ScoreRange::between(score, score);
+                range.after = Some((score, id[..id.len() - 1].to_owned()));
+                let near = self.0.store.scan(&expected.index, range, 64).await?;
+                Ok(near.iter().any(|entry| entry.member == id))
+            }
+            None => {
+                if !known.contains_key(&expected.index) {
+                    let all = self.whole(&expected.index).await?;
+                    known.insert(expected.index.clone(), all);
+                }
+                Ok(known.get(&expected.index).is_some_and(|all| all.iter().any(|(_, member)| member == id)))
+            }
+        }
+    }
+
+    async fn whole(&self, index: &str) -> Result<BTreeSet<(u64, String)>, EngineError> {
+        let (mut all, mut range) = (BTreeSet::new(), ScoreRange::all());
+        loop {
+            let page = self.0.store.scan(index, range.clone(), 1_000).await?;
+            all.extend(page.iter().map(|entry| (entry.score, entry.member.clone())));
+            match page.last() {
+                Some(last) if page.len() == 1_000 => range = range.after(last),
+                _ => return Ok(all),
+            }
+        }
+    }
+
+    /// Looks at counted indexes one after the other: a place nobody needs any more would lower a bound for ever.
+    async fn audit_counted(
+        &self,
+        place: Option<(String, Option<(u64, String)>)>,
+        now: Timestamp,
+    ) -> Result<Option<(String, Option<(u64, String)>)>, EngineError> {
+        let (index, after) = match place {
+            Some((index, Some(after))) => (Some(index), Some(after)),
+            Some((last, None)) => (self.next_counted(&last).await?, None),
+            None => (self.next_counted("").await?, None),
+        };
+        let Some(index) = index else { return Ok(None) };
+        let mut range = ScoreRange::all();
+        range.after = after;
+        let page = self.0.store.scan(&index, range, COUNTED).await?;
+        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
+        let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
+        for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
+            let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
+                self.set_aside(&index, entry).await;
+                continue;
+            };
+            let still = now.since_millis(moved_at(&hot.record)) >= STILL_MS;
+            if still && !counts(&hot.record, &index) {
+                tracing::error!(invocation_id = %hot.record.invocation_id, index, "a place was not given back");
+                self.repair(&hot, |builder, id| builder.leave(index.clone(), id)).await?;
+                self.0.backlog.given_back(&index);
+            }
+        }
+        let next = page.last().filter(|_| page.len() == COUNTED);
+        Ok(Some((index, next.map(|last| (last.score, last.member.clone())))))
+    }
+
+    async fn next_counted(&self, after: &str) -> Result<Option<String>, EngineError> {
+        let mut names = self.0.store.indexes(keys::RUNNING).await?;
+        names.extend(self.0.store.indexes(keys::WAITING).await?);
+        Ok(names.into_iter().find(|name| name.as_str() > after))
+    }
+
+    /// Changes index entries of a record that has not changed meanwhile.
+    async fn repair(&self, hot: &Hot, change: impl FnOnce(&mut Builder, &str)) -> Result<(), EngineError> {
+        let mut builder = Builder::default();
+        builder.compare(keys::invocation(&hot.record.invocation_id), Expect::Version(hot.version));
+        change(&mut builder, hot.record.invocation_id.as_str());
+        if matches!(self.write(builder.done(true)).await?, Written::Applied) {
+            self.0.repairs.fetch_add(1, Ordering::Relaxed);
+            self.0.bell.ring();
+        }
+        Ok(())
+    }
+}
+
+/// Whether `record` has its place in the counted index `index` by right.
+fn counts(record: &Invocation, index: &str) -> bool {
+    if index == keys::waiting(&record.tenant) {
+        return record.queue_state == Some(QueueState::Queued) && !record.status.is_terminal() && record.lease.is_none();
+    }
+    record.lease.as_ref().is_some_and(|lease| lease.permits.iter().any(|permit| permit == index))
+}
+
+/// The last recorded change of status.
+fn moved_at(record: &Invocation) -> Timestamp {
+    record.status_transitions.last().map_or(record.created_at, |step| step.at)
+}
+
+/// When the scheduler ends a running call whose worker should have reported its timeout.
+fn execution_backstop(record: &Invocation) -> Option<Timestamp> {
+    let runs = matches!(record.status, Status::Running | Status::PartialResult | Status::PostHooksRunning);
+    let (dispatch, started_at) = record.dispatch.as_ref().zip(record.started_at).filter(|_| runs)?;
+    let millis = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX).min(i64::MAX / 8);
+    let allowed = [dispatch.timeout_ms, record.clock_paused_ms].map(millis);
+    Some(started_at.plus_millis(allowed[0]).plus_millis(allowed[1]).plus_millis(TIMEOUT_BACKSTOP_MS))
+}

@@ -1,0 +1,18 @@
+//! What calls share: batches and lock domains.
+//!
+//! A commit that changes something its scope has to know leaves an entry in the scope's index: a durable wish to settle.
+//! Any scheduler may fulfil it, right after the commit or later; the pure lifecycle decides, and one commit stores the
+//! scope, the calls it changes and that the wish is fulfilled. So a crash at any moment loses nothing and repeats nothing.
+
+mod accept;
+mod coordinate;
+mod follow;
+mod keys;
+mod read;
+#[cfg(test)]
+mod tests;
+mod tidy;
+
+pub(crate) use accept::{AdmittedBatch, BatchAdmission};
+pub(crate) use follow::{BatchItem, BatchNews, BatchStart, BatchWatch};
+pub(crate) use read::BatchFilter;

@@ -1,0 +1,276 @@
+//! Settling: reading a scope and the calls that asked for it, deciding, and storing all of it in one commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use toolplane_lifecycle::{Known, Scope, Transition, batch, locks};
+use toolplane_records::batch::Batch;
+use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::locks::LockDomain;
+use toolplane_records::time::Timestamp;
+use toolplane_store::{Expect, IndexEntry, RecordKey, ScoreRange};
+
+use super::keys;
+use crate::engine::commit::{Builder, score};
+use crate::engine::keys as engine_keys;
+use crate::engine::together::{Joint, Records, Together};
+use crate::engine::{Engine, EngineError};
+
+/// Entries of one scope settled at once.
+const PASS: usize = 256;
+/// How often a scope is decided again in a row because somebody else changed what was read. Then the next look has its turn.
+const TRIES: usize = 32;
+
+/// Scopes being settled here. True: something changed since the settling began.
+type Busy = Arc<Mutex<HashMap<Scope, bool>>>;
+
+/// What one attempt came to.
+enum Settled {
+    /// Everything that was read is settled; true when there may be more entries.
+    Stored { more: bool },
+    /// Nothing to do, or nothing that can be done yet.
+    Quiet,
+    /// Something changed meanwhile, or more has to be read.
+    Again,
+}
+
+impl Engine {
+    /// Settles scopes as they ask for it, and looks for those nobody else settled, for ever.
+    pub(crate) async fn coordinate_loop(&self) {
+        let Some(mut wishes) = self.0.scopes.take() else { return std::future::pending().await };
+        let busy = Busy::default();
+        let mut look = tokio::time::interval(Duration::from_millis(self.0.options.tick_ms.max(10)));
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                wish = wishes.recv() => match wish {
+                    // What others ask for they settle themselves; if they died meanwhile, the next look finds it.
+                    Some(wish) if wish.heard => {}
+                    Some(wish) => self.settle_beside(&busy, wish.scope),
+                    None => return std::future::pending().await,
+                },
+                _ = look.tick() => {
+                    if let Err(error) = self.coordinate_all(&busy).await {
+                        tracing::warn!(%error, "scopes could not be looked through; trying again");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn coordinate_all(&self, busy: &Busy) -> Result<(), EngineError> {
+        for index in self.0.store.indexes(engine_keys::COORDINATION).await? {
+            match index.strip_prefix(engine_keys::COORDINATION).map(str::parse::<Scope>) {
+                Some(Ok(scope)) => self.settle_beside(busy, scope),
+                _ => tracing::error!(index, "an index of coordination names no scope"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles `scope` in a task of its own, one at a time.
+    fn settle_beside(&self, busy: &Busy, scope: Scope) {
+        if let Some(changed) = busy.lock().get_mut(&scope) {
+            *changed = true;
+            return;
+        }
+        busy.lock().insert(scope.clone(), false);
+        let (engine, busy) = (self.clone(), busy.clone());
+        tokio::spawn(async move {
+            loop {
+                if let Err(error) = engine.settle_scope(&scope).await {
+                    tracing::warn!(%scope, %error, "a scope could not be settled yet");
+                }
+                let mut busy = busy.lock();
+                match busy.get_mut(&scope) {
+                    Some(changed) if *changed => *changed = false,
+                    _ => {
+                        busy.remove(&scope);
+                        return;
+                    }
+                }
+            }
+        });
+    }
+
+    /// Settles everything that is asked of `scope` now.
+    pub(crate) async fn settle_scope(&self, scope: &Scope) -> Result<(), EngineError> {
+        let (mut extra, mut tries) = (Vec::new(), 0);
+        while tries < TRIES {
+            let entries = self.0.store.scan(&engine_keys::coordination(scope), ScoreRange::all(), PASS).await?;
+            if entries.is_empty() {
+                return Ok(());
+            }
+            toolplane_faultpoint::point("scheduler.mid_settle");
+            let settled = match scope {
+                Scope::Batch(id) => self.settle_batch(id, &entries, &mut extra).await?,
+                Scope::Locks { tenant, domain } => self.settle_locks(tenant, domain, &entries, &mut extra).await?,
+            };
+            match settled {
+                Settled::Stored { more: true } => tries = 0,
+                Settled::Stored { more: false } | Settled::Quiet => return Ok(()),
+                Settled::Again => tries += 1,
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle_batch(
+        &self,
+        id: &BatchId,
+        entries: &[IndexEntry],
+        extra: &mut Vec<InvocationId>,
+    ) -> Result<Settled, EngineError> {
+        let scope = Scope::Batch(id.clone());
+        let key = keys::batch(id);
+        let Some(stored) = self.0.store.get(&key).await? else {
+            // Retention took the batch with everything in it.
+            return self.drop_entries(&scope, key, entries).await;
+        };
+        let before: Batch = serde_json::from_slice(&stored.bytes)?;
+        let read = Read::of(&scope, entries, extra);
+        let mut missing = Vec::new();
+        let outcome = self.change_together(&read.ids, |records, now| {
+            let step = batch::settle(&before, &read.known(records), now);
+            if !step.missing.is_empty() {
+                missing = step.missing;
+                return Ok(None);
+            }
+            let mut rest = Builder::default();
+            rest.compare(key.clone(), Expect::Version(stored.version));
+            if step.batch != before {
+                rest.put_json(key.clone(), &step.batch)?;
+            }
+            if let Some(ended_at) = step.batch.ended_at.filter(|_| before.ended_at.is_none()) {
+                rest.enter(keys::ENDED_BATCHES, id.as_str(), score(ended_at));
+            }
+            read.leave(&mut rest, &[]);
+            Ok(Some(Joint { transitions: step.transitions, rest: rest.done(false) }))
+        });
+        let outcome = outcome.await?;
+        Ok(read.settled(outcome, missing, extra))
+    }
+
+    async fn settle_locks(
+        &self,
+        tenant: &TenantId,
+        name: &str,
+        entries: &[IndexEntry],
+        extra: &mut Vec<InvocationId>,
+    ) -> Result<Settled, EngineError> {
+        let scope = Scope::Locks { tenant: tenant.clone(), domain: name.to_owned() };
+        let key = keys::domain(tenant, name);
+        let stored = self.0.store.get(&key).await?;
+        let before = match &stored {
+            Some(stored) => serde_json::from_slice(&stored.bytes)?,
+            None => new_domain(tenant, name, self.now().await?),
+        };
+        let expect = stored.as_ref().map_or(Expect::Absent, |stored| Expect::Version(stored.version));
+        let read = Read::of(&scope, entries, extra);
+        let linger_ms = self.0.options.lease_ms;
+        let (mut missing, mut quiet) = (Vec::new(), false);
+        let outcome = self.change_together(&read.ids, |records, now| {
+            let step = locks::settle(&before, &read.known(records), linger_ms, now);
+            if !step.missing.is_empty() {
+                missing = step.missing;
+                return Ok(None);
+            }
+            quiet = step.domain == before && step.transitions.is_empty() && read.stays(&step.lingering);
+            if quiet {
+                return Ok(None);
+            }
+            let mut rest = Builder::default();
+            rest.compare(key.clone(), expect);
+            if step.domain != before || stored.is_none() {
+                rest.put_json(key.clone(), &step.domain)?;
+            }
+            note_idle(&mut rest, &key, &step.domain, now);
+            read.leave(&mut rest, &step.lingering);
+            Ok(Some(Joint { transitions: step.transitions, rest: rest.done(false) }))
+        });
+        let outcome = outcome.await?;
+        Ok(if quiet { Settled::Quiet } else { read.settled(outcome, missing, extra) })
+    }
+
+    /// Fulfils wishes about a batch that is no longer kept.
+    async fn drop_entries(
+        &self,
+        scope: &Scope,
+        key: RecordKey,
+        entries: &[IndexEntry],
+    ) -> Result<Settled, EngineError> {
+        let read = Read::of(scope, entries, &[]);
+        let outcome = self.change_together(&read.ids, |_, _| {
+            let mut rest = Builder::default();
+            rest.compare(key, Expect::Absent);
+            read.leave(&mut rest, &[]);
+            Ok(Some(Joint { transitions: Vec::<Transition>::new(), rest: rest.done(false) }))
+        });
+        let outcome = outcome.await?;
+        Ok(read.settled(outcome, Vec::new(), &mut Vec::new()))
+    }
+}
+
+/// What an attempt reads: the calls that asked, and those an earlier attempt found missing.
+struct Read<'a> {
+    scope: &'a Scope,
+    entries: &'a [IndexEntry],
+    ids: Vec<InvocationId>,
+}
+
+impl<'a> Read<'a> {
+    fn of(scope: &'a Scope, entries: &'a [IndexEntry], extra: &[InvocationId]) -> Self {
+        let asked = entries.iter().filter_map(|entry| match InvocationId::parse(&entry.member) {
+            Ok(id) => Some(id),
+            Err(_) => {
+                tracing::error!(%scope, member = entry.member, "a wish to settle names no invocation; it is dropped");
+                None
+            }
+        });
+        Self { scope, entries, ids: asked.chain(extra.iter().cloned()).collect() }
+    }
+
+    fn known(&self, records: &Records) -> Known {
+        let record = |id: &InvocationId| records.get(id).map(|record| (**record).clone());
+        self.ids.iter().map(|id| (id.clone(), record(id))).collect()
+    }
+
+    /// Takes the entries that were read out of the index, except those of `staying`.
+    fn leave(&self, rest: &mut Builder, staying: &[InvocationId]) {
+        let stays = |member: &str| staying.iter().any(|id| id.as_str() == member);
+        for entry in self.entries.iter().filter(|entry| !stays(&entry.member)) {
+            rest.leave(engine_keys::coordination(self.scope), entry.member.clone());
+        }
+    }
+
+    /// Whether all entries that were read are among `staying`.
+    fn stays(&self, staying: &[InvocationId]) -> bool {
+        self.entries.iter().all(|entry| staying.iter().any(|id| id.as_str() == entry.member))
+    }
+
+    fn settled(&self, outcome: Together, missing: Vec<InvocationId>, extra: &mut Vec<InvocationId>) -> Settled {
+        match outcome {
+            _ if !missing.is_empty() => {
+                extra.extend(missing);
+                Settled::Again
+            }
+            Together::Lost => Settled::Again,
+            Together::Done => Settled::Stored { more: self.entries.len() == PASS },
+        }
+    }
+}
+
+/// A domain nobody has a ticket in. Tickets are fences, and an idle domain's record is removed after a while: the clock makes
+/// the numbers of its next life larger than those of the one before.
+fn new_domain(tenant: &TenantId, name: &str, now: Timestamp) -> LockDomain {
+    LockDomain { next_ticket: score(now).saturating_mul(1000).max(1), ..LockDomain::new(tenant.clone(), name) }
+}
+
+fn note_idle(rest: &mut Builder, key: &RecordKey, domain: &LockDomain, now: Timestamp) {
+    match domain.tickets.is_empty() {
+        true => rest.enter(keys::IDLE_DOMAINS, key.id.clone(), score(now)),
+        false => rest.leave(keys::IDLE_DOMAINS, key.id.clone()),
+    }
+}

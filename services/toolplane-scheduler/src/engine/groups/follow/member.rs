@@ -1,0 +1,172 @@
+//! Following one call of a batch, beyond its end: until its result is released.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use toolplane_lifecycle::Terminal;
+use toolplane_records::event::LogEvent;
+use toolplane_records::ids::InvocationId;
+use toolplane_records::vocabulary::QueueState;
+
+use crate::engine::{Engine, EngineError, Update, Watch, keys};
+use crate::trace::CallTrace;
+
+/// How long a release is waited for before the store is asked: doorbells are hints.
+const POLL: Duration = Duration::from_secs(2);
+/// Log entries read at once.
+const PAGE: usize = 256;
+
+/// News of one call.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) index: u32,
+    pub(super) invocation_id: InvocationId,
+    pub(super) events: Vec<LogEvent>,
+    /// The result and which released one it is.
+    pub(super) released: Option<(Arc<Terminal>, u64)>,
+}
+
+/// A cursor over one call.
+pub(super) struct Member {
+    engine: Engine,
+    index: u32,
+    id: InvocationId,
+    next_seq: u64,
+    phase: Phase,
+}
+
+enum Phase {
+    /// The call has not been looked at.
+    New { trace: Option<CallTrace> },
+    /// The call has not ended, as far as is known here.
+    Running(Box<Watch>),
+    /// It has ended; its result is not released, as far as is known here.
+    Ended(Ended),
+    /// Nothing more will come.
+    Through,
+}
+
+struct Ended {
+    terminal: Arc<Terminal>,
+    live: Option<mpsc::Receiver<Update>>,
+    /// When the store is asked next.
+    look_at: Instant,
+}
+
+impl Member {
+    pub(super) fn new(engine: &Engine, index: u32, id: &InvocationId, from: u64, trace: Option<CallTrace>) -> Self {
+        let phase = Phase::New { trace };
+        Self { engine: engine.clone(), index, id: id.clone(), next_seq: from.max(1), phase }
+    }
+
+    pub(super) fn id(&self) -> &InvocationId {
+        &self.id
+    }
+
+    pub(super) fn is_through(&self) -> bool {
+        matches!(self.phase, Phase::Through)
+    }
+
+    /// Begins to follow the call, unless that was done before.
+    pub(super) async fn open(&mut self) -> Result<(), EngineError> {
+        if !matches!(self.phase, Phase::New { .. }) {
+            return Ok(());
+        }
+        let opened = self.engine.watch(&self.id, self.next_seq).await;
+        let Phase::New { trace } = &mut self.phase else { return Ok(()) };
+        let trace = trace.take();
+        self.phase = match opened {
+            Ok(watch) => Phase::Running(Box::new(match trace {
+                Some(trace) => watch.traced(trace),
+                None => watch,
+            })),
+            // Retention took the call: there is nothing left to tell.
+            Err(EngineError::NotFound) => Phase::Through,
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+
+    /// The next news; after the last one, the member is through. Safe to cancel.
+    pub(super) async fn next(&mut self) -> Result<News, EngineError> {
+        loop {
+            let news = match &mut self.phase {
+                Phase::New { .. } => {
+                    self.open().await?;
+                    None
+                }
+                Phase::Running(_) => self.run().await?,
+                Phase::Ended(_) => self.await_release().await?,
+                Phase::Through => Some(self.news(Vec::new(), None)),
+            };
+            if let Some(news) = news {
+                return Ok(news);
+            }
+        }
+    }
+
+    fn news(&self, events: Vec<LogEvent>, released: Option<(Arc<Terminal>, u64)>) -> News {
+        News { index: self.index, invocation_id: self.id.clone(), events, released }
+    }
+
+    async fn run(&mut self) -> Result<Option<News>, EngineError> {
+        let Phase::Running(watch) = &mut self.phase else { return Ok(None) };
+        let Some(item) = watch.next().await? else {
+            self.phase = Phase::Through;
+            return Ok(None);
+        };
+        self.next_seq = watch.head_seq() + 1;
+        if let Some(terminal) = item.terminal {
+            self.phase = Phase::Ended(Ended { terminal, live: None, look_at: Instant::now() });
+        }
+        Ok((!item.events.is_empty()).then(|| self.news(item.events, None)))
+    }
+
+    async fn await_release(&mut self) -> Result<Option<News>, EngineError> {
+        let Phase::Ended(ended) = &mut self.phase else { return Ok(None) };
+        // Subscribed before the store is asked, so that nothing falls between the two.
+        let live = ended.live.get_or_insert_with(|| self.engine.0.hub.subscribe(&self.id));
+        if Instant::now() < ended.look_at
+            && let Ok(update) = tokio::time::timeout_at(ended.look_at, live.recv()).await
+        {
+            if update.is_none() {
+                ended.live = None;
+            }
+            ended.look_at = Instant::now();
+            return Ok(None);
+        }
+        let record = match self.engine.get(&self.id).await {
+            Ok(record) => record,
+            Err(EngineError::NotFound) => {
+                self.phase = Phase::Through;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if record.yield_seq.is_none() && record.queue_state != Some(QueueState::Discarded) {
+            ended.look_at = Instant::now() + POLL;
+            return Ok(None);
+        }
+        let released = record.yield_seq.map(|yield_seq| (ended.terminal.clone(), yield_seq));
+        let events = self.rest().await?;
+        self.phase = Phase::Through;
+        Ok(Some(self.news(events, released)))
+    }
+
+    /// What the log has beyond what was given out.
+    async fn rest(&self) -> Result<Vec<LogEvent>, EngineError> {
+        let page = self.engine.0.store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
+        let events: Result<_, _> = page.events.iter().map(|(_, bytes)| serde_json::from_slice(bytes)).collect();
+        Ok(events?)
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // What was subscribed to goes away first.
+        self.phase = Phase::Through;
+        self.engine.0.hub.sweep(&self.id);
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading batches: one, or a list.
+
+use toolplane_records::batch::Batch;
+use toolplane_records::ids::{BatchId, TenantId};
+use toolplane_records::time::Timestamp;
+use toolplane_store::{IndexEntry, ScoreRange};
+
+use super::keys;
+use crate::engine::commit::score;
+use crate::engine::{Engine, EngineError};
+
+/// Batches read at once.
+const PAGE: usize = 128;
+/// Most batches looked at for one page; a page that ends here may have fewer rows than asked for.
+const MOST_LOOKED_AT: usize = 4_096;
+
+/// Which batches to list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BatchFilter {
+    /// Only this session.
+    pub(crate) session_ref: Option<String>,
+    /// Only the one accepted under this key.
+    pub(crate) idempotency_key: Option<String>,
+    /// Only batches accepted at or after this instant.
+    pub(crate) created_after: Option<Timestamp>,
+    /// Only batches accepted before this instant.
+    pub(crate) created_before: Option<Timestamp>,
+}
+
+impl BatchFilter {
+    fn admits(&self, batch: &Batch) -> bool {
+        let fits = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        fits(&self.session_ref, &batch.session_ref) && fits(&self.idempotency_key, &batch.idempotency_key)
+    }
+}
+
+/// One page of a list, newest first.
+#[derive(Debug)]
+pub(crate) struct BatchPage {
+    /// The batches.
+    pub(crate) batches: Vec<Batch>,
+    /// Where the next page begins; absent at the end.
+    pub(crate) next: Option<(u64, String)>,
+}
+
+impl Engine {
+    /// The batch as it stands, when there is one.
+    pub(crate) async fn batch(&self, id: &BatchId) -> Result<Option<Batch>, EngineError> {
+        match self.0.store.get(&keys::batch(id)).await? {
+            Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// At most `limit` batches of `tenant` that pass `filter`, newest first, after the place `after`.
+    pub(crate) async fn list_batches(
+        &self,
+        tenant: &TenantId,
+        filter: &BatchFilter,
+        after: Option<(u64, String)>,
+        limit: usize,
+    ) -> Result<BatchPage, EngineError> {
+        let min = filter.created_after.map_or(0, score);
+        let max = filter.created_before.map_or(u64::MAX, |before| score(before).saturating_sub(1));
+        let (mut place, mut looked_at, mut batches) = (after, 0, Vec::new());
+        loop {
+            let mut range = ScoreRange::between(min, max).reversed();
+            if let Some((score, member)) = &place {
+                range = range.after(&IndexEntry { score: *score, member: member.clone() });
+            }
+            let page = self.0.store.scan(&keys::batches(tenant), range, PAGE).await?;
+            let ids = page.iter().filter_map(|entry| BatchId::parse(&entry.member).ok());
+            let wanted: Vec<_> = ids.map(|id| keys::batch(&id)).collect();
+            let found = self.0.store.get_many(&wanted).await?;
+            for (entry, stored) in page.iter().zip(found) {
+                place = Some((entry.score, entry.member.clone()));
+                looked_at += 1;
+                let Some(stored) = stored else { continue };
+                let batch: Batch = serde_json::from_slice(&stored.bytes)?;
+                if filter.admits(&batch) {
+                    batches.push(batch);
+                }
+                if batches.len() == limit {
+                    return Ok(BatchPage { batches, next: place });
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(BatchPage { batches, next: None });
+            }
+            if looked_at >= MOST_LOOKED_AT {
+                return Ok(BatchPage { batches, next: place });
+            }
+        }
+    }
+}

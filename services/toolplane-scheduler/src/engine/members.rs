@@ -1,0 +1,165 @@
+//! Schedulers that share the store: each has a number of its own, and knows how many there are.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use toolplane_records::time::Timestamp;
+use toolplane_store::{Expect, ScoreRange, Versioned};
+
+use super::commit::{Builder, score};
+use super::fence::SCHEDULERS;
+use super::write::Written;
+use super::{Engine, EngineError, keys};
+
+/// A scheduler that showed no sign of life for this long does not count; twice that, and its number is given to others.
+const SILENT_MS: i64 = 15_000;
+
+/// How the members are seen from here.
+#[derive(Debug, Default)]
+pub(crate) struct Members(RwLock<View>);
+
+#[derive(Debug, Default)]
+struct View {
+    /// The own number and the version of its record.
+    own: Option<(u64, u64)>,
+    /// Living schedulers by number, this one included.
+    living: BTreeMap<u64, Member>,
+}
+
+/// One scheduler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Member {
+    /// Made up at each start.
+    name: String,
+    /// Where it can be reached, when it knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    endpoint: Option<String>,
+    /// Pools its workers serve.
+    #[serde(default)]
+    pools: Vec<String>,
+    /// Its last sign of life.
+    seen_at: Timestamp,
+}
+
+impl Members {
+    /// Whether `member`'s due work is this scheduler's share. When nobody did it for a while it is everybody's.
+    pub(crate) fn mine(&self, member: &str, overdue_ms: i64, patience_ms: i64) -> bool {
+        let view = self.0.read();
+        let living = u64::try_from(view.living.len()).unwrap_or(1);
+        let Some((own, _)) = view.own.filter(|_| living > 1 && overdue_ms < patience_ms) else { return true };
+        let mut hash = DefaultHasher::new();
+        member.hash(&mut hash);
+        let rank = view.living.keys().position(|number| *number == own);
+        rank.is_none_or(|rank| hash.finish() % living == rank as u64)
+    }
+
+    /// Whether workers of another living scheduler serve `pool`.
+    pub(crate) fn serve(&self, pool: &str) -> bool {
+        let view = self.0.read();
+        let own = view.own.map(|(number, _)| number);
+        let mut others = view.living.iter().filter(|(number, _)| Some(**number) != own);
+        others.any(|(_, member)| member.pools.iter().any(|served| served == pool))
+    }
+
+    /// Where other living schedulers can be reached.
+    pub(crate) fn others(&self) -> Vec<String> {
+        let view = self.0.read();
+        let own = view.own.map(|(number, _)| number);
+        let others = view.living.iter().filter(|(number, _)| Some(**number) != own);
+        others.filter_map(|(_, member)| member.endpoint.clone()).collect()
+    }
+}
+
+impl Engine {
+    /// Shows that this scheduler lives, and looks who else does. Takes a number at first, and another one when its own
+    /// went to somebody else while it was away.
+    pub(crate) async fn show_membership(&self, now: Timestamp) -> Result<(), EngineError> {
+        if !self.0.shared {
+            return Ok(());
+        }
+        let own = self.0.members.0.read().own;
+        let kept = match own {
+            Some((number, version)) => self.take_number(number, Expect::Version(version), now).await?,
+            None => false,
+        };
+        if !kept {
+            self.find_number(now).await?;
+        }
+        self.look_around(now).await
+    }
+
+    async fn find_number(&self, now: Timestamp) -> Result<(), EngineError> {
+        self.0.members.0.write().own = None;
+        let numbers: Vec<_> = (0..SCHEDULERS).map(keys::scheduler).collect();
+        let found = self.0.store.get_many(&numbers).await?;
+        for (number, stored) in (0..SCHEDULERS).zip(found) {
+            let free = match &stored {
+                None => Some(Expect::Absent),
+                Some(stored) => is_free(stored, now).then_some(Expect::Version(stored.version)),
+            };
+            if let Some(expect) = free
+                && self.take_number(number, expect, now).await?
+            {
+                self.0.fences.set_number(number);
+                tracing::info!(number, "this scheduler has a number among those that share the store");
+                return Ok(());
+            }
+        }
+        Err(toolplane_store::StoreError::Unavailable {
+            reason: format!("more than {SCHEDULERS} schedulers share the store"),
+        }
+        .into())
+    }
+
+    async fn take_number(&self, number: u64, expect: Expect, now: Timestamp) -> Result<bool, EngineError> {
+        let (name, endpoint) = (self.0.name.clone(), self.0.options.endpoint.clone());
+        let pools = self.0.workers.pools();
+        let mut builder = Builder::default();
+        builder.compare(keys::scheduler(number), expect);
+        builder.put_json(keys::scheduler(number), &Member { name, endpoint, pools, seen_at: now })?;
+        builder.enter(keys::SCHEDULERS, number.to_string(), score(now));
+        if !matches!(self.write(builder.done(true)).await?, Written::Applied) {
+            return Ok(false);
+        }
+        let version = match expect {
+            Expect::Absent => 1,
+            Expect::Version(version) => version + 1,
+        };
+        self.0.members.0.write().own = Some((number, version));
+        Ok(true)
+    }
+
+    async fn look_around(&self, now: Timestamp) -> Result<(), EngineError> {
+        let recent = ScoreRange::between(score(now.plus_millis(-SILENT_MS)), u64::MAX);
+        let entries = self.0.store.scan(keys::SCHEDULERS, recent, usize::try_from(SCHEDULERS).unwrap_or(64)).await?;
+        let numbers: Vec<u64> = entries.iter().filter_map(|entry| entry.member.parse().ok()).collect();
+        let wanted: Vec<_> = numbers.iter().map(|number| keys::scheduler(*number)).collect();
+        let found = self.0.store.get_many(&wanted).await?;
+        let members = numbers.into_iter().zip(found).filter_map(|(number, stored)| {
+            Some((number, serde_json::from_slice::<Member>(&stored?.bytes).ok()?))
+        });
+        self.0.members.0.write().living = members.collect();
+        Ok(())
+    }
+
+    /// Gives the number back, so that the others take over at once.
+    pub(crate) async fn leave_members(&self) {
+        let Some((number, version)) = self.0.members.0.write().own.take() else { return };
+        let mut builder = Builder::default();
+        builder.compare(keys::scheduler(number), Expect::Version(version));
+        builder.delete(keys::scheduler(number));
+        builder.leave(keys::SCHEDULERS, number.to_string());
+        if let Err(error) = self.write(builder.done(true)).await {
+            tracing::debug!(%error, "this scheduler's number could not be given back; it lapses");
+        }
+    }
+}
+
+fn is_free(stored: &Versioned, now: Timestamp) -> bool {
+    match serde_json::from_slice::<Member>(&stored.bytes) {
+        Ok(member) => now.since_millis(member.seen_at) > 2 * SILENT_MS,
+        Err(_) => true,
+    }
+}

@@ -1,0 +1,73 @@
+//! Offers: what a worker needs to run a call it was just given.
+
+use std::sync::Arc;
+
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::InvocationStatus;
+
+use super::hot::Hot;
+use super::plan::DispatchPlan;
+use super::workers::Message;
+use super::{Engine, EngineError, keys};
+
+impl Engine {
+    /// Sends the offer of a lease that was just granted. Renewals of a confirmed lease send nothing, and neither do leases
+    /// of workers that are connected elsewhere.
+    pub(crate) fn offer_if_fresh(&self, hot: &Hot) {
+        let Some(lease) = &hot.record.lease else { return };
+        if lease.confirmed || !self.0.workers.is_here(&lease.worker_id) {
+            return;
+        }
+        toolplane_faultpoint::point("scheduler.before_offer");
+        match (&hot.plan, &hot.input) {
+            (Some(plan), Some(input)) => {
+                let offer = self.offer(hot, plan.clone(), input.clone());
+                self.0.workers.send(&lease.worker_id, offer);
+            }
+            _ => {
+                let (engine, hot) = (self.clone(), hot.clone());
+                tokio::spawn(async move { engine.offer_from_store(hot).await });
+            }
+        }
+    }
+
+    /// Reads what the offer needs and sends it; when it cannot be read, the offer lapses and is made again.
+    async fn offer_from_store(&self, hot: Hot) {
+        let Some(worker_id) = hot.record.lease.as_ref().map(|lease| lease.worker_id.clone()) else { return };
+        match self.read_dispatch(&hot).await {
+            Ok(Some((plan, input))) => self.0.workers.send(&worker_id, self.offer(&hot, plan, input)),
+            Ok(None) => {
+                tracing::error!(invocation_id = %hot.record.invocation_id, "a queued call has no plan or input")
+            }
+            Err(error) => tracing::warn!(invocation_id = %hot.record.invocation_id, %error, "could not read a call"),
+        }
+    }
+
+    async fn read_dispatch(&self, hot: &Hot) -> Result<Option<(Arc<DispatchPlan>, JsonPayload)>, EngineError> {
+        let record = &hot.record;
+        let Some(call) = record.inputs.call.as_ref() else { return Ok(None) };
+        let Some(plan) = self.plan_of(record).await? else { return Ok(None) };
+        let input = self.0.store.get(&keys::payload(&record.invocation_id, &call.digest)).await?;
+        Ok(input.map(|input| (plan, JsonPayload::from_checked(input.bytes))))
+    }
+
+    fn offer(&self, hot: &Hot, plan: Arc<DispatchPlan>, input: JsonPayload) -> Message {
+        // A call that waited long, or through a restart, continues the trace of its own record.
+        let of_record = || {
+            let position = hot.record.telemetry_refs.first()?;
+            Some(format!("00-{}-{}-01", position.trace_id, position.span_id))
+        };
+        let traceparent = hot.traceparent.clone().or_else(of_record);
+        let queued_ms = queued_ms(&hot.record, self.0.options.offer_ms);
+        Message::Offer { record: hot.record.clone(), plan, input, traceparent, queued_ms }
+    }
+}
+
+/// How long the call of a fresh offer was queued before it was claimed, milliseconds.
+fn queued_ms(record: &Invocation, offer_ms: i64) -> u64 {
+    let Some(lease) = &record.lease else { return 0 };
+    let claimed_at = lease.expires_at.plus_millis(-offer_ms);
+    let queued = record.status_transitions.iter().rev().find(|step| step.to == InvocationStatus::Queued);
+    queued.map_or(0, |step| u64::try_from(claimed_at.since_millis(step.at)).unwrap_or(0))
+}

@@ -1,0 +1,163 @@
+//! Faults in the store and around it: damaged records, lost index entries, starts the store forgot.
+
+use toolplane_store::{Commit, IndexOp, RecordKey};
+
+use super::shared::damage;
+use super::*;
+
+async fn change(store: &dyn Store, index: Vec<IndexOp>) {
+    store.commit(Commit { index, ..Commit::default() }).await.unwrap();
+}
+
+async fn becomes(bench: &Bench, index: &str, expected: &[&str]) {
+    let mut found = Vec::new();
+    for _ in 0..1_000 {
+        found = bench.members(index).await;
+        if found == expected {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{index} holds {found:?}, not {expected:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
+    let bench = Bench::new().await;
+    for id in ["inv_bad", "inv_missing", "inv_good"] {
+        bench.admit(ask(id)).await.unwrap();
+    }
+    // Another process damages one record, loses another and puts nonsense into the queue and the timers.
+    let again = Bench::over(bench.store.clone()).await;
+    drop(bench);
+    damage(&*again.store, keys::invocation(&InvocationId::from_trusted("inv_bad")), b"{").await;
+    let missing = keys::invocation(&InvocationId::from_trusted("inv_missing"));
+    let writes = vec![toolplane_store::Write::Delete { key: missing }];
+    again.store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
+    let queue = again.store.indexes("queue/").await.unwrap().remove(0);
+    let nonsense = |index: &str| IndexOp::Put { index: index.into(), score: 1, member: "no id!".into() };
+    change(&*again.store, vec![nonsense(&queue), nonsense("timers/lease"), nonsense("timers/deadline")]).await;
+    let (_link, mut messages) = again.worker(8, vec![]).await;
+    assert_eq!(offered(&mut messages).await.0.invocation_id.as_str(), "inv_good");
+    becomes(&again, &queue, &[]).await;
+    becomes(&again, &format!("undecodable/{queue}"), &["no id!", "inv_bad"]).await;
+    becomes(&again, "undecodable/timers/deadline", &["no id!"]).await;
+}
+
+/// Makes the calls look as if they had stood still long enough for the audit.
+async fn still(store: &dyn Store, ids: &[&str]) {
+    for id in ids {
+        let key = keys::invocation(&InvocationId::from_trusted(id));
+        let stored = store.get(&key).await.unwrap().unwrap();
+        let mut record: Invocation = serde_json::from_slice(&stored.bytes).unwrap();
+        for step in &mut record.status_transitions {
+            step.at = step.at.plus_millis(-60_000);
+        }
+        let bytes = serde_json::to_vec(&record).unwrap().into();
+        let writes = vec![toolplane_store::Write::Put { key, bytes }];
+        store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let bench = Bench::over(store.clone()).await;
+    bench.admit(ask("inv_queued")).await.unwrap();
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    offered(&mut messages).await;
+    bench.admit(ask("inv_waits")).await.unwrap();
+    drop(bench);
+    still(&*store, &["inv_queued", "inv_waits"]).await;
+    let queue = store.indexes("queue/").await.unwrap().remove(0);
+    let remove = |index: &str, member: &str| IndexOp::Remove { index: index.into(), member: member.into() };
+    let leak = IndexOp::Put { index: "running/tenant/default".into(), score: 1, member: "inv_waits".into() };
+    change(
+        &*store,
+        vec![remove(&queue, "inv_waits"), remove("timers/lease", "inv_queued"), remove("waiting/default", "inv_waits"), leak],
+    )
+    .await;
+    let bench = Bench::over(store).await;
+    becomes(&bench, &queue, &["inv_waits"]).await;
+    becomes(&bench, "timers/lease", &["inv_queued"]).await;
+    becomes(&bench, "waiting/default", &["inv_waits"]).await;
+    becomes(&bench, "running/tenant/default", &[]).await;
+    let repairs = bench.engine.audit_repairs();
+    assert_eq!(repairs, 4);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(bench.engine.audit_repairs(), repairs, "what is right is left alone");
+}
+
+#[tokio::test]
+async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let short = || EngineOptions { lease_ms: 600, offer_ms: 100, ..options() };
+    let bench = Bench::with(store.clone(), short()).await;
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    bench.admit(Ask { idempotent: false, ..ask("inv_a") }).await.unwrap();
+    let (_, lease, _) = offered(&mut messages).await;
+    let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 600 };
+    bench.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+    drop(bench);
+    // Nobody could renew while no scheduler was there.
+    tokio::time::sleep(Duration::from_millis(800)).await;
+    let later = Bench::with(store, short()).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let renew = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms: 600 };
+    later.engine.command(&lease.invocation_id, vec![], renew).await.expect("the lease is still good");
+    let (_, terminal) = follow(later.engine.watch(&lease.invocation_id, 1).await.unwrap()).await;
+    assert_eq!(terminal.result.error.clone().unwrap().error_code, "exec.outcome_unknown", "and then it ends");
+}
+
+#[tokio::test]
+async fn a_start_the_store_forgot_is_not_repeated() {
+    let objects = objects();
+    let guarded = || Ask { idempotent: false, guard: StartGuard::Object, ..ask("inv_a") };
+    let first = Bench::whole(Arc::new(MemoryStore::default()), objects.clone(), options()).await;
+    let (_link, mut messages) = first.worker(1, vec![]).await;
+    first.admit(guarded()).await.unwrap();
+    let (_, lease, _) = offered(&mut messages).await;
+    assert!(matches!(first.engine.start(&lease, 15_000).await.unwrap(), Started::Granted));
+    assert!(matches!(first.engine.start(&lease, 15_000).await.unwrap(), Started::Granted), "asked again");
+    // The store loses everything; the caller submits again, as it was never answered.
+    let second = Bench::whole(Arc::new(MemoryStore::default()), objects, options()).await;
+    let (_link, mut messages) = second.worker(1, vec![]).await;
+    second.admit(guarded()).await.unwrap();
+    let (_, lease, _) = offered(&mut messages).await;
+    assert!(matches!(second.engine.start(&lease, 15_000).await.unwrap(), Started::Ended(_)));
+    let end = second.engine.result(&lease.invocation_id).await.unwrap().unwrap();
+    assert_eq!(end.result.error.unwrap().error_code, "exec.outcome_unknown");
+}
+
+#[tokio::test]
+async fn poison_is_kept_out_for_a_while_by_every_scheduler() {
+    let cluster = super::shared::Cluster::new();
+    let bench = Bench::over(cluster.member()).await;
+    let other = Bench::over(cluster.member()).await;
+    let mut admission = bench.admission(ask("inv_a")).await;
+    let key = toolplane_records::payload::Digest::of(b"version and input");
+    admission.transition.invocation.dispatch.as_mut().unwrap().quarantine_key = Some(key);
+    bench.engine.admit(admission).await.unwrap();
+    for worker in ["w1", "w2", "w3"] {
+        let (link, mut messages) = bench.worker_named(worker, 1, vec![]).await;
+        let (_, lease, _) = offered(&mut messages).await;
+        let renew = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms: 15_000 };
+        bench.engine.command(&lease.invocation_id, vec![], renew).await.unwrap();
+        link.drain();
+        bench.engine.worker_gone(&WorkerId::from_trusted(worker), "restarted").await.unwrap();
+        let record = bench.engine.get(&lease.invocation_id).await.unwrap();
+        if record.status.is_terminal() {
+            break;
+        }
+    }
+    let end = bench.engine.result(&InvocationId::from_trusted("inv_a")).await.unwrap().expect("it was given up");
+    assert_eq!(end.result.error.unwrap().error_code, "exec.poison_quarantined");
+    assert!(bench.engine.quarantined_until(&key).is_some());
+    for _ in 0..500 {
+        if other.engine.quarantined_until(&key).is_some() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the other scheduler never heard of it: {:?}", RecordKey::new(toolplane_store::Family::Meta, "quarantine"));
+}

@@ -1,0 +1,196 @@
+//! Several schedulers over one store.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::Ordering;
+
+use super::shared::Cluster;
+use super::*;
+
+async fn pair() -> (Bench, Bench, Arc<Cluster>) {
+    let cluster = Cluster::new();
+    (Bench::over(cluster.member()).await, Bench::over(cluster.member()).await, cluster)
+}
+
+#[tokio::test]
+async fn a_call_accepted_by_one_runs_at_the_worker_of_the_other_and_both_see_it_end() {
+    let (one, other, _) = pair().await;
+    let (_link, mut messages) = other.worker(1, vec![]).await;
+    let id = InvocationId::from_trusted("inv_a");
+    let mine = one.engine.watch_new(&id);
+    one.admit(ask("inv_a")).await.unwrap();
+    let (_, lease, input) = offered(&mut messages).await;
+    assert_eq!(input.text(), "{\"a\":1}");
+    let theirs = other.engine.watch(&id, 1).await.unwrap();
+    finish(&other.engine, &lease).await.unwrap();
+    let ((log, terminal), (same, _)) = (follow(mine).await, follow(theirs).await);
+    assert_eq!(terminal.result.status, ResultStatus::Succeeded);
+    assert_eq!(log, same);
+    assert!(matches!(one.admit(ask("inv_a")).await.unwrap(), Admitted::Exists(_)));
+}
+
+#[tokio::test]
+async fn without_hints_everything_still_arrives() {
+    let cluster = Cluster::new();
+    let member = cluster.member();
+    member.deaf.store(true, Ordering::Relaxed);
+    let (one, other) = (Bench::over(member).await, Bench::over(cluster.member()).await);
+    let _worker = one.eager_worker("w1", 1).await;
+    let watch = other.engine.watch_new(&InvocationId::from_trusted("inv_a"));
+    other.admit(ask("inv_a")).await.unwrap();
+    assert_eq!(follow(watch).await.1.result.status, ResultStatus::Succeeded);
+}
+
+#[tokio::test]
+async fn racing_claims_lease_each_call_once_and_every_fence_is_new() {
+    let (one, other, _) = pair().await;
+    for number in 0..200 {
+        // Accepted before any worker is there, so that both schedulers find the same queue.
+        [&one, &other][number % 2].admit(ask(format!("inv_{number}"))).await.unwrap();
+    }
+    let (mut seen, mut fences) = (HashSet::new(), BTreeMap::new());
+    let (_l1, mut first) = one.worker_named("w1", 8, vec![]).await;
+    let (_l2, mut second) = other.worker_named("w2", 8, vec![]).await;
+    while seen.len() < 200 {
+        let (engine, (record, lease, _)) = tokio::select! {
+            offer = offered(&mut first) => (&one.engine, offer),
+            offer = offered(&mut second) => (&other.engine, offer),
+        };
+        assert!(seen.insert(record.invocation_id.clone()), "{} was offered twice", record.invocation_id);
+        let fence = record.lease.as_ref().unwrap().fence;
+        assert_eq!(fences.insert(fence, record.invocation_id.clone()), None, "fences are unique");
+        assert_eq!(record.last_fence, fence);
+        finish(engine, &lease).await.unwrap();
+    }
+    assert_eq!(one.members("waiting/default").await, Vec::<String>::new());
+    assert_eq!(one.engine.audit_repairs() + other.engine.audit_repairs(), 0);
+}
+
+#[tokio::test]
+async fn a_call_that_moves_between_schedulers_gets_growing_fences() {
+    let (one, other, _) = pair().await;
+    let (_l1, mut first) = one.worker_named("w1", 1, vec![]).await;
+    let (_l2, mut second) = other.worker_named("w2", 1, vec![]).await;
+    one.admit(ask("inv_a")).await.unwrap();
+    let mut last = 0;
+    for _ in 0..6 {
+        let (engine, (record, lease, _)) = tokio::select! {
+            offer = offered(&mut first) => (&one.engine, offer),
+            offer = offered(&mut second) => (&other.engine, offer),
+        };
+        let fence = record.lease.as_ref().unwrap().fence;
+        assert!(fence > last, "{fence} after {last}");
+        last = fence;
+        let back = |_: &Invocation| Command::Release { lease: lease.clone(), reason: "full".into() };
+        engine.command(&lease.invocation_id, vec![], back).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_report_to_another_scheduler_than_the_one_that_leased_counts() {
+    let (one, other, _) = pair().await;
+    let (link, mut messages) = one.worker(1, vec![]).await;
+    one.admit(Ask { idempotent: false, ..ask("inv_a") }).await.unwrap();
+    let (_, lease, _) = offered(&mut messages).await;
+    // The worker moved: it starts there and ends there.
+    let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 15_000 };
+    other.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+    finish(&other.engine, &lease).await.unwrap();
+    // The first scheduler still remembers the lease; its word is that of the store all the same.
+    let stale = finish(&one.engine, &lease).await.unwrap_err();
+    assert!(matches!(stale, EngineError::Refused { refusal: Refusal::Terminal(_), .. }), "{stale}");
+    assert!(one.engine.leased(&lease).await.is_err());
+    for _ in 0..500 {
+        if link.in_flight().is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the slot was not given back");
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_a_worker_that_is_connected_elsewhere() {
+    let (one, other, _) = pair().await;
+    let (_link, mut messages) = one.worker(1, vec![]).await;
+    one.admit(ask("inv_a")).await.unwrap();
+    let (record, ..) = offered(&mut messages).await;
+    let cancel = |_: &Invocation| Command::RequestCancel {
+        requested_by: "user".into(),
+        message: String::new(),
+        abort_reason: AbortReason::UserInterruption,
+    };
+    other.engine.command(&record.invocation_id, vec![], cancel).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
+    assert!(matches!(told, Message::Cancel { .. }), "{told:?}");
+}
+
+#[tokio::test]
+async fn lost_answers_are_asked_for_again_and_nothing_happens_twice() {
+    let cluster = Cluster::new();
+    let member = cluster.member();
+    let bench = Bench::over(member.clone()).await;
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    for number in 0..20 {
+        let id = format!("inv_{number}");
+        member.swallow.store(2, Ordering::SeqCst);
+        let admitted = bench.admit(ask(&id)).await.unwrap();
+        assert!(matches!(admitted, Admitted::New(_)), "the first answer was lost, the acceptance was not");
+        let (_, lease, _) = offered(&mut messages).await;
+        member.swallow.store(1, Ordering::SeqCst);
+        finish(&bench.engine, &lease).await.unwrap();
+        let log = bench.engine.log(&lease.invocation_id).await.unwrap();
+        assert_eq!(log.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=log.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_refuses_is_an_error_and_leaves_nothing() {
+    let cluster = Cluster::new();
+    let member = cluster.member();
+    let bench = Bench::over(member.clone()).await;
+    let (link, mut messages) = bench.worker(1, vec![]).await;
+    member.refuse.store(1_000, Ordering::SeqCst);
+    let refused = bench.admit(ask("inv_a")).await.unwrap_err();
+    assert!(matches!(refused, EngineError::Store(_)), "{refused}");
+    member.refuse.store(0, Ordering::SeqCst);
+    assert!(link.in_flight().is_empty(), "the slot of the claim that was not stored is free");
+    assert!(matches!(bench.engine.get(&InvocationId::from_trusted("inv_a")).await, Err(EngineError::NotFound)));
+    bench.admit(ask("inv_a")).await.unwrap();
+    offered(&mut messages).await;
+}
+
+#[tokio::test]
+async fn a_call_costs_few_commits() {
+    let cluster = Cluster::new();
+    let member = cluster.member();
+    // Nothing but the calls themselves: the sweep's own commits would be counted too.
+    let bench = Bench::with(member.clone(), EngineOptions { tick_ms: 3_600_000, ..options() }).await;
+    bench.admit(Ask { idempotent: false, ..ask("inv_warm") }).await.unwrap();
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    let mut run = async |call: Option<Ask>| {
+        let before = member.commits.load(Ordering::SeqCst);
+        if let Some(call) = call {
+            bench.admit(call).await.unwrap();
+        }
+        let (record, lease, _) = offered(&mut messages).await;
+        if !record.safety.is_idempotent {
+            bench.engine.start(&lease, 15_000).await.unwrap();
+        }
+        finish(&bench.engine, &lease).await.unwrap();
+        member.commits.load(Ordering::SeqCst) - before
+    };
+    assert!(run(None).await <= 3, "claimed, started and ended");
+    assert_eq!(run(Some(ask("inv_a"))).await, 2, "accepted with its claim, and ended");
+    assert_eq!(run(Some(Ask { idempotent: false, ..ask("inv_b") })).await, 3, "its start is durable before its effect");
+}
+
+#[tokio::test]
+async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
+    let cluster = Cluster::new();
+    let engines = futures_util::future::join_all((0..5).map(|_| Bench::over(cluster.member()))).await;
+    assert_eq!(engines[0].members("schedulers").await.len(), 5);
+    engines[4].engine.leave().await;
+    assert_eq!(engines[0].members("schedulers").await.len(), 4);
+    let next = Bench::over(cluster.member()).await;
+    assert_eq!(next.members("schedulers").await.len(), 5);
+}

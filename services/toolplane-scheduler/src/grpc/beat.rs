@@ -1,0 +1,99 @@
+//! Signs of life: leases that go on, and what their holders have not heard yet.
+
+use futures_util::future::join_all;
+use toolplane_lifecycle::{Command, LeaseKey};
+use toolplane_proto::v1;
+use toolplane_records::ids::WorkerId;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+
+use super::wire::{lease_key, lease_ref};
+use crate::engine::{Engine, EngineError, Message};
+use crate::error::CallError;
+
+/// Most leases of one heartbeat.
+const MAX_LEASES: usize = 4_096;
+
+/// What a heartbeat came to for one lease.
+#[derive(Debug)]
+pub(super) enum Beat {
+    /// The lease goes on; this is what its holder may not have heard.
+    Renewed(Vec<Message>),
+    /// The lease is void.
+    Fenced(LeaseKey),
+    /// The store did not answer.
+    Unsure(LeaseKey),
+}
+
+/// Renews one lease where that is due, and gathers what its holder has not answered.
+pub(super) async fn renew(engine: &Engine, lease: LeaseKey, lease_ms: i64, now: Timestamp) -> Beat {
+    let record = match engine.leased(&lease).await {
+        Ok(record) => record,
+        Err(EngineError::Refused { .. } | EngineError::NotFound) => return Beat::Fenced(lease),
+        Err(_) => return Beat::Unsure(lease),
+    };
+    let due = record
+        .lease
+        .as_ref()
+        .is_some_and(|held| !held.confirmed || held.expires_at.since_millis(now) < lease_ms * 2 / 3);
+    if due {
+        let command = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms };
+        match engine.command(&lease.invocation_id, Vec::new(), command).await {
+            Ok(_) => {}
+            Err(EngineError::Refused { refusal, .. }) if crate::engine::is_race(&refusal) => return Beat::Fenced(lease),
+            Err(EngineError::NotFound) => return Beat::Fenced(lease),
+            Err(EngineError::Refused { .. }) => {}
+            Err(_) => return Beat::Unsure(lease),
+        }
+    }
+    Beat::Renewed(unheard(&record, &lease))
+}
+
+/// What the holder of a lease is told again until it reacts: a cancel request, and the answer to its question.
+fn unheard(record: &Invocation, lease: &LeaseKey) -> Vec<Message> {
+    let cancel = record.cancel.as_ref().filter(|cancel| cancel.acknowledged_at.is_none() && cancel.failed.is_none());
+    let cancel = cancel.map(|cancel| Message::Cancel { lease: lease.clone(), abort_reason: cancel.abort_reason });
+    let answered = record.pending_input.as_ref().and_then(|pending| Some((pending, pending.answer.as_ref()?)));
+    let answer = answered.map(|(pending, answer)| Message::Input {
+        lease: lease.clone(),
+        input_id: pending.input_id.clone(),
+        input: answer.input.clone(),
+        expired: answer.expired,
+    });
+    cancel.into_iter().chain(answer).collect()
+}
+
+/// Answers a heartbeat beside the stream; the worker may be connected to another scheduler.
+pub(super) async fn answer(
+    engine: &Engine,
+    request: v1::HeartbeatRequest,
+    lease_ms: u32,
+) -> Result<v1::HeartbeatResponse, CallError> {
+    let worker_id =
+        WorkerId::parse(&request.worker_id).map_err(|rule| CallError::invalid("worker_id", rule.to_string()))?;
+    if request.leases.len() > MAX_LEASES {
+        return Err(CallError::invalid("leases", format!("must have at most {MAX_LEASES} entries")));
+    }
+    let leases = request.leases.into_iter().map(|lease| lease_key(Some(lease))).collect::<Result<Vec<_>, _>>()?;
+    let now = engine.now().await?;
+    engine.workers().seen(&worker_id, &request.incarnation, now);
+    let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(lease_ms), now));
+    let mut response = v1::HeartbeatResponse { lease_ms, ..Default::default() };
+    for beat in join_all(beats).await {
+        match beat {
+            Beat::Renewed(messages) => messages.into_iter().for_each(|message| tell(&mut response, message)),
+            Beat::Fenced(lease) => response.fenced.extend(lease_ref(&lease)),
+            Beat::Unsure(lease) => response.unsure.extend(lease_ref(&lease)),
+        }
+    }
+    Ok(response)
+}
+
+fn tell(response: &mut v1::HeartbeatResponse, message: Message) {
+    use toolplane_proto::v1::worker_command::Command as Wire;
+    match super::wire::command(message).command {
+        Some(Wire::Cancel(cancel)) => response.cancels.push(cancel),
+        Some(Wire::InputProvided(input)) => response.inputs.push(input),
+        _ => {}
+    }
+}

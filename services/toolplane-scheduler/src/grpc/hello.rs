@@ -1,0 +1,107 @@
+//! The beginning of a worker's stream: who it is, what it has finished, and what it still holds.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use toolplane_proto::convert::{ConvertError, field};
+use toolplane_proto::v1;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+
+use super::report::CallReports;
+use super::session::{Session, WorkerTerms};
+use super::wire::lease_key;
+use crate::engine::{Engine, EngineError, Message, PoolGap, WorkerInfo, WorkerLink};
+use crate::error::CallError;
+
+/// Most slots one worker may have.
+const MAX_SLOTS: u32 = 4_096;
+
+impl Session {
+    /// Reads the hello, settles what the worker has finished and what it holds, and makes it available.
+    ///
+    /// Kept endings come first: once the leases of an earlier life are over, they would be too late.
+    pub(super) async fn open(
+        engine: Engine,
+        terms: WorkerTerms,
+        first: v1::WorkRequest,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<Message>), CallError> {
+        let mut reports = first.reports.into_iter();
+        let mut hello = match reports.next().and_then(|report| report.report) {
+            Some(Report::Hello(hello)) => hello,
+            _ => return Err(CallError::invalid("reports", "must begin with a hello")),
+        };
+        let (held, finished) = (std::mem::take(&mut hello.held), std::mem::take(&mut hello.finished));
+        let previous_dead = hello.previous_incarnation_dead;
+        let info = read_hello(hello, engine.now().await?)?;
+        if let Some(other) = engine.workers().other_incarnation(&info.worker_id, &info.incarnation) {
+            let id = &info.worker_id;
+            tracing::warn!(worker_id = %id, connected = other, refused = info.incarnation, "two workers use one id");
+            return Err(CallError::Precondition(format!(
+                "a worker `{id}` is connected already (incarnation `{other}`); give each worker an id of its own"
+            )));
+        }
+        let (sender, messages) = mpsc::unbounded_channel();
+        let link = Arc::new(WorkerLink::new(info, sender));
+        let session = Self { engine, link, terms, backlog: reports.collect() };
+        session.settle_finished(finished).await?;
+        session.settle_held(held).await?;
+        if previous_dead {
+            let (worker_id, alive) = (&session.link.info.worker_id, &session.link.info.incarnation);
+            let ended = session.engine.worker_gone(worker_id, alive).await?;
+            tracing::info!(%worker_id, ended, "a worker restarted; leases of its earlier life ended");
+        }
+        session.engine.connect_worker(session.link.clone());
+        Ok((session, messages))
+    }
+
+    /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
+    /// follows would end its lease without it.
+    async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
+        let reports = CallReports { engine: self.engine.clone(), link: self.link.clone(), terms: self.terms };
+        for done in finished {
+            let lease = lease_key(done.lease)?;
+            reports.done(lease, done.outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// What the worker says it still runs: valid leases go on, others are void.
+    async fn settle_held(&self, held: Vec<v1::LeaseRef>) -> Result<(), CallError> {
+        for lease in held {
+            let lease = lease_key(Some(lease))?;
+            match self.engine.leased(&lease).await {
+                Ok(_) => self.engine.workers().adopt(&self.link, lease),
+                Err(EngineError::Refused { .. } | EngineError::NotFound) => self.link.send(Message::Fenced { lease }),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_hello(hello: v1::WorkerHello, now: Timestamp) -> Result<WorkerInfo, CallError> {
+    let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
+    if hello.incarnation.is_empty() {
+        return Err(CallError::invalid("hello.incarnation", "must be given"));
+    }
+    if hello.slots == 0 || hello.slots > MAX_SLOTS {
+        return Err(CallError::invalid("hello.slots", format!("must be 1 to {MAX_SLOTS}")));
+    }
+    let gaps = hello.gaps.into_iter().map(|gap| PoolGap {
+        pool: gap.pool,
+        reason_code: gap.reason_code,
+        message: gap.message,
+    });
+    Ok(WorkerInfo {
+        worker_id: field::id("hello.worker_id", &hello.worker_id).map_err(faulty)?,
+        incarnation: hello.incarnation,
+        version: hello.version,
+        slots: usize::try_from(hello.slots).unwrap_or(1),
+        pools: hello.pools,
+        gaps: gaps.collect(),
+        posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
+        connected_at: now,
+    })
+}

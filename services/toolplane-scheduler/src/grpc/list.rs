@@ -1,0 +1,143 @@
+//! Lists: calls, newest first, and workers.
+
+use toolplane_proto::convert::word;
+use toolplane_proto::v1;
+use toolplane_records::ids::{BatchId, InvocationId, ToolId};
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::page;
+
+use super::encode;
+use super::invocations::InvocationApi;
+use crate::engine::{EngineError, InvocationFilter};
+use crate::error::CallError;
+use crate::prepare::new_id;
+
+impl InvocationApi {
+    /// One page of calls.
+    pub(super) async fn list(
+        &self,
+        request: v1::ListInvocationsRequest,
+    ) -> Result<v1::ListInvocationsResponse, CallError> {
+        let filter = filter(&request)?;
+        let scope = format!("{}/{filter:?}", self.tenant());
+        let after = page::position(&scope, &request.page_token)?.as_deref().and_then(read_place);
+        let size = page::size(request.page_size)?;
+        if let Some(found) = self.known(&filter).await? {
+            return Ok(known_page(&scope, found, after, size));
+        }
+        let found = self.engine.list(&self.tenant(), &filter, after, size).await?;
+        Ok(v1::ListInvocationsResponse {
+            invocations: found.records.iter().map(Into::into).collect(),
+            next_page_token: next_token(&scope, found.next),
+        })
+    }
+
+    /// Calls whose ids follow from the filter, newest first: those of a batch, or of an idempotency key. `None` when the whole
+    /// list has to be looked through.
+    async fn known(&self, filter: &InvocationFilter) -> Result<Option<Vec<Invocation>>, CallError> {
+        let ids: Vec<InvocationId> = match (&filter.batch_id, &filter.idempotency_key) {
+            (Some(batch_id), _) => {
+                let batch = self.engine.batch(batch_id).await?;
+                let members = batch.into_iter().flat_map(|batch| batch.members);
+                members.map(|member| member.invocation_id).collect()
+            }
+            (None, Some(key)) => vec![new_id(&self.tenant(), Some(key))],
+            (None, None) => return Ok(None),
+        };
+        let mut found = Vec::new();
+        for id in ids {
+            match self.engine.get(&id).await {
+                Ok(record) if record.tenant == self.tenant() && filter.admits(&record) => found.push((*record).clone()),
+                Ok(_) | Err(EngineError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A call with an id of its own, or of a batch, may have the key too.
+        if filter.batch_id.is_none() && found.is_empty() {
+            return Ok(None);
+        }
+        found.sort_by_key(|record| std::cmp::Reverse(place_of(record)));
+        Ok(Some(found))
+    }
+
+    /// One page of workers, ordered by id.
+    pub(super) fn workers(&self, request: &v1::ListWorkersRequest) -> Result<v1::ListWorkersResponse, CallError> {
+        let first = read_count(page::position(&"workers", &request.page_token)?);
+        let size = page::size(request.page_size)?;
+        let wanted = request.state();
+        let all = self.engine.workers().list();
+        let all: Vec<_> = all
+            .iter()
+            .map(|link| encode::worker(link))
+            .filter(|worker| wanted == v1::WorkerState::Unspecified || worker.state() == wanted)
+            .collect();
+        let next = first.saturating_add(size);
+        let next_page_token =
+            if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
+        let workers = all.into_iter().skip(first).take(size).collect();
+        Ok(v1::ListWorkersResponse { workers, next_page_token })
+    }
+}
+
+fn known_page(
+    scope: &str,
+    found: Vec<Invocation>,
+    after: Option<(u64, String)>,
+    size: usize,
+) -> v1::ListInvocationsResponse {
+    let mut left = found.into_iter().filter(|record| after.as_ref().is_none_or(|after| place_of(record) < *after));
+    let shown: Vec<Invocation> = left.by_ref().take(size).collect();
+    let next = shown.last().map(place_of).filter(|_| left.next().is_some());
+    v1::ListInvocationsResponse {
+        invocations: shown.iter().map(Into::into).collect(),
+        next_page_token: next_token(scope, next),
+    }
+}
+
+/// Where a call stands in the list of all.
+fn place_of(record: &Invocation) -> (u64, String) {
+    (u64::try_from(record.created_at.as_millis()).unwrap_or(0), record.invocation_id.to_string())
+}
+
+/// The place a page begins after: score and id.
+pub(super) fn read_place(place: &str) -> Option<(u64, String)> {
+    let (score, member) = place.split_once(' ')?;
+    Some((score.parse().ok()?, member.to_owned()))
+}
+
+/// The token for going on after a place; empty at the end.
+pub(super) fn next_token(scope: &str, next: Option<(u64, String)>) -> String {
+    next.map(|(score, member)| page::token(&scope, &format!("{score} {member}"))).unwrap_or_default()
+}
+
+/// How many rows earlier pages had.
+pub(super) fn read_count(place: Option<String>) -> usize {
+    place.and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+/// An instant of a request.
+pub(super) fn instant(at: Option<prost_types::Timestamp>) -> Option<Timestamp> {
+    at.map(|at| Timestamp::from_millis(at.seconds.saturating_mul(1000).saturating_add(i64::from(at.nanos) / 1_000_000)))
+}
+
+fn filter(request: &v1::ListInvocationsRequest) -> Result<InvocationFilter, CallError> {
+    let faulty = |error: toolplane_proto::convert::ConvertError| CallError::invalid(&error.field, error.rule);
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let batch_id = given(&request.batch_id).map(|id| BatchId::parse(&id)).transpose();
+    let tool_id = given(&request.tool_id).map(|id| ToolId::parse(&id)).transpose();
+    Ok(InvocationFilter {
+        statuses: word::optional_open("status", &request.status, request.status_code)
+            .map_err(faulty)?
+            .into_iter()
+            .collect(),
+        tool_id: tool_id.map_err(|rule| CallError::invalid("tool_id", rule.to_string()))?,
+        surface_id: given(&request.surface_id),
+        created_after: instant(request.created_after),
+        created_before: instant(request.created_before),
+        batch_id: batch_id.map_err(|rule| CallError::invalid("batch_id", rule.to_string()))?,
+        session_ref: given(&request.session_ref),
+        queue_state: word::optional_closed("queue_state", request.queue_state).map_err(faulty)?,
+        idempotency_key: given(&request.idempotency_key),
+    })
+}

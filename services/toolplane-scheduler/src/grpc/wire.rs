@@ -1,0 +1,80 @@
+//! Leases and messages to workers, as they travel.
+
+use toolplane_lifecycle::LeaseKey;
+use toolplane_proto::convert::{ConvertError, field};
+use toolplane_proto::v1;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::ids::InvocationId;
+
+use crate::engine::Message;
+use crate::error::CallError;
+
+/// The lease a report is about; none for reports about the worker itself.
+pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
+    match report {
+        Report::Received(report) => report.lease.as_ref(),
+        Report::StartRequested(report) => report.lease.as_ref(),
+        Report::Progress(report) => report.lease.as_ref(),
+        Report::Done(report) => report.lease.as_ref(),
+        Report::CancelAcknowledged(report) => report.lease.as_ref(),
+        Report::Released(report) => report.lease.as_ref(),
+        Report::InputRequested(report) => report.lease.as_ref(),
+        Report::Hello(_) | Report::Ready(_) | Report::Heartbeat(_) | Report::Goodbye(_) => None,
+    }
+}
+
+/// Reads a lease reference.
+pub(super) fn lease_key(lease: Option<v1::LeaseRef>) -> Result<LeaseKey, CallError> {
+    let lease = lease.ok_or_else(|| CallError::invalid("lease", "must be given"))?;
+    let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
+    Ok(LeaseKey {
+        invocation_id: field::id::<InvocationId>("lease.invocation_id", &lease.invocation_id).map_err(faulty)?,
+        lease_no: lease.lease_no,
+        lease_id: field::id("lease.lease_id", &lease.lease_id).map_err(faulty)?,
+    })
+}
+
+/// A lease reference to send.
+pub(super) fn lease_ref(lease: &LeaseKey) -> Option<v1::LeaseRef> {
+    Some(v1::LeaseRef {
+        invocation_id: lease.invocation_id.to_string(),
+        lease_no: lease.lease_no,
+        lease_id: lease.lease_id.to_string(),
+    })
+}
+
+/// A message to a worker, on the wire.
+pub(super) fn command(message: Message) -> v1::WorkerCommand {
+    use v1::worker_command::Command as Wire;
+    let command = match message {
+        Message::Offer { record, plan, input, traceparent, queued_ms } => {
+            Wire::Offer(super::offer::offer(&record, &plan, &input, traceparent, queued_ms))
+        }
+        Message::StartGranted { lease } => Wire::StartGranted(v1::StartGranted { lease: lease_ref(&lease) }),
+        Message::StartRefused { lease, reason } => {
+            Wire::StartRefused(v1::StartRefused { lease: lease_ref(&lease), reason })
+        }
+        Message::Cancel { lease, abort_reason } => Wire::Cancel(v1::CancelExecution {
+            lease: lease_ref(&lease),
+            abort_reason: abort_reason.as_str().to_owned(),
+            abort_reason_code: v1::AbortReason::from(abort_reason).into(),
+            message: String::new(),
+        }),
+        Message::Fenced { lease } => Wire::Fenced(v1::LeaseFenced { lease: lease_ref(&lease) }),
+        Message::Input { lease, input_id, input, expired } => Wire::InputProvided(v1::InputProvided {
+            lease: lease_ref(&lease),
+            input_id,
+            declined: input.is_none() && !expired,
+            input: input.as_ref().map(Into::into),
+            expired,
+        }),
+        Message::DoneAcknowledged { lease } => {
+            Wire::DoneAcknowledged(v1::DoneAcknowledged { lease: lease_ref(&lease) })
+        }
+        Message::GoAway { schedulers } => Wire::GoAway(v1::GoAway {
+            reason: "the scheduler is stopping".to_owned(),
+            schedulers,
+        }),
+    };
+    v1::WorkerCommand { command: Some(command) }
+}

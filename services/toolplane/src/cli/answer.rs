@@ -1,0 +1,74 @@
+//! `toolplane input`: answer the question of a call that needs input.
+
+use clap::Args;
+use toolplane_proto::v1;
+use toolplane_proto::v1::json_payload::Body;
+
+use super::calls::print_record;
+use super::connection::Connection;
+use super::invoke::input;
+use super::output::{Output, payload_text, pretty};
+use super::{Ending, Failure};
+
+/// An answer. Without one, the question is shown.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The call.
+    id: String,
+    /// The answer: JSON, `@file`, or `-` for standard input.
+    #[arg(allow_hyphen_values = true)]
+    answer: Option<String>,
+    /// Which question, when it must be that one.
+    #[arg(long, default_value = "")]
+    question: String,
+    /// Say that there is no answer: the tool goes on without.
+    #[arg(long, conflicts_with = "answer")]
+    decline: bool,
+    /// Who answers, where the cluster does not know by itself.
+    #[arg(long = "as", env = "USER", default_value = "")]
+    who: String,
+}
+
+/// Shows the question, or answers it.
+pub(crate) async fn run(args: InputArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let input = match &args.answer {
+        Some(answer) => Some(input::read(answer)?),
+        None if args.decline => None,
+        None => return show(args.id, connection, out).await,
+    };
+    let request = v1::ProvideInputRequest {
+        invocation_id: args.id,
+        input_id: args.question,
+        input: input.map(|input| v1::JsonPayload { body: Some(Body::Inline(input)), ..Default::default() }),
+        declined: args.decline,
+        provided_by: args.who,
+    };
+    let answer = connection.invocations().provide_input(request).await?.into_inner();
+    let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    if out.json() {
+        print_record(call, out)?;
+    } else {
+        out.line(format!("{}  {}", call.invocation_id, call.status))?;
+    }
+    Ok(Ending::Done)
+}
+
+async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let request = v1::GetInvocationRequest { invocation_id: id, ..Default::default() };
+    let call = connection.invocations().get_invocation(request).await?.into_inner().invocation;
+    let call = call.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    let Some(question) = &call.pending_input else {
+        return Err(Failure::Local(format!("`{}` asks nothing; it is {}", call.invocation_id, call.status)));
+    };
+    if out.json() {
+        print_record(call, out)?;
+        return Ok(Ending::Done);
+    }
+    out.line(&question.prompt)?;
+    if let Some(schema) = payload_text(question.schema.as_ref()) {
+        out.line("\nthe answer has to fit:")?;
+        pretty(&schema).lines().try_for_each(|line| out.line(line))?;
+    }
+    out.note(&format!("answer it with `toolplane input {} JSON`", call.invocation_id))?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,141 @@
+//! Following a batch to its last result, over broken connections and restarts of the cluster.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use tonic::Status;
+use toolplane_proto::v1;
+
+use crate::cli::Failure;
+use crate::cli::connection::Connection;
+use crate::cli::follow::{PATIENCE, PAUSE, is_break};
+
+/// What is learned on the way.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    /// The batch is on record.
+    Accepted(&'a v1::BatchAcceptance),
+    /// A result was released, that of the call at this position.
+    Result(u32, &'a v1::ToolResult),
+    /// The connection broke; it is being made again.
+    Broken(&'a Status),
+}
+
+/// How far a batch was followed.
+#[derive(Default)]
+struct Seen {
+    next_seq: BTreeMap<u32, u64>,
+    yield_seq: u64,
+}
+
+impl Seen {
+    fn take(
+        &mut self,
+        items: &[v1::BatchItem],
+        on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for item in items {
+            if let Some(last) = item.events.last() {
+                self.next_seq.insert(item.index, last.sequence + 1);
+            }
+            if let Some(result) = item.result.as_ref().filter(|_| item.yield_seq > self.yield_seq) {
+                self.yield_seq = item.yield_seq;
+                on_step(Step::Result(item.index, result))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&self, batch_id: &str) -> v1::WatchBatchRequest {
+        let cursor = |(index, from_seq): (&u32, &u64)| v1::BatchCursor { index: *index, from_seq: *from_seq };
+        v1::WatchBatchRequest {
+            batch_id: batch_id.to_owned(),
+            from: self.next_seq.iter().map(cursor).collect(),
+            after_yield_seq: self.yield_seq,
+        }
+    }
+}
+
+/// Makes a batch and follows it. An error before acceptance means that there is no batch.
+pub(super) async fn invoke(
+    connection: &Connection,
+    spec: v1::BatchSpec,
+    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let request = v1::InvokeBatchRequest { spec: Some(spec) };
+    let mut stream = connection.invocations().invoke_batch(request).await?.into_inner();
+    let (mut accepted, mut seen) = (None, Seen::default());
+    loop {
+        match stream.message().await {
+            Ok(Some(message)) => {
+                if let Some(acceptance) = &message.accepted {
+                    accepted = Some(acceptance.batch_id.clone());
+                    on_step(Step::Accepted(acceptance))?;
+                }
+                seen.take(&message.items, on_step)?;
+                if message.batch.is_some() {
+                    return Ok(());
+                }
+            }
+            Ok(None) => break,
+            Err(status) if accepted.is_some() && is_break(&status) => {
+                on_step(Step::Broken(&status))?;
+                break;
+            }
+            Err(status) => return Err(status.into()),
+        }
+    }
+    match accepted {
+        Some(batch_id) => watch_from(connection, &batch_id, seen, on_step).await,
+        None => Err(Failure::Answer("the stream ended before the batch was accepted".to_owned())),
+    }
+}
+
+/// Follows a batch from its start.
+pub(super) async fn watch(
+    connection: &Connection,
+    batch_id: String,
+    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    watch_from(connection, &batch_id, Seen::default(), on_step).await
+}
+
+async fn watch_from(
+    connection: &Connection,
+    batch_id: &str,
+    mut seen: Seen,
+    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut heard = Instant::now();
+    loop {
+        match watch_once(connection, batch_id, &mut seen, &mut heard, on_step).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
+                on_step(Step::Broken(&status))?;
+            }
+            Err(failure) => return Err(failure),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// One stream; true when the batch has ended.
+async fn watch_once(
+    connection: &Connection,
+    batch_id: &str,
+    seen: &mut Seen,
+    heard: &mut Instant,
+    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    let mut stream = connection.invocations().watch_batch(seen.request(batch_id)).await?.into_inner();
+    while let Some(message) = stream.message().await? {
+        *heard = Instant::now();
+        seen.take(&message.items, on_step)?;
+        if message.batch.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+

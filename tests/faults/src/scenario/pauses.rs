@@ -1,0 +1,122 @@
+//! F13 to F17: processes that stand still, for shorter and for longer than a lease.
+
+use std::time::Duration;
+
+use super::{Outcome, Work, under_load};
+use crate::Trouble;
+use crate::bed::{Bed, LEASE, Plan, StoreKind};
+use crate::check::Check;
+use crate::history::{History, Record};
+use crate::load::Mix;
+
+/// Calls long enough to be met by a pause.
+const LONG: Mix = Mix { effect_ms: 150, ..Mix::HALF };
+
+fn work(store: StoreKind, mix: Mix) -> Work {
+    Work { plan: Plan::on(store, 3), mix, callers: 24 }
+}
+
+/// F13: a worker stands still for longer than its leases last, again and again; whatever it says afterwards comes too late.
+pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
+    let mut outcome = under_load(work(store, LONG), async |bed, _| {
+        for _ in 0..times {
+            bed.halt("worker-1", LEASE * 4 / 3).await?;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        Ok(0)
+    })
+    .await?;
+    let lapsed = requeued(&outcome.history, "lease_expired");
+    outcome.expect(lapsed + unknown(&outcome) > 0, Check::C9, || "no lease lapsed while its worker stood still".to_owned());
+    Ok(outcome)
+}
+
+/// F14: a worker stands still for less than a lease: nothing happens.
+pub(super) async fn worker_shorter(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
+    let mut work = work(store, LONG);
+    // An offer that nobody confirms lapses sooner than a lease; this is about leases.
+    work.plan = work.plan.set("TOOLPLANE__SCHEDULER__OFFER_MS", "1500");
+    let outcome = under_load(work, async |bed, _| {
+        for _ in 0..times {
+            bed.halt("worker-1", LEASE * 3 / 5).await?;
+            tokio::time::sleep(LEASE).await;
+        }
+        Ok(0)
+    })
+    .await?;
+    Ok(undisturbed(outcome))
+}
+
+/// F15: a scheduler stands still in the middle of its work for longer than a lease, and goes on.
+pub(super) async fn scheduler(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
+    let outcome = under_load(work(store, LONG), async |bed, _| {
+        for _ in 0..times {
+            bed.halt("scheduler-1", LEASE * 4 / 3).await?;
+            tokio::time::sleep(LEASE).await;
+        }
+        Ok(0)
+    })
+    .await?;
+    Ok(no_shrugs(outcome))
+}
+
+/// F16: the store stands still for twice a lease: nobody could renew, so nobody is to blame.
+pub(super) async fn store(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
+    let work = work(store, Mix { effect_ms: 1_000, ..Mix::HALF });
+    let outcome = under_load(work, async |bed, _| {
+        for _ in 0..times {
+            stand_still(bed).await?;
+            tokio::time::sleep(LEASE * 2).await;
+        }
+        Ok(0)
+    })
+    .await?;
+    Ok(no_shrugs(outcome))
+}
+
+/// The store, or the process that has it, stands still for twice a lease.
+pub(super) async fn stand_still(bed: &mut Bed) -> Result<(), Trouble> {
+    let victim = if bed.has_store_process() { "store" } else { "scheduler-1" };
+    bed.halt(victim, LEASE * 2).await
+}
+
+/// F17: tools that keep every thread of a worker busy for longer than a lease; its heartbeats go on.
+pub(super) async fn busy(store: StoreKind) -> Result<Outcome, Trouble> {
+    let mut work = work(store, Mix { busy_ms: 2_500, ..Mix::HALF });
+    work.callers = 6;
+    let outcome = under_load(work, async |_, _| {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        Ok(0)
+    })
+    .await?;
+    Ok(undisturbed(outcome))
+}
+
+/// Nothing was taken from any worker, and nothing ended as unknown.
+fn undisturbed(outcome: Outcome) -> Outcome {
+    let mut outcome = no_shrugs(outcome);
+    let lapsed = requeued(&outcome.history, "lease_expired");
+    outcome.expect(lapsed == 0, Check::C4, || format!("{lapsed} leases lapsed that should have held"));
+    outcome
+}
+
+/// Nothing ended as unknown, whatever the checker would forgive.
+pub(super) fn no_shrugs(mut outcome: Outcome) -> Outcome {
+    let unknown = unknown(&outcome);
+    outcome.expect(unknown == 0, Check::C4, || format!("{unknown} calls ended as unknown, and no worker was lost"));
+    outcome
+}
+
+fn unknown(outcome: &Outcome) -> u64 {
+    outcome.verdict.unknown_expected + outcome.verdict.unknown_unexpected
+}
+
+/// How often a call went back to its queue for this reason.
+fn requeued(history: &History, reason: &str) -> u64 {
+    let events = history.records().filter_map(|record| match record {
+        Record::Call(call) => Some(call.events.iter()),
+        _ => None,
+    });
+    let back = events.flatten().filter(|event| event.class.ends_with("requeued"));
+    back.filter(|event| event.reason.as_deref() == Some(reason)).count() as u64
+}

@@ -1,0 +1,82 @@
+//! F37, F38: a worker that comes and goes, and a call that kills whoever takes it.
+
+use std::time::{Duration, Instant};
+
+use super::{Outcome, Work, under_load};
+use crate::Trouble;
+use crate::bed::{AGAIN, Plan, StoreKind};
+use crate::check::Check;
+use crate::history::{Plan as Call, Record, now_ms};
+use crate::load::{Load, Mix};
+
+/// How a call ends that killed workers.
+const QUARANTINED: &str = "exec.poison_quarantined";
+
+/// F37: one worker is killed and started twice a second. Nothing is put into quarantine because of it alone.
+pub(super) async fn flapping(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
+    let work = Work { plan: Plan::on(store, 3), mix: Mix::HALF, callers: 24 };
+    let mut outcome = under_load(work, async |bed, _| {
+        for _ in 0..times {
+            bed.kill_and_restart("worker-1").await?;
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        Ok(u64::from(times))
+    })
+    .await?;
+    let poisoned = quarantined(&outcome);
+    outcome.expect(poisoned.is_empty(), Check::C4, || format!("put into quarantine for nothing: {poisoned:?}"));
+    let slow = outcome.verdict.recovery_ms(50);
+    // The proof of death ends leases at once; without it a call would wait for its lease.
+    outcome.expect(slow < 1_000, Check::C9, || format!("calls took {slow} ms to go on after their worker came back"));
+    Ok(outcome)
+}
+
+/// F38: a call that kills its workers is put into quarantine; workers and other calls go on.
+pub(super) async fn poison(store: StoreKind) -> Result<Outcome, Trouble> {
+    let work = Work { plan: Plan::on(store, 3), mix: Mix::PLAIN, callers: 8 };
+    let mut outcome = under_load(work, async |bed, load| {
+        let call = tokio::spawn(deadly(load.clone(), "poison-1"));
+        let mut kills = 0;
+        let start = Instant::now();
+        while !call.is_finished() && start.elapsed() < Duration::from_secs(30) {
+            for name in bed.worker_names() {
+                let from_ms = now_ms();
+                if bed.died(&name, Duration::from_millis(50)).await? {
+                    bed.restart(&name, "abort", from_ms).await?;
+                    kills += 1;
+                }
+            }
+        }
+        // The same again is not even tried.
+        deadly(load.clone(), "poison-2").await;
+        Ok(kills)
+    })
+    .await?;
+    let ended = quarantined(&outcome);
+    outcome.expect(ended == ["poison-1", "poison-2"], Check::C4, || format!("in quarantine: {ended:?}"));
+    let kills = outcome.kills;
+    outcome.expect((2..=3).contains(&kills), Check::C4, || format!("it killed {kills} workers"));
+    Ok(outcome)
+}
+
+async fn deadly(load: std::sync::Arc<Load>, key: &str) {
+    let plan = Call { key: key.to_owned(), idempotent: true, ledger: true, ..Call::default() };
+    let spec = load.spec(key, AGAIN, r#"{"poison":true}"#.to_owned());
+    if let Some(invocation) = load.ask_for(0, plan, &spec).await {
+        load.watch(0, &invocation, Instant::now() + Duration::from_secs(30)).await;
+    }
+}
+
+/// Keys of calls that were put into quarantine, in order.
+fn quarantined(outcome: &Outcome) -> Vec<String> {
+    let mut keys: Vec<_> = outcome
+        .history
+        .records()
+        .filter_map(|record| match record {
+            Record::Call(call) if call.error_code() == QUARANTINED => Some(call.key.clone()),
+            _ => None,
+        })
+        .collect();
+    keys.sort();
+    keys
+}

@@ -1,0 +1,169 @@
+//! The leases the worker holds, and what is to be said about them.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartRequested, WorkRequest, WorkerReport};
+
+/// Where one execution stands.
+#[derive(Debug)]
+struct Seat {
+    /// Completed with the word that it may start.
+    grant: Option<oneshot::Sender<()>>,
+    /// Stops it.
+    stop: CancellationToken,
+    /// Why it was stopped, when a caller asked for it.
+    canceled: bool,
+    /// It must be dead before its lease can end.
+    exclusive: bool,
+    /// When a renewal that succeeded was sent.
+    renewed: Instant,
+    /// How it ended.
+    done: Option<ExecutionDone>,
+}
+
+/// A call that was taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// Completed when the call may start; nothing to wait for when absent.
+    pub(crate) grant: Option<oneshot::Receiver<()>>,
+    /// Stops it.
+    pub(crate) stop: CancellationToken,
+}
+
+/// All leases, and the stream that is open now.
+#[derive(Debug, Default)]
+pub(crate) struct Held(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    seats: HashMap<LeaseRef, Seat>,
+    stream: Option<mpsc::UnboundedSender<WorkRequest>>,
+    lease: Duration,
+}
+
+impl Held {
+    /// Takes a call; `None` when it was taken before.
+    pub(crate) fn take(&self, lease: &LeaseRef, needs_grant: bool, exclusive: bool) -> Option<Taken> {
+        let mut state = self.0.lock();
+        if state.seats.contains_key(lease) {
+            return None;
+        }
+        let (grant, granted) = oneshot::channel();
+        let stop = CancellationToken::new();
+        let taken = Taken { grant: needs_grant.then_some(granted), stop: stop.clone() };
+        let grant = needs_grant.then_some(grant);
+        let renewed = Instant::now();
+        state.seats.insert(lease.clone(), Seat { grant, stop, canceled: false, exclusive, renewed, done: None });
+        Some(taken)
+    }
+
+    /// The call may start.
+    pub(crate) fn granted(&self, lease: &LeaseRef) {
+        if let Some(grant) = self.0.lock().seats.get_mut(lease).and_then(|seat| seat.grant.take()) {
+            // Whoever waited was stopped.
+            let _ = grant.send(());
+        }
+    }
+
+    /// The call ended; said again until it is acknowledged. False when nobody may hear of it.
+    pub(crate) fn end(&self, lease: &LeaseRef, done: ExecutionDone) -> bool {
+        let mut state = self.0.lock();
+        let Some(seat) = state.seats.get_mut(lease) else { return false };
+        seat.done = Some(done.clone());
+        state.say([Report::Done(done)]);
+        true
+    }
+
+    /// The lease is not ours any more: what runs under it is killed.
+    pub(crate) fn forget(&self, lease: &LeaseRef) {
+        if let Some(seat) = self.0.lock().seats.remove(lease) {
+            seat.stop.cancel();
+        }
+    }
+
+    /// A caller wants it stopped; false when it is not here.
+    pub(crate) fn cancel(&self, lease: &LeaseRef) -> bool {
+        let mut state = self.0.lock();
+        let Some(seat) = state.seats.get_mut(lease).filter(|seat| seat.done.is_none()) else { return false };
+        seat.canceled = true;
+        seat.stop.cancel();
+        true
+    }
+
+    /// Whether a caller wanted it stopped.
+    pub(crate) fn is_canceled(&self, lease: &LeaseRef) -> bool {
+        self.0.lock().seats.get(lease).is_some_and(|seat| seat.canceled)
+    }
+
+    /// Leases to renew.
+    pub(crate) fn leases(&self) -> Vec<LeaseRef> {
+        self.0.lock().seats.keys().cloned().collect()
+    }
+
+    /// The scheduler's terms.
+    pub(crate) fn set_lease(&self, lease: Duration) {
+        self.0.lock().lease = lease;
+    }
+
+    /// These leases were renewed by a request that was sent at `sent`.
+    pub(crate) fn renewed<'a>(&self, leases: impl IntoIterator<Item = &'a LeaseRef>, sent: Instant) {
+        let mut state = self.0.lock();
+        for lease in leases {
+            if let Some(seat) = state.seats.get_mut(lease) {
+                seat.renewed = seat.renewed.max(sent);
+            }
+        }
+    }
+
+    /// Kills executions that hold something for themselves alone and could not be renewed for 11/15 of a lease.
+    pub(crate) fn kill_doubtful(&self) {
+        let mut state = self.0.lock();
+        let bound = state.lease * 11 / 15;
+        let doubtful = |seat: &mut Seat| seat.exclusive && seat.done.is_none() && seat.renewed.elapsed() > bound;
+        let killed: Vec<_> = state.seats.extract_if(|_, seat| !bound.is_zero() && doubtful(seat)).collect();
+        killed.into_iter().for_each(|(_, seat)| seat.stop.cancel());
+    }
+
+    /// Says something, if there is a stream; what must survive its end is said again by [`Held::open`].
+    pub(crate) fn say(&self, report: Report) {
+        self.0.lock().say([report]);
+    }
+
+    /// Says again what was not acknowledged.
+    pub(crate) fn say_again(&self) {
+        let mut state = self.0.lock();
+        let unheard: Vec<_> = state.seats.values().filter_map(|seat| seat.done.clone()).map(Report::Done).collect();
+        state.say(unheard);
+    }
+
+    /// A new stream; the first message is the hello, with every lease held.
+    pub(crate) fn open(&self, hello: impl FnOnce(Vec<LeaseRef>) -> Report) -> mpsc::UnboundedReceiver<WorkRequest> {
+        let (stream, requests) = mpsc::unbounded_channel();
+        let mut state = self.0.lock();
+        state.stream = Some(stream);
+        let mut reports = vec![hello(state.seats.keys().cloned().collect())];
+        for (lease, seat) in &state.seats {
+            if seat.grant.is_some() {
+                reports.push(Report::StartRequested(StartRequested { lease: Some(lease.clone()) }));
+            }
+            reports.extend(seat.done.clone().map(Report::Done));
+        }
+        state.say(reports);
+        requests
+    }
+}
+
+impl State {
+    fn say(&mut self, reports: impl IntoIterator<Item = Report>) {
+        let reports: Vec<_> = reports.into_iter().map(|report| WorkerReport { report: Some(report) }).collect();
+        if let Some(stream) = self.stream.as_ref().filter(|_| !reports.is_empty()) {
+            // A stream that is gone is replaced, and what matters is said again.
+            let _ = stream.send(WorkRequest { reports });
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The calls of a simulated run.
+
+use toolplane_lifecycle::{Acceptance, Preparation};
+use toolplane_records::batch::BatchPlace;
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::ids::{ApprovalId, BatchId, DecisionId, InvocationId, TenantId, ToolId};
+use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety};
+use toolplane_records::payload::{Digest, PayloadRef};
+use toolplane_records::scheduling::{ResourceLock, SchedulerPolicy};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{
+    Band, Behavior, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, StartGuard,
+};
+
+use crate::random::Random;
+
+/// Everything that makes a difference to how a call is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// May be executed again.
+    pub idempotent: bool,
+    /// Needs the key `k` of its lock domain.
+    pub lock: Option<LockMode>,
+    /// A person is asked first.
+    pub approval: bool,
+    /// The tool asks a question while it runs.
+    pub asks: bool,
+    /// Can be canceled while it runs.
+    pub cancelable: bool,
+    /// How urgent it is.
+    pub band: Band,
+}
+
+/// A call the client wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedCall {
+    /// Its id, made from the client's key.
+    pub id: InvocationId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// A batch the client wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedBatch {
+    /// Its id.
+    pub id: BatchId,
+    /// Its calls, with the positions of those they depend on.
+    pub calls: Vec<(WantedCall, Vec<u32>)>,
+    /// The policy over them.
+    pub policy: SchedulerPolicy,
+}
+
+/// A random call.
+pub fn call(number: usize, random: &mut Random) -> WantedCall {
+    let kind = Kind {
+        idempotent: random.below(10) < 6,
+        lock: match random.below(10) {
+            0 => Some(LockMode::Exclusive),
+            1 => Some(LockMode::Shared),
+            _ => None,
+        },
+        approval: random.once_in(20),
+        asks: number % 10 == 7,
+        cancelable: !random.once_in(3),
+        band: [Band::Interactive, Band::Normal, Band::Background][random.index(3)],
+    };
+    WantedCall {
+        id: InvocationId::from_trusted(format!("inv_{number:04}")),
+        tenant: TenantId::from_trusted(["a", "b"][random.index(2)]),
+        kind,
+    }
+}
+
+/// A random batch; its calls are numbered from `first`.
+pub fn batch(number: usize, first: usize, random: &mut Random) -> WantedBatch {
+    let size = 2 + random.index(7);
+    let calls = (0..size)
+        .map(|index| {
+            let mut wanted = call(first + index, random);
+            wanted.tenant = TenantId::from_trusted("a");
+            let depends = (0..index).filter(|_| random.once_in(5)).map(|other| u32::try_from(other).unwrap_or(0));
+            (wanted, depends.collect())
+        })
+        .collect();
+    let orders = [OrderingPolicy::PreserveTerminalOrder, OrderingPolicy::AllowUnordered, OrderingPolicy::Serial];
+    let failures =
+        [SiblingFailurePolicy::Ignore, SiblingFailurePolicy::CancelSiblings, SiblingFailurePolicy::CancelDependent];
+    let policy = SchedulerPolicy {
+        schema_version: toolplane_records::schema_version(),
+        scheduler_policy_id: format!("policy_{number}"),
+        scope: String::new(),
+        max_parallel: random.once_in(2).then(|| 1 + u32::try_from(random.below(4)).unwrap_or(0)),
+        ordering_policy: Some(orders[random.index(3)]),
+        yield_policy: None,
+        interrupt_behavior: None,
+        sibling_failure_policy: Some(failures[random.index(3)]),
+        context_modifier_policy: None,
+        resource_locks: Vec::new(),
+    };
+    WantedBatch { id: BatchId::from_trusted(format!("batch_{number:02}")), calls, policy }
+}
+
+/// What is known of a wanted call before it is judged.
+pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance {
+    let digest = Digest::of(b"{}");
+    let input = PayloadRef {
+        uri: format!("payload:{}", wanted.id),
+        media_type: "application/json".to_owned(),
+        digest,
+        size_bytes: 2,
+    };
+    let locks = wanted.kind.lock.map(|mode| ResourceLock { key: "k".to_owned(), mode });
+    Acceptance {
+        invocation_id: wanted.id.clone(),
+        tenant: wanted.tenant.clone(),
+        tool_id: ToolId::from_trusted("tool_1"),
+        tool_name: "tool".to_owned(),
+        surface_id: None,
+        native_call_id: None,
+        inputs: InputRefs { model: input.clone(), observable: None, permission: None, call: Some(input) },
+        actor_ref: None,
+        runtime_refs: Vec::new(),
+        telemetry_refs: Vec::new(),
+        scheduler_policy_ref: None,
+        idempotency_key: Some(wanted.id.to_string()),
+        request_digest: digest,
+        deadline_at: None,
+        safety: InputSafety { is_idempotent: wanted.kind.idempotent, ..InputSafety::default() },
+        mutations: Vec::new(),
+        session_ref: None,
+        band: wanted.kind.band,
+        lock_domain: locks.is_some().then(|| "session:s".to_owned()),
+        resource_locks: locks.into_iter().collect(),
+        held_by_batch: place.is_some(),
+        batch: place,
+    }
+}
+
+/// Where the preparation of a wanted call leads.
+pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
+    let dispatch = DispatchFacts {
+        pool: "native".to_owned(),
+        plan_digest: Digest::of(b"plan"),
+        timeout_ms: 8_000,
+        supports_cancel: wanted.kind.cancelable,
+        interrupt_behavior: InterruptBehavior::Block,
+        max_attempts: if wanted.kind.idempotent { 5 } else { 1 },
+        start_guard: StartGuard::Store,
+        retry_on_timeout: false,
+        quarantine_key: None,
+        context_modifier_policy: None,
+    };
+    if wanted.kind.approval {
+        Preparation::Asked {
+            decision: decision(&wanted.id, Behavior::Ask, now),
+            approval_id: ApprovalId::from_trusted(format!("approval_{}", wanted.id)),
+            expires_at: now.plus_millis(10_000),
+            dispatch,
+        }
+    } else {
+        Preparation::Ready { decision: decision(&wanted.id, Behavior::Allow, now), dispatch }
+    }
+}
+
+/// A decision about a call.
+pub fn decision(id: &InvocationId, behavior: Behavior, now: Timestamp) -> PermissionDecision {
+    PermissionDecision {
+        schema_version: toolplane_records::schema_version(),
+        decision_id: DecisionId::from_trusted(format!("decision_{id}_{behavior}")),
+        invocation_id: id.clone(),
+        behavior,
+        mode: None,
+        source: None,
+        reason: None,
+        rule_refs: Vec::new(),
+        policy_refs: Vec::new(),
+        updated_input: None,
+        updated_input_ref: None,
+        user_modified: None,
+        suggested_updates: Vec::new(),
+        pending_classifier_check: None,
+        blocked_path: None,
+        content_blocks: Vec::new(),
+        accept_feedback: None,
+        decided_at: now,
+        expires_at: None,
+        approval_request_ref: None,
+        policy_digest: String::new(),
+    }
+}
