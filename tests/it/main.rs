@@ -7,6 +7,8 @@ mod batches;
 mod bed;
 mod cli;
 mod crash;
+mod input;
+mod locks;
 mod many;
 mod path;
 mod polyglot;

@@ -1,7 +1,8 @@
 //! How much memory a waiting call takes in Redis:
 //! `cargo run --release -p toolplane-store-redis --example bytes_per_call`.
 //!
-//! Each call is written as acceptance writes it: a record of 1.5 KB of JSON, its input, two events, four index entries.
+//! Each call is written as acceptance writes it: a record of 1.7 KB of JSON, its decision, its input, three events, and
+//! four index entries.
 
 use std::error::Error;
 
@@ -34,11 +35,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let after = used(&server)?;
     println!("{CALLS} waiting calls of {} bytes each", raw as u64 / CALLS);
     println!("{} bytes of Redis memory each", (after - before) / CALLS);
-    for (what, kind) in [("record", "r:i:"), ("input", "r:p:"), ("events", "s:")] {
-        let key = format!("{{toolplane}}:{kind}{}", id(7));
+    for (what, key) in [
+        ("record", format!("r:i:{}", id(7))),
+        ("input", format!("r:p:{}/call", id(7))),
+        ("events", format!("s:{}", id(7))),
+    ] {
+        let key = format!("{{toolplane}}:{key}");
         println!("  {what}: {} bytes", server.command(&["MEMORY", "USAGE", &key])?);
     }
-    let index = server.command(&["MEMORY", "USAGE", "{toolplane}:x:live", "SAMPLES", "0"])?;
+    let index = server.command(&["MEMORY", "USAGE", "{toolplane}:x:invocations/acme", "SAMPLES", "0"])?;
     println!("  each index entry and each id: {} bytes", index.parse::<u64>()? / CALLS);
     Ok(())
 }
@@ -73,60 +78,71 @@ fn digest(seed: u64) -> String {
 
 fn accepted(call: u64) -> Commit {
     let id = id(call);
-    let put = |family, text: String| Write::Put { key: RecordKey::new(family, id.clone()), bytes: Bytes::from(text) };
+    let put = |family, id: &str, text: String| Write::Put { key: RecordKey::new(family, id), bytes: Bytes::from(text) };
     let enter = |name: &str, score| IndexOp::Put { index: name.to_owned(), score, member: id.clone() };
     let input = format!(r#"{{"path":"/srv/data/{:x}/report.md","offset":{call},"limit":200}}"#, noise(call + 5));
+    let decision = format!("dec_{:016x}{:016x}", noise(call + 6), noise(call + 7));
     Commit {
         compare: vec![(RecordKey::new(Family::Invocation, id.clone()), Expect::Absent)],
-        writes: vec![put(Family::Invocation, record(&id, call)), put(Family::Payload, input)],
-        index: vec![
-            enter("queue/default/1/acme", call),
-            enter("live", call),
-            enter("timers/deadline", call),
-            enter("invocations/acme", call),
+        writes: vec![
+            put(Family::Invocation, &id, record(&id, &decision, call)),
+            put(Family::Decision, &decision, decided(&id, &decision, call)),
+            put(Family::Payload, &format!("{id}/call"), input),
         ],
+        index: ["queue/default/1/acme", "invocations/acme", "timers/deadline", "waiting/acme"]
+            .map(|name| enter(name, call))
+            .into(),
         events: vec![Append {
             stream: id.clone(),
             first_seq: 1,
-            events: vec![event(&id, call, 1, "accepted"), event(&id, call, 2, "queued")],
+            events: ["planned", "permission_decided", "queued"]
+                .iter()
+                .zip(1..)
+                .map(|(class, seq)| event(call, seq, class))
+                .collect(),
         }],
         ..Commit::default()
     }
 }
 
-fn event(id: &str, call: u64, seq: u64, class: &str) -> Bytes {
-    let text = format!(
-        r#"{{"seq":{seq},"event":{{"event_class":"ext.invocation.{class}","invocation_id":"{id}","occurred_at":"2026-11-21T14:{:02}:{:02}.{:03}Z","trace_id":"{:016x}{:016x}","status":"queued","queue_state":"queued"}}}}"#,
-        call % 60,
-        noise(call) % 60,
-        noise(call) % 1000,
-        noise(call + 2),
-        noise(call + 3)
-    );
-    Bytes::from(text)
+fn at(call: u64) -> String {
+    format!("2026-11-21T14:{:02}:{:02}.{:03}Z", call % 60, noise(call) % 60, noise(call) % 1000)
 }
 
-fn record(id: &str, call: u64) -> String {
-    let at = format!("2026-11-21T14:{:02}:{:02}.{:03}Z", call % 60, noise(call) % 60, noise(call) % 1000);
+fn event(call: u64, seq: u64, class: &str) -> Bytes {
+    Bytes::from(format!(
+        r#"{{"seq":{seq},"class":"tool.invocation.{class}","at":"{}","data":{{"attempt":0}}}}"#,
+        at(call)
+    ))
+}
+
+fn decided(id: &str, decision: &str, call: u64) -> String {
+    format!(
+        r#"{{"schema_version":"0.2.0","decision_id":"{decision}","invocation_id":"{id}","behavior":"allow","mode":"default","source":"project_settings","reason":{{"type":"rule","rule_ref":"rule-7"}},"rule_refs":["rule-7"],"policy_refs":["policy:files"],"decided_at":"{}","policy_digest":"sha256:{}"}}"#,
+        at(call),
+        digest(9)
+    )
+}
+
+// Its fields are those of an idempotent call that was allowed by a rule.
+fn record(id: &str, decision: &str, call: u64) -> String {
     let payload = |name: &str, seed| {
+        let digest = digest(seed);
         format!(
-            r#"{{"uri":"payload:{id}","media_type":"application/json","digest":"sha256:{}","size_bytes":61,"name":"{name}"}}"#,
-            digest(seed)
+            r#"{{"uri":"payload:{id}/{name}","media_type":"application/json","digest":"sha256:{digest}","size_bytes":61}}"#
         )
     };
+    let (at, call_input) = (at(call), payload("call", call));
+    let session = noise(call % 5000);
     format!(
-        r#"{{"schema_version":"0.2.0","invocation_id":"{id}","tenant":"acme","tool_id":"tool:files/read","tool_name":"files.read_file","surface_id":"srf_{:016x}","native_call_id":"call_{:x}","status":"queued","queue_state":"queued","inputs":{{"model":{},"call":{}}},"actor_ref":"agent:{}","runtime_refs":["session:{:x}"],"permission_decision_refs":["dec_{:016x}"],"telemetry_refs":[{{"trace_id":"{:016x}{:016x}","span_id":"{:016x}"}}],"request_digest":"sha256:{}","idempotency_key":"{id}","created_at":"{at}","updated_at":"{at}","status_transitions":[{{"seq":1,"from":null,"to":"submitted","at":"{at}"}},{{"seq":2,"from":"submitted","to":"queued","at":"{at}"}}],"dispatch":{{"pool":"default","timeout_ms":60000,"max_attempts":3,"idempotent":true,"supports_cancel":true,"interrupt_behavior":"cancel","declaration_digest":"sha256:{}"}},"attempt":0,"band":"normal"}}"#,
+        r#"{{"schema_version":"0.2.0","invocation_id":"{id}","tenant":"acme","tool_id":"tool:files/read","tool_name":"files.read_file","surface_id":"srf_{:016x}","native_call_id":"call_{:x}","status":"queued","queue_state":"queued","inputs":{{"call":{call_input}}},"actor_ref":"agent:{}","runtime_refs":["session:{session:x}"],"permission_decision_refs":["{decision}"],"telemetry_refs":[{{"trace_id":"{:016x}{:016x}","span_id":"{:016x}"}}],"status_transitions":[{{"seq":1,"to":"planned","at":"{at}","cause":"accepted","attempt":0}},{{"seq":3,"from":"planned","to":"queued","at":"{at}","cause":"allowed","attempt":0}}],"created_at":"{at}","safety":{{"is_read_only":true,"is_concurrency_safe":true,"is_destructive":false,"is_open_world":false,"is_idempotent":true,"requires_exclusive_context":false}},"dispatch":{{"pool":"default","plan_digest":"sha256:{}","timeout_ms":60000,"supports_cancel":true,"interrupt_behavior":"cancel","max_attempts":3,"start_guard":"store","retry_on_timeout":false,"context_modifier_policy":"forbid"}},"idempotency_key":"{id}","request_digest":"sha256:{}","deadline_at":"{at}","session_ref":"session:{session:x}","band":"normal","last_seq":3}}"#,
         noise(call % 50),
         noise(call + 9),
-        payload("model", call),
-        payload("call", call),
         call % 1000,
-        noise(call % 5000),
-        noise(call + 4),
         noise(call + 2),
         noise(call + 3),
-        noise(call + 6),
-        digest(call + 7),
-        digest(8)
+        noise(call + 4),
+        digest(8),
+        digest(call + 7)
     )
 }

@@ -198,6 +198,7 @@ impl Engine {
             () = stop => {}
             () = self.dispatch_loop() => {}
             () = self.sweep_loop() => {}
+            () = self.tend_loop() => {}
             () = self.listen_loop() => {}
             () = self.coordinate_loop() => {}
         }

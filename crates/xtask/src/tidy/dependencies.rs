@@ -50,7 +50,20 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         ],
     ),
     ("toolplane-tests", OUTSIDE),
-    ("toolplane-faults", OUTSIDE),
+    // Looks into the stores when everything is over: whether anything was left behind.
+    (
+        "toolplane-faults",
+        &[
+            "toolplane-testkit",
+            "toolplane-records",
+            "toolplane-proto",
+            "toolplane-runtime",
+            "toolplane-faultpoint",
+            "toolplane-store",
+            "toolplane-store-embedded",
+            "toolplane-store-redis",
+        ],
+    ),
     (
         "toolplane-simulation",
         &["toolplane-testkit", "toolplane-records", "toolplane-lifecycle", "toolplane-store", "toolplane-scheduler"],

@@ -58,7 +58,8 @@ impl Engine {
         let id = transition.id();
         // Nobody can wait elsewhere for a call that is just being accepted.
         let is_new = transition.events.first().is_none_or(|first| first.seq == 1);
-        if !is_new {
+        // And nobody is elsewhere when there is no other scheduler; one that has just come also looks by itself.
+        if !is_new && !self.0.members.is_alone() {
             builder.hint(hint(UPDATE, id.as_str(), update_body(transition)));
         }
         for effect in &transition.effects {

@@ -55,6 +55,11 @@ impl Members {
         rank.is_none_or(|rank| hash.finish() % living == rank as u64)
     }
 
+    /// Whether no other scheduler is known to live.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.0.read().living.len() <= 1
+    }
+
     /// Whether workers of another living scheduler serve `pool`.
     pub(crate) fn serve(&self, pool: &str) -> bool {
         let view = self.0.read();

@@ -1,88 +1,106 @@
 //! Retention: ended calls are removed with everything that belongs to them when their time is over.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use bytes::Bytes;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationId;
+use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::StartGuard;
-use toolplane_store::{Expect, IndexEntry, ScoreRange};
+use toolplane_store::{Expect, Family, IndexEntry, RecordKey, ScoreRange};
 
 use super::admit::Tombstone;
 use super::commit::{Builder, score};
 use super::hot::Hot;
 use super::{Engine, EngineError, keys};
 
-/// Ended calls removed in one tick.
+/// Ended calls read at once.
 const PAGE: usize = 256;
+/// Calls removed in one commit.
+const GROUP: usize = 32;
+/// Pages removed in a row before anything else has its turn.
+const PAGES: usize = 64;
 
 impl Engine {
-    /// Removes a page of what is no longer kept.
-    pub(crate) async fn retire_page(&self, now: Timestamp) -> Result<(), EngineError> {
-        let over = ScoreRange::up_to(score(now.plus_millis(-self.0.options.retention_ms)));
-        let page = self.0.store.scan(keys::ENDED, over, PAGE).await?;
-        let patience = i64::try_from(self.0.options.tick_ms).unwrap_or(i64::MAX / 4).saturating_mul(30);
-        let overdue = |entry: &IndexEntry| {
-            let age = score(now).saturating_sub(entry.score);
-            i64::try_from(age).unwrap_or(i64::MAX).saturating_sub(self.0.options.retention_ms)
-        };
-        let mine: Vec<IndexEntry> =
-            page.into_iter().filter(|entry| self.0.members.mine(&entry.member, overdue(entry), patience)).collect();
-        let mut old = Vec::with_capacity(mine.len());
-        for entry in mine {
-            match self.read_ended(&entry).await? {
-                Some(hot) => old.push(hot),
-                None => drop(self.set_aside(keys::ENDED, &entry).await),
+    /// Does the slow work, for ever: the audit, and the removal of what is no longer kept. Apart from the timers, so that
+    /// these never wait for it.
+    pub(crate) async fn tend_loop(&self) {
+        let mut tick = tokio::time::interval(Duration::from_millis(self.0.options.tick_ms.max(10)));
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Err(error) = self.tend().await {
+                tracing::warn!(%error, "the store could not be tended; trying again");
             }
         }
-        if self.0.options.archive && !old.is_empty() {
-            self.archive(&old, now).await?;
-        }
-        for hot in old {
-            self.remove(&hot, now).await?;
+    }
+
+    async fn tend(&self) -> Result<(), EngineError> {
+        let now = self.now().await?;
+        self.audit_page(now).await?;
+        for _ in 0..PAGES {
+            if !self.retire_page(now).await? {
+                break;
+            }
         }
         self.forget_keys(now).await?;
         self.tidy_groups(now, self.0.options.retention_ms).await
     }
 
-    async fn read_ended(&self, entry: &IndexEntry) -> Result<Option<Hot>, EngineError> {
-        let Ok(id) = InvocationId::parse(&entry.member) else { return Ok(None) };
-        let stored = self.0.store.get(&keys::invocation(&id)).await?;
-        let hot = stored.and_then(|stored| Hot::read(&stored).ok());
-        Ok(hot.filter(|hot| hot.record.status.is_terminal()))
+    /// Removes a page of what is no longer kept; true when there is more.
+    async fn retire_page(&self, now: Timestamp) -> Result<bool, EngineError> {
+        let over = ScoreRange::up_to(score(now.plus_millis(-self.0.options.retention_ms)));
+        let page = self.0.store.scan(keys::ENDED, over, PAGE).await?;
+        let full = page.len() == PAGE;
+        let mine: Vec<IndexEntry> = page.into_iter().filter(|entry| self.is_mine_to_retire(entry, now)).collect();
+        let more = full && !mine.is_empty();
+        let wanted: Vec<_> =
+            mine.iter().map(|entry| RecordKey::new(Family::Invocation, entry.member.as_str())).collect();
+        let mut old = Vec::with_capacity(mine.len());
+        for (entry, stored) in mine.iter().zip(self.0.store.get_many(&wanted).await?) {
+            match stored.and_then(|stored| Hot::read(&stored).ok()) {
+                Some(hot) => old.push(hot),
+                None => drop(self.set_aside(keys::ENDED, entry).await),
+            }
+        }
+        if self.0.options.archive && !old.is_empty() {
+            self.archive(&old, now).await?;
+        }
+        for group in old.chunks(GROUP) {
+            self.remove(group, now).await?;
+        }
+        Ok(more)
     }
 
-    /// Removes one call in one commit. Its key is remembered until the window is over.
-    async fn remove(&self, hot: &Hot, now: Timestamp) -> Result<(), EngineError> {
-        let record = &hot.record;
-        let id = &record.invocation_id;
-        if record.dispatch.as_ref().is_some_and(|dispatch| dispatch.start_guard == StartGuard::Object) {
-            self.0.objects.forget_start(id).await?;
-        }
+    /// Schedulers that share a store each remove their part; what was left lying for a while is everybody's.
+    fn is_mine_to_retire(&self, entry: &IndexEntry, now: Timestamp) -> bool {
+        let age = i64::try_from(score(now).saturating_sub(entry.score)).unwrap_or(i64::MAX);
+        let patience = i64::try_from(self.0.options.tick_ms).unwrap_or(i64::MAX / 64).saturating_mul(30);
+        self.0.members.mine(&entry.member, age.saturating_sub(self.0.options.retention_ms), patience)
+    }
+
+    /// Removes calls with all that belongs to them, in one commit. Their keys are remembered until the window is over.
+    async fn remove(&self, group: &[Hot], now: Timestamp) -> Result<(), EngineError> {
         let mut builder = Builder::default();
-        builder.compare(keys::invocation(id), Expect::Version(hot.version));
-        builder.delete(keys::invocation(id));
-        builder.delete(keys::result(id));
-        for decision in &record.permission_decision_refs {
-            builder.delete(keys::decision(decision.as_str()));
+        for hot in group {
+            let record = &hot.record;
+            if record.dispatch.as_ref().is_some_and(|dispatch| dispatch.start_guard == StartGuard::Object) {
+                self.0.objects.forget_start(&record.invocation_id).await?;
+            }
+            builder.compare(keys::invocation(&record.invocation_id), Expect::Version(hot.version));
+            take_out(&mut builder, record);
+            let ended_at = record.ended_at.unwrap_or(record.created_at);
+            let remembered = ended_at.plus_millis(self.0.options.key_window_ms);
+            if remembered > now {
+                let (request_digest, status) = (record.request_digest, record.status);
+                let tombstone = Tombstone { request_digest, status, ended_at: record.ended_at };
+                builder.put_json(keys::tombstone(&record.invocation_id), &tombstone)?;
+                builder.enter(keys::TOMBSTONES, record.invocation_id.as_str(), score(remembered));
+            }
         }
-        let inputs = &record.inputs;
-        let optional = [&inputs.observable, &inputs.permission, &inputs.call].into_iter().flatten();
-        for payload in std::iter::once(&inputs.model).chain(optional) {
-            builder.delete(keys::payload(id, &payload.digest));
-        }
-        builder.forget(keys::stream(id));
-        builder.leave(keys::ENDED, id.as_str());
-        builder.leave(keys::listing(&record.tenant), id.as_str());
-        let ended_at = record.ended_at.unwrap_or(record.created_at);
-        let remembered = ended_at.plus_millis(self.0.options.key_window_ms);
-        if remembered > now {
-            let tombstone =
-                Tombstone { request_digest: record.request_digest, status: record.status, ended_at: record.ended_at };
-            builder.put_json(keys::tombstone(id), &tombstone)?;
-            builder.enter(keys::TOMBSTONES, id.as_str(), score(remembered));
-        }
+        // Lost when one of them changed just now: they are looked at again.
         self.write(builder.done(true)).await.map(drop)
     }
 
@@ -127,4 +145,21 @@ impl Engine {
         let name = format!("{}-{}", now.as_millis(), uuid::Uuid::new_v4().simple());
         Ok(self.0.objects.put_archive(now, &name, Bytes::from(lines)).await?)
     }
+}
+
+fn take_out(builder: &mut Builder, record: &Invocation) {
+    let id = &record.invocation_id;
+    builder.delete(keys::invocation(id));
+    builder.delete(keys::result(id));
+    for decision in &record.permission_decision_refs {
+        builder.delete(keys::decision(decision.as_str()));
+    }
+    let inputs = &record.inputs;
+    let optional = [&inputs.observable, &inputs.permission, &inputs.call].into_iter().flatten();
+    for payload in std::iter::once(&inputs.model).chain(optional) {
+        builder.delete(keys::payload(id, &payload.digest));
+    }
+    builder.forget(keys::stream(id));
+    builder.leave(keys::ENDED, id.as_str());
+    builder.leave(keys::listing(&record.tenant), id.as_str());
 }

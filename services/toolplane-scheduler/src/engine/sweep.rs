@@ -1,4 +1,4 @@
-//! What is done every tick: due timers, ready calls that nobody will ever take, and a piece of the slow work.
+//! What is done every tick: due timers, and ready calls that nobody will ever take.
 
 use std::time::Duration;
 
@@ -67,9 +67,7 @@ impl Engine {
             }
         }
         self.refuse_unplaceable(now).await?;
-        self.drop_stale_assignments(now).await?;
-        self.audit_page(now).await?;
-        self.retire_page(now).await
+        self.drop_stale_assignments(now).await
     }
 
     /// Fires what is due of one kind, page by page. One bad record does not stop the others.

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod calls;
+mod deep;
 mod fair;
 mod mends;
 mod redis;
