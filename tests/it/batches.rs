@@ -41,7 +41,12 @@ fn example(bed: &Bed, policy: v1::SchedulerPolicy) -> v1::BatchSpec {
     let file: Value = serde_json::from_str(&std::fs::read_to_string(example_file()).unwrap()).unwrap();
     let calls = file["calls"].as_array().unwrap().iter().map(|call| v1::BatchCall {
         spec: Some(bed.spec(call["tool"].as_str().unwrap(), call["input"].to_string())),
-        depends_on: call["depends_on"].as_array().into_iter().flatten().map(|edge| edge.as_u64().unwrap() as u32).collect(),
+        depends_on: call["depends_on"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|edge| edge.as_u64().unwrap() as u32)
+            .collect(),
         sibling_failure_policy: match call["sibling_failure_policy"].as_str() {
             Some("ignore") => v1::SiblingFailurePolicy::Ignore.into(),
             _ => v1::SiblingFailurePolicy::Unspecified.into(),
@@ -204,7 +209,16 @@ async fn a_batch_is_accepted_once_and_every_fault_is_named() {
     let rest = invocations.list_invocations(request).await.unwrap().into_inner();
     assert_eq!((rest.invocations.len(), rest.next_page_token.as_str()), (7, ""));
     assert!(rest.invocations.iter().all(|call| !page.invocations.contains(call)), "no call is listed twice");
-    assert_eq!(invocations.list_invocations(v1::ListInvocationsRequest::default()).await.unwrap().into_inner().invocations.len(), 27);
+    assert_eq!(
+        invocations
+            .list_invocations(v1::ListInvocationsRequest::default())
+            .await
+            .unwrap()
+            .into_inner()
+            .invocations
+            .len(),
+        27
+    );
 }
 
 #[tokio::test]
@@ -217,7 +231,8 @@ async fn refused_and_parked_calls_are_members_like_others() {
         ("shell.exec", r#"{"command":"echo never"}"#),
         ("native.noop", "{}"),
     ];
-    let calls = calls.iter().map(|(tool, input)| v1::BatchCall { spec: Some(bed.spec(tool, input)), ..Default::default() });
+    let calls =
+        calls.iter().map(|(tool, input)| v1::BatchCall { spec: Some(bed.spec(tool, input)), ..Default::default() });
     let spec = v1::BatchSpec { calls: calls.collect(), ..Default::default() };
     let request = v1::SubmitBatchRequest { spec: Some(spec) };
     let accepted = bed.clients.invocations().submit_batch(request).await.unwrap().into_inner();
@@ -273,16 +288,23 @@ async fn results_wait_for_their_turn_and_progress_does_not_unless_all_is_ordered
     let ordered = sleeping(&bed, &seconds, v1::SchedulerPolicy::default()).await;
     let follower = follow(&bed, ordered.clone()).await;
     assert_eq!(follower.order(), [0, 1, 2]);
-    assert!(follower.first_seen(1) < follower.released_at(0), "what happens to the second is told before the first ends");
+    assert!(
+        follower.first_seen(1) < follower.released_at(0),
+        "what happens to the second is told before the first ends"
+    );
 
-    let unordered = v1::SchedulerPolicy { yield_policy: v1::YieldPolicy::UnorderedStreaming.into(), ..Default::default() };
+    let unordered =
+        v1::SchedulerPolicy { yield_policy: v1::YieldPolicy::UnorderedStreaming.into(), ..Default::default() };
     let follower = follow(&bed, v1::BatchSpec { policy: Some(unordered), ..ordered.clone() }).await;
     assert_eq!(follower.order(), [1, 2, 0]);
 
     let all = v1::SchedulerPolicy { yield_policy: v1::YieldPolicy::AllOrdered.into(), ..Default::default() };
     let follower = follow(&bed, v1::BatchSpec { policy: Some(all), ..ordered }).await;
     assert_eq!(follower.order(), [0, 1, 2]);
-    assert!(follower.first_seen(1) > follower.released_at(0), "nothing of the second is told before the first has ended");
+    assert!(
+        follower.first_seen(1) > follower.released_at(0),
+        "nothing of the second is told before the first has ended"
+    );
 }
 
 #[tokio::test]

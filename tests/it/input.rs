@@ -76,7 +76,8 @@ impl Room {
         let start = std::time::Instant::now();
         loop {
             let request = v1::GetInvocationRequest { invocation_id: id.to_owned(), ..Default::default() };
-            let call = self.clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+            let call =
+                self.clients.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
             if call.status_code() == status {
                 return call;
             }

@@ -83,7 +83,14 @@ async fn exclusive_locks_exclude_in_order_and_readers_do_not_overtake_a_writer()
     use v1::LockMode::{Exclusive, Shared};
     let bed = start().await;
     // Two readers run together; the writer waits for them; the readers after it wait for the writer; other keys do not care.
-    let plan = [("r1", "db", Shared), ("r2", "db", Shared), ("w1", "db", Exclusive), ("r3", "db", Shared), ("r4", "db", Shared), ("other", "log", Exclusive)];
+    let plan = [
+        ("r1", "db", Shared),
+        ("r2", "db", Shared),
+        ("w1", "db", Exclusive),
+        ("r3", "db", Shared),
+        ("r4", "db", Shared),
+        ("other", "log", Exclusive),
+    ];
     let mut ids = Vec::new();
     for (mark, key, mode) in plan {
         ids.push(bed.submit(call(&bed, "locks.mark", mark, vec![lock(key, mode)])).await.invocation_id);
@@ -104,7 +111,8 @@ async fn exclusive_locks_exclude_in_order_and_readers_do_not_overtake_a_writer()
     assert!(writer.lock_fence < reader.lock_fence, "whoever gets a lock later has the larger fence");
     let events = bed.replay(&ids[2], 1).await.0;
     let kinds = crate::bed::kinds(&events);
-    let place = |kind: &str| kinds.iter().position(|seen| *seen == kind).unwrap_or_else(|| panic!("{kind} in {kinds:?}"));
+    let place =
+        |kind: &str| kinds.iter().position(|seen| *seen == kind).unwrap_or_else(|| panic!("{kind} in {kinds:?}"));
     assert!(place("ext.invocation.held") < place("ext.invocation.lock_granted"));
     assert!(place("ext.invocation.lock_granted") < place("tool.invocation.started"));
 }
@@ -169,15 +177,19 @@ async fn a_killed_cluster_keeps_the_turns() {
             }
         }
     }
-    let ended: Vec<&String> = order.iter().filter(|line| line.starts_with('-')).collect();
-    assert_eq!(ended, (0..8).map(|n| format!("-{n}")).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+    // An execution that ended right before a kill is repeated: its report was lost.
+    let mut ended: Vec<&str> = order.iter().filter_map(|line| line.strip_prefix('-')).collect();
+    ended.dedup();
+    assert_eq!(ended, ["0", "1", "2", "3", "4", "5", "6", "7"]);
 }
 
 #[tokio::test]
 async fn wrong_locks_are_named() {
     let bed = start().await;
     let many = (0..17).map(|n| lock(&n.to_string(), v1::LockMode::Shared)).collect();
-    for (locks, field) in [(many, "spec.resource_locks"), (vec![lock("", v1::LockMode::Shared)], "spec.resource_locks[0].key")] {
+    for (locks, field) in
+        [(many, "spec.resource_locks"), (vec![lock("", v1::LockMode::Shared)], "spec.resource_locks[0].key")]
+    {
         let request = v1::SubmitInvocationRequest { spec: Some(call(&bed, "locks.mark", "x", locks)) };
         let refused = bed.clients.invocations().submit_invocation(request).await.unwrap_err();
         assert_eq!(refused.code(), Code::InvalidArgument);

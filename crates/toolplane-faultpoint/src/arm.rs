@@ -74,12 +74,8 @@ mod tests {
     fn every_form_is_read() {
         let read = Arm::parse_all("a.b:1, c:3:abort ,d:2:delay=250,e:1:err").unwrap();
         let delay = Action::Delay(Duration::from_millis(250));
-        let expected = [
-            arm("a.b", 1, Action::Abort),
-            arm("c", 3, Action::Abort),
-            arm("d", 2, delay),
-            arm("e", 1, Action::Fail),
-        ];
+        let expected =
+            [arm("a.b", 1, Action::Abort), arm("c", 3, Action::Abort), arm("d", 2, delay), arm("e", 1, Action::Fail)];
         assert_eq!(read, expected);
         assert_eq!(Arm::parse_all(""), Ok(Vec::new()));
     }

@@ -32,6 +32,7 @@ fn child() {
     println!("mutants {on:?}");
 }
 
+#[expect(clippy::unwrap_used, reason = "a test that cannot start itself has failed")]
 fn run(fault: &str, mutant: &str) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(CHILD, "1");

@@ -113,9 +113,7 @@ fn redis_options(config: &RedisConfig) -> Result<RedisOptions, BackendError> {
     let urls = config.endpoints();
     let servers = match config.mode {
         RedisMode::Standalone => Servers::Standalone { url: urls.into_iter().next().unwrap_or_default() },
-        RedisMode::Sentinel => {
-            Servers::Sentinel { master: config.sentinel_master.clone().unwrap_or_default(), urls }
-        }
+        RedisMode::Sentinel => Servers::Sentinel { master: config.sentinel_master.clone().unwrap_or_default(), urls },
         RedisMode::Cluster => Servers::Cluster { urls },
     };
     let mut options = RedisOptions::new(servers);

@@ -129,7 +129,7 @@ impl Scheduler {
         tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
         tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop.clone()));
-        let (payloads, engine, until) = (self.invocations.payloads.clone(), self.engine.clone(), stop.clone());
+        let (payloads, engine, until) = (self.invocations.payloads.clone(), self.engine.clone(), stop);
         tasks.spawn("scheduler retention", async move {
             until.run_until_cancelled(expire_payloads(payloads, engine)).await;
         });

@@ -3,11 +3,10 @@
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use toolplane_faultpoint::{FAULT_VARIABLE, MUTANT_VARIABLE, Mutant};
 use tonic::transport::Channel;
+use toolplane_faultpoint::{FAULT_VARIABLE, MUTANT_VARIABLE, Mutant};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_testkit::clients::Clients;
@@ -17,9 +16,10 @@ use toolplane_testkit::redis::RedisServer;
 use toolplane_testkit::{Layout, Processes, RoleName};
 
 use crate::Trouble;
-use crate::history::{Fault, History, Record, Recorder, now_ms};
+use crate::history::{History, Record, Recorder};
 use crate::register::Register;
 
+mod acts;
 mod store;
 mod tools;
 
@@ -289,116 +289,6 @@ impl Bed {
         Err(Trouble::Said(format!("{worker} is connected to no scheduler")))
     }
 
-    /// Arms a fault point of a running process; an empty text disarms it. Only where the plan has `points`.
-    pub fn arm(&self, name: &str, fault: &str) -> Result<(), Trouble> {
-        let path = self.folder.join(format!("{name}.arms"));
-        // Written aside and renamed: a process that looks in between meets the old text or the new one.
-        let aside = self.folder.join(format!("{name}.arms.new"));
-        std::fs::write(&aside, fault).map_err(Trouble::file(&aside))?;
-        std::fs::rename(&aside, &path).map_err(Trouble::file(&path))
-    }
-
-    /// SIGKILL. The caller starts it again.
-    pub async fn kill(&mut self, name: &str) -> Result<(), Trouble> {
-        match self.workers.iter_mut().find(|seat| seat.name == name) {
-            Some(seat) => seat.process = None,
-            None if name == "store" => self.store.server()?.kill(),
-            None => self.processes.kill(name)?,
-        }
-        Ok(())
-    }
-
-    /// Starts a process without waiting for it.
-    pub fn launch(&mut self, name: &str) -> Result<(), Trouble> {
-        let Some(place) = self.workers.iter().position(|seat| seat.name == name) else {
-            return Ok(self.processes.launch(name)?);
-        };
-        let mut command = self.worker_command(name)?;
-        if self.points {
-            command.env(FAULT_VARIABLE, arms(&self.folder, name));
-        }
-        let log = self.folder.join(format!("{name}.log"));
-        self.workers[place].process = Some(Process::start(name, &mut command, &log)?);
-        Ok(())
-    }
-
-    /// Waits until a process does its work again.
-    pub async fn ready(&mut self, name: &str) -> Result<(), Trouble> {
-        if !self.workers.iter().any(|seat| seat.name == name) {
-            return Ok(self.processes.ready_one(name).await?);
-        }
-        let start = std::time::Instant::now();
-        while start.elapsed() < Duration::from_secs(30) {
-            for clients in self.clients()? {
-                if connected(clients.invocations(), name).await {
-                    return Ok(());
-                }
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Err(Trouble::Said(format!("{name} does not become ready")))
-    }
-
-    /// SIGKILL, and a new start; records the fault. Returns when the process is ready again.
-    pub async fn kill_and_restart(&mut self, name: &str) -> Result<(), Trouble> {
-        let from_ms = now_ms();
-        self.kill(name).await?;
-        self.restart(name, "kill", from_ms).await
-    }
-
-    /// Starts a process that died at `from_ms`, and records how long it was away.
-    pub async fn restart(&mut self, name: &str, verb: &str, from_ms: u64) -> Result<(), Trouble> {
-        if name == "store" {
-            self.store.server()?.restart().await?;
-        } else {
-            self.launch(name)?;
-            self.ready(name).await?;
-        }
-        self.record_fault(name, verb, from_ms);
-        Ok(())
-    }
-
-    /// SIGSTOP for a while, then SIGCONT.
-    pub async fn halt(&mut self, name: &str, time: Duration) -> Result<(), Trouble> {
-        let from_ms = now_ms();
-        self.signal(name, true)?;
-        tokio::time::sleep(time).await;
-        self.signal(name, false)?;
-        self.record_fault(name, "stop", from_ms);
-        Ok(())
-    }
-
-    fn signal(&mut self, name: &str, stop: bool) -> Result<(), Trouble> {
-        if name == "store" {
-            let server = self.store.server()?;
-            return Ok(if stop { server.pause()? } else { server.resume()? });
-        }
-        let process = match self.workers.iter_mut().find(|seat| seat.name == name) {
-            Some(seat) => seat.process.as_mut().ok_or_else(|| Trouble::Said(format!("{name} does not run")))?,
-            None => self.processes.running(name)?,
-        };
-        Ok(if stop { process.pause()? } else { process.resume()? })
-    }
-
-    /// Waits until a process ends by itself, as at an armed fault point; false when it does not in time.
-    pub async fn died(&mut self, name: &str, patience: Duration) -> Result<bool, Trouble> {
-        let process = match self.workers.iter_mut().find(|seat| seat.name == name) {
-            Some(seat) => seat.process.as_mut().ok_or_else(|| Trouble::Said(format!("{name} does not run")))?,
-            None => self.processes.running(name)?,
-        };
-        let died = process.wait(patience).await.is_ok();
-        if died {
-            self.kill(name).await?;
-        }
-        Ok(died)
-    }
-
-    /// Notes that a process was away, or halted, from `from_ms` until now.
-    pub fn record_fault(&self, name: &str, verb: &str, from_ms: u64) {
-        let fault = Fault { verb: verb.to_owned(), target: name.to_owned(), from_ms, until_ms: now_ms() };
-        self.recorder.record(Record::Fault(fault));
-    }
-
     /// What a process wrote, over all starts.
     pub fn log(&self, name: &str) -> String {
         let own = std::fs::read_to_string(self.folder.join(format!("{name}.log")));
@@ -450,13 +340,6 @@ impl Bed {
         }
         Ok(())
     }
-
-    fn worker_command(&self, name: &str) -> Result<Command, Trouble> {
-        let mut command = Command::new(worker_program()?);
-        command.args(["--worker-id", name, "--schedulers", &self.endpoints()?.join(",")]);
-        command.args(["--register", &self.register.address(), "--folder"]).arg(self.folder.join("ledgers"));
-        Ok(command)
-    }
 }
 
 /// Whether a scheduler has this worker among those that are ready.
@@ -469,12 +352,4 @@ async fn connected(mut client: InvocationServiceClient<Channel>, worker: &str) -
 /// Says that a process reads its armed fault points from a file.
 fn arms(folder: &Path, name: &str) -> String {
     format!("@{}", folder.join(format!("{name}.arms")).display())
-}
-
-/// The worker beside this program: both are built from this package.
-fn worker_program() -> Result<PathBuf, Trouble> {
-    let own = std::env::current_exe().map_err(Trouble::file(Path::new("this program")))?;
-    // Tests lie one folder deeper than programs.
-    let found = own.ancestors().skip(1).take(2).map(|folder| folder.join("ledger-worker")).find(|path| path.is_file());
-    found.ok_or_else(|| Trouble::Said(format!("no `ledger-worker` beside {}; build the package", own.display())))
 }

@@ -232,7 +232,11 @@ fn final_call(call: v1::Invocation, events: &[v1::Event], result: Option<&v1::To
         ended_ms: millis(call.ended_at.as_ref()),
         cancel_asked: call.cancel.is_some(),
         leased: call.lease.is_some(),
-        last_seq: if result.is_some() { events.last().map_or(0, |event| event.seq).max(call.last_seq) } else { call.last_seq },
+        last_seq: if result.is_some() {
+            events.last().map_or(0, |event| event.seq).max(call.last_seq)
+        } else {
+            call.last_seq
+        },
         invocation: call.invocation_id,
         tenant: call.tenant,
         band: call.priority,

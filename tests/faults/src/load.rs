@@ -54,8 +54,7 @@ pub struct Mix {
 
 impl Mix {
     /// The storm's own mix.
-    pub const STORM: Self =
-        Self { once: 20, locked: 10, batches: 5, asked: 3, canceled: 2, large: 2, ..Self::PLAIN };
+    pub const STORM: Self = Self { once: 20, locked: 10, batches: 5, asked: 3, canceled: 2, large: 2, ..Self::PLAIN };
     /// Only calls that may run twice.
     pub const PLAIN: Self = Self {
         once: 0,
@@ -267,9 +266,9 @@ impl Load {
 pub(crate) fn answer_of(status: &Status) -> Answer {
     match status.code() {
         _ if is_doubtful(status) => Answer::Unknown,
-        Code::ResourceExhausted => {
-            Answer::Exhausted { retry_info: status.get_error_details().retry_info().is_some_and(|info| info.retry_delay.is_some()) }
-        }
+        Code::ResourceExhausted => Answer::Exhausted {
+            retry_info: status.get_error_details().retry_info().is_some_and(|info| info.retry_delay.is_some()),
+        },
         code => Answer::Refused { code: format!("{code:?}: {}", status.message()) },
     }
 }

@@ -13,8 +13,8 @@ mod pauses;
 pub mod points;
 mod poison;
 mod races;
-pub mod storm;
 mod store_faults;
+pub mod storm;
 mod under_load;
 mod watching;
 

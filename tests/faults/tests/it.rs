@@ -1,30 +1,59 @@
-//! Whole clusters, broken.
+//! Whole clusters, broken: the small plan that every change has to pass. The large one is `toolplane-faults --full`.
 
 use toolplane_faults::bed::{Plan, StoreKind};
+use toolplane_faults::check::Verdict;
 use toolplane_faults::load::Mix;
-use toolplane_faults::scenario::executor_points;
 use toolplane_faults::scenario::points::kill_points;
 use toolplane_faults::scenario::storm::{Storm, storm};
+use toolplane_faults::scenario::{executor_points, killed, mutants};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kill_points_embedded() {
-    let only: Vec<String> = std::env::var("FAULTS_ONLY").map(|only| only.split(',').map(str::to_owned).collect()).unwrap_or_default();
-    let (verdict, kills) = kill_points(StoreKind::Embedded, 1, &only).await.unwrap();
-    println!("{kills} kills: {:?}", verdict.ends);
+#[track_caller]
+fn green(verdict: &Verdict, kills: u64) {
+    println!("{} calls, {kills} kills: {:?}", verdict.invocations, verdict.ends);
     assert!(verdict.is_green(), "{}", verdict.shown(20));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn executor_points_embedded() {
+async fn a_process_that_ends_at_any_point_of_a_call_loses_and_repeats_nothing_on_the_embedded_store() {
+    let (verdict, kills) = kill_points(StoreKind::Embedded, 1, &[]).await.unwrap();
+    green(&verdict, kills);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_ends_at_any_point_of_a_call_loses_and_repeats_nothing_on_redis() {
+    let (verdict, kills) = kill_points(StoreKind::Redis, 1, &[]).await.unwrap();
+    green(&verdict, kills);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_journal_of_a_real_executor_makes_a_success_of_a_done_effect() {
     let (verdict, kills) = executor_points(StoreKind::Embedded, 1).await.unwrap();
-    println!("{kills} kills: {:?}", verdict.ends);
-    assert!(verdict.is_green(), "{}", verdict.shown(20));
+    green(&verdict, kills);
+}
+
+#[expect(clippy::unwrap_used, reason = "a storm that cannot be made is a failed test")]
+async fn a_storm(store: StoreKind) {
+    let plan = Plan::on(store, 4);
+    let load = Storm { plan, invocations: 2_500, kills: 20, mix: Mix::STORM, callers: 48, seed: 1 };
+    let outcome = storm(load).await.unwrap();
+    assert!(outcome.kills >= 20 && outcome.asked >= 2_500, "{} calls, {} kills", outcome.asked, outcome.kills);
+    green(&outcome.verdict, outcome.kills);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn storm_embedded() {
-    let plan = Plan::on(StoreKind::Embedded, 4);
-    let weather = storm(Storm { plan, invocations: 2_500, kills: 20, mix: Mix::STORM, callers: 32, seed: 1 }).await.unwrap();
-    println!("{} kills, {} calls in {:?}: {:?}", weather.kills, weather.asked, weather.took, weather.verdict.ends);
-    assert!(weather.verdict.is_green(), "{}", weather.verdict.shown(20));
+async fn a_storm_on_the_embedded_store() {
+    a_storm(StoreKind::Embedded).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_on_redis() {
+    a_storm(StoreKind::Redis).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checker_notices_a_cluster_that_breaks_a_promise() {
+    for fate in mutants(StoreKind::Embedded, None).await.unwrap() {
+        let checks = fate.outcome.verdict.red_checks();
+        assert!(killed(&fate), "{} lives: {checks:?}", fate.mutant.name());
+    }
 }

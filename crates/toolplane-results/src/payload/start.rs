@@ -35,9 +35,7 @@ impl PayloadStore {
         match self.objects.put_opts(&path, body, PutMode::Create.into()).await {
             Ok(_) => return Ok(StartClaim::Mine),
             // A conflict is somebody else's attempt at the same time, or our own whose answer was lost.
-            Err(
-                object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. },
-            ) => {}
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {}
             Err(source) => return Err(PayloadError::store("put", source)),
         }
         let found = self.objects.get(&path).await.map_err(|source| PayloadError::store("read", source))?;

@@ -6,7 +6,7 @@ use toolplane_store::{Commit, CommitOutcome, Store};
 
 use super::{SimStore, manual, nth};
 use crate::Options;
-use crate::log::files::LogFile;
+use crate::log::files::{LogDirectory, LogFile};
 use crate::simdisk::SimFile;
 
 /// Options under which every few commits fill a segment.
@@ -128,7 +128,7 @@ async fn a_lost_segment_is_noticed() {
     let (disk, files) = filled(20).await;
     for lost in files.keys() {
         let left = disk.after_power_cut(|bound| bound - 1);
-        crate::log::files::LogDirectory::remove(&left.log, *lost).unwrap();
+        LogDirectory::remove(&left.log, *lost).unwrap();
         let newest = files.keys().last() == Some(lost);
         match left.try_open(small_segments()) {
             Err(error) => assert_eq!(error.code(), "store.corrupt", "without {lost}: {error}"),
@@ -141,7 +141,7 @@ async fn a_lost_segment_is_noticed() {
     store.checkpoint().await.unwrap();
     drop(store);
     let newest = *disk.log.segments().keys().last().unwrap();
-    crate::log::files::LogDirectory::remove(&disk.log, newest).unwrap();
+    LogDirectory::remove(&disk.log, newest).unwrap();
     let error = disk.try_open(small_segments()).unwrap_err();
     assert_eq!(error.code(), "store.corrupt", "{error}");
 }

@@ -88,7 +88,8 @@ pub async fn racing_commits_never_exceed_a_bound(store: Arc<dyn Store>) {
     }
     let held = must("scan", store.scan("permits", ScoreRange::all(), 99).await);
     let mut held: Vec<_> = held.into_iter().map(|entry| entry.member).collect();
-    (winners.sort(), held.sort());
+    winners.sort();
+    held.sort();
     assert_eq!((winners.len() as u64, &held), (PERMITS, &winners));
 
     for name in held {

@@ -199,12 +199,7 @@ impl Engine {
     }
 
     /// What follows a durable acceptance: `guard` holds what is at hand of the call, if it is kept at hand.
-    fn accept_here(
-        &self,
-        guard: &mut Option<Hot>,
-        admission: Admission,
-        queue: Option<&QueueName>,
-    ) -> Arc<Invocation> {
+    fn accept_here(&self, guard: &mut Option<Hot>, admission: Admission, queue: Option<&QueueName>) -> Arc<Invocation> {
         let Admission { transition, payloads, plan, traceparent, .. } = admission;
         let Transition { invocation, events, terminal, effects } = transition;
         if let (Some(plan), Some(dispatch)) = (&plan, &invocation.dispatch)

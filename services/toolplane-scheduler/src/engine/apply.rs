@@ -29,9 +29,8 @@ impl Engine {
         decisions: Vec<PermissionDecision>,
         command: impl Fn(&Invocation) -> Command,
     ) -> Result<Arc<Invocation>, EngineError> {
-        let decide = |record: &Invocation, now| {
-            toolplane_lifecycle::apply(record, mutants::fence(command(record), record), now)
-        };
+        let decide =
+            |record: &Invocation, now| toolplane_lifecycle::apply(record, mutants::fence(command(record), record), now);
         self.change(id, decisions, decide).await
     }
 
@@ -107,7 +106,8 @@ impl Engine {
         }
         self.carry_out(&hot, effects);
         let ended = hot.record.status.is_terminal();
-        if let Some(queue) = queue.filter(|_| effects.contains(&Effect::Enqueue) && hot.record.lease.is_none() && !ended)
+        if let Some(queue) =
+            queue.filter(|_| effects.contains(&Effect::Enqueue) && hot.record.lease.is_none() && !ended)
         {
             self.0.backlog.note(queue);
             self.0.bell.ring();

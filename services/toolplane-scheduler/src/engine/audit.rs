@@ -25,9 +25,11 @@ const PAGE: usize = 256;
 /// Ticks in which a full pass should be done.
 const PASS_TICKS: u64 = 50;
 /// Most of them in one tick, so that very many do not crowd out the work: then a pass takes longer.
-const MOST: u64 = 2_000;
+const MOST: u64 = 1_000;
 /// Entries of a counted index looked at in one tick.
 const COUNTED: usize = 256;
+/// Index entries read at once.
+const SCAN: usize = 1_000;
 /// A record must have stood still this long: what is being changed right now is not looked at.
 const STILL_MS: i64 = 5_000;
 /// For how long a question may wait at most: what a lost approval timer is set to.
@@ -43,11 +45,31 @@ struct Position {
     counted: Option<(String, Option<(u64, String)>)>,
 }
 
-/// An entry that should be there: index and score, and what the score is put to when it is not known.
+/// An entry that should be there.
 struct Expected {
     index: String,
-    score: Option<u64>,
-    otherwise: u64,
+    place: Place,
+}
+
+/// Where in its index an entry should be.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At the call's acceptance.
+    Created,
+    /// At this score.
+    At(u64),
+    /// Anywhere; this is where it is put when it is missing.
+    Anywhere(u64),
+}
+
+/// What was read of indexes for one page of calls.
+struct Looked {
+    /// Acceptance of the first and the last call of the page.
+    created: (u64, u64),
+    /// Members accepted meanwhile, by index.
+    near: BTreeMap<String, BTreeSet<String>>,
+    /// All members, by index.
+    whole: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Engine {
@@ -70,7 +92,9 @@ impl Engine {
     }
 
     async fn audit_living(&self, page: &[&IndexEntry], now: Timestamp) -> Result<(), EngineError> {
-        let mut known: BTreeMap<String, BTreeSet<(u64, String)>> = BTreeMap::new();
+        let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
+        let created = (first.score, last.score);
+        let mut looked = Looked { created, near: BTreeMap::new(), whole: BTreeMap::new() };
         let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
         let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
         for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
@@ -86,9 +110,12 @@ impl Engine {
                 continue;
             }
             for expected in self.expected(&hot.record, now).await? {
-                if !self.has(&mut known, &expected, &hot.record).await? {
-                    let score = expected.score.unwrap_or(expected.otherwise);
+                if !self.has(&mut looked, &expected, &hot.record).await? {
                     let index = expected.index;
+                    let score = match expected.place {
+                        Place::Created => score(hot.record.created_at),
+                        Place::At(score) | Place::Anywhere(score) => score,
+                    };
                     tracing::error!(invocation_id = %hot.record.invocation_id, index, "an index entry was missing");
                     self.repair(&hot, |builder, id| builder.enter(index, id, score)).await?;
                 }
@@ -99,32 +126,29 @@ impl Engine {
 
     /// Where a living invocation has to be found.
     async fn expected(&self, record: &Invocation, now: Timestamp) -> Result<Vec<Expected>, EngineError> {
-        let created = score(record.created_at);
-        let at = |index: String, at: Timestamp| Expected { index, score: Some(score(at)), otherwise: 0 };
-        let timer = |kind: Timer, due: Timestamp| at(keys::timers(kind), due);
+        let own = |index: String| Expected { index, place: Place::Created };
+        let timer = |kind: Timer, due: Timestamp| Expected { index: keys::timers(kind), place: Place::At(score(due)) };
+        let any = |kind: Timer, due: u64| Expected { index: keys::timers(kind), place: Place::Anywhere(due) };
         let mut expected = Vec::new();
         if is_ready(record)
             && let Some(queue) = self.queue_of(record).await?
         {
-            expected.push(at(queue.to_string(), record.created_at));
+            expected.push(own(queue.to_string()));
         }
         if record.status == Status::Queued && record.queue_state == Some(QueueState::Queued) && record.lease.is_none() {
-            expected.push(at(keys::waiting(&record.tenant), record.created_at));
+            expected.push(own(keys::waiting(&record.tenant)));
         }
         if record.status == Status::Queued && record.queue_state.is_none() && record.lease.is_none() {
-            let index = keys::timers(Timer::Retry);
-            expected.push(Expected { index, score: None, otherwise: score(now) });
+            expected.push(any(Timer::Retry, score(now)));
         }
         if record.status == Status::AwaitingApproval {
-            expected.push(at(keys::AWAITING.to_owned(), record.created_at));
-            let index = keys::timers(Timer::Approval);
-            let otherwise = created.saturating_add(u64::try_from(APPROVAL_MS).unwrap_or(0));
-            expected.push(Expected { index, score: None, otherwise });
+            expected.push(own(keys::AWAITING.to_owned()));
+            expected.push(any(Timer::Approval, score(record.created_at.plus_millis(APPROVAL_MS))));
         }
         if let Some(lease) = &record.lease {
             expected.push(timer(Timer::Lease, lease.expires_at));
             for permit in &lease.permits {
-                expected.push(at(permit.clone(), record.created_at));
+                expected.push(own(permit.clone()));
             }
         }
         if let Some(deadline) = record.deadline_at.filter(|_| record.dispatch.is_some()) {
@@ -133,47 +157,50 @@ impl Engine {
         if let Some(pending) = record.pending_input.as_ref().filter(|pending| pending.answer.is_none()) {
             expected.push(timer(Timer::Input, pending.expires_at));
         }
-        if let Some(cancel) = record.cancel.as_ref().filter(|cancel| cancel.failed.is_none() && record.lease.is_some()) {
+        if let Some(cancel) = record.cancel.as_ref().filter(|cancel| cancel.failed.is_none() && record.lease.is_some())
+        {
             expected.push(timer(Timer::Cancel, cancel.requested_at.plus_millis(CANCEL_BACKSTOP_MS)));
         }
         expected.extend(execution_backstop(record).map(|due| timer(Timer::Execution, due)));
         Ok(expected)
     }
 
-    /// Whether the entry is there. Entries of one index and instant are read once for a whole page.
-    async fn has(
-        &self,
-        known: &mut BTreeMap<String, BTreeSet<(u64, String)>>,
-        expected: &Expected,
-        record: &Invocation,
-    ) -> Result<bool, EngineError> {
-        let id = record.invocation_id.as_str();
-        match expected.score {
-            Some(score) => {
-                // The entry before the one that is looked for: identifiers have no character smaller than `+`.
+    /// Whether the entry is there. Most are read once for a whole page.
+    async fn has(&self, looked: &mut Looked, expected: &Expected, record: &Invocation) -> Result<bool, EngineError> {
+        let (id, index) = (record.invocation_id.as_str(), &expected.index);
+        let known = match expected.place {
+            Place::At(score) => {
+                // From just before the one that is looked for.
                 let mut range = ScoreRange::between(score, score);
                 range.after = Some((score, id[..id.len() - 1].to_owned()));
-                let near = self.0.store.scan(&expected.index, range, 64).await?;
-                Ok(near.iter().any(|entry| entry.member == id))
+                let near = self.0.store.scan(index, range, 64).await?;
+                return Ok(near.iter().any(|entry| entry.member == id));
             }
-            None => {
-                if !known.contains_key(&expected.index) {
-                    let all = self.whole(&expected.index).await?;
-                    known.insert(expected.index.clone(), all);
+            Place::Created => {
+                if !looked.near.contains_key(index) {
+                    let range = ScoreRange::between(looked.created.0, looked.created.1);
+                    looked.near.insert(index.clone(), self.members_of(index, range).await?);
                 }
-                Ok(known.get(&expected.index).is_some_and(|all| all.iter().any(|(_, member)| member == id)))
+                looked.near.get(index)
             }
-        }
+            Place::Anywhere(_) => {
+                if !looked.whole.contains_key(index) {
+                    looked.whole.insert(index.clone(), self.members_of(index, ScoreRange::all()).await?);
+                }
+                looked.whole.get(index)
+            }
+        };
+        Ok(known.is_some_and(|known| known.contains(id)))
     }
 
-    async fn whole(&self, index: &str) -> Result<BTreeSet<(u64, String)>, EngineError> {
-        let (mut all, mut range) = (BTreeSet::new(), ScoreRange::all());
+    async fn members_of(&self, index: &str, mut range: ScoreRange) -> Result<BTreeSet<String>, EngineError> {
+        let mut members = BTreeSet::new();
         loop {
-            let page = self.0.store.scan(index, range.clone(), 1_000).await?;
-            all.extend(page.iter().map(|entry| (entry.score, entry.member.clone())));
+            let page = self.0.store.scan(index, range.clone(), SCAN).await?;
+            members.extend(page.iter().map(|entry| entry.member.clone()));
             match page.last() {
-                Some(last) if page.len() == 1_000 => range = range.after(last),
-                _ => return Ok(all),
+                Some(last) if page.len() == SCAN => range = range.after(last),
+                _ => return Ok(members),
             }
         }
     }
@@ -233,7 +260,9 @@ impl Engine {
 /// Whether `record` has its place in the counted index `index` by right.
 fn counts(record: &Invocation, index: &str) -> bool {
     if index == keys::waiting(&record.tenant) {
-        return record.queue_state == Some(QueueState::Queued) && !record.status.is_terminal() && record.lease.is_none();
+        return record.queue_state == Some(QueueState::Queued)
+            && !record.status.is_terminal()
+            && record.lease.is_none();
     }
     record.lease.as_ref().is_some_and(|lease| lease.permits.iter().any(|permit| permit == index))
 }

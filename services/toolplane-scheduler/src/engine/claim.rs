@@ -1,13 +1,11 @@
 //! Claims: a call leaves its queue, takes its permits and gets a lease, all in one commit.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use toolplane_lifecycle::{Command, LeaseGrant, LeaseKey, Permit, Transition};
 use toolplane_records::ids::{InvocationId, LeaseId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::QueueState;
 use toolplane_store::{Expect, IndexEntry, Retry};
 
 use super::commit::{Builder, Extras};
@@ -146,7 +144,7 @@ impl Engine {
     }
 
     /// Takes a slot for `record` at a worker, and says under which lease.
-    fn reserve(
+    pub(crate) fn reserve(
         &self,
         pool: &str,
         record: &Invocation,
@@ -155,8 +153,7 @@ impl Engine {
     ) -> Option<LeaseGrant> {
         let id = &record.invocation_id;
         let lease_id = LeaseId::from_trusted(format!("lease_{}", uuid::Uuid::new_v4().simple()));
-        let lease =
-            LeaseKey { invocation_id: id.clone(), lease_no: record.lease_no + 1, lease_id: lease_id.clone() };
+        let lease = LeaseKey { invocation_id: id.clone(), lease_no: record.lease_no + 1, lease_id: lease_id.clone() };
         let worker = self.0.workers.reserve(pool, id, &lease)?;
         let permits = plan.map(|plan| self.0.limits.permits(&record.tenant, plan)).unwrap_or_default();
         Some(self.grant(&worker, lease_id, self.0.fences.next(now, record.last_fence), permits))
@@ -226,12 +223,7 @@ impl Engine {
         let mut builder = Builder::default();
         for claim in claims {
             let version = claim.place.as_ref().map_or(0, |hot| hot.version);
-            builder.transition(
-                &claim.transition,
-                Expect::Version(version),
-                Some(&claim.queue),
-                Extras::default(),
-            )?;
+            builder.transition(&claim.transition, Expect::Version(version), Some(&claim.queue), Extras::default())?;
             self.hint_about(&mut builder, &claim.transition, None);
         }
         Ok(match self.write(builder.done(true)).await? {
@@ -278,41 +270,6 @@ impl Engine {
             let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
             debug_assert_eq!(id, hot.record.invocation_id);
             self.settle(&mut place, hot, update, &effects, None);
-        }
-    }
-
-    /// Claims a call in the very commit that accepts it, when a slot is free and nobody waits before it.
-    ///
-    /// `None` when it cannot be; otherwise what the transition was before, where a bound may still stand against the claim.
-    pub(crate) fn express_claim(
-        &self,
-        accepted: &mut Transition,
-        plan: Option<&DispatchPlan>,
-        now: Timestamp,
-    ) -> Option<Option<Transition>> {
-        let record = &accepted.invocation;
-        let ready = record.queue_state == Some(QueueState::Queued) && record.holds.is_empty();
-        if !ready || self.0.draining.load(Ordering::Acquire) {
-            return None;
-        }
-        let pool = &record.dispatch.as_ref()?.pool;
-        if !self.0.backlog.is_clear(pool) {
-            return None;
-        }
-        let grant = self.reserve(pool, record, plan, now)?;
-        let bounded = !grant.permits.is_empty();
-        match toolplane_lifecycle::apply(record, Command::Claim(grant), now) {
-            Ok(claimed) => {
-                let before = bounded.then(|| accepted.clone());
-                accepted.invocation = claimed.invocation;
-                accepted.events.extend(claimed.events);
-                accepted.effects.extend(claimed.effects);
-                Some(before)
-            }
-            Err(_) => {
-                self.0.workers.unassign(&record.invocation_id);
-                None
-            }
         }
     }
 }

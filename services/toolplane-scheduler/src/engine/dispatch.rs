@@ -85,7 +85,8 @@ impl Engine {
                 waiting: entries.len() as u64,
             })
             .collect();
-        let picks = self.0.turns.lock().entry(pool.to_owned()).or_insert_with(|| self.fresh_turns()).pick(&waiting, free);
+        let picks =
+            self.0.turns.lock().entry(pool.to_owned()).or_insert_with(|| self.fresh_turns()).pick(&waiting, free);
         // Queues that were read to their end: with all their calls claimed, nobody waits there any more.
         let short = heads.iter().filter(|(_, entries)| entries.len() < each);
         let short: Vec<(QueueName, usize)> = short.map(|(name, entries)| (name.clone(), entries.len())).collect();

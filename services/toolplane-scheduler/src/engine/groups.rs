@@ -9,8 +9,6 @@ mod coordinate;
 mod follow;
 mod keys;
 mod read;
-#[cfg(test)]
-mod tests;
 mod tidy;
 
 pub(crate) use accept::{AdmittedBatch, BatchAdmission};

@@ -1,8 +1,8 @@
 //! Index entries that do not fit their records: taken out where that is safe, set aside where nothing can be made of them.
 
 use toolplane_records::ids::InvocationId;
-use toolplane_records::vocabulary::{InvocationStatus, QueueState};
 use toolplane_records::invocation::Invocation;
+use toolplane_records::vocabulary::{InvocationStatus, QueueState};
 use toolplane_store::{Expect, IndexEntry};
 
 use super::commit::Builder;

@@ -165,7 +165,8 @@ mod tests {
     fn queue_names_read_back() {
         for tool in [None, Some(ToolId::from_trusted("t/1"))] {
             for &band in Band::ALL {
-                let name = QueueName { pool: "shell".into(), band, tenant: TenantId::from_trusted("a/b"), tool: tool.clone() };
+                let name =
+                    QueueName { pool: "shell".into(), band, tenant: TenantId::from_trusted("a/b"), tool: tool.clone() };
                 assert_eq!(QueueName::parse(&name.to_string()), Some(name));
             }
         }

@@ -128,7 +128,10 @@ impl Limits {
             && let Err(early) = tenants.check_key(tenant)
         {
             let retry_after = early.wait_time_from(self.clock.now());
-            return Err(TooFast { subject: format!("tenant/{tenant}"), retry_after: self.pushback.spread(retry_after) });
+            return Err(TooFast {
+                subject: format!("tenant/{tenant}"),
+                retry_after: self.pushback.spread(retry_after),
+            });
         }
         let bound = plan.and_then(|plan| Some((plan, self.of_tool(&plan.tool_name)?)));
         if let Some((plan, rate)) = bound.and_then(|(plan, bound)| Some((plan, NonZeroU32::new(bound.rate_per_s)?))) {

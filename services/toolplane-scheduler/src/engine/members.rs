@@ -142,9 +142,10 @@ impl Engine {
         let numbers: Vec<u64> = entries.iter().filter_map(|entry| entry.member.parse().ok()).collect();
         let wanted: Vec<_> = numbers.iter().map(|number| keys::scheduler(*number)).collect();
         let found = self.0.store.get_many(&wanted).await?;
-        let members = numbers.into_iter().zip(found).filter_map(|(number, stored)| {
-            Some((number, serde_json::from_slice::<Member>(&stored?.bytes).ok()?))
-        });
+        let members = numbers
+            .into_iter()
+            .zip(found)
+            .filter_map(|(number, stored)| Some((number, serde_json::from_slice::<Member>(&stored?.bytes).ok()?)));
         self.0.members.0.write().living = members.collect();
         Ok(())
     }

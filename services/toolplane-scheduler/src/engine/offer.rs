@@ -7,8 +7,8 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::InvocationStatus;
 
 use super::hot::Hot;
+use super::message::Message;
 use super::plan::DispatchPlan;
-use super::workers::Message;
 use super::{Engine, EngineError, keys};
 
 impl Engine {

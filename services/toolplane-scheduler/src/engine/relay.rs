@@ -6,7 +6,7 @@ use toolplane_records::ids::WorkerId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::AbortReason;
 
-use super::workers::Message;
+use super::message::Message;
 
 /// What a worker is told about a lease it holds, whoever it is connected to. Lost ones are made good by heartbeats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

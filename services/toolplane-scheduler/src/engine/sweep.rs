@@ -189,9 +189,7 @@ impl Engine {
         // A worker that hangs up in the middle must not leave half of its leases: the work is a task of its own.
         let (engine, worker_id, alive) = (self.clone(), worker_id.clone(), alive.to_owned());
         let ended = tokio::spawn(async move { engine.end_leases(&worker_id, &alive).await }).await;
-        ended.unwrap_or_else(|error| {
-            Err(toolplane_store::StoreError::Unavailable { reason: error.to_string() }.into())
-        })
+        ended.unwrap_or_else(|error| Err(toolplane_store::StoreError::Unavailable { reason: error.to_string() }.into()))
     }
 
     async fn end_leases(&self, worker_id: &WorkerId, alive: &str) -> Result<usize, EngineError> {

@@ -4,6 +4,7 @@ mod bounds;
 mod calls;
 mod deep;
 mod fair;
+mod groups;
 mod mends;
 mod redis;
 mod retire;
@@ -277,4 +278,3 @@ async fn follow(mut watch: Watch) -> (Vec<LogEvent>, Arc<toolplane_lifecycle::Te
         }
     }
 }
-

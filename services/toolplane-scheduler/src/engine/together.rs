@@ -54,10 +54,8 @@ impl Engine {
             self.release(places);
             return Err(error);
         }
-        let records: Records = places
-            .iter()
-            .filter_map(|(id, place)| Some((id.clone(), place.as_ref()?.record.clone())))
-            .collect();
+        let records: Records =
+            places.iter().filter_map(|(id, place)| Some((id.clone(), place.as_ref()?.record.clone()))).collect();
         let decided = match self.now().await {
             Ok(now) => decide(&records, now),
             Err(error) => Err(error),

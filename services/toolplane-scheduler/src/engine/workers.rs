@@ -9,75 +9,10 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use toolplane_lifecycle::LeaseKey;
 use toolplane_records::ids::{InvocationId, WorkerId};
-use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::AbortReason;
 
-use super::plan::DispatchPlan;
-
-/// A message to a worker.
-#[derive(Clone, Debug)]
-pub enum Message {
-    /// A call to run.
-    Offer {
-        /// The call; its lease is current.
-        record: Arc<Invocation>,
-        /// How to run it.
-        plan: Arc<DispatchPlan>,
-        /// With which input.
-        input: JsonPayload,
-        /// Within which trace.
-        traceparent: Option<String>,
-        /// How long it was queued, milliseconds.
-        queued_ms: u64,
-    },
-    /// The first effect may happen.
-    StartGranted {
-        /// Of this lease.
-        lease: LeaseKey,
-    },
-    /// The first effect must not happen.
-    StartRefused {
-        /// Of this lease.
-        lease: LeaseKey,
-        /// Why.
-        reason: String,
-    },
-    /// Stop and report.
-    Cancel {
-        /// This execution.
-        lease: LeaseKey,
-        /// Why.
-        abort_reason: AbortReason,
-    },
-    /// Stop; a report would change nothing.
-    Fenced {
-        /// This execution.
-        lease: LeaseKey,
-    },
-    /// The answer to the tool's question.
-    Input {
-        /// Of this execution.
-        lease: LeaseKey,
-        /// Which question.
-        input_id: String,
-        /// The answer; absent when somebody chose not to answer, or nobody did.
-        input: Option<JsonPayload>,
-        /// Nobody answered in time.
-        expired: bool,
-    },
-    /// The report is stored; the worker may forget it.
-    DoneAcknowledged {
-        /// This execution.
-        lease: LeaseKey,
-    },
-    /// The scheduler stops; go elsewhere.
-    GoAway {
-        /// Where other schedulers can be reached, as far as this one knows.
-        schedulers: Vec<String>,
-    },
-}
+use super::message::Message;
 
 /// A pool a worker does not serve although it has the code for it, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

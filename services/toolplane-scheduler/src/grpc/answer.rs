@@ -78,8 +78,9 @@ fn standing<'a>(record: &'a Invocation, input_id: &str) -> Result<&'a PendingInp
 
 /// Questions whose schema cannot be used are not let through, see [`is_askable`].
 fn validator(question: &PendingInput) -> Result<AnswerValidator, CallError> {
-    AnswerValidator::new(question.schema.as_ref(), &Limits::default())
-        .map_err(|faults| CallError::Internal(format!("the schema of a standing question does not compile: {faults:?}")))
+    AnswerValidator::new(question.schema.as_ref(), &Limits::default()).map_err(|faults| {
+        CallError::Internal(format!("the schema of a standing question does not compile: {faults:?}"))
+    })
 }
 
 /// Whether a question with this schema can be answered at all.

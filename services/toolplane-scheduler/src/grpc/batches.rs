@@ -66,7 +66,8 @@ impl InvocationApi {
             }
         }
         if let Some(error) = failure {
-            for approval in admissions.iter().filter_map(|one| one.transition.invocation.approval_request_ref.as_ref()) {
+            for approval in admissions.iter().filter_map(|one| one.transition.invocation.approval_request_ref.as_ref())
+            {
                 self.approvals.withdraw(approval, "the batch was not accepted").await;
             }
             return Err(error);

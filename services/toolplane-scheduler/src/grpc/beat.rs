@@ -40,7 +40,9 @@ pub(super) async fn renew(engine: &Engine, lease: LeaseKey, lease_ms: i64, now: 
         let command = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms };
         match engine.command(&lease.invocation_id, Vec::new(), command).await {
             Ok(_) => {}
-            Err(EngineError::Refused { refusal, .. }) if crate::engine::is_race(&refusal) => return Beat::Fenced(lease),
+            Err(EngineError::Refused { refusal, .. }) if crate::engine::is_race(&refusal) => {
+                return Beat::Fenced(lease);
+            }
             Err(EngineError::NotFound) => return Beat::Fenced(lease),
             Err(EngineError::Refused { .. }) => {}
             Err(_) => return Beat::Unsure(lease),

@@ -8,8 +8,8 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_server::InvocationService;
-use toolplane_records::ids::{BatchId, InvocationId, TenantId};
 use toolplane_records::batch::Batch;
+use toolplane_records::ids::{BatchId, InvocationId, TenantId};
 use toolplane_records::invocation::Invocation;
 use toolplane_results::PayloadStore;
 use toolplane_runtime::tenant;
@@ -198,10 +198,7 @@ impl InvocationService for InvocationApi {
         reply(accepted.map(|accepted| follow::batch_invoked(self, accepted)))
     }
 
-    async fn get_batch(
-        &self,
-        request: Request<v1::GetBatchRequest>,
-    ) -> Result<Response<v1::GetBatchResponse>, Status> {
+    async fn get_batch(&self, request: Request<v1::GetBatchRequest>) -> Result<Response<v1::GetBatchResponse>, Status> {
         let batch = self.find_batch(&request.into_inner().batch_id).await;
         reply(batch.map(|batch| v1::GetBatchResponse { batch: Some((&batch).into()) }))
     }

@@ -73,8 +73,7 @@ impl InvocationApi {
             .filter(|worker| wanted == v1::WorkerState::Unspecified || worker.state() == wanted)
             .collect();
         let next = first.saturating_add(size);
-        let next_page_token =
-            if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
+        let next_page_token = if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
         let workers = all.into_iter().skip(first).take(size).collect();
         Ok(v1::ListWorkersResponse { workers, next_page_token })
     }

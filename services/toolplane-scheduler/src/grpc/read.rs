@@ -25,8 +25,7 @@ impl InvocationApi {
         let record = self.find(&request.invocation_id).await?;
         let terminal = self.engine.result(&record.invocation_id).await?;
         let view = request.view();
-        let (invocation, json) =
-            encode::invocation_views(&self.engine, &record, view, request.include_inputs).await?;
+        let (invocation, json) = encode::invocation_views(&self.engine, &record, view, request.include_inputs).await?;
         Ok(v1::GetInvocationResponse {
             invocation: Some(invocation),
             json,
@@ -48,7 +47,10 @@ impl InvocationApi {
     }
 
     /// How a call stands when it has ended, or after a while.
-    pub(super) async fn wait(&self, request: v1::WaitInvocationRequest) -> Result<v1::WaitInvocationResponse, CallError> {
+    pub(super) async fn wait(
+        &self,
+        request: v1::WaitInvocationRequest,
+    ) -> Result<v1::WaitInvocationResponse, CallError> {
         let patience = match request.timeout_ms {
             0 => DEFAULT_WAIT_MS,
             asked => asked.min(MAX_WAIT_MS),

@@ -80,11 +80,7 @@ impl CallReports {
     }
 
     /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
-    pub(super) async fn done(
-        &self,
-        lease: LeaseKey,
-        outcome: Option<v1::ExecutionOutcome>,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), EngineError> {
         let id = lease.invocation_id.clone();
         let outcome = Box::new(outcome::read(&id, outcome, self.terms.max_inline_bytes, self.engine.now().await?));
         let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };

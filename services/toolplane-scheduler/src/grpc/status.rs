@@ -88,7 +88,8 @@ fn engine(error: EngineError) -> ApiError {
         EngineError::KeyExpired { id } => ApiError::FailedPrecondition {
             reason: "IDEMPOTENCY_KEY_EXPIRED",
             subject: format!("invocation/{id}"),
-            message: "the idempotency key is too old: what became of its call is no longer known; use a new key".to_owned(),
+            message: "the idempotency key is too old: what became of its call is no longer known; use a new key"
+                .to_owned(),
         },
         EngineError::KeyReused { id } => api(CallError::Reused { id: id.to_string() }),
         EngineError::Store(error) | EngineError::OutcomeUnknown(error) => store(error),
@@ -112,8 +113,8 @@ fn store(error: StoreError) -> ApiError {
             retry_after: Some(DISK_RETRY),
         },
         _ => match error.retry() {
-        Retry::Never => ApiError::internal("STORE_REFUSED", error),
-        _ => ApiError::unavailable("STORE_UNAVAILABLE", "the store does not answer"),
+            Retry::Never => ApiError::internal("STORE_REFUSED", error),
+            _ => ApiError::unavailable("STORE_UNAVAILABLE", "the store does not answer"),
         },
     }
 }

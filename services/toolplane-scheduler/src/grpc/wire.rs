@@ -71,10 +71,9 @@ pub(super) fn command(message: Message) -> v1::WorkerCommand {
         Message::DoneAcknowledged { lease } => {
             Wire::DoneAcknowledged(v1::DoneAcknowledged { lease: lease_ref(&lease) })
         }
-        Message::GoAway { schedulers } => Wire::GoAway(v1::GoAway {
-            reason: "the scheduler is stopping".to_owned(),
-            schedulers,
-        }),
+        Message::GoAway { schedulers } => {
+            Wire::GoAway(v1::GoAway { reason: "the scheduler is stopping".to_owned(), schedulers })
+        }
     };
     v1::WorkerCommand { command: Some(command) }
 }

@@ -12,8 +12,8 @@ use toolplane_records::vocabulary::{
 };
 
 use super::fields::Fields;
-use super::spec::{CallSpec, Member, SpecLimits, digest_of, id_of};
 use super::locks;
+use super::spec::{CallSpec, Member, SpecLimits, digest_of, id_of};
 use crate::error::CallError;
 
 /// Most calls of one batch.
@@ -76,7 +76,8 @@ impl BatchSpec {
         let policy = policy(spec.policy.unwrap_or_default(), &mut fields);
         let may_exist = own_id.is_some() || idempotency_key.is_some();
         let batch_id = own_id.unwrap_or_else(|| new_id(&tenant, idempotency_key.as_deref()));
-        let shared = Shared { tenant, batch_id, policy, idempotency_key, session_ref, lock_domain, count: spec.calls.len() };
+        let shared =
+            Shared { tenant, batch_id, policy, idempotency_key, session_ref, lock_domain, count: spec.calls.len() };
         let calls: Vec<Option<BatchCall>> = spec
             .calls
             .into_iter()
@@ -147,8 +148,7 @@ impl Shared {
             spec.invocation_id = InvocationId::from_trusted(format!("inv_{}", id.simple()));
         }
         spec.resource_locks = locks::merge([spec.resource_locks, self.policy.resource_locks.clone()].concat());
-        spec.scheduler_policy_ref =
-            spec.scheduler_policy_ref.or_else(|| Some(self.policy.scheduler_policy_id.clone()));
+        spec.scheduler_policy_ref = spec.scheduler_policy_ref.or_else(|| Some(self.policy.scheduler_policy_id.clone()));
         spec.member = Some(Member {
             place: BatchPlace { batch_id: self.batch_id.clone(), index },
             interrupt_behavior: self.policy.interrupt_behavior,
@@ -198,7 +198,8 @@ fn new_id(tenant: &TenantId, key: Option<&str>) -> BatchId {
 
 /// The caller's policy, with what it leaves open said out loud.
 fn policy(given: v1::SchedulerPolicy, fields: &mut Fields) -> SchedulerPolicy {
-    let ordering = word("ordering_policy", given.ordering_policy, fields).unwrap_or(OrderingPolicy::PreserveTerminalOrder);
+    let ordering =
+        word("ordering_policy", given.ordering_policy, fields).unwrap_or(OrderingPolicy::PreserveTerminalOrder);
     let unordered = ordering == OrderingPolicy::AllowUnordered;
     let default_yield =
         if unordered { YieldPolicy::UnorderedStreaming } else { YieldPolicy::ProgressImmediateResultsOrdered };
@@ -222,7 +223,8 @@ fn policy(given: v1::SchedulerPolicy, fields: &mut Fields) -> SchedulerPolicy {
         yield_policy: Some(yields),
         interrupt_behavior: word("interrupt_behavior", given.interrupt_behavior, fields),
         sibling_failure_policy: Some(
-            word("sibling_failure_policy", given.sibling_failure_policy, fields).unwrap_or(SiblingFailurePolicy::Ignore),
+            word("sibling_failure_policy", given.sibling_failure_policy, fields)
+                .unwrap_or(SiblingFailurePolicy::Ignore),
         ),
         context_modifier_policy: Some(
             word("context_modifier_policy", given.context_modifier_policy, fields).unwrap_or(default_modifiers),

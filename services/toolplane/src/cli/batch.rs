@@ -196,9 +196,7 @@ impl<'a> Printer<'a> {
                 let again = if accepted.duplicate { ", accepted before under this key" } else { "" };
                 self.out.note(&format!("{} accepted ({}{again})", accepted.batch_id, accepted.durability))
             }
-            Step::Broken(status) => {
-                self.out.note(&format!("connection lost ({}); following again", status.message()))
-            }
+            Step::Broken(status) => self.out.note(&format!("connection lost ({}); following again", status.message())),
             Step::Result(index, result) => {
                 self.results += 1;
                 self.failed += usize::from(result.is_error);

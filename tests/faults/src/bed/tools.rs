@@ -88,7 +88,8 @@ fn shell() -> Result<v1::ToolRegistration, Trouble> {
     };
     let mut registration = tool.registration()?;
     let binding = registration.execution_profile.as_mut().and_then(|profile| profile.binding.as_mut());
-    if let Some(v1::execution_binding::Binding::Process(process)) = binding.and_then(|binding| binding.binding.as_mut()) {
+    if let Some(v1::execution_binding::Binding::Process(process)) = binding.and_then(|binding| binding.binding.as_mut())
+    {
         process.json_output = true;
     }
     Ok(registration)

@@ -51,7 +51,9 @@ fn each_key_is_one_call(facts: &Facts<'_>, verdict: &mut Verdict) {
         }
         for invocation in accepted {
             let is_known = facts.calls.contains_key(invocation)
-                || facts.records().any(|record| matches!(record, Record::Missing { invocation: id } if id == invocation));
+                || facts
+                    .records()
+                    .any(|record| matches!(record, Record::Missing { invocation: id } if id == invocation));
             if !is_known {
                 verdict.lost += 1;
                 verdict.red(Check::C1, format!("lost: {invocation} was accepted and was not found at the end"));

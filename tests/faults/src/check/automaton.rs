@@ -4,16 +4,8 @@ use super::{Check, Facts, Verdict};
 use crate::history::FinalCall;
 
 /// States that end a call.
-const TERMINAL: [&str; 8] = [
-    "schema_parse_failed",
-    "validation_failed",
-    "denied",
-    "blocked",
-    "succeeded",
-    "failed",
-    "canceled",
-    "timed_out",
-];
+const TERMINAL: [&str; 8] =
+    ["schema_parse_failed", "validation_failed", "denied", "blocked", "succeeded", "failed", "canceled", "timed_out"];
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {
@@ -70,7 +62,18 @@ fn is_legal(from: &str, to: &str) -> bool {
         return true;
     }
     let next: &[&str] = match from {
-        "planned" => &["selected", "arguments_ready", "failed", "blocked", "denied", "awaiting_approval", "approved", "queued", "validation_failed", "schema_parse_failed"],
+        "planned" => &[
+            "selected",
+            "arguments_ready",
+            "failed",
+            "blocked",
+            "denied",
+            "awaiting_approval",
+            "approved",
+            "queued",
+            "validation_failed",
+            "schema_parse_failed",
+        ],
         "selected" => &["arguments_ready", "schema_parse_failed", "validation_failed", "blocked", "failed"],
         "arguments_ready" => {
             &["pre_hooks_running", "awaiting_approval", "approved", "queued", "validation_failed", "denied", "blocked"]

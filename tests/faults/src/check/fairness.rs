@@ -50,7 +50,8 @@ fn within(band: &str, tenants: &[&str], verdict: &mut Verdict) {
         let before = last.insert(tenant, place + 1).unwrap_or_default();
         if place - before > most {
             let waited = place - before;
-            verdict.red(Check::C13, format!("band `{band}`: `{tenant}` waited for {waited} others; {most} are the bound"));
+            verdict
+                .red(Check::C13, format!("band `{band}`: `{tenant}` waited for {waited} others; {most} are the bound"));
         }
     }
 }

@@ -26,7 +26,10 @@ fn nobody_meets(facts: &Facts<'_>, verdict: &mut Verdict) {
                     // A worker that was stopped from outside cannot leave; its fence keeps it from doing harm.
                     let halted = facts.stopped(&other.worker, *since, entry.at_ms);
                     if conflict && !halted {
-                        let text = format!("`{}`: {} came in while {} was inside", access.key, access.invocation, other.invocation);
+                        let text = format!(
+                            "`{}`: {} came in while {} was inside",
+                            access.key, access.invocation, other.invocation
+                        );
                         verdict.red(Check::C6, text);
                     }
                 }

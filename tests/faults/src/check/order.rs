@@ -4,12 +4,8 @@ use super::{Check, Facts, Verdict};
 use crate::history::FinalBatch;
 
 /// What only happens to a call that has not ended.
-const RUNNING: [&str; 4] = [
-    "tool.invocation.queued",
-    "tool.invocation.started",
-    "tool.invocation.progress",
-    "ext.invocation.requeued",
-];
+const RUNNING: [&str; 4] =
+    ["tool.invocation.queued", "tool.invocation.started", "tool.invocation.progress", "ext.invocation.requeued"];
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {

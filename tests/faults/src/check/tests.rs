@@ -240,7 +240,8 @@ fn nothing_runs_after_the_end_and_nobody_pays_for_a_sibling_that_succeeded() {
     let mut story = Story::good();
     story.change_call("canceled", |call| {
         call.last_seq += 1;
-        let late = FinalEvent { seq: call.last_seq, class: "tool.invocation.progress".to_owned(), ..Default::default() };
+        let late =
+            FinalEvent { seq: call.last_seq, class: "tool.invocation.progress".to_owned(), ..Default::default() };
         call.events.push(late);
     });
     red(story, &[Check::C7]);
@@ -323,11 +324,12 @@ fn shares_and_gaps_are_c13() {
         .map(|(band, n)| turn(band, 4, n))
         .collect();
     assert!(judge_fairness(&fair).is_green(), "{}", judge_fairness(&fair).shown(5));
-    let mut greedy = fair.clone();
+    let mut greedy = fair;
     greedy.iter_mut().filter(|claim| claim.band == "interactive").for_each(|claim| claim.tenant = "t0".to_owned());
     greedy.push(claim("interactive", "t1".to_owned()));
     assert_eq!(judge_fairness(&greedy).red_checks(), [Check::C13]);
-    let flat: Vec<_> = ["interactive", "normal", "background"].into_iter().cycle().take(300).map(|band| turn(band, 1, 0)).collect();
+    let flat: Vec<_> =
+        ["interactive", "normal", "background"].into_iter().cycle().take(300).map(|band| turn(band, 1, 0)).collect();
     assert_eq!(judge_fairness(&flat).red_checks(), [Check::C13]);
 }
 

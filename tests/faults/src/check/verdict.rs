@@ -107,8 +107,12 @@ impl Verdict {
 
     /// The first violations as lines of text.
     pub fn shown(&self, most: usize) -> String {
-        let lines: Vec<_> =
-            self.violations.iter().take(most).map(|violation| format!("{}: {}", violation.check, violation.text)).collect();
+        let lines: Vec<_> = self
+            .violations
+            .iter()
+            .take(most)
+            .map(|violation| format!("{}: {}", violation.check, violation.text))
+            .collect();
         let more = self.violations.len().saturating_sub(most);
         let rest = if more > 0 { format!("\n... and {more} more") } else { String::new() };
         lines.join("\n") + &rest

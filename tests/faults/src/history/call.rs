@@ -48,7 +48,14 @@ impl FinalCall {
     pub fn is_terminal(&self) -> bool {
         matches!(
             self.status.as_str(),
-            "schema_parse_failed" | "validation_failed" | "denied" | "blocked" | "succeeded" | "failed" | "canceled" | "timed_out"
+            "schema_parse_failed"
+                | "validation_failed"
+                | "denied"
+                | "blocked"
+                | "succeeded"
+                | "failed"
+                | "canceled"
+                | "timed_out"
         )
     }
 

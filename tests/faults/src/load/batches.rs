@@ -81,7 +81,8 @@ impl Load {
                     let duplicate = answer.accepted.as_ref().is_some_and(|accepted| accepted.duplicate);
                     for (plan, invocation) in plans.iter().zip(&answer.invocations) {
                         let (key, invocation) = (plan.key.clone(), invocation.invocation_id.clone());
-                        self.recorder.record(Record::Submit { key, answer: Answer::Accepted { invocation, duplicate } });
+                        self.recorder
+                            .record(Record::Submit { key, answer: Answer::Accepted { invocation, duplicate } });
                     }
                     return answer.batch.map(|batch| batch.batch_id);
                 }
@@ -115,10 +116,8 @@ fn plan(key: &str, index: u32) -> Plan {
 /// A batch of the storm as the cluster shows it at the end.
 pub(crate) fn final_batch(batch: &v1::Batch) -> FinalBatch {
     let policy = batch.policy.clone().unwrap_or_default();
-    let member = |member: &v1::BatchMember| Member {
-        invocation: member.invocation_id.clone(),
-        yield_seq: member.yield_seq,
-    };
+    let member =
+        |member: &v1::BatchMember| Member { invocation: member.invocation_id.clone(), yield_seq: member.yield_seq };
     FinalBatch {
         batch: batch.batch_id.clone(),
         ordered: policy.ordering_policy() != v1::OrderingPolicy::AllowUnordered,

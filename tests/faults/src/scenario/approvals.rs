@@ -55,8 +55,11 @@ pub(super) async fn approvals(store: StoreKind, restarts: u32) -> Result<Outcome
 async fn pending(load: &Load) -> Vec<(String, String)> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(20) {
-        let all =
-            v1::ListApprovalsRequest { state: v1::ApprovalState::Pending.into(), page_size: 1_000, ..Default::default() };
+        let all = v1::ListApprovalsRequest {
+            state: v1::ApprovalState::Pending.into(),
+            page_size: 1_000,
+            ..Default::default()
+        };
         if let Ok(answer) = load.client(0).permissions().list_approvals(all).await {
             let approvals = answer.into_inner().approvals.into_iter();
             return approvals.map(|approval| (approval.approval_id, approval.invocation_id)).collect();

@@ -27,7 +27,9 @@ pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcom
     })
     .await?;
     let lapsed = requeued(&outcome.history, "lease_expired");
-    outcome.expect(lapsed + unknown(&outcome) > 0, Check::C9, || "no lease lapsed while its worker stood still".to_owned());
+    outcome.expect(lapsed + unknown(&outcome) > 0, Check::C9, || {
+        "no lease lapsed while its worker stood still".to_owned()
+    });
     Ok(outcome)
 }
 

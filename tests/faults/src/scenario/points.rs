@@ -85,7 +85,13 @@ const POINTS: &[Point] = &[
     point("F10", "worker.after_effect", Victim::Worker, End(SUCCEEDED, (2, 2), (2, 2)), End(UNKNOWN, (1, 1), (1, 1))),
     Point {
         input: r#"{"bytes":100000}"#,
-        ..point("F10", "worker.after_upload", Victim::Worker, End(SUCCEEDED, (2, 2), (2, 2)), End(UNKNOWN, (1, 1), (1, 1)))
+        ..point(
+            "F10",
+            "worker.after_upload",
+            Victim::Worker,
+            End(SUCCEEDED, (2, 2), (2, 2)),
+            End(UNKNOWN, (1, 1), (1, 1)),
+        )
     },
     point("F11", "worker.after_done", Victim::Worker, End(SUCCEEDED, (1, 2), (1, 2)), DONE),
 ];
@@ -177,7 +183,9 @@ async fn wait_for_call(bed: &Bed, key: &str) -> Result<String, Trouble> {
     while start.elapsed() < TO_THE_POINT {
         let history = bed.recorder().history();
         let found = history.records().find_map(|record| match record {
-            Record::Submit { key: of, answer: Answer::Accepted { invocation, .. } } if of == key => Some(invocation.clone()),
+            Record::Submit { key: of, answer: Answer::Accepted { invocation, .. } } if of == key => {
+                Some(invocation.clone())
+            }
             _ => None,
         });
         if let Some(invocation) = found {

@@ -65,11 +65,7 @@ impl Engine {
 }
 
 /// Decides about the batch for the first time, before anything of it is stored.
-fn settle_first(
-    batch: Batch,
-    admissions: &mut [Admission],
-    now: toolplane_records::time::Timestamp,
-) -> Batch {
+fn settle_first(batch: Batch, admissions: &mut [Admission], now: toolplane_records::time::Timestamp) -> Batch {
     let record = |admission: &Admission| admission.transition.invocation.clone();
     let known: Known =
         admissions.iter().map(|admission| (admission.transition.id().clone(), Some(record(admission)))).collect();

@@ -49,8 +49,10 @@ async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
 async fn most_running(bounds: Bounds, calls: Vec<Ask>) -> (usize, usize) {
     let cluster = Cluster::new();
     let (running, most, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), calls.len());
-    let benches =
-        [Bench::with(cluster.member(), bounded(bounds.clone())).await, Bench::with(cluster.member(), bounded(bounds)).await];
+    let benches = [
+        Bench::with(cluster.member(), bounded(bounds.clone())).await,
+        Bench::with(cluster.member(), bounded(bounds)).await,
+    ];
     for (number, bench) in benches.iter().enumerate() {
         let (_, mut messages) = bench.worker_named(&format!("w{number}"), 16, vec![]).await;
         let (engine, running, most) = (bench.engine.clone(), running.clone(), most.clone());
@@ -143,7 +145,9 @@ async fn rates_are_kept_per_tenant_and_tool_and_a_refusal_says_when_to_come_back
 
 #[tokio::test]
 async fn a_malformed_pattern_is_refused_when_the_engine_is_opened() {
-    let tools = vec![ToolBound { tool: "n.[".into(), ..ToolBound { tool: String::new(), max_running: 1, rate_per_s: 0 } }];
-    let opened = Engine::open(Arc::new(MemoryStore::default()), objects(), bounded(Bounds { tools, ..Bounds::default() }));
+    let tools =
+        vec![ToolBound { tool: "n.[".into(), ..ToolBound { tool: String::new(), max_running: 1, rate_per_s: 0 } }];
+    let opened =
+        Engine::open(Arc::new(MemoryStore::default()), objects(), bounded(Bounds { tools, ..Bounds::default() }));
     assert!(matches!(opened.await, Err(EngineError::Pattern(_))));
 }

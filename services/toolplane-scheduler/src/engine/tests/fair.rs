@@ -22,8 +22,7 @@ async fn order_of(options: EngineOptions, calls: Vec<Ask>, count: usize) -> Vec<
 
 #[tokio::test]
 async fn a_tenant_that_floods_does_not_hold_up_those_who_trickle() {
-    let mut calls: Vec<Ask> =
-        (0..200).map(|number| Ask { tenant: "flood", ..ask(format!("inv_f{number}")) }).collect();
+    let mut calls: Vec<Ask> = (0..200).map(|number| Ask { tenant: "flood", ..ask(format!("inv_f{number}")) }).collect();
     for tenant in ["a", "b", "c"] {
         calls.extend((0..40).map(|number| Ask { tenant, ..ask(format!("inv_{tenant}{number}")) }));
     }

@@ -74,7 +74,12 @@ async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
     let leak = IndexOp::Put { index: "running/tenant/default".into(), score: 1, member: "inv_waits".into() };
     change(
         &*store,
-        vec![remove(&queue, "inv_waits"), remove("timers/lease", "inv_queued"), remove("waiting/default", "inv_waits"), leak],
+        vec![
+            remove(&queue, "inv_waits"),
+            remove("timers/lease", "inv_queued"),
+            remove("waiting/default", "inv_waits"),
+            leak,
+        ],
     )
     .await;
     let bench = Bench::over(store).await;

@@ -46,16 +46,17 @@ async fn an_idempotent_call_costs_two_scripts() {
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     let mut scripts = Vec::new();
     for number in 0..10 {
-        let before = store.stats().scripts;
+        let before = store.stats();
         bench.admit(ask(format!("inv_{number}"))).await.unwrap();
         let (_, lease, _) = offered(&mut messages).await;
         finish(&bench.engine, &lease).await.unwrap();
-        scripts.push(store.stats().scripts - before);
+        let after = store.stats();
+        assert_eq!(after.commits - before.commits, 2, "accepted with its claim, and ended");
+        scripts.push(after.scripts - before.scripts);
     }
     scripts.sort_unstable();
-    // The dispatcher looks around once a second, whatever happens: that may fall into one of them.
-    assert_eq!(scripts[5], 2, "{scripts:?}");
-    assert!(scripts[9] <= 3, "{scripts:?}");
+    // The dispatcher looks around once a second, whatever happens: that falls into some of them.
+    assert_eq!(scripts[4], 2, "{scripts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

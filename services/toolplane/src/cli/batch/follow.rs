@@ -138,4 +138,3 @@ async fn watch_once(
     }
     Ok(false)
 }
-

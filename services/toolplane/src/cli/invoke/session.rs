@@ -57,11 +57,7 @@ async fn create(connection: &Connection) -> Result<String, Failure> {
 
 /// Loads the tools and says how that went; an error names one the surface does not know. A tool that is blocked or excluded is
 /// no error here: the call's own result says so.
-async fn load(
-    tools: &[String],
-    surface_id: &str,
-    connection: &Connection,
-) -> Result<Result<String, String>, Failure> {
+async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Result<Result<String, String>, Failure> {
     let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: tools.to_vec() };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
     let mut said = Vec::new();
