@@ -14,6 +14,8 @@ use toolplane_testkit::{Options, binary};
 use crate::bed::{Bed, RULES, assert_gapless, register};
 
 mod crash;
+mod modifiers;
+mod shared;
 mod stream;
 
 use stream::{Follower, follow};

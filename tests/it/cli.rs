@@ -82,6 +82,15 @@ async fn exit_codes_and_records() {
     assert_eq!(by_id, decision);
     assert_eq!(shell.json(0, &["workers"])["state"], "ready");
 
+    let input = r#"{"n":1}"#;
+    let shared = ["--session", "s1", "--lock", "notes:shared", "--priority", "interactive"];
+    let call = shell.json(0, &[&["invoke", "native.echo", "--detach", "-i", input][..], &shared[..]].concat());
+    let call = shell.json(0, &["get", "invocation", call["invocation_id"].as_str().unwrap()]);
+    let listed = shell.json(0, &["ls", "--session", "s1"]);
+    assert_eq!(listed["invocation_id"], call["invocation_id"]);
+    assert!(shell.complains(2, &["input", call["invocation_id"].as_str().unwrap()]).contains("asks nothing"));
+    assert!(shell.complains(2, &["invoke", "native.echo", "--priority", "soon"]).contains("spec.priority"));
+
     assert!(shell.complains(2, &["get", "invocation", "inv_none"]).contains("inv_none"));
     assert!(shell.complains(2, &["get", "something_else"]).contains("something_else"));
     assert!(shell.complains(2, &["invoke", "native.echo", "-i", "{'a':1}"]).contains("--input is not valid JSON"));

@@ -16,3 +16,4 @@ mod refusals;
 mod roles;
 mod traces;
 mod wire;
+mod worker;

@@ -84,7 +84,7 @@ pub(crate) async fn report(
         artifact_refs: Vec::new(),
         // Nothing is redacted at a worker yet, and nothing may claim to be.
         redaction_state: 0,
-        context_modifiers: Vec::new(),
+        context_modifiers: field::outs(&outcome.context_modifiers),
     }
 }
 

@@ -15,6 +15,7 @@ mod tests;
 mod tool;
 
 use toolplane_lifecycle::{Acceptance, Preparation, accept};
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::invocation::{InputRefs, InputSafety};
@@ -95,6 +96,7 @@ impl Preparer {
         toolplane_faultpoint::point("scheduler.mid_prepare");
         let preparation = match self.surface.resolve(&spec).await? {
             Resolved::NotCallable { error, blocked, tool_id } => {
+                let error = *error;
                 if let Some(tool_id) = tool_id {
                     acceptance.tool_id = tool_id;
                 }
@@ -103,8 +105,9 @@ impl Preparer {
             Resolved::Callable(tool) => {
                 acceptance.tool_id = tool.registration.declaration.tool_id.clone();
                 match self.judge(engine, &spec, &tool, &mut acceptance, &mut payloads, now).await? {
-                    Judged::Refused(preparation) => preparation,
-                    Judged::Decided { preparation, decision } => {
+                    Judged::Refused(preparation) => *preparation,
+                    Judged::Decided(decided) => {
+                        let (preparation, decision) = *decided;
                         decisions.push(decision);
                         plan.clone_from(&tool.plan);
                         preparation
@@ -132,7 +135,7 @@ impl Preparer {
         now: Timestamp,
     ) -> Result<Judged, CallError> {
         if let Err(violations) = tool.validator.validate(&spec.model_input) {
-            return Ok(Judged::Refused(Preparation::SchemaRefused { error: schema_error(violations) }));
+            return Ok(Judged::refused(Preparation::SchemaRefused { error: schema_error(violations) }));
         }
         // Phase 5: the model's input stays as it is; everything after works on a copy with the declared defaults.
         let input = match defaults::apply(&tool.registration, &spec.model_input) {
@@ -154,26 +157,32 @@ impl Preparer {
         (acceptance.resource_locks, acceptance.lock_domain) =
             locks::of_call(&spec.resource_locks, spec.lock_domain.as_deref(), session, place, evaluation.safety);
         let (Some(plan_digest), Some(plan)) = (tool.plan_digest, &tool.plan) else {
-            return Ok(Judged::Refused(Preparation::Blocked { error: no_executor(&spec.tool_name) }));
+            return Ok(Judged::refused(Preparation::Blocked { error: no_executor(&spec.tool_name) }));
         };
         let dispatch = tool.dispatch(spec, plan, plan_digest, evaluation.safety.is_idempotent, &input);
         if let Some(until) = dispatch.quarantine_key.and_then(|key| engine.quarantined_until(&key)) {
-            return Ok(Judged::Refused(Preparation::Blocked { error: quarantined(&spec.tool_name, until, now) }));
+            return Ok(Judged::refused(Preparation::Blocked { error: quarantined(&spec.tool_name, until, now) }));
         }
         if let Placement::Gap(gap) = engine.workers().placement(&dispatch.pool) {
             let error = gap_error(&dispatch.pool, &gap.reason_code, &gap.message);
-            return Ok(Judged::Refused(Preparation::Blocked { error }));
+            return Ok(Judged::refused(Preparation::Blocked { error }));
         }
         let (decision, preparation) =
             self.permission.decide(spec, tool, &input, &evaluation, acceptance.deadline_at, dispatch).await?;
-        Ok(Judged::Decided { preparation, decision })
+        Ok(Judged::Decided(Box::new((preparation, decision))))
     }
 }
 
 /// What phases 2 to 7 came to.
 enum Judged {
-    Refused(Preparation),
-    Decided { preparation: Preparation, decision: toolplane_records::decision::PermissionDecision },
+    Refused(Box<Preparation>),
+    Decided(Box<(Preparation, PermissionDecision)>),
+}
+
+impl Judged {
+    fn refused(preparation: Preparation) -> Self {
+        Self::Refused(Box::new(preparation))
+    }
 }
 
 fn payload_ref(id: &InvocationId, payload: &JsonPayload) -> PayloadRef {

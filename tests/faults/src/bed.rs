@@ -78,6 +78,8 @@ pub struct Plan {
     pub points: bool,
     /// There is something breakable between the processes: see [`Bed::store_link`] and [`Bed::scheduler_link`].
     pub links: bool,
+    /// Workers go on with what was taken from them, and report it all the same.
+    pub deaf: bool,
     /// The pool of the real executors.
     pub executor_pool: &'static str,
     /// Where everything is kept; a temporary folder when absent.
@@ -97,6 +99,7 @@ impl Plan {
             environment: Vec::new(),
             points: false,
             links: false,
+            deaf: false,
             executor_pool: "process",
             folder: None,
         }
@@ -124,6 +127,7 @@ pub struct Bed {
     temporary: Option<tempfile::TempDir>,
     folder: PathBuf,
     points: bool,
+    deaf: bool,
     is_mutant: bool,
 }
 
@@ -184,6 +188,7 @@ impl Bed {
             temporary,
             folder,
             points,
+            deaf: plan.deaf,
             is_mutant,
         };
         bed.surface_id = tools::load(bed.processes.clients()?).await?;

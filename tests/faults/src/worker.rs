@@ -35,6 +35,9 @@ pub struct Options {
     /// Calls it runs at once.
     #[arg(long, default_value_t = 16)]
     pub slots: u32,
+    /// Goes on with what was taken from it, and reports it all the same.
+    #[arg(long)]
+    pub deaf: bool,
 }
 
 /// What all parts of the worker share.

@@ -15,6 +15,8 @@ pub(crate) struct Follower {
     /// Results in the order in which they came.
     pub(crate) results: Vec<(u32, v1::ToolResult)>,
     pub(crate) batch: Option<v1::Batch>,
+    /// What came with the last message.
+    pub(crate) modifiers: Vec<v1::BatchContextModifiers>,
     yield_seq: u64,
     clock: usize,
     first_seen: BTreeMap<u32, usize>,
@@ -59,7 +61,7 @@ impl Follower {
         })
     }
 
-    fn take(&mut self, items: Vec<v1::BatchItem>) {
+    pub(crate) fn take(&mut self, items: Vec<v1::BatchItem>) {
         for item in items {
             self.clock += 1;
             self.ids.insert(item.index, item.invocation_id.clone());
@@ -107,6 +109,7 @@ pub(crate) async fn follow(bed: &Bed, spec: v1::BatchSpec) -> Follower {
         follower.take(message.items);
         assert!(follower.batch.is_none(), "something came after the last message");
         follower.batch = message.batch;
+        follower.modifiers = message.context_modifiers;
     }
     assert!(follower.batch.is_some(), "the stream ended without the batch");
     follower

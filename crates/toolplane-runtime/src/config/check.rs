@@ -79,7 +79,6 @@ impl Config {
             ("scheduler.default_timeout_ms", scheduler.default_timeout_ms, 1),
             ("scheduler.max_timeout_ms", scheduler.max_timeout_ms, 1),
             ("scheduler.tick_ms", scheduler.tick_ms, 10),
-            ("scheduler.approval_valid_for_ms", scheduler.approval_valid_for_ms, 1),
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];

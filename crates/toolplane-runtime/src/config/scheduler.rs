@@ -42,8 +42,6 @@ pub struct SchedulerConfig {
     /// How long an idempotency key is remembered after its call ended. Must be at least `retention_seconds` to have an
     /// effect of its own.
     pub idempotency_window_seconds: u64,
-    /// How long an approved call may wait before it is asked about again.
-    pub approval_valid_for_ms: u64,
     /// Bounds of single tools. The first entry that fits a tool applies.
     pub tools: Vec<ToolLimit>,
     /// Share of a tenant among waiting tenants; 1 when it is not named.
@@ -80,7 +78,6 @@ impl Default for SchedulerConfig {
             retention_seconds: DAY_SECONDS,
             archive: false,
             idempotency_window_seconds: DAY_SECONDS,
-            approval_valid_for_ms: 60 * 60 * 1000,
             tools: Vec::new(),
             weights: BTreeMap::new(),
         }

@@ -139,6 +139,7 @@ impl Watch {
         }
     }
 
+    /// Reads the next page of the log. Nothing is noted before the last read: a watch that is canceled in between reads again.
     async fn catch_up(&mut self) -> Result<(), EngineError> {
         let store = &self.engine.0.store;
         let page = store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
@@ -147,22 +148,19 @@ impl Watch {
             .iter()
             .map(|(_, bytes)| serde_json::from_slice::<LogEvent>(bytes))
             .collect::<Result<Vec<_>, _>>()?;
-        self.next_seq += events.len() as u64;
-        let reached_head = self.next_seq > page.head_seq;
-        let terminal = if reached_head { self.engine.result(&self.id).await? } else { None };
-        if let Some(terminal) = terminal {
-            // Events and result are one commit, but were read by two calls: read the rest of the log before the end.
-            let rest = store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
-            if rest.events.is_empty() {
-                self.pending.push_back(WatchItem { events, terminal: Some(Arc::new(terminal)) });
-                self.read_store = false;
-                return Ok(());
-            }
-        } else {
-            self.read_store = !reached_head;
+        let next_seq = self.next_seq + events.len() as u64;
+        let reached_head = next_seq > page.head_seq;
+        let mut terminal = if reached_head { self.engine.result(&self.id).await? } else { None };
+        let ended = terminal.is_some();
+        if ended {
+            // Events and result are one commit, but were read by two calls: the rest of the log comes before the end.
+            let rest = store.events(&keys::stream(&self.id), next_seq, PAGE).await?;
+            terminal = terminal.filter(|_| rest.events.is_empty());
         }
-        if !events.is_empty() {
-            self.pending.push_back(WatchItem { events, terminal: None });
+        self.next_seq = next_seq;
+        self.read_store = if ended { terminal.is_none() } else { !reached_head };
+        if !events.is_empty() || terminal.is_some() {
+            self.pending.push_back(WatchItem { events, terminal: terminal.map(Arc::new) });
         }
         Ok(())
     }

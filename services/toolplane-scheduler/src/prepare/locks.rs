@@ -29,7 +29,7 @@ pub(super) fn read(field: &str, locks: Vec<v1::ResourceLock>, fields: &mut Field
         }
         let key = fields.short_text(&format!("{place}.key"), lock.key.clone(), MAX_NAME);
         let converted = ResourceLock::try_from(lock)
-            .map_err(|error| fields.add(&format!("{place}.{}", error.field), error.rule.to_string()))
+            .map_err(|error| fields.add(&format!("{place}.{}", error.field), error.rule))
             .ok();
         if let (Some(_), Some(lock)) = (key, converted) {
             read.push(lock);

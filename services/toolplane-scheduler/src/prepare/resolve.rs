@@ -26,7 +26,7 @@ pub(crate) enum Resolved {
     /// A tool that can be called.
     Callable(Arc<CallableTool>),
     /// Nothing that can be called now.
-    NotCallable { error: ToolError, blocked: bool, tool_id: Option<ToolId> },
+    NotCallable { error: Box<ToolError>, blocked: bool, tool_id: Option<ToolId> },
 }
 
 type Place = (TenantId, SurfaceId, String);
@@ -214,7 +214,7 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     let mut error = ToolError::new(code, class, recoverability, message);
     error.side_effects = Some("none".to_owned());
     let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired);
-    Resolved::NotCallable { error, blocked, tool_id: ToolId::parse(&answer.tool_id).ok() }
+    Resolved::NotCallable { error: Box::new(error), blocked, tool_id: ToolId::parse(&answer.tool_id).ok() }
 }
 
 fn hidden_class(reason: &str) -> (ErrorClass, Recoverability) {

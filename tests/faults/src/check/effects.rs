@@ -6,6 +6,10 @@ use crate::history::{Edge, FinalCall, FinalEvent, Plan};
 /// How far clocks of a ledger and of a log may lie apart, and how long a dying process may take.
 const SLACK_MS: u64 = 250;
 
+/// How long schedulers or their store are away, at least, when a worker doubts a lease of 1.5 s: 11/15 of it, less the
+/// time since the last renewal.
+const DOUBT_MS: u64 = 750;
+
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {
         if let Some(plan) = facts.plan(call).filter(|plan| plan.ledger) {
@@ -54,7 +58,12 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
         return verdict.red(Check::C4, format!("{} may run twice and ended as unknown", call.invocation));
     }
     let ended = call.ended_ms.unwrap_or(u64::MAX).saturating_add(SLACK_MS);
-    let explained = call.starts().last().is_some_and(|start| broken_after(facts, start, ended));
+    // Whoever holds a lock alone and cannot renew its lease has to kill the execution.
+    let alone = facts.plan(call).is_some_and(|plan| plan.locks.iter().any(|(_, exclusive)| *exclusive));
+    let explained = call
+        .starts()
+        .last()
+        .is_some_and(|start| broken_after(facts, start, ended) || alone && nobody_renewed(facts, start, ended));
     if explained {
         verdict.unknown_expected += 1;
     } else {
@@ -66,6 +75,15 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
 fn broken_after(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
     let from = start.at_ms.saturating_sub(SLACK_MS);
     start.worker.as_deref().is_some_and(|worker| facts.broken(worker, from, until_ms))
+}
+
+/// Whether those that renew leases were away for so long that a lease came into doubt.
+fn nobody_renewed(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
+    facts.faults.iter().any(|fault| {
+        let renews = fault.target.starts_with("scheduler") || fault.target == "store";
+        let long = fault.until_ms - fault.from_ms >= DOUBT_MS;
+        renews && long && fault.from_ms <= until_ms && fault.until_ms >= start.at_ms
+    })
 }
 
 /// How long a call that a fault met at its worker took to go on.

@@ -154,6 +154,21 @@ fn an_unknown_outcome_needs_a_broken_worker() {
 }
 
 #[test]
+fn a_holder_of_a_lock_that_nobody_can_renew_may_end_as_unknown() {
+    for (locks, away_ms, expected) in [(true, 900, 1), (true, 300, 0), (false, 900, 0)] {
+        let mut story = Story::good();
+        story.change_fault(|fault| {
+            fault.target = "scheduler-1".to_owned();
+            (fault.from_ms, fault.until_ms) = (1_295, 1_295 + away_ms);
+        });
+        if locks {
+            story.lock("unknown", "window");
+        }
+        assert_eq!(judge(&story.history).unknown_expected, expected, "{locks} {away_ms}");
+    }
+}
+
+#[test]
 fn what_may_run_twice_never_ends_as_unknown() {
     let mut story = Story::good();
     story.change_call("again", |call| {

@@ -51,13 +51,15 @@ pub async fn mutants(store: StoreKind, only: Option<Mutant>) -> Result<Vec<Fate>
 
 fn work(store: StoreKind, mutant: Mutant) -> Work {
     let mix = match mutant {
-        Mutant::DropFence => Mix { effect_ms: 400, ..Mix::PLAIN },
+        // So long that the execution that was stopped and the one that took its place end one after the other.
+        Mutant::DropFence => Mix { effect_ms: 900, ..Mix::PLAIN },
         Mutant::HostClockLeases => Mix { effect_ms: 1_500, ..Mix::HALF },
         Mutant::BargeLock => Mix { locked: 100, effect_ms: 10, ..Mix::PLAIN },
         Mutant::RecordBeforePayload => Mix { large: 50, ..Mix::PLAIN },
         _ => Mix { effect_ms: 20, ..Mix::HALF },
     };
-    let plan = Plan { mutant: Some(mutant), ..Plan::on(store, 3) };
+    // A worker that obeys would spare the cluster its own check.
+    let plan = Plan { mutant: Some(mutant), deaf: mutant == Mutant::DropFence, ..Plan::on(store, 3) };
     // Permits are only taken where there is a bound.
     let plan = plan.set("TOOLPLANE__SCHEDULER__MAX_RUNNING_PER_TENANT", "1000");
     Work { plan, mix, callers: 24 }
@@ -67,7 +69,7 @@ fn work(store: StoreKind, mutant: Mutant) -> Work {
 async fn deed(bed: &mut Bed, load: &Arc<Load>, mutant: Mutant) -> Result<u64, Trouble> {
     match mutant {
         Mutant::DropFence => {
-            for _ in 0..4 {
+            for _ in 0..5 {
                 bed.halt("worker-1", LEASE * 4 / 3).await?;
                 tokio::time::sleep(Duration::from_millis(300)).await;
             }

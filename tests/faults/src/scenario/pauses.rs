@@ -18,7 +18,9 @@ fn work(store: StoreKind, mix: Mix) -> Work {
 
 /// F13: a worker stands still for longer than its leases last, again and again; whatever it says afterwards comes too late.
 pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
-    let mut outcome = under_load(work(store, LONG), async |bed, _| {
+    let mut work = work(store, LONG);
+    work.plan.deaf = true;
+    let mut outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
             bed.halt("worker-1", LEASE * 4 / 3).await?;
             tokio::time::sleep(Duration::from_millis(500)).await;

@@ -41,7 +41,7 @@ pub(crate) async fn run(worker: Arc<Worker>) {
             Ok(Ok(answer)) => {
                 let answer = answer.into_inner();
                 worker.held.renewed(leases.iter().filter(|lease| !answer.unsure.contains(lease)), sent);
-                answer.fenced.iter().for_each(|lease| worker.held.forget(lease));
+                answer.fenced.iter().for_each(|lease| worker.held.fenced(lease, worker.options.deaf));
                 for cancel in answer.cancels {
                     super::session::cancel(&worker, cancel);
                 }

@@ -86,6 +86,14 @@ impl Held {
         }
     }
 
+    /// The scheduler says that the lease is not ours any more. A deaf worker hears it only as the answer to its report.
+    pub(crate) fn fenced(&self, lease: &LeaseRef, deaf: bool) {
+        let running = self.0.lock().seats.get(lease).is_some_and(|seat| seat.done.is_none());
+        if !(deaf && running) {
+            self.forget(lease);
+        }
+    }
+
     /// A caller wants it stopped; false when it is not here.
     pub(crate) fn cancel(&self, lease: &LeaseRef) -> bool {
         let mut state = self.0.lock();

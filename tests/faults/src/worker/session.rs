@@ -99,7 +99,7 @@ fn obey(worker: &Arc<Worker>, channel: &Channel, command: Command) -> bool {
         }
         Command::StartGranted(granted) => granted.lease.iter().for_each(|lease| worker.held.granted(lease)),
         Command::StartRefused(refused) => refused.lease.iter().for_each(|lease| worker.held.forget(lease)),
-        Command::Fenced(fenced) => fenced.lease.iter().for_each(|lease| worker.held.forget(lease)),
+        Command::Fenced(fenced) => fenced.lease.iter().for_each(|lease| worker.held.fenced(lease, worker.options.deaf)),
         Command::DoneAcknowledged(done) => done.lease.iter().for_each(|lease| worker.held.forget(lease)),
         Command::Cancel(cancel_execution) => cancel(worker, cancel_execution),
         Command::Welcome(welcome) => worker.held.set_lease(Duration::from_millis(welcome.lease_ms.into())),

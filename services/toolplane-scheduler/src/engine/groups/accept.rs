@@ -70,7 +70,7 @@ fn settle_first(batch: Batch, admissions: &mut [Admission], now: toolplane_recor
     let known: Known =
         admissions.iter().map(|admission| (admission.transition.id().clone(), Some(record(admission)))).collect();
     let step = batch::settle(&batch, &known, now);
-    let own = Effect::Settle(Scope::Batch(batch.batch_id.clone()));
+    let own = Effect::Settle(Scope::Batch(batch.batch_id));
     for admission in admissions.iter_mut() {
         admission.transition.effects.retain(|effect| *effect != own);
     }

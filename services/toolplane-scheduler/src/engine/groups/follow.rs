@@ -51,7 +51,7 @@ pub(crate) enum BatchNews {
     /// Something happened.
     Items(Vec<BatchItem>),
     /// The batch has ended; nothing follows.
-    End(BatchEnd),
+    End(Box<BatchEnd>),
 }
 
 /// How a batch ended.
@@ -129,7 +129,7 @@ impl BatchWatch {
                 if self.ready.is_empty() {
                     let end = self.end().await?;
                     self.ended = true;
-                    return Ok(Some(BatchNews::End(end)));
+                    return Ok(Some(BatchNews::End(Box::new(end))));
                 }
                 continue;
             }

@@ -70,6 +70,16 @@ impl Story {
         self.add(Record::Planned(plan));
     }
 
+    /// The call asked for this lock, for itself alone.
+    pub(super) fn lock(&mut self, key: &str, lock: &str) {
+        for entry in &mut self.history.entries {
+            match &mut entry.record {
+                Record::Planned(plan) if plan.key == key => plan.locks.push((lock.to_owned(), true)),
+                _ => {}
+            }
+        }
+    }
+
     pub(super) fn answer(&mut self, key: &str, answer: Answer) {
         self.add(Record::Submit { key: key.to_owned(), answer });
     }
