@@ -261,4 +261,9 @@ impl Engine {
             _ => Err(EngineError::Refused { refusal: Refusal::Fenced, record }),
         }
     }
+
+    /// The offer of a lease arrived at its worker.
+    pub(crate) async fn received(&self, lease: &LeaseKey) {
+        self.0.hot.received(&lease.invocation_id, lease.lease_no).await;
+    }
 }

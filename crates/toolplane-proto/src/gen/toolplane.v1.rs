@@ -2178,6 +2178,244 @@ pub struct BatchMember {
     #[prost(bool, tag = "11")]
     pub discarded: bool,
 }
+/// What a tool accepts.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InputContract {
+    /// JSON Schema (2020-12) of what a model may produce.
+    #[prost(message, optional, tag = "1")]
+    pub model_input_schema: ::core::option::Option<JsonPayload>,
+    /// JSON Schema of the final input, including internal fields.
+    #[prost(message, optional, tag = "2")]
+    pub runtime_input_schema: ::core::option::Option<JsonPayload>,
+    /// Whether providers should enforce the schema.
+    #[prost(bool, optional, tag = "3")]
+    pub strict: ::core::option::Option<bool>,
+    /// Values for fields a caller may leave out; an object.
+    #[prost(message, optional, tag = "4")]
+    pub defaults: ::core::option::Option<JsonPayload>,
+    /// Example inputs.
+    #[prost(message, repeated, tag = "5")]
+    pub examples: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// JSON pointers of fields to redact in observable copies and telemetry.
+    #[prost(string, repeated, tag = "6")]
+    pub sensitive_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Top-level field names that callers must never give.
+    #[prost(string, repeated, tag = "7")]
+    pub internal_only_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How arguments are given: `json`, `text`, `file`, `multipart`, `stream` or `custom`; `json` when empty.
+    #[prost(string, tag = "8")]
+    pub argument_mode: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ArgumentMode", tag = "9")]
+    pub argument_mode_code: i32,
+    /// Whether hooks or prompts may replace input; open vocabulary.
+    #[prost(string, optional, tag = "10")]
+    pub mutation_policy: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// What a tool gives back.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutputContract {
+    /// JSON Schema (2020-12) of structured content.
+    #[prost(message, optional, tag = "1")]
+    pub structured_schema: ::core::option::Option<JsonPayload>,
+    /// Content classes the tool may return (`text`, `image`, ...).
+    #[prost(string, repeated, tag = "2")]
+    pub content_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Deliverables the tool should produce.
+    #[prost(string, repeated, tag = "3")]
+    pub artifact_expectations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most bytes kept inline.
+    #[prost(uint64, optional, tag = "4")]
+    pub max_inline_bytes: ::core::option::Option<u64>,
+    /// Most characters kept inline.
+    #[prost(uint64, optional, tag = "5")]
+    pub max_inline_chars: ::core::option::Option<u64>,
+    /// The persistence policy that applies.
+    #[prost(string, optional, tag = "6")]
+    pub persistence_policy_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// How model content, UI rendering and transcript text are separated.
+    #[prost(message, optional, tag = "7")]
+    pub rendering_boundary: ::core::option::Option<JsonPayload>,
+    /// Redaction rules, by reference.
+    #[prost(string, repeated, tag = "8")]
+    pub redaction_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What to say when the content cannot be shown.
+    #[prost(string, optional, tag = "9")]
+    pub fallback_summary: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExternalMapping {
+    /// The native source: `mcp`, `openapi`, `function_calling`, `a2a`, `cli`, `browser`, `native`, ...
+    #[prost(string, tag = "1")]
+    pub source: ::prost::alloc::string::String,
+    /// The native identity in that source, e.g. an MCP tool name or an `operationId`.
+    #[prost(string, tag = "2")]
+    pub native_id: ::prost::alloc::string::String,
+    /// Further native fields, exactly as the source names them; an object.
+    #[prost(message, optional, tag = "3")]
+    pub fields: ::core::option::Option<JsonPayload>,
+}
+/// The portable description of one callable capability.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolDeclaration {
+    /// Version of the standard, `0.2.0`; that version when empty in a request.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Stable id, scoped by producer.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Collision boundary.
+    #[prost(string, tag = "3")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Machine-oriented name, unique in its namespace.
+    #[prost(string, tag = "4")]
+    pub name: ::prost::alloc::string::String,
+    /// Backwards-compatible names.
+    #[prost(string, repeated, tag = "5")]
+    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// 3 to 10 words for discovery.
+    #[prost(string, tag = "6")]
+    pub search_hint: ::prost::alloc::string::String,
+    /// Human-readable title.
+    #[prost(string, tag = "7")]
+    pub title: ::prost::alloc::string::String,
+    /// Model-facing usage guidance.
+    #[prost(string, tag = "8")]
+    pub description: ::prost::alloc::string::String,
+    /// Lifecycle state.
+    #[prost(enumeration = "ToolLifecycle", tag = "9")]
+    pub lifecycle: i32,
+    /// Kind of capability, e.g. `function` or `shell_command`; open vocabulary.
+    #[prost(string, tag = "10")]
+    pub tool_kind: ::prost::alloc::string::String,
+    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
+    #[prost(enumeration = "ToolKind", tag = "11")]
+    pub tool_kind_code: i32,
+    /// Capability keys.
+    #[prost(string, repeated, tag = "12")]
+    pub capability_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the tool accepts.
+    #[prost(message, optional, tag = "13")]
+    pub input_contract: ::core::option::Option<InputContract>,
+    /// What the tool gives back.
+    #[prost(message, optional, tag = "14")]
+    pub output_contract: ::core::option::Option<OutputContract>,
+    /// The interface that describes runtime behaviour.
+    #[prost(string, optional, tag = "15")]
+    pub interface_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// The execution profile that applies.
+    #[prost(string, optional, tag = "16")]
+    pub execution_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// The permission profile that applies.
+    #[prost(string, optional, tag = "17")]
+    pub permission_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// Native operation ids.
+    #[prost(message, repeated, tag = "18")]
+    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
+    /// Untrusted hints; an object.
+    #[prost(message, optional, tag = "19")]
+    pub annotations: ::core::option::Option<JsonPayload>,
+}
+/// A tool that can be found but whose schema is not loaded.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeferredToolRef {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Its namespace.
+    #[prost(string, tag = "4")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Discovery phrase.
+    #[prost(string, tag = "5")]
+    pub search_hint: ::prost::alloc::string::String,
+    /// Where the tool comes from, e.g. `mcp`.
+    #[prost(string, tag = "6")]
+    pub source: ::prost::alloc::string::String,
+    /// Whether the schema is visible.
+    #[prost(enumeration = "SchemaVisibility", tag = "7")]
+    pub schema_visibility: i32,
+    /// How far the tool is from being callable.
+    #[prost(enumeration = "LoadingState", tag = "8")]
+    pub loading_state: i32,
+    /// Why it is deferred.
+    #[prost(string, tag = "9")]
+    pub reason: ::prost::alloc::string::String,
+    /// The provider still connecting, when one is.
+    #[prost(string, tag = "10")]
+    pub pending_provider_or_server: ::prost::alloc::string::String,
+    /// What to give to `select:` to load it.
+    #[prost(string, tag = "11")]
+    pub selection_ref: ::prost::alloc::string::String,
+    /// Native identity; an object.
+    #[prost(message, optional, tag = "12")]
+    pub native_ref: ::core::option::Option<JsonPayload>,
+}
+/// Why a call did not succeed and what could help.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolError {
+    /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
+    #[prost(string, tag = "1")]
+    pub error_code: ::prost::alloc::string::String,
+    /// Class of the standard, e.g. `permission_denied`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub error_class: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ErrorClass", tag = "3")]
+    pub error_class_code: i32,
+    /// For people and models; no secrets, no stack traces.
+    #[prost(string, tag = "4")]
+    pub message: ::prost::alloc::string::String,
+    /// What has to change before a retry can help, e.g. `retry_safe`; open vocabulary.
+    #[prost(string, tag = "5")]
+    pub recoverability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Recoverability", tag = "6")]
+    pub recoverability_code: i32,
+    /// Milliseconds to wait before a retry.
+    #[prost(uint64, optional, tag = "7")]
+    pub retry_after_ms: ::core::option::Option<u64>,
+    /// The native error, by reference or code.
+    #[prost(string, optional, tag = "8")]
+    pub native_error_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// Policies that led to it, by id.
+    #[prost(string, repeated, tag = "9")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Evidence for it, by id.
+    #[prost(string, repeated, tag = "10")]
+    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why an execution was aborted, when it was, e.g. `timeout`; open vocabulary.
+    #[prost(string, tag = "11")]
+    pub abort_reason: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "AbortReason", tag = "12")]
+    pub abort_reason_code: i32,
+    /// `none` when nothing can have happened, `unknown` when something may have.
+    #[prost(string, optional, tag = "13")]
+    pub side_effects: ::core::option::Option<::prost::alloc::string::String>,
+    /// The path that was refused, when one was.
+    #[prost(string, optional, tag = "14")]
+    pub blocked_path: ::core::option::Option<::prost::alloc::string::String>,
+    /// The fields that were wrong, with the rule each broke.
+    #[prost(message, repeated, tag = "15")]
+    pub field_violations: ::prost::alloc::vec::Vec<FieldViolation>,
+}
+/// One wrong field.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FieldViolation {
+    /// JSON pointer or field path.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// The rule it broke.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+}
 /// A fetchable resource owned by a native protocol or resource system.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ResourceRef {
@@ -2275,18 +2513,238 @@ pub struct Event {
     #[prost(uint64, tag = "12")]
     pub sequence: u64,
 }
-/// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ExternalMapping {
-    /// The native source: `mcp`, `openapi`, `function_calling`, `a2a`, `cli`, `browser`, `native`, ...
+/// How a tool is run and what its executor supports.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExecutionProfile {
+    /// Version of the standard, `0.2.0`; that version when empty in a request.
     #[prost(string, tag = "1")]
-    pub source: ::prost::alloc::string::String,
-    /// The native identity in that source, e.g. an MCP tool name or an `operationId`.
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the profile.
     #[prost(string, tag = "2")]
-    pub native_id: ::prost::alloc::string::String,
-    /// Further native fields, exactly as the source names them; an object.
-    #[prost(message, optional, tag = "3")]
-    pub fields: ::core::option::Option<JsonPayload>,
+    pub execution_profile_id: ::prost::alloc::string::String,
+    /// Kind of executor, e.g. `shell` or `http_api`; open vocabulary.
+    #[prost(string, tag = "3")]
+    pub execution_kind: ::prost::alloc::string::String,
+    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
+    #[prost(enumeration = "ExecutionKind", tag = "4")]
+    pub execution_kind_code: i32,
+    /// Emits progress.
+    #[prost(bool, tag = "5")]
+    pub supports_progress: bool,
+    /// Can be canceled while running.
+    #[prost(bool, tag = "6")]
+    pub supports_cancel: bool,
+    /// Can resume after an interruption.
+    #[prost(bool, tag = "7")]
+    pub supports_resume: bool,
+    /// May be retried by the scheduler.
+    #[prost(bool, tag = "8")]
+    pub supports_retries: bool,
+    /// Emits partial results.
+    #[prost(bool, tag = "9")]
+    pub supports_partial_results: bool,
+    /// Can run in the background.
+    #[prost(bool, tag = "10")]
+    pub supports_background: bool,
+    /// Produces artifacts.
+    #[prost(bool, tag = "11")]
+    pub supports_artifacts: bool,
+    /// Returns context modifiers.
+    #[prost(bool, tag = "12")]
+    pub supports_context_modifiers: bool,
+    /// Runs only inside a sandbox.
+    #[prost(bool, tag = "13")]
+    pub sandboxed: bool,
+    /// Name of the sandbox profile, e.g. `workspace_read_only`.
+    #[prost(string, optional, tag = "14")]
+    pub sandbox_profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Wall time of one execution in milliseconds.
+    #[prost(uint64, optional, tag = "15")]
+    pub timeout_ms: ::core::option::Option<u64>,
+    /// Native operation ids.
+    #[prost(message, repeated, tag = "16")]
+    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
+    /// What the executor does. A profile without one cannot be executed by this cluster.
+    #[prost(message, optional, tag = "17")]
+    pub binding: ::core::option::Option<ExecutionBinding>,
+    /// Where the one start of a call that must not start twice is recorded; in the scheduler's store when unspecified.
+    #[prost(enumeration = "StartGuard", tag = "18")]
+    pub start_guard: i32,
+    /// An idempotent call that hit its timeout is executed again, as after a lost worker.
+    #[prost(bool, tag = "19")]
+    pub retry_on_timeout: bool,
+}
+/// What an executor does with a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExecutionBinding {
+    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4")]
+    pub binding: ::core::option::Option<execution_binding::Binding>,
+}
+/// Nested message and enum types in `ExecutionBinding`.
+pub mod execution_binding {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Binding {
+        /// A tool built into the executor.
+        #[prost(message, tag = "1")]
+        Native(super::NativeBinding),
+        /// A shell command taken from the input field `command`.
+        #[prost(message, tag = "2")]
+        Shell(super::ShellBinding),
+        /// A local process, started without a shell.
+        #[prost(message, tag = "3")]
+        Process(super::ProcessBinding),
+        /// HTTP requests within an allow list.
+        #[prost(message, tag = "4")]
+        Http(super::HttpBinding),
+    }
+}
+/// A tool built into the executor.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NativeBinding {
+    /// Its name, e.g. `files.read_file`.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+/// A shell command taken from the input field `command`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShellBinding {
+    /// The shell; `/bin/bash` when absent.
+    #[prost(string, optional, tag = "1")]
+    pub shell: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A local process: an argument template and what it reads.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProcessBinding {
+    /// Program and arguments; an argument `{field}` is replaced whole by that input field.
+    #[prost(string, repeated, tag = "1")]
+    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the process reads on standard input; nothing when unspecified.
+    #[prost(enumeration = "ProcessStdin", tag = "2")]
+    pub stdin: i32,
+    /// Further environment variables.
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub env: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Exit codes that mean success; 0 alone when empty.
+    #[prost(int32, repeated, tag = "4")]
+    pub success_exit_codes: ::prost::alloc::vec::Vec<i32>,
+    /// The standard output is one JSON value to be taken as structured content.
+    #[prost(bool, tag = "5")]
+    pub json_output: bool,
+}
+/// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HttpBinding {
+    /// Exact names or addresses, or `*.example.org` for subdomains.
+    #[prost(string, repeated, tag = "1")]
+    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ports, at most 65535; 80 and 443 when empty; 0 allows every port.
+    #[prost(uint32, repeated, tag = "2")]
+    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
+    /// Methods; GET and HEAD when empty.
+    #[prost(string, repeated, tag = "3")]
+    pub allowed_methods: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Most body bytes read after decompression; 1 MiB when absent.
+    #[prost(uint64, optional, tag = "4")]
+    pub max_response_bytes: ::core::option::Option<u64>,
+}
+/// What a process reads on standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProcessStdin {
+    /// Same as NONE.
+    Unspecified = 0,
+    /// Nothing.
+    None = 1,
+    /// The call input, as its exact JSON bytes.
+    Json = 2,
+}
+impl ProcessStdin {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROCESS_STDIN_UNSPECIFIED",
+            Self::None => "PROCESS_STDIN_NONE",
+            Self::Json => "PROCESS_STDIN_JSON",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROCESS_STDIN_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROCESS_STDIN_NONE" => Some(Self::None),
+            "PROCESS_STDIN_JSON" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+/// One run of one hook at one point of one call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolHook {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the hook.
+    #[prost(string, tag = "2")]
+    pub hook_id: ::prost::alloc::string::String,
+    /// Where it ran.
+    #[prost(enumeration = "HookEvent", tag = "3")]
+    pub hook_event: i32,
+    /// The call.
+    #[prost(string, tag = "4")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "5")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What the hook listens to; an object.
+    #[prost(message, optional, tag = "6")]
+    pub matcher: ::core::option::Option<JsonPayload>,
+    /// Messages and progress; objects.
+    #[prost(message, repeated, tag = "7")]
+    pub outputs: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Permission hint.
+    #[prost(message, optional, tag = "8")]
+    pub permission_result: ::core::option::Option<HookPermission>,
+    /// Replacement input.
+    #[prost(message, optional, tag = "9")]
+    pub updated_input: ::core::option::Option<JsonPayload>,
+    /// Context to append; objects.
+    #[prost(message, repeated, tag = "10")]
+    pub additional_context: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Wish to stop.
+    #[prost(message, optional, tag = "11")]
+    pub stop: ::core::option::Option<HookStop>,
+    /// Replacement output.
+    #[prost(message, optional, tag = "12")]
+    pub updated_output: ::core::option::Option<JsonPayload>,
+    /// When it started.
+    #[prost(message, optional, tag = "13")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ended.
+    #[prost(message, optional, tag = "14")]
+    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A permission hint of a hook; it never loosens a rule.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HookPermission {
+    /// What the hook would do.
+    #[prost(enumeration = "Behavior", tag = "1")]
+    pub behavior: i32,
+    /// Why.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+}
+/// A hook's wish to stop the call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HookStop {
+    /// Why.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// A safety fact: known, or found by a named rule for each input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2768,135 +3226,89 @@ pub struct CancelFacts {
     #[prost(string, optional, tag = "7")]
     pub failed: ::core::option::Option<::prost::alloc::string::String>,
 }
-/// A call to be made.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvocationSpec {
-    /// The surface to call in.
-    #[prost(string, tag = "1")]
-    pub surface_id: ::prost::alloc::string::String,
-    /// Name, alias or id of the tool, as the model gave it.
-    #[prost(string, tag = "2")]
-    pub tool_name: ::prost::alloc::string::String,
-    /// The arguments exactly as the model emitted them.
-    #[prost(message, optional, tag = "3")]
-    pub model_input: ::core::option::Option<JsonPayload>,
-    /// The same key and the same call within a day is accepted once; with another call it is refused. At most 256 bytes.
-    #[prost(string, tag = "4")]
-    pub idempotency_key: ::prost::alloc::string::String,
-    /// Id for the call, when the caller makes its own; the server's when empty.
-    #[prost(string, tag = "5")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The provider's id of the call, e.g. `tool_call_id`.
-    #[prost(string, tag = "6")]
-    pub native_call_id: ::prost::alloc::string::String,
-    /// Who calls.
-    #[prost(string, tag = "7")]
-    pub actor_ref: ::prost::alloc::string::String,
-    /// Runtime, session, task or sandbox refs.
-    #[prost(string, repeated, tag = "8")]
-    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The caller's patience over everything, waiting for approval included, in milliseconds; none when 0.
-    #[prost(uint64, tag = "9")]
-    pub timeout_ms: u64,
-    /// `interactive`, `normal` or `background`; `normal` when empty; `default` and `batch` mean the last two; open vocabulary.
-    #[prost(string, tag = "10")]
-    pub priority: ::prost::alloc::string::String,
-    /// The scheduler policy that applies.
-    #[prost(string, tag = "11")]
-    pub scheduler_policy_ref: ::prost::alloc::string::String,
-    /// Nobody can answer an approval: a question means denial at once.
-    #[prost(bool, tag = "12")]
-    pub no_approver: bool,
-    /// Adjacent policies, by id.
-    #[prost(string, repeated, tag = "13")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Permission mode in force; open vocabulary.
-    #[prost(string, tag = "14")]
-    pub permission_mode: ::prost::alloc::string::String,
-    /// The session it belongs to. A tool that is not safe to run beside others excludes the other such calls of its session.
-    #[prost(string, tag = "15")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// Locks it needs before it may run, at most 16.
-    #[prost(message, repeated, tag = "16")]
-    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
-    /// Where the locks apply; the session when empty, the whole tenant without one.
-    #[prost(string, tag = "17")]
-    pub lock_domain: ::prost::alloc::string::String,
-}
-/// How a call was accepted.
+/// One recorded change of an input; the model's own input is never rewritten.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Acceptance {
+pub struct InputMutation {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the mutation.
+    #[prost(string, tag = "2")]
+    pub mutation_id: ::prost::alloc::string::String,
     /// The call.
-    #[prost(string, tag = "1")]
+    #[prost(string, tag = "3")]
     pub invocation_id: ::prost::alloc::string::String,
-    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
-    #[prost(string, tag = "2")]
-    pub durability: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "Durability", tag = "3")]
-    pub durability_code: i32,
-    /// It had been accepted before under the same idempotency key or id.
-    #[prost(bool, tag = "4")]
-    pub duplicate: bool,
-}
-/// Why a call did not succeed and what could help.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolError {
-    /// Stable, finer than the class, e.g. `exec.outcome_unknown`.
-    #[prost(string, tag = "1")]
-    pub error_code: ::prost::alloc::string::String,
-    /// Class of the standard, e.g. `permission_denied`; open vocabulary.
-    #[prost(string, tag = "2")]
-    pub error_class: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ErrorClass", tag = "3")]
-    pub error_class_code: i32,
-    /// For people and models; no secrets, no stack traces.
-    #[prost(string, tag = "4")]
-    pub message: ::prost::alloc::string::String,
-    /// What has to change before a retry can help, e.g. `retry_safe`; open vocabulary.
+    /// Who changed it.
+    #[prost(enumeration = "MutationSource", tag = "4")]
+    pub source_type: i32,
+    /// Which hook, prompt or adapter.
     #[prost(string, tag = "5")]
-    pub recoverability: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "Recoverability", tag = "6")]
-    pub recoverability_code: i32,
-    /// Milliseconds to wait before a retry.
-    #[prost(uint64, optional, tag = "7")]
-    pub retry_after_ms: ::core::option::Option<u64>,
-    /// The native error, by reference or code.
-    #[prost(string, optional, tag = "8")]
-    pub native_error_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// Policies that led to it, by id.
-    #[prost(string, repeated, tag = "9")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Evidence for it, by id.
-    #[prost(string, repeated, tag = "10")]
-    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why an execution was aborted, when it was, e.g. `timeout`; open vocabulary.
-    #[prost(string, tag = "11")]
-    pub abort_reason: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "AbortReason", tag = "12")]
-    pub abort_reason_code: i32,
-    /// `none` when nothing can have happened, `unknown` when something may have.
-    #[prost(string, optional, tag = "13")]
-    pub side_effects: ::core::option::Option<::prost::alloc::string::String>,
-    /// The path that was refused, when one was.
-    #[prost(string, optional, tag = "14")]
-    pub blocked_path: ::core::option::Option<::prost::alloc::string::String>,
-    /// The fields that were wrong, with the rule each broke.
-    #[prost(message, repeated, tag = "15")]
-    pub field_violations: ::prost::alloc::vec::Vec<FieldViolation>,
+    pub source_ref: ::prost::alloc::string::String,
+    /// The input before.
+    #[prost(string, tag = "6")]
+    pub from_input_ref: ::prost::alloc::string::String,
+    /// The input after.
+    #[prost(string, tag = "7")]
+    pub to_input_ref: ::prost::alloc::string::String,
+    /// JSON pointers of what changed.
+    #[prost(string, repeated, tag = "8")]
+    pub changed_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why.
+    #[prost(string, tag = "9")]
+    pub reason: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "10")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// One wrong field.
+/// How the bytes of one result are kept, and why.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FieldViolation {
-    /// JSON pointer or field path.
+pub struct ResultPersistence {
+    /// Version of the standard, `0.2.0`.
     #[prost(string, tag = "1")]
-    pub field: ::prost::alloc::string::String,
-    /// The rule it broke.
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the decision.
     #[prost(string, tag = "2")]
-    pub description: ::prost::alloc::string::String,
+    pub decision_id: ::prost::alloc::string::String,
+    /// The call.
+    #[prost(string, tag = "3")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The result.
+    #[prost(string, tag = "4")]
+    pub result_id: ::prost::alloc::string::String,
+    /// What was decided.
+    #[prost(enumeration = "PersistenceStrategy", tag = "5")]
+    pub strategy: i32,
+    /// The bound that applied.
+    #[prost(message, optional, tag = "6")]
+    pub threshold: ::core::option::Option<PersistenceThreshold>,
+    /// Size of the whole output in bytes.
+    #[prost(uint64, tag = "7")]
+    pub original_size_bytes: u64,
+    /// Size of the preview in bytes, when one was made.
+    #[prost(uint64, optional, tag = "8")]
+    pub preview_size_bytes: ::core::option::Option<u64>,
+    /// Where the whole output is.
+    #[prost(message, optional, tag = "9")]
+    pub persisted_ref: ::core::option::Option<PayloadRef>,
+    /// Whether the kept bytes were redacted; unspecified when nobody looked.
+    #[prost(enumeration = "RedactionState", tag = "10")]
+    pub redaction_state: i32,
+    /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
+    #[prost(string, tag = "11")]
+    pub reason: ::prost::alloc::string::String,
+    /// When it was decided.
+    #[prost(message, optional, tag = "12")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// The bound that led to a persistence decision.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PersistenceThreshold {
+    /// Most characters kept inline.
+    #[prost(uint64, optional, tag = "1")]
+    pub max_inline_chars: ::core::option::Option<u64>,
+    /// Most bytes kept inline.
+    #[prost(uint64, optional, tag = "2")]
+    pub max_inline_bytes: ::core::option::Option<u64>,
 }
 /// The terminal result of one invocation.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -3031,720 +3443,6 @@ pub struct DiffBlock {
 /// The tool completed and had nothing to say: never confused with a missing output.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EmptyBlock {}
-/// One call of a batch to be made.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BatchCall {
-    /// The call. Its idempotency key, session and lock domain are the batch's and must be empty here or agree.
-    #[prost(message, optional, tag = "1")]
-    pub spec: ::core::option::Option<InvocationSpec>,
-    /// Positions of earlier calls that must succeed first, from 0.
-    #[prost(uint32, repeated, tag = "2")]
-    pub depends_on: ::prost::alloc::vec::Vec<u32>,
-    /// What a failure of this call does to the others; as the batch's policy says when unspecified.
-    #[prost(enumeration = "SiblingFailurePolicy", tag = "3")]
-    pub sibling_failure_policy: i32,
-}
-/// A batch to be made.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BatchSpec {
-    /// The calls in their order, at least 1 and at most 64.
-    #[prost(message, repeated, tag = "1")]
-    pub calls: ::prost::alloc::vec::Vec<BatchCall>,
-    /// Concurrency, ordering, interruption and sibling policy; the standard's defaults where it is silent.
-    #[prost(message, optional, tag = "2")]
-    pub policy: ::core::option::Option<SchedulerPolicy>,
-    /// The same key and the same batch within a day is accepted once; with another batch it is refused. At most 256 bytes.
-    #[prost(string, tag = "3")]
-    pub idempotency_key: ::prost::alloc::string::String,
-    /// Id for the batch, when the caller makes its own; the server's when empty.
-    #[prost(string, tag = "4")]
-    pub batch_id: ::prost::alloc::string::String,
-    /// The session its calls belong to.
-    #[prost(string, tag = "5")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// Where the locks of its calls apply; the session when empty, the batch itself without one.
-    #[prost(string, tag = "6")]
-    pub lock_domain: ::prost::alloc::string::String,
-}
-/// How a batch was accepted.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct BatchAcceptance {
-    /// The batch.
-    #[prost(string, tag = "1")]
-    pub batch_id: ::prost::alloc::string::String,
-    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
-    #[prost(string, tag = "2")]
-    pub durability: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "Durability", tag = "3")]
-    pub durability_code: i32,
-    /// It had been accepted before under the same idempotency key or id.
-    #[prost(bool, tag = "4")]
-    pub duplicate: bool,
-}
-/// Asks for a batch.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SubmitBatchRequest {
-    /// The batch.
-    #[prost(message, optional, tag = "1")]
-    pub spec: ::core::option::Option<BatchSpec>,
-}
-/// The accepted batch.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SubmitBatchResponse {
-    /// The batch as it stands.
-    #[prost(message, optional, tag = "1")]
-    pub batch: ::core::option::Option<Batch>,
-    /// Its calls as they stand, in the declared order.
-    #[prost(message, repeated, tag = "2")]
-    pub invocations: ::prost::alloc::vec::Vec<Invocation>,
-    /// How it was accepted.
-    #[prost(message, optional, tag = "3")]
-    pub accepted: ::core::option::Option<BatchAcceptance>,
-}
-/// Asks for a batch and its stream.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeBatchRequest {
-    /// The batch.
-    #[prost(message, optional, tag = "1")]
-    pub spec: ::core::option::Option<BatchSpec>,
-}
-/// What happened since the message before.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeBatchResponse {
-    /// What happened, call by call.
-    #[prost(message, repeated, tag = "1")]
-    pub items: ::prost::alloc::vec::Vec<BatchItem>,
-    /// Only in the first message.
-    #[prost(message, optional, tag = "2")]
-    pub accepted: ::core::option::Option<BatchAcceptance>,
-    /// Only in the last message: the batch as it ended.
-    #[prost(message, optional, tag = "3")]
-    pub batch: ::core::option::Option<Batch>,
-    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
-    #[prost(message, repeated, tag = "4")]
-    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
-}
-/// Changes that one call of a batch asks to make to the context of the conversation.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BatchContextModifiers {
-    /// Position of the call.
-    #[prost(uint32, tag = "1")]
-    pub index: u32,
-    /// The call.
-    #[prost(string, tag = "2")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The changes in order; objects.
-    #[prost(message, repeated, tag = "3")]
-    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
-}
-/// News of one call of a batch.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BatchItem {
-    /// Position of the call.
-    #[prost(uint32, tag = "1")]
-    pub index: u32,
-    /// The call.
-    #[prost(string, tag = "2")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// Events of the call in order.
-    #[prost(message, repeated, tag = "3")]
-    pub events: ::prost::alloc::vec::Vec<Event>,
-    /// The result, when it is released with this message; without context modifiers that wait for the end of the batch.
-    #[prost(message, optional, tag = "4")]
-    pub result: ::core::option::Option<ToolResult>,
-    /// Which released result it is, counted from 1; 0 without a result.
-    #[prost(uint64, tag = "5")]
-    pub yield_seq: u64,
-}
-/// Asks for a batch.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetBatchRequest {
-    /// The batch.
-    #[prost(string, tag = "1")]
-    pub batch_id: ::prost::alloc::string::String,
-}
-/// A batch.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct GetBatchResponse {
-    /// The batch as it stands.
-    #[prost(message, optional, tag = "1")]
-    pub batch: ::core::option::Option<Batch>,
-}
-/// Asks to follow a batch.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct WatchBatchRequest {
-    /// The batch.
-    #[prost(string, tag = "1")]
-    pub batch_id: ::prost::alloc::string::String,
-    /// Where to go on, call by call; calls that are not named are sent from the start.
-    #[prost(message, repeated, tag = "2")]
-    pub from: ::prost::alloc::vec::Vec<BatchCursor>,
-    /// Results released up to and with this one are not sent again.
-    #[prost(uint64, tag = "3")]
-    pub after_yield_seq: u64,
-}
-/// How far a watcher has seen one call of a batch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct BatchCursor {
-    /// Position of the call.
-    #[prost(uint32, tag = "1")]
-    pub index: u32,
-    /// The first sequence to send.
-    #[prost(uint64, tag = "2")]
-    pub from_seq: u64,
-}
-/// What happened since the message before.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct WatchBatchResponse {
-    /// What happened, call by call.
-    #[prost(message, repeated, tag = "1")]
-    pub items: ::prost::alloc::vec::Vec<BatchItem>,
-    /// Only in the last message: the batch as it ended.
-    #[prost(message, optional, tag = "2")]
-    pub batch: ::core::option::Option<Batch>,
-    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
-    #[prost(message, repeated, tag = "3")]
-    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
-}
-/// Asks to cancel a batch.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CancelBatchRequest {
-    /// The batch.
-    #[prost(string, tag = "1")]
-    pub batch_id: ::prost::alloc::string::String,
-    /// Why, in the caller's words.
-    #[prost(string, tag = "2")]
-    pub reason: ::prost::alloc::string::String,
-    /// Who asks, where the caller is not authenticated by name.
-    #[prost(string, tag = "3")]
-    pub requested_by: ::prost::alloc::string::String,
-    /// Makes the request repeatable. A UUID or empty.
-    #[prost(string, tag = "4")]
-    pub request_id: ::prost::alloc::string::String,
-}
-/// What was asked.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct CancelBatchResponse {
-    /// The batch as it stands.
-    #[prost(message, optional, tag = "1")]
-    pub batch: ::core::option::Option<Batch>,
-}
-/// Asks for a list of batches.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListBatchesRequest {
-    /// Only batches of this session, when given.
-    #[prost(string, tag = "1")]
-    pub session_ref: ::prost::alloc::string::String,
-    /// Only the batch accepted under this key, when given.
-    #[prost(string, tag = "2")]
-    pub idempotency_key: ::prost::alloc::string::String,
-    /// Only batches accepted at or after this, when given.
-    #[prost(message, optional, tag = "3")]
-    pub created_after: ::core::option::Option<::prost_types::Timestamp>,
-    /// Only batches accepted before this, when given.
-    #[prost(message, optional, tag = "4")]
-    pub created_before: ::core::option::Option<::prost_types::Timestamp>,
-    /// Most batches per page; 0 takes the server's own, larger values are cut to 1000.
-    #[prost(int32, tag = "5")]
-    pub page_size: i32,
-    /// Where to go on; from the answer before.
-    #[prost(string, tag = "6")]
-    pub page_token: ::prost::alloc::string::String,
-}
-/// A list of batches.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ListBatchesResponse {
-    /// The batches.
-    #[prost(message, repeated, tag = "1")]
-    pub batches: ::prost::alloc::vec::Vec<Batch>,
-    /// Where to go on; empty at the end.
-    #[prost(string, tag = "2")]
-    pub next_page_token: ::prost::alloc::string::String,
-}
-/// What a tool accepts.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InputContract {
-    /// JSON Schema (2020-12) of what a model may produce.
-    #[prost(message, optional, tag = "1")]
-    pub model_input_schema: ::core::option::Option<JsonPayload>,
-    /// JSON Schema of the final input, including internal fields.
-    #[prost(message, optional, tag = "2")]
-    pub runtime_input_schema: ::core::option::Option<JsonPayload>,
-    /// Whether providers should enforce the schema.
-    #[prost(bool, optional, tag = "3")]
-    pub strict: ::core::option::Option<bool>,
-    /// Values for fields a caller may leave out; an object.
-    #[prost(message, optional, tag = "4")]
-    pub defaults: ::core::option::Option<JsonPayload>,
-    /// Example inputs.
-    #[prost(message, repeated, tag = "5")]
-    pub examples: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// JSON pointers of fields to redact in observable copies and telemetry.
-    #[prost(string, repeated, tag = "6")]
-    pub sensitive_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Top-level field names that callers must never give.
-    #[prost(string, repeated, tag = "7")]
-    pub internal_only_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// How arguments are given: `json`, `text`, `file`, `multipart`, `stream` or `custom`; `json` when empty.
-    #[prost(string, tag = "8")]
-    pub argument_mode: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ArgumentMode", tag = "9")]
-    pub argument_mode_code: i32,
-    /// Whether hooks or prompts may replace input; open vocabulary.
-    #[prost(string, optional, tag = "10")]
-    pub mutation_policy: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// What a tool gives back.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct OutputContract {
-    /// JSON Schema (2020-12) of structured content.
-    #[prost(message, optional, tag = "1")]
-    pub structured_schema: ::core::option::Option<JsonPayload>,
-    /// Content classes the tool may return (`text`, `image`, ...).
-    #[prost(string, repeated, tag = "2")]
-    pub content_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Deliverables the tool should produce.
-    #[prost(string, repeated, tag = "3")]
-    pub artifact_expectations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Most bytes kept inline.
-    #[prost(uint64, optional, tag = "4")]
-    pub max_inline_bytes: ::core::option::Option<u64>,
-    /// Most characters kept inline.
-    #[prost(uint64, optional, tag = "5")]
-    pub max_inline_chars: ::core::option::Option<u64>,
-    /// The persistence policy that applies.
-    #[prost(string, optional, tag = "6")]
-    pub persistence_policy_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// How model content, UI rendering and transcript text are separated.
-    #[prost(message, optional, tag = "7")]
-    pub rendering_boundary: ::core::option::Option<JsonPayload>,
-    /// Redaction rules, by reference.
-    #[prost(string, repeated, tag = "8")]
-    pub redaction_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What to say when the content cannot be shown.
-    #[prost(string, optional, tag = "9")]
-    pub fallback_summary: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// The portable description of one callable capability.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolDeclaration {
-    /// Version of the standard, `0.2.0`; that version when empty in a request.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Stable id, scoped by producer.
-    #[prost(string, tag = "2")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// Collision boundary.
-    #[prost(string, tag = "3")]
-    pub namespace: ::prost::alloc::string::String,
-    /// Machine-oriented name, unique in its namespace.
-    #[prost(string, tag = "4")]
-    pub name: ::prost::alloc::string::String,
-    /// Backwards-compatible names.
-    #[prost(string, repeated, tag = "5")]
-    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// 3 to 10 words for discovery.
-    #[prost(string, tag = "6")]
-    pub search_hint: ::prost::alloc::string::String,
-    /// Human-readable title.
-    #[prost(string, tag = "7")]
-    pub title: ::prost::alloc::string::String,
-    /// Model-facing usage guidance.
-    #[prost(string, tag = "8")]
-    pub description: ::prost::alloc::string::String,
-    /// Lifecycle state.
-    #[prost(enumeration = "ToolLifecycle", tag = "9")]
-    pub lifecycle: i32,
-    /// Kind of capability, e.g. `function` or `shell_command`; open vocabulary.
-    #[prost(string, tag = "10")]
-    pub tool_kind: ::prost::alloc::string::String,
-    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
-    #[prost(enumeration = "ToolKind", tag = "11")]
-    pub tool_kind_code: i32,
-    /// Capability keys.
-    #[prost(string, repeated, tag = "12")]
-    pub capability_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What the tool accepts.
-    #[prost(message, optional, tag = "13")]
-    pub input_contract: ::core::option::Option<InputContract>,
-    /// What the tool gives back.
-    #[prost(message, optional, tag = "14")]
-    pub output_contract: ::core::option::Option<OutputContract>,
-    /// The interface that describes runtime behaviour.
-    #[prost(string, optional, tag = "15")]
-    pub interface_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// The execution profile that applies.
-    #[prost(string, optional, tag = "16")]
-    pub execution_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// The permission profile that applies.
-    #[prost(string, optional, tag = "17")]
-    pub permission_profile_ref: ::core::option::Option<::prost::alloc::string::String>,
-    /// Native operation ids.
-    #[prost(message, repeated, tag = "18")]
-    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
-    /// Untrusted hints; an object.
-    #[prost(message, optional, tag = "19")]
-    pub annotations: ::core::option::Option<JsonPayload>,
-}
-/// A tool that can be found but whose schema is not loaded.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct DeferredToolRef {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// The tool.
-    #[prost(string, tag = "2")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// Its full name.
-    #[prost(string, tag = "3")]
-    pub name: ::prost::alloc::string::String,
-    /// Its namespace.
-    #[prost(string, tag = "4")]
-    pub namespace: ::prost::alloc::string::String,
-    /// Discovery phrase.
-    #[prost(string, tag = "5")]
-    pub search_hint: ::prost::alloc::string::String,
-    /// Where the tool comes from, e.g. `mcp`.
-    #[prost(string, tag = "6")]
-    pub source: ::prost::alloc::string::String,
-    /// Whether the schema is visible.
-    #[prost(enumeration = "SchemaVisibility", tag = "7")]
-    pub schema_visibility: i32,
-    /// How far the tool is from being callable.
-    #[prost(enumeration = "LoadingState", tag = "8")]
-    pub loading_state: i32,
-    /// Why it is deferred.
-    #[prost(string, tag = "9")]
-    pub reason: ::prost::alloc::string::String,
-    /// The provider still connecting, when one is.
-    #[prost(string, tag = "10")]
-    pub pending_provider_or_server: ::prost::alloc::string::String,
-    /// What to give to `select:` to load it.
-    #[prost(string, tag = "11")]
-    pub selection_ref: ::prost::alloc::string::String,
-    /// Native identity; an object.
-    #[prost(message, optional, tag = "12")]
-    pub native_ref: ::core::option::Option<JsonPayload>,
-}
-/// How a tool is run and what its executor supports.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExecutionProfile {
-    /// Version of the standard, `0.2.0`; that version when empty in a request.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the profile.
-    #[prost(string, tag = "2")]
-    pub execution_profile_id: ::prost::alloc::string::String,
-    /// Kind of executor, e.g. `shell` or `http_api`; open vocabulary.
-    #[prost(string, tag = "3")]
-    pub execution_kind: ::prost::alloc::string::String,
-    /// The same as an enum. One of the two is enough in a request; when both are given they must agree.
-    #[prost(enumeration = "ExecutionKind", tag = "4")]
-    pub execution_kind_code: i32,
-    /// Emits progress.
-    #[prost(bool, tag = "5")]
-    pub supports_progress: bool,
-    /// Can be canceled while running.
-    #[prost(bool, tag = "6")]
-    pub supports_cancel: bool,
-    /// Can resume after an interruption.
-    #[prost(bool, tag = "7")]
-    pub supports_resume: bool,
-    /// May be retried by the scheduler.
-    #[prost(bool, tag = "8")]
-    pub supports_retries: bool,
-    /// Emits partial results.
-    #[prost(bool, tag = "9")]
-    pub supports_partial_results: bool,
-    /// Can run in the background.
-    #[prost(bool, tag = "10")]
-    pub supports_background: bool,
-    /// Produces artifacts.
-    #[prost(bool, tag = "11")]
-    pub supports_artifacts: bool,
-    /// Returns context modifiers.
-    #[prost(bool, tag = "12")]
-    pub supports_context_modifiers: bool,
-    /// Runs only inside a sandbox.
-    #[prost(bool, tag = "13")]
-    pub sandboxed: bool,
-    /// Name of the sandbox profile, e.g. `workspace_read_only`.
-    #[prost(string, optional, tag = "14")]
-    pub sandbox_profile: ::core::option::Option<::prost::alloc::string::String>,
-    /// Wall time of one execution in milliseconds.
-    #[prost(uint64, optional, tag = "15")]
-    pub timeout_ms: ::core::option::Option<u64>,
-    /// Native operation ids.
-    #[prost(message, repeated, tag = "16")]
-    pub external_mappings: ::prost::alloc::vec::Vec<ExternalMapping>,
-    /// What the executor does. A profile without one cannot be executed by this cluster.
-    #[prost(message, optional, tag = "17")]
-    pub binding: ::core::option::Option<ExecutionBinding>,
-    /// Where the one start of a call that must not start twice is recorded; in the scheduler's store when unspecified.
-    #[prost(enumeration = "StartGuard", tag = "18")]
-    pub start_guard: i32,
-    /// An idempotent call that hit its timeout is executed again, as after a lost worker.
-    #[prost(bool, tag = "19")]
-    pub retry_on_timeout: bool,
-}
-/// What an executor does with a call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExecutionBinding {
-    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4")]
-    pub binding: ::core::option::Option<execution_binding::Binding>,
-}
-/// Nested message and enum types in `ExecutionBinding`.
-pub mod execution_binding {
-    #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Binding {
-        /// A tool built into the executor.
-        #[prost(message, tag = "1")]
-        Native(super::NativeBinding),
-        /// A shell command taken from the input field `command`.
-        #[prost(message, tag = "2")]
-        Shell(super::ShellBinding),
-        /// A local process, started without a shell.
-        #[prost(message, tag = "3")]
-        Process(super::ProcessBinding),
-        /// HTTP requests within an allow list.
-        #[prost(message, tag = "4")]
-        Http(super::HttpBinding),
-    }
-}
-/// A tool built into the executor.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct NativeBinding {
-    /// Its name, e.g. `files.read_file`.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-}
-/// A shell command taken from the input field `command`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ShellBinding {
-    /// The shell; `/bin/bash` when absent.
-    #[prost(string, optional, tag = "1")]
-    pub shell: ::core::option::Option<::prost::alloc::string::String>,
-}
-/// A local process: an argument template and what it reads.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ProcessBinding {
-    /// Program and arguments; an argument `{field}` is replaced whole by that input field.
-    #[prost(string, repeated, tag = "1")]
-    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What the process reads on standard input; nothing when unspecified.
-    #[prost(enumeration = "ProcessStdin", tag = "2")]
-    pub stdin: i32,
-    /// Further environment variables.
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub env: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
-    /// Exit codes that mean success; 0 alone when empty.
-    #[prost(int32, repeated, tag = "4")]
-    pub success_exit_codes: ::prost::alloc::vec::Vec<i32>,
-    /// The standard output is one JSON value to be taken as structured content.
-    #[prost(bool, tag = "5")]
-    pub json_output: bool,
-}
-/// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HttpBinding {
-    /// Exact names or addresses, or `*.example.org` for subdomains.
-    #[prost(string, repeated, tag = "1")]
-    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Ports, at most 65535; 80 and 443 when empty; 0 allows every port.
-    #[prost(uint32, repeated, tag = "2")]
-    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
-    /// Methods; GET and HEAD when empty.
-    #[prost(string, repeated, tag = "3")]
-    pub allowed_methods: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Most body bytes read after decompression; 1 MiB when absent.
-    #[prost(uint64, optional, tag = "4")]
-    pub max_response_bytes: ::core::option::Option<u64>,
-}
-/// What a process reads on standard input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum ProcessStdin {
-    /// Same as NONE.
-    Unspecified = 0,
-    /// Nothing.
-    None = 1,
-    /// The call input, as its exact JSON bytes.
-    Json = 2,
-}
-impl ProcessStdin {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "PROCESS_STDIN_UNSPECIFIED",
-            Self::None => "PROCESS_STDIN_NONE",
-            Self::Json => "PROCESS_STDIN_JSON",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "PROCESS_STDIN_UNSPECIFIED" => Some(Self::Unspecified),
-            "PROCESS_STDIN_NONE" => Some(Self::None),
-            "PROCESS_STDIN_JSON" => Some(Self::Json),
-            _ => None,
-        }
-    }
-}
-/// One run of one hook at one point of one call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolHook {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the hook.
-    #[prost(string, tag = "2")]
-    pub hook_id: ::prost::alloc::string::String,
-    /// Where it ran.
-    #[prost(enumeration = "HookEvent", tag = "3")]
-    pub hook_event: i32,
-    /// The call.
-    #[prost(string, tag = "4")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The tool.
-    #[prost(string, tag = "5")]
-    pub tool_id: ::prost::alloc::string::String,
-    /// What the hook listens to; an object.
-    #[prost(message, optional, tag = "6")]
-    pub matcher: ::core::option::Option<JsonPayload>,
-    /// Messages and progress; objects.
-    #[prost(message, repeated, tag = "7")]
-    pub outputs: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// Permission hint.
-    #[prost(message, optional, tag = "8")]
-    pub permission_result: ::core::option::Option<HookPermission>,
-    /// Replacement input.
-    #[prost(message, optional, tag = "9")]
-    pub updated_input: ::core::option::Option<JsonPayload>,
-    /// Context to append; objects.
-    #[prost(message, repeated, tag = "10")]
-    pub additional_context: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// Wish to stop.
-    #[prost(message, optional, tag = "11")]
-    pub stop: ::core::option::Option<HookStop>,
-    /// Replacement output.
-    #[prost(message, optional, tag = "12")]
-    pub updated_output: ::core::option::Option<JsonPayload>,
-    /// When it started.
-    #[prost(message, optional, tag = "13")]
-    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When it ended.
-    #[prost(message, optional, tag = "14")]
-    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// A permission hint of a hook; it never loosens a rule.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HookPermission {
-    /// What the hook would do.
-    #[prost(enumeration = "Behavior", tag = "1")]
-    pub behavior: i32,
-    /// Why.
-    #[prost(string, tag = "2")]
-    pub message: ::prost::alloc::string::String,
-}
-/// A hook's wish to stop the call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct HookStop {
-    /// Why.
-    #[prost(string, tag = "1")]
-    pub reason: ::prost::alloc::string::String,
-}
-/// One recorded change of an input; the model's own input is never rewritten.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct InputMutation {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the mutation.
-    #[prost(string, tag = "2")]
-    pub mutation_id: ::prost::alloc::string::String,
-    /// The call.
-    #[prost(string, tag = "3")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// Who changed it.
-    #[prost(enumeration = "MutationSource", tag = "4")]
-    pub source_type: i32,
-    /// Which hook, prompt or adapter.
-    #[prost(string, tag = "5")]
-    pub source_ref: ::prost::alloc::string::String,
-    /// The input before.
-    #[prost(string, tag = "6")]
-    pub from_input_ref: ::prost::alloc::string::String,
-    /// The input after.
-    #[prost(string, tag = "7")]
-    pub to_input_ref: ::prost::alloc::string::String,
-    /// JSON pointers of what changed.
-    #[prost(string, repeated, tag = "8")]
-    pub changed_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why.
-    #[prost(string, tag = "9")]
-    pub reason: ::prost::alloc::string::String,
-    /// When.
-    #[prost(message, optional, tag = "10")]
-    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// How the bytes of one result are kept, and why.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ResultPersistence {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the decision.
-    #[prost(string, tag = "2")]
-    pub decision_id: ::prost::alloc::string::String,
-    /// The call.
-    #[prost(string, tag = "3")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// The result.
-    #[prost(string, tag = "4")]
-    pub result_id: ::prost::alloc::string::String,
-    /// What was decided.
-    #[prost(enumeration = "PersistenceStrategy", tag = "5")]
-    pub strategy: i32,
-    /// The bound that applied.
-    #[prost(message, optional, tag = "6")]
-    pub threshold: ::core::option::Option<PersistenceThreshold>,
-    /// Size of the whole output in bytes.
-    #[prost(uint64, tag = "7")]
-    pub original_size_bytes: u64,
-    /// Size of the preview in bytes, when one was made.
-    #[prost(uint64, optional, tag = "8")]
-    pub preview_size_bytes: ::core::option::Option<u64>,
-    /// Where the whole output is.
-    #[prost(message, optional, tag = "9")]
-    pub persisted_ref: ::core::option::Option<PayloadRef>,
-    /// Whether the kept bytes were redacted; unspecified when nobody looked.
-    #[prost(enumeration = "RedactionState", tag = "10")]
-    pub redaction_state: i32,
-    /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
-    #[prost(string, tag = "11")]
-    pub reason: ::prost::alloc::string::String,
-    /// When it was decided.
-    #[prost(message, optional, tag = "12")]
-    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// The bound that led to a persistence decision.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PersistenceThreshold {
-    /// Most characters kept inline.
-    #[prost(uint64, optional, tag = "1")]
-    pub max_inline_chars: ::core::option::Option<u64>,
-    /// Most bytes kept inline.
-    #[prost(uint64, optional, tag = "2")]
-    pub max_inline_bytes: ::core::option::Option<u64>,
-}
 /// One ordered progress update of an invocation.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolProgress {
@@ -4399,6 +4097,77 @@ impl WorkerState {
         }
     }
 }
+/// A call to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvocationSpec {
+    /// The surface to call in.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Name, alias or id of the tool, as the model gave it.
+    #[prost(string, tag = "2")]
+    pub tool_name: ::prost::alloc::string::String,
+    /// The arguments exactly as the model emitted them.
+    #[prost(message, optional, tag = "3")]
+    pub model_input: ::core::option::Option<JsonPayload>,
+    /// The same key and the same call within a day is accepted once; with another call it is refused. At most 256 bytes.
+    #[prost(string, tag = "4")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Id for the call, when the caller makes its own; the server's when empty.
+    #[prost(string, tag = "5")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The provider's id of the call, e.g. `tool_call_id`.
+    #[prost(string, tag = "6")]
+    pub native_call_id: ::prost::alloc::string::String,
+    /// Who calls.
+    #[prost(string, tag = "7")]
+    pub actor_ref: ::prost::alloc::string::String,
+    /// Runtime, session, task or sandbox refs.
+    #[prost(string, repeated, tag = "8")]
+    pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The caller's patience over everything, waiting for approval included, in milliseconds; none when 0.
+    #[prost(uint64, tag = "9")]
+    pub timeout_ms: u64,
+    /// `interactive`, `normal` or `background`; `normal` when empty; `default` and `batch` mean the last two; open vocabulary.
+    #[prost(string, tag = "10")]
+    pub priority: ::prost::alloc::string::String,
+    /// The scheduler policy that applies.
+    #[prost(string, tag = "11")]
+    pub scheduler_policy_ref: ::prost::alloc::string::String,
+    /// Nobody can answer an approval: a question means denial at once.
+    #[prost(bool, tag = "12")]
+    pub no_approver: bool,
+    /// Adjacent policies, by id.
+    #[prost(string, repeated, tag = "13")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Permission mode in force; open vocabulary.
+    #[prost(string, tag = "14")]
+    pub permission_mode: ::prost::alloc::string::String,
+    /// The session it belongs to. A tool that is not safe to run beside others excludes the other such calls of its session.
+    #[prost(string, tag = "15")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Locks it needs before it may run, at most 16.
+    #[prost(message, repeated, tag = "16")]
+    pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
+    /// Where the locks apply; the session when empty, the whole tenant without one.
+    #[prost(string, tag = "17")]
+    pub lock_domain: ::prost::alloc::string::String,
+}
+/// How a call was accepted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Acceptance {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub durability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Durability", tag = "3")]
+    pub durability_code: i32,
+    /// It had been accepted before under the same idempotency key or id.
+    #[prost(bool, tag = "4")]
+    pub duplicate: bool,
+}
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeRequest {
@@ -4776,6 +4545,237 @@ pub struct ProvideInputResponse {
     /// The call as it stands.
     #[prost(message, optional, tag = "1")]
     pub invocation: ::core::option::Option<Invocation>,
+}
+/// One call of a batch to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchCall {
+    /// The call. Its idempotency key, session and lock domain are the batch's and must be empty here or agree.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<InvocationSpec>,
+    /// Positions of earlier calls that must succeed first, from 0.
+    #[prost(uint32, repeated, tag = "2")]
+    pub depends_on: ::prost::alloc::vec::Vec<u32>,
+    /// What a failure of this call does to the others; as the batch's policy says when unspecified.
+    #[prost(enumeration = "SiblingFailurePolicy", tag = "3")]
+    pub sibling_failure_policy: i32,
+}
+/// A batch to be made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchSpec {
+    /// The calls in their order, at least 1 and at most 64.
+    #[prost(message, repeated, tag = "1")]
+    pub calls: ::prost::alloc::vec::Vec<BatchCall>,
+    /// Concurrency, ordering, interruption and sibling policy; the standard's defaults where it is silent.
+    #[prost(message, optional, tag = "2")]
+    pub policy: ::core::option::Option<SchedulerPolicy>,
+    /// The same key and the same batch within a day is accepted once; with another batch it is refused. At most 256 bytes.
+    #[prost(string, tag = "3")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Id for the batch, when the caller makes its own; the server's when empty.
+    #[prost(string, tag = "4")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// The session its calls belong to.
+    #[prost(string, tag = "5")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Where the locks of its calls apply; the session when empty, the batch itself without one.
+    #[prost(string, tag = "6")]
+    pub lock_domain: ::prost::alloc::string::String,
+}
+/// How a batch was accepted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchAcceptance {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// How surely it survives a crash, e.g. `fsynced`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub durability: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "Durability", tag = "3")]
+    pub durability_code: i32,
+    /// It had been accepted before under the same idempotency key or id.
+    #[prost(bool, tag = "4")]
+    pub duplicate: bool,
+}
+/// Asks for a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchRequest {
+    /// The batch.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<BatchSpec>,
+}
+/// The accepted batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Its calls as they stand, in the declared order.
+    #[prost(message, repeated, tag = "2")]
+    pub invocations: ::prost::alloc::vec::Vec<Invocation>,
+    /// How it was accepted.
+    #[prost(message, optional, tag = "3")]
+    pub accepted: ::core::option::Option<BatchAcceptance>,
+}
+/// Asks for a batch and its stream.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeBatchRequest {
+    /// The batch.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<BatchSpec>,
+}
+/// What happened since the message before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeBatchResponse {
+    /// What happened, call by call.
+    #[prost(message, repeated, tag = "1")]
+    pub items: ::prost::alloc::vec::Vec<BatchItem>,
+    /// Only in the first message.
+    #[prost(message, optional, tag = "2")]
+    pub accepted: ::core::option::Option<BatchAcceptance>,
+    /// Only in the last message: the batch as it ended.
+    #[prost(message, optional, tag = "3")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    #[prost(message, repeated, tag = "4")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
+}
+/// Changes that one call of a batch asks to make to the context of the conversation.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchContextModifiers {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The call.
+    #[prost(string, tag = "2")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The changes in order; objects.
+    #[prost(message, repeated, tag = "3")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+}
+/// News of one call of a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchItem {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The call.
+    #[prost(string, tag = "2")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// Events of the call in order.
+    #[prost(message, repeated, tag = "3")]
+    pub events: ::prost::alloc::vec::Vec<Event>,
+    /// The result, when it is released with this message; without context modifiers that wait for the end of the batch.
+    #[prost(message, optional, tag = "4")]
+    pub result: ::core::option::Option<ToolResult>,
+    /// Which released result it is, counted from 1; 0 without a result.
+    #[prost(uint64, tag = "5")]
+    pub yield_seq: u64,
+}
+/// Asks for a batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+}
+/// A batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+}
+/// Asks to follow a batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Where to go on, call by call; calls that are not named are sent from the start.
+    #[prost(message, repeated, tag = "2")]
+    pub from: ::prost::alloc::vec::Vec<BatchCursor>,
+    /// Results released up to and with this one are not sent again.
+    #[prost(uint64, tag = "3")]
+    pub after_yield_seq: u64,
+}
+/// How far a watcher has seen one call of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchCursor {
+    /// Position of the call.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    /// The first sequence to send.
+    #[prost(uint64, tag = "2")]
+    pub from_seq: u64,
+}
+/// What happened since the message before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchBatchResponse {
+    /// What happened, call by call.
+    #[prost(message, repeated, tag = "1")]
+    pub items: ::prost::alloc::vec::Vec<BatchItem>,
+    /// Only in the last message: the batch as it ended.
+    #[prost(message, optional, tag = "2")]
+    pub batch: ::core::option::Option<Batch>,
+    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    #[prost(message, repeated, tag = "3")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
+}
+/// Asks to cancel a batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelBatchRequest {
+    /// The batch.
+    #[prost(string, tag = "1")]
+    pub batch_id: ::prost::alloc::string::String,
+    /// Why, in the caller's words.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who asks, where the caller is not authenticated by name.
+    #[prost(string, tag = "3")]
+    pub requested_by: ::prost::alloc::string::String,
+    /// Makes the request repeatable. A UUID or empty.
+    #[prost(string, tag = "4")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// What was asked.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CancelBatchResponse {
+    /// The batch as it stands.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<Batch>,
+}
+/// Asks for a list of batches.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListBatchesRequest {
+    /// Only batches of this session, when given.
+    #[prost(string, tag = "1")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Only the batch accepted under this key, when given.
+    #[prost(string, tag = "2")]
+    pub idempotency_key: ::prost::alloc::string::String,
+    /// Only batches accepted at or after this, when given.
+    #[prost(message, optional, tag = "3")]
+    pub created_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only batches accepted before this, when given.
+    #[prost(message, optional, tag = "4")]
+    pub created_before: ::core::option::Option<::prost_types::Timestamp>,
+    /// Most batches per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "5")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "6")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A list of batches.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListBatchesResponse {
+    /// The batches.
+    #[prost(message, repeated, tag = "1")]
+    pub batches: ::prost::alloc::vec::Vec<Batch>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod invocation_service_client {

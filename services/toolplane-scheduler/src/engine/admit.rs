@@ -210,7 +210,7 @@ impl Engine {
         let call = invocation.inputs.call.as_ref().map(|call| call.digest);
         let input = call.and_then(|digest| payloads.into_iter().find(|input| input.digest() == digest));
         let record = Arc::new(invocation);
-        let hot = Hot { version: 1, record: record.clone(), plan, input, traceparent };
+        let hot = Hot { version: 1, record: record.clone(), plan, input, traceparent, received: 0 };
         let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
         self.settle(guard, hot, update, &effects, queue);
         record

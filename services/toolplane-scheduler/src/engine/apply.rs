@@ -157,7 +157,8 @@ impl Hot {
     /// A record as it is stored, with nothing at hand beside it.
     pub(crate) fn read(stored: &Versioned) -> Result<Self, serde_json::Error> {
         let record: Invocation = serde_json::from_slice(&stored.bytes)?;
-        Ok(Self { version: stored.version, record: Arc::new(record), plan: None, input: None, traceparent: None })
+        let record = Arc::new(record);
+        Ok(Self { version: stored.version, record, plan: None, input: None, traceparent: None, received: 0 })
     }
 }
 

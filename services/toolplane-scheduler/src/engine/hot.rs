@@ -23,6 +23,9 @@ pub(crate) struct Hot {
     pub(crate) input: Option<JsonPayload>,
     /// The trace a worker continues.
     pub(crate) traceparent: Option<String>,
+    /// The number of the last lease whose offer is known to have arrived; 0 when none is. Not stored: whether a loss is
+    /// counted may be forgotten, and then counts for nobody.
+    pub(crate) received: u32,
 }
 
 /// A locked place for one record; empty when the record has to be read from the store.
@@ -48,6 +51,30 @@ impl HotTable {
         let slot = self.slots.get(id)?.clone();
         let guard = slot.lock().await;
         guard.as_ref().map(|hot| hot.record.clone())
+    }
+
+    /// Whether the record of `id` may be at hand.
+    pub(crate) fn holds(&self, id: &InvocationId) -> bool {
+        self.slots.contains_key(id)
+    }
+
+    /// Takes note that the offer of this lease arrived.
+    pub(crate) async fn received(&self, id: &InvocationId, lease_no: u32) {
+        let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
+        if let Some(hot) = slot.lock().await.as_mut() {
+            hot.received = lease_no;
+        }
+    }
+
+    /// Lets the record at hand say what is known of the receipt of its lease, before that lease is called lost.
+    pub(crate) async fn tell_receipt(&self, id: &InvocationId) {
+        let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
+        if let Some(hot) = slot.lock().await.as_mut() {
+            let unsaid = hot.record.lease.as_ref().is_some_and(|lease| !lease.confirmed && lease.lease_no == hot.received);
+            if unsaid && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease {
+                lease.confirmed = true;
+            }
+        }
     }
 
     /// Whether one more waiting call may be kept at hand.

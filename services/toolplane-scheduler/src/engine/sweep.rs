@@ -78,7 +78,7 @@ impl Engine {
             let page = self.0.store.scan(&index, range.clone(), PAGE).await?;
             let Some(last) = page.last().cloned() else { return Ok(()) };
             let mut fires = Vec::new();
-            for entry in page.iter().filter(|entry| self.is_mine(entry, now)) {
+            for entry in page.iter().filter(|entry| self.is_mine(entry, now) || self.knows_lease(entry, timer)) {
                 fires.push(self.fire(&index, entry, timer));
             }
             futures_util::stream::iter(fires).buffer_unordered(AT_ONCE).collect::<()>().await;
@@ -97,12 +97,20 @@ impl Engine {
         self.0.members.mine(&entry.member, overdue, patience)
     }
 
+    /// Whether this scheduler may know more about the end of a lease than others do.
+    fn knows_lease(&self, entry: &IndexEntry, timer: Timer) -> bool {
+        timer == Timer::Lease && InvocationId::parse(&entry.member).is_ok_and(|id| self.0.hot.holds(&id))
+    }
+
     async fn fire(&self, index: &str, entry: &IndexEntry, timer: Timer) {
         let Ok(id) = InvocationId::parse(&entry.member) else {
             self.set_aside(index, entry).await;
             return;
         };
         toolplane_faultpoint::point("scheduler.mid_sweep");
+        if timer == Timer::Lease {
+            self.0.hot.tell_receipt(&id).await;
+        }
         match self.command(&id, Vec::new(), |_| Command::Fire(timer)).await {
             Ok(_) => {}
             Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => {}

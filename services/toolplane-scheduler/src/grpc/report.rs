@@ -58,7 +58,8 @@ impl CallReports {
                 self.command(&lease, |_| Command::Release { lease: lease.clone(), reason: reason.clone() }).await;
             }
             Report::InputRequested(asked) => self.ask(lease, asked).await,
-            // The receipt is confirmed by the first heartbeat, progress or report; a lost offer simply lapses.
+            // Stored with whatever is stored next; a lost offer simply lapses.
+            Report::Received(_) => self.engine.received(&lease).await,
             _ => {}
         }
     }
