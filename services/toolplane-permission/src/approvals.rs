@@ -144,7 +144,9 @@ impl Book {
                 self.revision.send_replace(head + 1);
                 Ok(true)
             }
-            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => Ok(false),
+            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
+                Ok(false)
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -67,6 +67,9 @@ impl Question {
         let known = |fact: Option<bool>| fact.map_or(Certainty::Unknown, Certainty::from);
         let mut facts = Facts::of_tool(self.tool_id.clone(), &self.tool_name, &self.namespace);
         facts.other_names = vec![self.tool_name.replace('.', "__")];
+        // A call may name the tool without its namespace, so a rule may too.
+        let short = self.tool_name.strip_prefix(&self.namespace).and_then(|rest| rest.strip_prefix('.'));
+        facts.other_names.extend(short.filter(|name| !name.is_empty()).map(str::to_owned));
         facts.can_ask = self.can_ask;
         if let Some(profile) = &self.profile {
             facts.sensitive_sink = known(profile.sensitive_sink);

@@ -91,3 +91,12 @@ fn a_question_ends_with_its_call_at_the_latest() {
         assert_eq!(parked.request.approval_request_ref.as_ref(), Some(&parked.approval_id));
     }
 }
+
+#[test]
+fn a_rule_against_a_tool_may_leave_out_its_namespace() {
+    let rules = r#"[{"behavior":"deny","tool":"read"},{"behavior":"allow","tool":"*"}]"#;
+    assert_eq!(decider(rules).decide(&question(true), at(1)).behavior, Behavior::Deny);
+    // Allowing is never read into a shorter name: another namespace may have a tool of that name.
+    let rules = r#"[{"behavior":"allow","tool":"read"}]"#;
+    assert_eq!(decider(rules).decide(&question(true), at(1)).behavior, Behavior::Ask);
+}

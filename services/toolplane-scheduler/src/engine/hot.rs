@@ -70,7 +70,8 @@ impl HotTable {
     pub(crate) async fn tell_receipt(&self, id: &InvocationId) {
         let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
         if let Some(hot) = slot.lock().await.as_mut() {
-            let unsaid = hot.record.lease.as_ref().is_some_and(|lease| !lease.confirmed && lease.lease_no == hot.received);
+            let unsaid =
+                hot.record.lease.as_ref().is_some_and(|lease| !lease.confirmed && lease.lease_no == hot.received);
             if unsaid && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease {
                 lease.confirmed = true;
             }

@@ -140,7 +140,8 @@ impl InvocationApi {
     ) -> Result<v1::CancelBatchResponse, CallError> {
         check_request_id(&request.request_id)?;
         let batch = self.find_batch(&request.batch_id).await?;
-        for member in batch.members.iter().filter(|member| member.ended.is_none()) {
+        // The last first: the end of a call lets those run that wait for it.
+        for member in batch.members.iter().rev().filter(|member| member.ended.is_none()) {
             let command = |_: &Invocation| Command::Interrupt {
                 requested_by: short(&request.requested_by, 256),
                 message: short(&request.reason, 1024),

@@ -169,7 +169,9 @@ impl Registry {
         };
         match self.store().commit(commit).await {
             Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => Ok(()),
-            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => Err(lost()),
+            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
+                Err(lost())
+            }
             Err(error) => Err(of_store(error)),
         }
     }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use toolplane_proto::v1;
 
 use super::connection::Connection;
-use super::invoke::{PRODUCER, session};
+use super::invoke::{PRODUCER, session, waits_for_a_person};
 use super::output::{Output, Table, age};
 use super::{Ending, Failure, result};
 
@@ -197,6 +197,11 @@ impl<'a> Printer<'a> {
                 self.out.note(&format!("{} accepted ({}{again})", accepted.batch_id, accepted.durability))
             }
             Step::Broken(status) => self.out.note(&format!("connection lost ({}); following again", status.message())),
+            Step::Event(index, call, event) => {
+                let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
+                let waits = waits_for_a_person(event, call);
+                waits.iter().try_for_each(|line| self.out.note(&format!("[{index}] {name} {line}")))
+            }
             Step::Result(index, result) => {
                 self.results += 1;
                 self.failed += usize::from(result.is_error);

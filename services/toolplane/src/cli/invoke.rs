@@ -13,7 +13,7 @@ mod live;
 mod locks;
 pub(crate) mod session;
 
-pub(crate) use live::Live;
+pub(crate) use live::{Live, waits_for_a_person};
 
 /// What the command line calls itself in records.
 pub(crate) const PRODUCER: &str = "toolplane-cli";

@@ -15,6 +15,8 @@ use crate::cli::follow::{PATIENCE, PAUSE, is_break};
 pub(super) enum Step<'a> {
     /// The batch is on record.
     Accepted(&'a v1::BatchAcceptance),
+    /// Something happened to the call at this position.
+    Event(u32, &'a str, &'a v1::Event),
     /// A result was released, that of the call at this position.
     Result(u32, &'a v1::ToolResult),
     /// The connection broke; it is being made again.
@@ -35,6 +37,9 @@ impl Seen {
         on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         for item in items {
+            for event in &item.events {
+                on_step(Step::Event(item.index, &item.invocation_id, event))?;
+            }
             if let Some(last) = item.events.last() {
                 self.next_seq.insert(item.index, last.sequence + 1);
             }

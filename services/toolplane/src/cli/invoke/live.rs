@@ -71,18 +71,13 @@ impl Live {
             return;
         }
         state(&event.event_type).clone_into(&mut self.state);
-        if event.event_class() == v1::EventClass::ExtInvocationAwaitingApproval {
-            let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
-            self.say(&format!(
-                "waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`"
-            ));
-        } else if event.event_class() == v1::EventClass::ExtInvocationNeedsInput {
-            let prompt = data_field(event, "prompt").unwrap_or_default();
-            let call = self.call.borrow().clone();
-            self.say(&format!("asks: {}", printable(&prompt)));
-            self.say(&format!("answer it with `toolplane input {call} JSON` or `... --decline`"));
-        } else if self.plain {
+        let call = self.call.borrow().clone();
+        let waits = waits_for_a_person(event, &call);
+        if waits.is_empty() && self.plain {
             self.say(&self.state.clone());
+        }
+        for line in waits {
+            self.say(&line);
         }
         self.refresh();
     }
@@ -133,6 +128,22 @@ pub(crate) fn describe(progress: &ToolProgress) -> String {
         parts.push(printable(&progress.message));
     }
     parts.join(" · ")
+}
+
+/// What a person has to do before the call goes on, and how; nothing when the event says nothing of the kind.
+pub(crate) fn waits_for_a_person(event: &v1::Event, call: &str) -> Vec<String> {
+    match event.event_class() {
+        v1::EventClass::ExtInvocationAwaitingApproval => {
+            let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
+            vec![format!("waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`")]
+        }
+        v1::EventClass::ExtInvocationNeedsInput => {
+            let prompt = data_field(event, "prompt").unwrap_or_default();
+            let how = format!("answer it with `toolplane input {call} JSON` or `... --decline`");
+            vec![format!("asks: {}", printable(&prompt)), how]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// A text member of an event's data.
