@@ -22,6 +22,11 @@ pub(super) enum Ending {
 
 /// What is to be reported; nothing when the call is to be given back (or was taken away).
 pub(super) fn settle(ending: Ending, seat: &Seat) -> Option<Outcome> {
+    // A tool that this worker killed may be seen to end before the wish to stop it is: that is not the tool's own end.
+    let ending = match ending {
+        Ending::Ended(outcome) if seat.kill.is_thrown() => Ending::Stopped(Some(outcome)),
+        ending => ending,
+    };
     match ending {
         Ending::Ended(outcome) => Some(outcome),
         Ending::TimedOut(late) => Some(timed_out(late)),

@@ -69,6 +69,17 @@ fn a_lock_holder_killed_in_doubt_runs_again_or_nobody_knows_what_it_did() {
 }
 
 #[test]
+fn a_killed_tool_that_is_seen_to_end_by_itself_was_killed_all_the_same() {
+    let (again, once) = (seat(true, Some(Stop::InDoubt)), seat(false, Some(Stop::InDoubt)));
+    assert_eq!(settle(Ending::Ended(killed()), &once).unwrap().error.unwrap().error_code, "exec.signal", "not by us");
+    again.kill.throw();
+    once.kill.throw();
+    assert!(settle(Ending::Ended(killed()), &again).is_none());
+    assert_eq!(settle(Ending::Ended(killed()), &once).unwrap().error.unwrap().error_code, "exec.outcome_unknown");
+    assert!(settle(Ending::Ended(done()), &once).unwrap().is_success());
+}
+
+#[test]
 fn a_timeout_says_whether_the_tool_stopped() {
     let timeout = Some(AbortReason::Timeout);
     check(Ending::TimedOut(Some(killed())), true, None, Some((ResultStatus::TimedOut, "exec.timeout", timeout)));
