@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     let mut totals = Totals::default();
     let nextest = command::works("cargo", &["nextest", "--version"]);
     let mut tests = command::cargo(match nextest {
-        true => &["nextest", "run", "--workspace", "--no-fail-fast"],
+        true => &["nextest", "run", "--config-file", "tests/nextest.toml", "--workspace", "--no-fail-fast"],
         false => &["test", "--workspace", "--no-fail-fast"],
     });
     let ended_well = counted(tests.args(&args.filter), &mut totals)?;
