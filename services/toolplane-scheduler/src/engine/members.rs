@@ -102,7 +102,10 @@ impl Engine {
         for (number, stored) in (0..SCHEDULERS).zip(found) {
             let free = match &stored {
                 None => Some(Expect::Absent),
-                Some(stored) => is_free(stored, now).then_some(Expect::Version(stored.version)),
+                Some(stored) => {
+                    let free = is_free(stored, now) || self.was_here(stored);
+                    free.then_some(Expect::Version(stored.version))
+                }
             };
             if let Some(expect) = free
                 && self.take_number(number, expect, now).await?
@@ -116,6 +119,12 @@ impl Engine {
             reason: format!("more than {SCHEDULERS} schedulers share the store"),
         }
         .into())
+    }
+
+    /// Whether a number belongs to an earlier life of this scheduler: only one process at a time can listen at its address.
+    fn was_here(&self, stored: &Versioned) -> bool {
+        let Some(endpoint) = &self.0.options.endpoint else { return false };
+        serde_json::from_slice::<Member>(&stored.bytes).is_ok_and(|member| member.endpoint.as_ref() == Some(endpoint))
     }
 
     async fn take_number(&self, number: u64, expect: Expect, now: Timestamp) -> Result<bool, EngineError> {

@@ -194,3 +194,17 @@ async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
     let next = Bench::over(cluster.member()).await;
     assert_eq!(next.members("schedulers").await.len(), 5);
 }
+
+#[tokio::test]
+async fn a_scheduler_that_comes_back_takes_its_own_number_again() {
+    let cluster = Cluster::new();
+    let endpoint = || EngineOptions { endpoint: Some("http://127.0.0.1:7430".to_owned()), ..options() };
+    // More lives than there are numbers, none of which had the time to give its number back.
+    for _ in 0..70 {
+        let life = Engine::open(cluster.member(), objects(), endpoint()).await.unwrap();
+        let now = life.now().await.unwrap();
+        life.show_membership(now).await.unwrap();
+    }
+    let other = Bench::over(cluster.member()).await;
+    assert_eq!(other.members("schedulers").await.len(), 2);
+}
