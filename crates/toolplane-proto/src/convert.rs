@@ -4,12 +4,14 @@
 //! and names the first wrong one by its path. What only one side needs to know stays out: see [`invocation`].
 
 mod approval;
+mod assurance;
 mod batch;
 mod contract;
 mod decision;
 mod declaration;
 mod error;
 mod event;
+mod explanation;
 pub mod field;
 mod hook;
 mod interface;
@@ -22,6 +24,7 @@ mod progress;
 mod refs;
 pub mod registration;
 mod result;
+mod rule;
 mod running;
 mod scheduling;
 mod surface;

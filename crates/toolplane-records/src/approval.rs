@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::PermissionDecision;
-use crate::ids::{ApprovalId, InvocationId, TenantId, ToolId};
+use crate::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
 use crate::payload::{Digest, JsonPayload};
 use crate::time::Timestamp;
-use crate::vocabulary::ApprovalState;
+use crate::vocabulary::{ApprovalState, PermissionOption, RiskLevel};
 
 /// One question about one exact call. It has one final answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,4 +53,54 @@ pub struct Approval {
     /// When it was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
+    /// Digest of what the executor will get if the answer is yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_input_digest: Option<Digest>,
+    /// What may be answered, in the order to offer it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<ApprovalOption>,
+    /// Who should look at it: `approvals`, or `review` when the agent itself was not sure.
+    #[serde(default = "default_queue")]
+    pub queue: String,
+    /// The session of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_ref: Option<String>,
+    /// The surface of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface_id: Option<SurfaceId>,
+    /// The authenticated caller; empty without authentication.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caller_ref: String,
+    /// Risk of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<RiskLevel>,
+    /// The option that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_option: Option<PermissionOption>,
+    /// Input the answerer put in place of the one that was shown.
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<JsonPayload>,
+}
+
+/// The queue of ordinary questions.
+pub const APPROVALS: &str = "approvals";
+/// The queue of questions the agent itself was not sure about.
+pub const REVIEW: &str = "review";
+
+fn default_queue() -> String {
+    APPROVALS.to_owned()
+}
+
+/// One answer that may be given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalOption {
+    /// Identifier, unique within its approval.
+    pub option_id: String,
+    /// For people.
+    pub name: String,
+    /// Kind of answer.
+    pub kind: PermissionOption,
+    /// The suggested update an `always` accepts.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suggestion_id: String,
 }

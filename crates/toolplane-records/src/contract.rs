@@ -32,7 +32,7 @@ pub struct InputContract {
     /// How arguments are given; `json` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument_mode: Option<ArgumentMode>,
-    /// Whether hooks or prompts may replace input; open vocabulary.
+    /// Whether hooks or prompts may replace input: `forbid`, `hooks_only`, `prompts_only`; any other word allows both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutation_policy: Option<String>,
 }

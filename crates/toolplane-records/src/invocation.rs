@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput};
 pub use crate::invocation::view::InputBodies;
 
+use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
 use crate::payload::{Digest, PayloadRef};
@@ -98,6 +99,12 @@ pub struct DispatchFacts {
     /// Whether context modifiers are honoured, when the scheduler policy says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_modifier_policy: Option<ContextModifierPolicy>,
+    /// Digest of the rule set that let it run; empty when no decision is in force.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_digest: String,
+    /// Until when that decision lets it start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permit_until: Option<Timestamp>,
 }
 
 /// One tool call, from acceptance to its terminal result.
@@ -248,6 +255,15 @@ pub struct Invocation {
     /// Reports that came too late and were kept as evidence (ours).
     #[serde(default, skip_serializing_if = "is_zero_u32")]
     pub late_reports: u32,
+    /// The authenticated caller; absent without authentication (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_ref: Option<String>,
+    /// What the agent said of its own certainty (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<CallAssurance>,
+    /// Permission mode it was called in (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

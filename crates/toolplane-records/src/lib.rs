@@ -7,12 +7,14 @@
 //! This crate knows no transport, no store, no clock and no async runtime.
 
 pub mod approval;
+pub mod assurance;
 pub mod batch;
 pub mod contract;
 pub mod decision;
 pub mod declaration;
 pub mod error;
 pub mod event;
+pub mod explanation;
 pub mod hook;
 pub mod ids;
 pub mod interface;
@@ -27,6 +29,7 @@ pub mod profile;
 pub mod progress;
 pub mod refs;
 pub mod result;
+pub mod rule;
 pub mod scheduling;
 pub mod surface;
 pub mod time;

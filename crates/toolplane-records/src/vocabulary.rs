@@ -74,7 +74,8 @@ pub use calls::{
     ProgressStatus, QueueState, SiblingFailurePolicy, YieldPolicy,
 };
 pub use decisions::{
-    AccessKind, ApprovalState, Behavior, HookEvent, MutationSource, ReasonType, RiskLevel, RuleSource, WriteEffect,
+    AccessKind, ApprovalState, Behavior, ClassifierAuthority, HookEvent, MutationSource, PermissionOption, ReasonType,
+    RiskLevel, RuleFit, RuleSource, WriteEffect,
 };
 pub use events::EventClass;
 pub use results::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};

@@ -27,6 +27,15 @@ impl From<&records::Approval> for v1::Approval {
             created_at: field::instant(record.created_at),
             expires_at: field::instant(record.expires_at),
             resolved_at: record.resolved_at.and_then(field::instant),
+            call_input_digest: field::text(&record.call_input_digest),
+            options: field::outs(&record.options),
+            queue: record.queue.clone(),
+            session_ref: record.session_ref.clone().unwrap_or_default(),
+            surface_id: field::text(&record.surface_id),
+            caller_ref: record.caller_ref.clone(),
+            risk_level: word::optional_number(record.risk_level),
+            chosen_option: word::optional_number(record.chosen_option),
+            updated_input: field::out(&record.updated_input),
         }
     }
 }
@@ -54,6 +63,39 @@ impl TryFrom<v1::Approval> for records::Approval {
             created_at: field::time("created_at", message.created_at)?,
             expires_at: field::time("expires_at", message.expires_at)?,
             resolved_at: field::optional_time("resolved_at", message.resolved_at)?,
+            call_input_digest: field::optional_id("call_input_digest", &message.call_input_digest)?,
+            options: field::list("options", message.options)?,
+            queue: if message.queue.is_empty() { records::APPROVALS.to_owned() } else { message.queue },
+            session_ref: Some(message.session_ref).filter(|session| !session.is_empty()),
+            surface_id: field::optional_id("surface_id", &message.surface_id)?,
+            caller_ref: message.caller_ref,
+            risk_level: word::optional_closed("risk_level", message.risk_level)?,
+            chosen_option: word::optional_closed("chosen_option", message.chosen_option)?,
+            updated_input: field::optional("updated_input", message.updated_input)?,
+        })
+    }
+}
+
+impl From<&records::ApprovalOption> for v1::ApprovalOption {
+    fn from(record: &records::ApprovalOption) -> Self {
+        Self {
+            option_id: record.option_id.clone(),
+            name: record.name.clone(),
+            kind: record.kind.number(),
+            suggestion_id: record.suggestion_id.clone(),
+        }
+    }
+}
+
+impl TryFrom<v1::ApprovalOption> for records::ApprovalOption {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::ApprovalOption) -> Result<Self, ConvertError> {
+        Ok(Self {
+            option_id: message.option_id,
+            name: message.name,
+            kind: word::closed("kind", message.kind)?,
+            suggestion_id: message.suggestion_id,
         })
     }
 }

@@ -79,6 +79,8 @@ impl From<&records::DispatchFacts> for v1::DispatchFacts {
             retry_on_timeout: record.retry_on_timeout,
             quarantine_key: field::text(&record.quarantine_key),
             context_modifier_policy: word::optional_number(record.context_modifier_policy),
+            policy_digest: record.policy_digest.clone(),
+            permit_until: record.permit_until.and_then(field::instant),
         }
     }
 }
@@ -98,6 +100,8 @@ impl TryFrom<v1::DispatchFacts> for records::DispatchFacts {
             retry_on_timeout: message.retry_on_timeout,
             quarantine_key: field::optional_id("quarantine_key", &message.quarantine_key)?,
             context_modifier_policy: word::optional_closed("context_modifier_policy", message.context_modifier_policy)?,
+            policy_digest: message.policy_digest,
+            permit_until: field::optional_time("permit_until", message.permit_until)?,
         })
     }
 }
@@ -165,6 +169,9 @@ impl From<&records::Invocation> for v1::Invocation {
             lost_workers: field::texts(&record.lost_workers),
             late_reports: record.late_reports,
             last_fence: record.last_fence,
+            caller_ref: record.caller_ref.clone(),
+            assurance: field::out(&record.assurance),
+            permission_mode: record.permission_mode.clone(),
         }
     }
 }
@@ -230,6 +237,9 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             clock_paused_ms: message.clock_paused_ms,
             lost_workers: field::ids("lost_workers", &message.lost_workers)?,
             late_reports: message.late_reports,
+            caller_ref: message.caller_ref,
+            assurance: field::optional("assurance", message.assurance)?,
+            permission_mode: message.permission_mode,
         })
     }
 }

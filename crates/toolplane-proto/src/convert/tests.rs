@@ -60,6 +60,10 @@ round_trips! {
     batch: records::batch::Batch => v1::Batch, "batch";
     scheduler_policy: records::scheduling::SchedulerPolicy => v1::SchedulerPolicy, "scheduler-policy";
     decision: records::decision::PermissionDecision => v1::PermissionDecision, "permission-decision";
+    permission_rule: records::rule::PermissionRule => v1::PermissionRule, "permission-rule";
+    hook_verdict: records::explanation::HookVerdict => v1::HookVerdict, "hook-verdict";
+    classifier_check: records::explanation::ClassifierCheck => v1::ClassifierCheck, "classifier-check";
+    explanation: records::explanation::DecisionExplanation => v1::DecisionExplanation, "decision-explanation";
     approval: records::approval::Approval => v1::Approval, "approval";
     result: records::result::ToolResult => v1::ToolResult, "result";
     persistence: records::persistence::ResultPersistence => v1::ResultPersistence, "result-persistence";

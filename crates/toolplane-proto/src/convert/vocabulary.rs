@@ -105,6 +105,9 @@ words! {
     PersistenceStrategy { Inline, PreviewAndPersist, RefOnly, Redact, DropWithReason, NeverPersist }
     RedactionState { None, Redacted, Unavailable }
     ApprovalState { Pending, Approved, Rejected, Expired, Withdrawn }
+    PermissionOption { AllowOnce, AllowAlways, RejectOnce, RejectAlways }
+    ClassifierAuthority { Approve, Deny, Recommend }
+    RuleFit { Yes, Maybe }
     Band { Interactive, Normal, Background }
     LockMode { Shared, Exclusive }
     Hold { Batch, Locks }

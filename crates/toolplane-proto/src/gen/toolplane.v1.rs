@@ -1456,6 +1456,105 @@ impl ApprovalState {
         }
     }
 }
+/// What a person may answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PermissionOption {
+    Unspecified = 0,
+    AllowOnce = 1,
+    AllowAlways = 2,
+    RejectOnce = 3,
+    RejectAlways = 4,
+}
+impl PermissionOption {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PERMISSION_OPTION_UNSPECIFIED",
+            Self::AllowOnce => "PERMISSION_OPTION_ALLOW_ONCE",
+            Self::AllowAlways => "PERMISSION_OPTION_ALLOW_ALWAYS",
+            Self::RejectOnce => "PERMISSION_OPTION_REJECT_ONCE",
+            Self::RejectAlways => "PERMISSION_OPTION_REJECT_ALWAYS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PERMISSION_OPTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "PERMISSION_OPTION_ALLOW_ONCE" => Some(Self::AllowOnce),
+            "PERMISSION_OPTION_ALLOW_ALWAYS" => Some(Self::AllowAlways),
+            "PERMISSION_OPTION_REJECT_ONCE" => Some(Self::RejectOnce),
+            "PERMISSION_OPTION_REJECT_ALWAYS" => Some(Self::RejectAlways),
+            _ => None,
+        }
+    }
+}
+/// What the operator lets a classifier decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ClassifierAuthority {
+    Unspecified = 0,
+    Approve = 1,
+    Deny = 2,
+    Recommend = 3,
+}
+impl ClassifierAuthority {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CLASSIFIER_AUTHORITY_UNSPECIFIED",
+            Self::Approve => "CLASSIFIER_AUTHORITY_APPROVE",
+            Self::Deny => "CLASSIFIER_AUTHORITY_DENY",
+            Self::Recommend => "CLASSIFIER_AUTHORITY_RECOMMEND",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CLASSIFIER_AUTHORITY_UNSPECIFIED" => Some(Self::Unspecified),
+            "CLASSIFIER_AUTHORITY_APPROVE" => Some(Self::Approve),
+            "CLASSIFIER_AUTHORITY_DENY" => Some(Self::Deny),
+            "CLASSIFIER_AUTHORITY_RECOMMEND" => Some(Self::Recommend),
+            _ => None,
+        }
+    }
+}
+/// How well a rule fits a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleFit {
+    Unspecified = 0,
+    Yes = 1,
+    Maybe = 2,
+}
+impl RuleFit {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_FIT_UNSPECIFIED",
+            Self::Yes => "RULE_FIT_YES",
+            Self::Maybe => "RULE_FIT_MAYBE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_FIT_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_FIT_YES" => Some(Self::Yes),
+            "RULE_FIT_MAYBE" => Some(Self::Maybe),
+            _ => None,
+        }
+    }
+}
 /// Event classes of the standard, and ours under ext. where it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -2050,6 +2149,68 @@ pub struct Approval {
     /// When it was answered.
     #[prost(message, optional, tag = "18")]
     pub resolved_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// `sha256:<hex>` of what the executor will get if the answer is yes.
+    #[prost(string, tag = "19")]
+    pub call_input_digest: ::prost::alloc::string::String,
+    /// What may be answered, in the order to offer it.
+    #[prost(message, repeated, tag = "20")]
+    pub options: ::prost::alloc::vec::Vec<ApprovalOption>,
+    /// Who should look at it: `approvals`, or `review` when the agent itself was not sure.
+    #[prost(string, tag = "21")]
+    pub queue: ::prost::alloc::string::String,
+    /// The session of the call.
+    #[prost(string, tag = "22")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// The surface of the call.
+    #[prost(string, tag = "23")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// The authenticated caller; empty without authentication.
+    #[prost(string, tag = "24")]
+    pub caller_ref: ::prost::alloc::string::String,
+    /// Risk of the tool.
+    #[prost(enumeration = "RiskLevel", tag = "25")]
+    pub risk_level: i32,
+    /// The option that was chosen.
+    #[prost(enumeration = "PermissionOption", tag = "26")]
+    pub chosen_option: i32,
+    /// Input the answerer put in place of the one that was shown.
+    #[prost(message, optional, tag = "27")]
+    pub updated_input: ::core::option::Option<JsonPayload>,
+}
+/// One answer that may be given.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalOption {
+    /// Identifier, unique within its approval.
+    #[prost(string, tag = "1")]
+    pub option_id: ::prost::alloc::string::String,
+    /// For people.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Kind of answer.
+    #[prost(enumeration = "PermissionOption", tag = "3")]
+    pub kind: i32,
+    /// The suggested update an `always` accepts.
+    #[prost(string, tag = "4")]
+    pub suggestion_id: ::prost::alloc::string::String,
+}
+/// What an agent says of its own certainty about a call. It can only make a decision stricter.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallAssurance {
+    /// How sure the agent is, from 0 to 1.
+    #[prost(double, optional, tag = "1")]
+    pub confidence: ::core::option::Option<f64>,
+    /// Outcome of the agent's own check, e.g. `uncertain`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub verdict: ::prost::alloc::string::String,
+    /// Evidence the call rests on.
+    #[prost(string, repeated, tag = "3")]
+    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Evidence that should be there and is not.
+    #[prost(string, repeated, tag = "4")]
+    pub missing_evidence: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Labels of untrusted material the arguments were made from, e.g. `web`.
+    #[prost(string, repeated, tag = "5")]
+    pub taints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Concurrency, ordering, interruption and sibling policy of a set of invocations.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2746,6 +2907,676 @@ pub struct HookStop {
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
 }
+/// The terminal result of one invocation.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolResult {
+    /// Version of the standard, `0.2.0`.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier of the result; one per invocation, for ever.
+    #[prost(string, tag = "2")]
+    pub result_id: ::prost::alloc::string::String,
+    /// The call this is the result of.
+    #[prost(string, tag = "3")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// How it ended, e.g. `succeeded`; open vocabulary.
+    #[prost(string, tag = "4")]
+    pub status: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "ResultStatus", tag = "5")]
+    pub status_code: i32,
+    /// Whether it is a failure of any kind.
+    #[prost(bool, tag = "6")]
+    pub is_error: bool,
+    /// Content blocks in order.
+    #[prost(message, repeated, tag = "7")]
+    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// Structured content, when the tool has any.
+    #[prost(message, optional, tag = "8")]
+    pub structured_content: ::core::option::Option<JsonPayload>,
+    /// What the model is given.
+    #[prost(message, repeated, tag = "9")]
+    pub model_facing_content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// One line for people.
+    #[prost(string, tag = "10")]
+    pub ui_facing_summary: ::prost::alloc::string::String,
+    /// Resources the result refers to.
+    #[prost(message, repeated, tag = "11")]
+    pub resource_refs: ::prost::alloc::vec::Vec<ResourceRef>,
+    /// Deliverables.
+    #[prost(message, repeated, tag = "12")]
+    pub artifact_refs: ::prost::alloc::vec::Vec<ArtifactRef>,
+    /// Evidence, by id.
+    #[prost(string, repeated, tag = "13")]
+    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Policies that applied, by id.
+    #[prost(string, repeated, tag = "14")]
+    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where to find the trace.
+    #[prost(message, repeated, tag = "15")]
+    pub telemetry_refs: ::prost::alloc::vec::Vec<TelemetryRef>,
+    /// Persistence decisions, by id.
+    #[prost(string, repeated, tag = "16")]
+    pub persistence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// One line for logs.
+    #[prost(string, tag = "17")]
+    pub summary: ::prost::alloc::string::String,
+    /// Whether content was redacted; unspecified when nobody looked.
+    #[prost(enumeration = "RedactionState", tag = "18")]
+    pub redaction_state: i32,
+    /// The failure, when is_error (kept beside content when the call partly succeeded).
+    #[prost(message, optional, tag = "19")]
+    pub error: ::core::option::Option<ToolError>,
+    /// When the result was made.
+    #[prost(message, optional, tag = "20")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Changes the tool asks to make to the context of the conversation, in order; objects.
+    #[prost(message, repeated, tag = "21")]
+    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+}
+/// One block of result content.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ContentBlock {
+    #[prost(oneof = "content_block::Block", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    pub block: ::core::option::Option<content_block::Block>,
+}
+/// Nested message and enum types in `ContentBlock`.
+pub mod content_block {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Block {
+        /// Text.
+        #[prost(message, tag = "1")]
+        Text(super::TextBlock),
+        /// A log, apart from the answer.
+        #[prost(message, tag = "2")]
+        Log(super::LogBlock),
+        /// A diff.
+        #[prost(message, tag = "3")]
+        Diff(super::DiffBlock),
+        /// A file, image, audio or video kept elsewhere.
+        #[prost(message, tag = "4")]
+        File(super::PayloadRef),
+        /// A fetchable resource.
+        #[prost(message, tag = "5")]
+        ResourceLink(super::ResourceRef),
+        /// A durable deliverable.
+        #[prost(message, tag = "6")]
+        ArtifactRef(super::ArtifactRef),
+        /// The whole output, kept in the object store.
+        #[prost(message, tag = "7")]
+        PersistedOutputRef(super::PayloadRef),
+        /// The tool completed and had nothing to say.
+        #[prost(message, tag = "8")]
+        Empty(super::EmptyBlock),
+    }
+}
+/// Text.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct TextBlock {
+    /// The text.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A log, apart from the answer (e.g. standard error).
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct LogBlock {
+    /// The text.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// Which stream it came from.
+    #[prost(string, tag = "2")]
+    pub stream: ::prost::alloc::string::String,
+}
+/// A diff.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DiffBlock {
+    /// The text, in unified format.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+}
+/// The tool completed and had nothing to say: never confused with a missing output.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EmptyBlock {}
+/// A condition on one argument of a call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ArgumentCondition {
+    /// JSON pointer into the input, e.g. `/limit`.
+    #[prost(string, tag = "1")]
+    pub pointer: ::prost::alloc::string::String,
+    /// `eq`, `ne`, `in`, `not_in`, `lt`, `le`, `gt`, `ge`, `glob`, `prefix`, `exists` or `absent`.
+    #[prost(string, tag = "2")]
+    pub op: ::prost::alloc::string::String,
+    /// What to compare with; a list for `in` and `not_in`; nothing for `exists` and `absent`.
+    #[prost(message, optional, tag = "3")]
+    pub value: ::core::option::Option<JsonPayload>,
+}
+/// Which calls a rule is about, whatever the tool. An empty field is about all of them.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RuleScope {
+    /// Owner of the call.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Namespace of the tool, or one above it.
+    #[prost(string, tag = "2")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Who calls.
+    #[prost(string, tag = "3")]
+    pub actor: ::prost::alloc::string::String,
+    /// A role the caller has.
+    #[prost(string, tag = "4")]
+    pub role: ::prost::alloc::string::String,
+    /// Session of the call.
+    #[prost(string, tag = "5")]
+    pub session: ::prost::alloc::string::String,
+    /// Surface of the call.
+    #[prost(string, tag = "6")]
+    pub surface: ::prost::alloc::string::String,
+}
+/// What became of one rule in one decision.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RuleExplanation {
+    /// The rule.
+    #[prost(string, tag = "1")]
+    pub rule_id: ::prost::alloc::string::String,
+    /// Where it comes from.
+    #[prost(string, tag = "2")]
+    pub source: ::prost::alloc::string::String,
+    /// What it says.
+    #[prost(enumeration = "Behavior", tag = "3")]
+    pub behavior: i32,
+    /// What it matches, as it was written.
+    #[prost(string, tag = "4")]
+    pub matcher: ::prost::alloc::string::String,
+    /// How well it fits.
+    #[prost(enumeration = "RuleFit", tag = "5")]
+    pub fit: i32,
+    /// It is the one that decided.
+    #[prost(bool, tag = "6")]
+    pub decided: bool,
+    /// It is only watched: it never decides.
+    #[prost(bool, tag = "7")]
+    pub shadow: bool,
+    /// Why it fits, or may fit.
+    #[prost(string, tag = "8")]
+    pub why: ::prost::alloc::string::String,
+}
+/// What became of one part of a call: a simple command, a path, a URL.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PartExplanation {
+    /// The part.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// What would be decided about it alone.
+    #[prost(enumeration = "Behavior", tag = "2")]
+    pub behavior: i32,
+    /// The rule that decides about it, when one does.
+    #[prost(string, tag = "3")]
+    pub rule_ref: ::prost::alloc::string::String,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub why: ::prost::alloc::string::String,
+}
+/// How a decision came about, for people.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DecisionExplanation {
+    /// The rules that fit or may fit, in the order they are looked at.
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<RuleExplanation>,
+    /// The parts of the call.
+    #[prost(message, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<PartExplanation>,
+    /// What else counted: the mode, the safety floor, hooks, classifiers, organisation policies.
+    #[prost(string, repeated, tag = "3")]
+    pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Digest of the rule set.
+    #[prost(string, tag = "4")]
+    pub policy_digest: ::prost::alloc::string::String,
+}
+/// A permission hint of a hook about one call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HookVerdict {
+    /// The hook.
+    #[prost(string, tag = "1")]
+    pub hook_id: ::prost::alloc::string::String,
+    /// What it would do.
+    #[prost(enumeration = "Behavior", tag = "2")]
+    pub behavior: i32,
+    /// Why.
+    #[prost(string, tag = "3")]
+    pub message: ::prost::alloc::string::String,
+    /// The operator lets this hook allow what no rule decides.
+    #[prost(bool, tag = "4")]
+    pub authoritative: bool,
+}
+/// What a safety classifier says of one call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClassifierCheck {
+    /// The classifier.
+    #[prost(string, tag = "1")]
+    pub classifier_ref: ::prost::alloc::string::String,
+    /// It has not answered yet.
+    #[prost(bool, tag = "2")]
+    pub pending: bool,
+    /// How sure it is, from 0 to 1.
+    #[prost(double, optional, tag = "3")]
+    pub confidence: ::core::option::Option<f64>,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// What it would do; unspecified while pending.
+    #[prost(enumeration = "Behavior", tag = "5")]
+    pub behavior: i32,
+    /// What the operator lets it decide.
+    #[prost(enumeration = "ClassifierAuthority", tag = "6")]
+    pub authority: i32,
+}
+/// One point of one call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RunHookRequest {
+    /// The hook, as it is configured.
+    #[prost(string, tag = "1")]
+    pub hook_id: ::prost::alloc::string::String,
+    /// The point, e.g. `pre_tool_use`; open vocabulary.
+    #[prost(string, tag = "2")]
+    pub hook_event: ::prost::alloc::string::String,
+    /// The same as an enum.
+    #[prost(enumeration = "HookEvent", tag = "3")]
+    pub hook_event_code: i32,
+    /// Owner of the call.
+    #[prost(string, tag = "4")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The call.
+    #[prost(string, tag = "5")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// The provider's id of the call.
+    #[prost(string, tag = "6")]
+    pub native_call_id: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "7")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// Its full name.
+    #[prost(string, tag = "8")]
+    pub tool_name: ::prost::alloc::string::String,
+    /// The session of the call.
+    #[prost(string, tag = "9")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// The surface of the call.
+    #[prost(string, tag = "10")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Who calls.
+    #[prost(string, tag = "11")]
+    pub actor_ref: ::prost::alloc::string::String,
+    /// Permission mode in force.
+    #[prost(string, tag = "12")]
+    pub permission_mode: ::prost::alloc::string::String,
+    /// The input as hooks may see it: sensitive fields are `\[redacted\]`.
+    #[prost(message, optional, tag = "13")]
+    pub observable_input: ::core::option::Option<JsonPayload>,
+    /// The decision, at permission_request and permission_decision.
+    #[prost(message, optional, tag = "14")]
+    pub decision: ::core::option::Option<PermissionDecision>,
+    /// What the tool gave, at post_tool_use and result_persistence.
+    #[prost(message, repeated, tag = "15")]
+    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
+    /// Its structured content.
+    #[prost(message, optional, tag = "16")]
+    pub structured_content: ::core::option::Option<JsonPayload>,
+    /// The failure, at post_tool_use_failure.
+    #[prost(message, optional, tag = "17")]
+    pub error: ::core::option::Option<ToolError>,
+    /// How long the tool ran, in milliseconds.
+    #[prost(uint64, tag = "18")]
+    pub duration_ms: u64,
+    /// Until when an answer counts.
+    #[prost(message, optional, tag = "19")]
+    pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// What the hook wants.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RunHookResponse {
+    /// Nothing when absent.
+    #[prost(message, optional, tag = "1")]
+    pub output: ::core::option::Option<HookOutput>,
+}
+/// The effects a hook may ask for.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HookOutput {
+    /// For people and logs.
+    #[prost(string, tag = "1")]
+    pub message: ::prost::alloc::string::String,
+    /// Progress to be shown, in order.
+    #[prost(string, repeated, tag = "2")]
+    pub progress: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Replaces the whole input; what is left as `\[redacted\]` stays as it is.
+    #[prost(message, optional, tag = "3")]
+    pub updated_input: ::core::option::Option<JsonPayload>,
+    /// A permission hint; it never loosens a rule.
+    #[prost(message, optional, tag = "4")]
+    pub permission_result: ::core::option::Option<HookPermission>,
+    /// Context for the model; objects or strings.
+    #[prost(message, repeated, tag = "5")]
+    pub additional_context: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Ends the call.
+    #[prost(message, optional, tag = "6")]
+    pub stop: ::core::option::Option<HookStop>,
+    /// Replaces the output; after the call only.
+    #[prost(message, optional, tag = "7")]
+    pub updated_output: ::core::option::Option<JsonPayload>,
+    /// The hook is a safety classifier, and says this.
+    #[prost(message, optional, tag = "8")]
+    pub classifier: ::core::option::Option<ClassifierCheck>,
+    /// At result_persistence: how the bytes of the output may be kept at most. It never loosens how they are kept without it.
+    #[prost(enumeration = "PersistenceStrategy", tag = "9")]
+    pub persistence: i32,
+    /// What the model must be told of the output; after the call only.
+    #[prost(string, tag = "10")]
+    pub block: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod hook_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// A hook written as a service. Toolplane calls it; anybody may serve it.
+    #[derive(Debug, Clone)]
+    pub struct HookServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl HookServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> HookServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> HookServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            HookServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Runs one hook at one point of one call. A status other than OK, or no answer in time, counts as a failed hook, and a failed
+        /// hook stops the call or withholds its output.
+        pub async fn run_hook(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RunHookRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RunHookResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.HookService/RunHook",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.HookService", "RunHook"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod hook_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with HookServiceServer.
+    #[async_trait]
+    pub trait HookService: std::marker::Send + std::marker::Sync + 'static {
+        /// Runs one hook at one point of one call. A status other than OK, or no answer in time, counts as a failed hook, and a failed
+        /// hook stops the call or withholds its output.
+        async fn run_hook(
+            &self,
+            request: tonic::Request<super::RunHookRequest>,
+        ) -> std::result::Result<tonic::Response<super::RunHookResponse>, tonic::Status>;
+    }
+    /// A hook written as a service. Toolplane calls it; anybody may serve it.
+    #[derive(Debug)]
+    pub struct HookServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> HookServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for HookServiceServer<T>
+    where
+        T: HookService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/toolplane.v1.HookService/RunHook" => {
+                    #[allow(non_camel_case_types)]
+                    struct RunHookSvc<T: HookService>(pub Arc<T>);
+                    impl<
+                        T: HookService,
+                    > tonic::server::UnaryService<super::RunHookRequest>
+                    for RunHookSvc<T> {
+                        type Response = super::RunHookResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RunHookRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as HookService>::run_hook(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RunHookSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for HookServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "toolplane.v1.HookService";
+    impl<T> tonic::server::NamedService for HookServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// A safety fact: known, or found by a named rule for each input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SafetyFact {
@@ -3068,6 +3899,15 @@ pub struct Invocation {
     /// Fence of its last lease; 0 before the first.
     #[prost(uint64, tag = "60")]
     pub last_fence: u64,
+    /// The authenticated caller; absent without authentication.
+    #[prost(string, optional, tag = "61")]
+    pub caller_ref: ::core::option::Option<::prost::alloc::string::String>,
+    /// What the agent said of its own certainty.
+    #[prost(message, optional, tag = "62")]
+    pub assurance: ::core::option::Option<CallAssurance>,
+    /// Permission mode it was called in.
+    #[prost(string, optional, tag = "63")]
+    pub permission_mode: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3178,6 +4018,12 @@ pub struct DispatchFacts {
     /// Whether context modifiers are honoured; as the scheduler policy says when unspecified.
     #[prost(enumeration = "ContextModifierPolicy", tag = "10")]
     pub context_modifier_policy: i32,
+    /// Digest of the rule set that let it run; empty when no decision is in force.
+    #[prost(string, tag = "11")]
+    pub policy_digest: ::prost::alloc::string::String,
+    /// Until when that decision lets it start.
+    #[prost(message, optional, tag = "12")]
+    pub permit_until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// The current lease of an invocation, as readers may see it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3310,139 +4156,6 @@ pub struct PersistenceThreshold {
     #[prost(uint64, optional, tag = "2")]
     pub max_inline_bytes: ::core::option::Option<u64>,
 }
-/// The terminal result of one invocation.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ToolResult {
-    /// Version of the standard, `0.2.0`.
-    #[prost(string, tag = "1")]
-    pub schema_version: ::prost::alloc::string::String,
-    /// Identifier of the result; one per invocation, for ever.
-    #[prost(string, tag = "2")]
-    pub result_id: ::prost::alloc::string::String,
-    /// The call this is the result of.
-    #[prost(string, tag = "3")]
-    pub invocation_id: ::prost::alloc::string::String,
-    /// How it ended, e.g. `succeeded`; open vocabulary.
-    #[prost(string, tag = "4")]
-    pub status: ::prost::alloc::string::String,
-    /// The same as an enum.
-    #[prost(enumeration = "ResultStatus", tag = "5")]
-    pub status_code: i32,
-    /// Whether it is a failure of any kind.
-    #[prost(bool, tag = "6")]
-    pub is_error: bool,
-    /// Content blocks in order.
-    #[prost(message, repeated, tag = "7")]
-    pub content: ::prost::alloc::vec::Vec<ContentBlock>,
-    /// Structured content, when the tool has any.
-    #[prost(message, optional, tag = "8")]
-    pub structured_content: ::core::option::Option<JsonPayload>,
-    /// What the model is given.
-    #[prost(message, repeated, tag = "9")]
-    pub model_facing_content: ::prost::alloc::vec::Vec<ContentBlock>,
-    /// One line for people.
-    #[prost(string, tag = "10")]
-    pub ui_facing_summary: ::prost::alloc::string::String,
-    /// Resources the result refers to.
-    #[prost(message, repeated, tag = "11")]
-    pub resource_refs: ::prost::alloc::vec::Vec<ResourceRef>,
-    /// Deliverables.
-    #[prost(message, repeated, tag = "12")]
-    pub artifact_refs: ::prost::alloc::vec::Vec<ArtifactRef>,
-    /// Evidence, by id.
-    #[prost(string, repeated, tag = "13")]
-    pub evidence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Policies that applied, by id.
-    #[prost(string, repeated, tag = "14")]
-    pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Where to find the trace.
-    #[prost(message, repeated, tag = "15")]
-    pub telemetry_refs: ::prost::alloc::vec::Vec<TelemetryRef>,
-    /// Persistence decisions, by id.
-    #[prost(string, repeated, tag = "16")]
-    pub persistence_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// One line for logs.
-    #[prost(string, tag = "17")]
-    pub summary: ::prost::alloc::string::String,
-    /// Whether content was redacted; unspecified when nobody looked.
-    #[prost(enumeration = "RedactionState", tag = "18")]
-    pub redaction_state: i32,
-    /// The failure, when is_error (kept beside content when the call partly succeeded).
-    #[prost(message, optional, tag = "19")]
-    pub error: ::core::option::Option<ToolError>,
-    /// When the result was made.
-    #[prost(message, optional, tag = "20")]
-    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Changes the tool asks to make to the context of the conversation, in order; objects.
-    #[prost(message, repeated, tag = "21")]
-    pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
-}
-/// One block of result content.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ContentBlock {
-    #[prost(oneof = "content_block::Block", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
-    pub block: ::core::option::Option<content_block::Block>,
-}
-/// Nested message and enum types in `ContentBlock`.
-pub mod content_block {
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Block {
-        /// Text.
-        #[prost(message, tag = "1")]
-        Text(super::TextBlock),
-        /// A log, apart from the answer.
-        #[prost(message, tag = "2")]
-        Log(super::LogBlock),
-        /// A diff.
-        #[prost(message, tag = "3")]
-        Diff(super::DiffBlock),
-        /// A file, image, audio or video kept elsewhere.
-        #[prost(message, tag = "4")]
-        File(super::PayloadRef),
-        /// A fetchable resource.
-        #[prost(message, tag = "5")]
-        ResourceLink(super::ResourceRef),
-        /// A durable deliverable.
-        #[prost(message, tag = "6")]
-        ArtifactRef(super::ArtifactRef),
-        /// The whole output, kept in the object store.
-        #[prost(message, tag = "7")]
-        PersistedOutputRef(super::PayloadRef),
-        /// The tool completed and had nothing to say.
-        #[prost(message, tag = "8")]
-        Empty(super::EmptyBlock),
-    }
-}
-/// Text.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct TextBlock {
-    /// The text.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-}
-/// A log, apart from the answer (e.g. standard error).
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct LogBlock {
-    /// The text.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-    /// Which stream it came from.
-    #[prost(string, tag = "2")]
-    pub stream: ::prost::alloc::string::String,
-}
-/// A diff.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-#[prost(skip_debug)]
-pub struct DiffBlock {
-    /// The text, in unified format.
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-}
-/// The tool completed and had nothing to say: never confused with a missing output.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct EmptyBlock {}
 /// One ordered progress update of an invocation.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolProgress {
@@ -3798,6 +4511,9 @@ pub struct ExecutionOutcome {
     /// Changes the tool asks to make to the context of the conversation, in order; objects.
     #[prost(message, repeated, tag = "18")]
     pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// What hooks did after the execution, in order.
+    #[prost(message, repeated, tag = "19")]
+    pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
 }
 /// One output and the decision how it was kept.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3970,6 +4686,24 @@ pub struct Dispatch {
     /// What the tool returns as context modifiers may be kept.
     #[prost(bool, tag = "26")]
     pub supports_context_modifiers: bool,
+    /// The session it belongs to.
+    #[prost(string, tag = "27")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// Permission mode it was called in.
+    #[prost(string, tag = "28")]
+    pub permission_mode: ::prost::alloc::string::String,
+    /// The provider's id of the call.
+    #[prost(string, tag = "29")]
+    pub native_call_id: ::prost::alloc::string::String,
+    /// What hooks are shown of the input; the call input when absent.
+    #[prost(message, optional, tag = "30")]
+    pub observable_input: ::core::option::Option<JsonPayload>,
+    /// Other names of the tool, for the matchers of hooks.
+    #[prost(string, repeated, tag = "31")]
+    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Kind of capability; open vocabulary.
+    #[prost(string, tag = "32")]
+    pub tool_kind: ::prost::alloc::string::String,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4151,6 +4885,9 @@ pub struct InvocationSpec {
     /// Where the locks apply; the session when empty, the whole tenant without one.
     #[prost(string, tag = "17")]
     pub lock_domain: ::prost::alloc::string::String,
+    /// What the agent says of its own certainty; it can only make the decision stricter.
+    #[prost(message, optional, tag = "18")]
+    pub assurance: ::core::option::Option<CallAssurance>,
 }
 /// How a call was accepted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4777,6 +5514,46 @@ pub struct ListBatchesResponse {
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
 }
+/// Asks what hooks did about one call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListHooksRequest {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+}
+/// What hooks did about one call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListHooksResponse {
+    /// The hook records.
+    #[prost(message, repeated, tag = "1")]
+    pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+}
+/// Asks what would be decided about a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainInvocationRequest {
+    /// The call.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<InvocationSpec>,
+}
+/// What would be decided about a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainInvocationResponse {
+    /// The decision; absent when the call would not come that far.
+    #[prost(message, optional, tag = "1")]
+    pub decision: ::core::option::Option<PermissionDecision>,
+    /// How it would come about.
+    #[prost(message, optional, tag = "2")]
+    pub explanation: ::core::option::Option<DecisionExplanation>,
+    /// The question people would be asked, when it is one.
+    #[prost(message, optional, tag = "3")]
+    pub approval: ::core::option::Option<Approval>,
+    /// Why the call would end before a decision.
+    #[prost(message, optional, tag = "4")]
+    pub error: ::core::option::Option<ToolError>,
+    /// What hooks did.
+    #[prost(message, repeated, tag = "5")]
+    pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+}
 /// Generated client implementations.
 pub mod invocation_service_client {
     #![allow(
@@ -5190,6 +5967,61 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Lists what hooks did about one call, oldest first.
+        pub async fn list_hooks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListHooksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListHooksResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ListHooks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.InvocationService", "ListHooks"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Says what would be decided about a call, and why. Nothing is accepted, stored or run.
+        pub async fn explain_invocation(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainInvocationRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainInvocationResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/ExplainInvocation",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "toolplane.v1.InvocationService",
+                        "ExplainInvocation",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Answers the question of a call that needs input.
         pub async fn provide_input(
             &mut self,
@@ -5526,6 +6358,22 @@ pub mod invocation_service_server {
             request: tonic::Request<super::ListDecisionsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListDecisionsResponse>,
+            tonic::Status,
+        >;
+        /// Lists what hooks did about one call, oldest first.
+        async fn list_hooks(
+            &self,
+            request: tonic::Request<super::ListHooksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListHooksResponse>,
+            tonic::Status,
+        >;
+        /// Says what would be decided about a call, and why. Nothing is accepted, stored or run.
+        async fn explain_invocation(
+            &self,
+            request: tonic::Request<super::ExplainInvocationRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainInvocationResponse>,
             tonic::Status,
         >;
         /// Answers the question of a call that needs input.
@@ -6234,6 +7082,100 @@ pub mod invocation_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/toolplane.v1.InvocationService/ListHooks" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListHooksSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ListHooksRequest>
+                    for ListHooksSvc<T> {
+                        type Response = super::ListHooksResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListHooksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::list_hooks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListHooksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.InvocationService/ExplainInvocation" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainInvocationSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::ExplainInvocationRequest>
+                    for ExplainInvocationSvc<T> {
+                        type Response = super::ExplainInvocationResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainInvocationRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::explain_invocation(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainInvocationSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/toolplane.v1.InvocationService/ProvideInput" => {
                     #[allow(non_camel_case_types)]
                     struct ProvideInputSvc<T: InvocationService>(pub Arc<T>);
@@ -6707,7 +7649,7 @@ pub struct PermissionProfile {
     pub sensitive_sink: ::core::option::Option<bool>,
 }
 /// Asks for a decision about one call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DecideRequest {
     /// The call.
     #[prost(string, tag = "1")]
@@ -6766,6 +7708,42 @@ pub struct DecideRequest {
     /// Until when an answer is of use; the server's own bound when absent.
     #[prost(message, optional, tag = "19")]
     pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Every other name that leads to the tool.
+    #[prost(string, repeated, tag = "20")]
+    pub aliases: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the tool's interface lets rules match on: `shell_pattern`, `path_pattern`, `url_pattern`; open vocabulary.
+    #[prost(string, tag = "21")]
+    pub permission_matcher: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of what the executor would get.
+    #[prost(string, tag = "22")]
+    pub call_input_digest: ::prost::alloc::string::String,
+    /// Roles of the caller.
+    #[prost(string, repeated, tag = "23")]
+    pub caller_roles: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The session it belongs to.
+    #[prost(string, tag = "24")]
+    pub session_ref: ::prost::alloc::string::String,
+    /// The authenticated caller; empty without authentication.
+    #[prost(string, tag = "25")]
+    pub caller_ref: ::prost::alloc::string::String,
+    /// What hooks said of this call, in order.
+    #[prost(message, repeated, tag = "26")]
+    pub hook_verdicts: ::prost::alloc::vec::Vec<HookVerdict>,
+    /// What a safety classifier said of this call.
+    #[prost(message, optional, tag = "27")]
+    pub classifier: ::core::option::Option<ClassifierCheck>,
+    /// What the agent says of its own certainty.
+    #[prost(message, optional, tag = "28")]
+    pub assurance: ::core::option::Option<CallAssurance>,
+    /// JSON pointers of fields whose values are not shown in the permission input; no rule may take them for known.
+    #[prost(string, repeated, tag = "29")]
+    pub redacted_fields: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Decides and explains, and leaves nothing behind.
+    #[prost(bool, tag = "30")]
+    pub dry_run: bool,
+    /// The call has this approval: it stands for the question it answered. A deny still denies, and another question is asked.
+    #[prost(string, tag = "31")]
+    pub approval_ref: ::prost::alloc::string::String,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6776,6 +7754,12 @@ pub struct DecideResponse {
     /// The parked question, when the behaviour is ask.
     #[prost(message, optional, tag = "2")]
     pub approval: ::core::option::Option<Approval>,
+    /// How it came about; with dry_run.
+    #[prost(message, optional, tag = "3")]
+    pub explanation: ::core::option::Option<DecisionExplanation>,
+    /// What hooks at permission_request and permission_decision did, in order.
+    #[prost(message, repeated, tag = "4")]
+    pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
 }
 /// Asks for the rules in force.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6786,6 +7770,15 @@ pub struct ListRulesRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
+    /// Only rules of this source, when given.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// Only rules about this tenant, when given; callers see their own and the common ones anyway.
+    #[prost(string, tag = "4")]
+    pub tenant: ::prost::alloc::string::String,
+    /// With rules that are expired or revoked.
+    #[prost(bool, tag = "5")]
+    pub include_ended: bool,
 }
 /// The rules in force.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6799,9 +7792,12 @@ pub struct ListRulesResponse {
     /// Digest of the whole rule set.
     #[prost(string, tag = "3")]
     pub policy_digest: ::prost::alloc::string::String,
+    /// Why the configured rules in force are not those on disk; empty when they are.
+    #[prost(string, repeated, tag = "4")]
+    pub faults: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// One rule.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PermissionRule {
     /// Identifier of the rule.
     #[prost(string, tag = "1")]
@@ -6821,6 +7817,43 @@ pub struct PermissionRule {
     /// Why it exists, in its author's words.
     #[prost(string, tag = "6")]
     pub reason: ::prost::alloc::string::String,
+    /// Facts that must hold, e.g. `read_only`, `!open_world`, `risk>=high`.
+    #[prost(string, repeated, tag = "7")]
+    pub facts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Conditions on arguments; all of them must hold.
+    #[prost(message, repeated, tag = "8")]
+    pub arguments: ::prost::alloc::vec::Vec<ArgumentCondition>,
+    /// Which calls it is about, whatever the tool.
+    #[prost(message, optional, tag = "9")]
+    pub scope: ::core::option::Option<RuleScope>,
+    /// Who wrote it.
+    #[prost(string, tag = "10")]
+    pub author: ::prost::alloc::string::String,
+    /// When it came into force.
+    #[prost(message, optional, tag = "11")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it goes out of force.
+    #[prost(message, optional, tag = "12")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Examples it must match, checked when it is taken over: the text of a command, path or URL, or an object of `tool`, `input` and
+    /// `facts`.
+    #[prost(message, repeated, tag = "13")]
+    pub r#match: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Examples it must not match.
+    #[prost(message, repeated, tag = "14")]
+    pub not_match: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// It is only watched: it never decides.
+    #[prost(bool, tag = "15")]
+    pub shadow: bool,
+    /// Where it is kept: `config`, `file:<path>`, `stored` or `built_in`.
+    #[prost(string, tag = "16")]
+    pub origin: ::prost::alloc::string::String,
+    /// When it was revoked.
+    #[prost(message, optional, tag = "17")]
+    pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who revoked it.
+    #[prost(string, tag = "18")]
+    pub revoked_by: ::prost::alloc::string::String,
 }
 /// Asks for a list of approvals.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -6837,6 +7870,9 @@ pub struct ListApprovalsRequest {
     /// Where to go on; from the answer before.
     #[prost(string, tag = "4")]
     pub page_token: ::prost::alloc::string::String,
+    /// Only this queue (`approvals` or `review`), when given.
+    #[prost(string, tag = "5")]
+    pub queue: ::prost::alloc::string::String,
 }
 /// A list of approvals.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6869,7 +7905,7 @@ pub struct GetApprovalResponse {
     pub json: ::core::option::Option<JsonPayload>,
 }
 /// Answers a question.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ResolveApprovalRequest {
     /// The approval.
     #[prost(string, tag = "1")]
@@ -6886,6 +7922,18 @@ pub struct ResolveApprovalRequest {
     /// Who answers, where the caller is not authenticated by name.
     #[prost(string, tag = "5")]
     pub resolved_by: ::prost::alloc::string::String,
+    /// One of the options of the approval; decides in place of the behaviour, which then may be left out.
+    #[prost(enumeration = "PermissionOption", tag = "6")]
+    pub option: i32,
+    /// Input to run instead of the one that was shown; only with an allow. What is left as `\[redacted\]` stays as it is.
+    #[prost(message, optional, tag = "7")]
+    pub updated_input: ::core::option::Option<JsonPayload>,
+    /// Which suggested update an `always` option accepts; the narrowest when empty.
+    #[prost(string, tag = "8")]
+    pub suggestion_id: ::prost::alloc::string::String,
+    /// Content the answerer adds; objects.
+    #[prost(message, repeated, tag = "9")]
+    pub content_blocks: ::prost::alloc::vec::Vec<JsonPayload>,
 }
 /// The answered question.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6938,6 +7986,79 @@ pub struct ApprovalChange {
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
     /// Revision of the change.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+/// Asks to add rules.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AddRulesRequest {
+    /// The rules; those without an id get one.
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<PermissionRule>,
+    /// Only checks them.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+    /// Makes the request repeatable. A UUID or empty.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// The added rules.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AddRulesResponse {
+    /// The rules as they are kept.
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<PermissionRule>,
+    /// Digest of the rule set with them.
+    #[prost(string, tag = "2")]
+    pub policy_digest: ::prost::alloc::string::String,
+}
+/// Asks to take a rule out of force.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeRuleRequest {
+    /// The rule.
+    #[prost(string, tag = "1")]
+    pub rule_id: ::prost::alloc::string::String,
+    /// Why, for people.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// The revoked rule.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RevokeRuleResponse {
+    /// The rule.
+    #[prost(message, optional, tag = "1")]
+    pub rule: ::core::option::Option<PermissionRule>,
+    /// Digest of the rule set without it.
+    #[prost(string, tag = "2")]
+    pub policy_digest: ::prost::alloc::string::String,
+}
+/// Asks to read the configured rules again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReloadRulesRequest {
+    /// Only checks them.
+    #[prost(bool, tag = "1")]
+    pub validate_only: bool,
+}
+/// The rule set after it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReloadRulesResponse {
+    /// Digest of the rule set.
+    #[prost(string, tag = "1")]
+    pub policy_digest: ::prost::alloc::string::String,
+    /// How many rules it holds.
+    #[prost(uint32, tag = "2")]
+    pub rules: u32,
+}
+/// Asks to follow the rule set in force.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchPolicyRequest {}
+/// The rule set in force.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchPolicyResponse {
+    /// Its digest.
+    #[prost(string, tag = "1")]
+    pub policy_digest: ::prost::alloc::string::String,
+    /// Grows with every change.
     #[prost(uint64, tag = "2")]
     pub revision: u64,
 }
@@ -7079,6 +8200,110 @@ pub mod permission_service_client {
             req.extensions_mut()
                 .insert(GrpcMethod::new("toolplane.v1.PermissionService", "ListRules"));
             self.inner.unary(req, path, codec).await
+        }
+        /// Adds stored rules, all of them or none.
+        pub async fn add_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AddRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AddRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.PermissionService/AddRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.PermissionService", "AddRules"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a stored rule out of force. Revoking it again changes nothing.
+        pub async fn revoke_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.PermissionService/RevokeRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.PermissionService", "RevokeRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Reads the configured rules again: checked first, then taken over as a whole or not at all.
+        pub async fn reload_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReloadRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReloadRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.PermissionService/ReloadRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.PermissionService", "ReloadRules"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Follows which rule set is in force: the present one, then every change. For schedulers.
+        pub async fn watch_policy(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchPolicyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchPolicyResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.PermissionService/WatchPolicy",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.PermissionService", "WatchPolicy"),
+                );
+            self.inner.server_streaming(req, path, codec).await
         }
         /// Lists approvals, newest first.
         pub async fn list_approvals(
@@ -7241,6 +8466,44 @@ pub mod permission_service_server {
             request: tonic::Request<super::ListRulesRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListRulesResponse>,
+            tonic::Status,
+        >;
+        /// Adds stored rules, all of them or none.
+        async fn add_rules(
+            &self,
+            request: tonic::Request<super::AddRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AddRulesResponse>,
+            tonic::Status,
+        >;
+        /// Takes a stored rule out of force. Revoking it again changes nothing.
+        async fn revoke_rule(
+            &self,
+            request: tonic::Request<super::RevokeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeRuleResponse>,
+            tonic::Status,
+        >;
+        /// Reads the configured rules again: checked first, then taken over as a whole or not at all.
+        async fn reload_rules(
+            &self,
+            request: tonic::Request<super::ReloadRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReloadRulesResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the WatchPolicy method.
+        type WatchPolicyStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchPolicyResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Follows which rule set is in force: the present one, then every change. For schedulers.
+        async fn watch_policy(
+            &self,
+            request: tonic::Request<super::WatchPolicyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::WatchPolicyStream>,
             tonic::Status,
         >;
         /// Lists approvals, newest first.
@@ -7453,6 +8716,189 @@ pub mod permission_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.PermissionService/AddRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct AddRulesSvc<T: PermissionService>(pub Arc<T>);
+                    impl<
+                        T: PermissionService,
+                    > tonic::server::UnaryService<super::AddRulesRequest>
+                    for AddRulesSvc<T> {
+                        type Response = super::AddRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AddRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PermissionService>::add_rules(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AddRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.PermissionService/RevokeRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevokeRuleSvc<T: PermissionService>(pub Arc<T>);
+                    impl<
+                        T: PermissionService,
+                    > tonic::server::UnaryService<super::RevokeRuleRequest>
+                    for RevokeRuleSvc<T> {
+                        type Response = super::RevokeRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevokeRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PermissionService>::revoke_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevokeRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.PermissionService/ReloadRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReloadRulesSvc<T: PermissionService>(pub Arc<T>);
+                    impl<
+                        T: PermissionService,
+                    > tonic::server::UnaryService<super::ReloadRulesRequest>
+                    for ReloadRulesSvc<T> {
+                        type Response = super::ReloadRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReloadRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PermissionService>::reload_rules(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReloadRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.PermissionService/WatchPolicy" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchPolicySvc<T: PermissionService>(pub Arc<T>);
+                    impl<
+                        T: PermissionService,
+                    > tonic::server::ServerStreamingService<super::WatchPolicyRequest>
+                    for WatchPolicySvc<T> {
+                        type Response = super::WatchPolicyResponse;
+                        type ResponseStream = T::WatchPolicyStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchPolicyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PermissionService>::watch_policy(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchPolicySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

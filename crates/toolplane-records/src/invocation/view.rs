@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId};
 use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, StatusTransition};
@@ -46,6 +47,9 @@ impl Invocation {
             call_input: bodies.call.as_ref(),
             call_input_ref: uri(&self.inputs.call),
             actor_ref: self.actor_ref.as_deref(),
+            caller_ref: self.caller_ref.as_deref(),
+            permission_mode: self.permission_mode.as_deref(),
+            assurance: self.assurance.as_ref(),
             runtime_refs: &self.runtime_refs,
             policy_refs: &self.policy_refs,
             permission_decision_refs: &self.permission_decision_refs,
@@ -107,6 +111,12 @@ struct View<'a> {
     call_input_ref: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     actor_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_mode: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assurance: Option<&'a CallAssurance>,
     runtime_refs: &'a [String],
     policy_refs: &'a [String],
     permission_decision_refs: &'a [DecisionId],

@@ -93,6 +93,39 @@ vocabulary! {
         Expired = "expired",
         Withdrawn = "withdrawn",
     }
+
+    /// What a person may answer to a question, in the order to offer it.
+    PermissionOption {
+        AllowOnce = "allow_once",
+        AllowAlways = "allow_always",
+        RejectOnce = "reject_once",
+        RejectAlways = "reject_always",
+    }
+
+    /// What the operator lets a classifier decide (permission decision, "Classifier state").
+    ClassifierAuthority {
+        Approve = "approve",
+        Deny = "deny",
+        Recommend = "recommend",
+    }
+
+    /// How well a rule fits a call; a rule that does not fit at all is not spoken of.
+    RuleFit {
+        Yes = "yes",
+        Maybe = "maybe",
+    }
+}
+
+impl PermissionOption {
+    /// Whether the call may run.
+    pub const fn allows(self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowAlways)
+    }
+
+    /// Whether the answer is also to hold for later calls.
+    pub const fn is_always(self) -> bool {
+        matches!(self, Self::AllowAlways | Self::RejectAlways)
+    }
 }
 
 impl ApprovalState {

@@ -61,6 +61,9 @@ spelled_alike! {
     lock_mode: LockMode;
     hold: Hold;
     start_guard: StartGuard;
+    permission_option: PermissionOption;
+    classifier_authority: ClassifierAuthority;
+    rule_fit: RuleFit;
 }
 
 type Status = vocabulary::InvocationStatus;

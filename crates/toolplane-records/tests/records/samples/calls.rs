@@ -1,5 +1,6 @@
 //! Invocations, mutations, hooks, progress and events.
 
+use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::event::{LogEvent, ToolEvent};
 use toolplane_records::hook::{HookPermission, HookStop, ToolHook};
@@ -62,6 +63,16 @@ fn invocation_view() -> Sample {
     }
 }
 
+fn assurance() -> CallAssurance {
+    CallAssurance {
+        confidence: Confidence::new(0.75),
+        verdict: "uncertain".to_owned(),
+        evidence_refs: strings(&["ev-1"]),
+        missing_evidence: strings(&["diagram"]),
+        taints: strings(&["web"]),
+    }
+}
+
 fn invocation() -> Invocation {
     Invocation {
         schema_version: VERSION.to_owned(),
@@ -112,6 +123,8 @@ fn invocation() -> Invocation {
             retry_on_timeout: true,
             quarantine_key: Some(Digest::of(b"version and input")),
             context_modifier_policy: Some(ContextModifierPolicy::Forbid),
+            policy_digest: "v1:sha256:abc".to_owned(),
+            permit_until: Some(at(90_000)),
         }),
         idempotency_key: some("key-1"),
         request_digest: Digest::of(b"request"),
@@ -166,6 +179,9 @@ fn invocation() -> Invocation {
         clock_paused_ms: 12,
         lost_workers: vec![id("worker-0")],
         late_reports: 1,
+        caller_ref: some("key:ci"),
+        assurance: Some(assurance()),
+        permission_mode: some("plan"),
     }
 }
 

@@ -1,0 +1,102 @@
+//! Permission rules as they are written, kept and listed (contracts/permission-decision, "Rule sources"; the rest is ours).
+
+use serde::{Deserialize, Serialize};
+
+use crate::payload::JsonPayload;
+use crate::time::Timestamp;
+use crate::vocabulary::{Behavior, RuleSource};
+
+/// One permission rule. Whether its texts mean anything is for the policy to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRule {
+    /// Name of the rule, unique among the rules in force; made up by whoever keeps the rule when empty.
+    #[serde(default)]
+    pub rule_id: String,
+    /// Where it comes from.
+    pub source: RuleSource,
+    /// What it says: allow, ask or deny.
+    pub behavior: Behavior,
+    /// Which calls it is about, e.g. `Bash(git diff:*)`.
+    pub matcher: String,
+    /// Facts that must hold, e.g. `read_only`, `!open_world`, `risk>=high`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
+    /// Conditions on arguments; all of them must hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<ArgumentCondition>,
+    /// Which calls it is about, whatever the tool.
+    #[serde(default, skip_serializing_if = "RuleScope::is_any")]
+    pub scope: RuleScope,
+    /// Why it is there, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Who wrote it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// When it came into force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// When it goes out of force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// Examples it must match: the text of a command, path or URL, or an object of `tool`, `input` and `facts`.
+    #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<JsonPayload>,
+    /// Examples it must not match.
+    #[serde(default, rename = "not_match", skip_serializing_if = "Vec::is_empty")]
+    pub not_matches: Vec<JsonPayload>,
+    /// It is only watched: it never decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shadow: bool,
+    /// Where it is kept: `config`, `file:<path>`, `stored` or `built_in`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+    /// Who revoked it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub revoked_by: String,
+}
+
+/// A condition on one argument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentCondition {
+    /// JSON pointer into the input.
+    pub pointer: String,
+    /// `eq`, `ne`, `in`, `not_in`, `lt`, `le`, `gt`, `ge`, `glob`, `prefix`, `exists` or `absent`.
+    pub op: String,
+    /// What to compare with.
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
+    pub value: Option<JsonPayload>,
+}
+
+/// Which calls a rule is about, whatever the tool. An empty field is about all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RuleScope {
+    /// Owner of the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// Namespace of the tool, or one above it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Who calls.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub actor: String,
+    /// A role the caller has.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub role: String,
+    /// Session of the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub session: String,
+    /// Surface of the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub surface: String,
+}
+
+impl RuleScope {
+    /// Whether it is about every call.
+    pub fn is_any(&self) -> bool {
+        *self == Self::default()
+    }
+}
