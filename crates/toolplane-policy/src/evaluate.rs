@@ -1,95 +1,174 @@
-//! From rules and facts to a verdict.
+//! From a policy and a call to a verdict.
 
+mod allow;
+mod floor;
+mod found;
+mod outcome;
 #[cfg(test)]
 mod tests;
 
-use toolplane_records::decision::DecisionReason;
-use toolplane_records::vocabulary::{Behavior, ReasonType};
+use toolplane_records::explanation::ClassifierCheck;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
 
-use crate::facts::{Certainty, Facts};
-use crate::matcher::Fit;
-use crate::rules::{Rule, RuleSet};
-use crate::verdict::Verdict;
+pub(crate) use self::allow::open_parts;
+pub(crate) use self::found::{Found, Hit};
+use self::outcome::Outcome;
+pub(crate) use self::outcome::{parts, quoted};
+use crate::call::{CallFacts, FactName};
+use crate::fit::{Certainty, Fit};
+use crate::mode::Mode;
+use crate::org::OrgVerdict;
+use crate::path::PathFact;
+use crate::policy::Policy;
+use crate::scene::{Scene, What};
+use crate::verdict::{Verdict, source};
 
-/// Decides one call.
+/// What is added to the message of a rule that may not be about the call after all.
+const UNSURE: &str = "; whether it applies is not known for this input";
+
+/// Decides one call at one time.
 ///
-/// In this order: a deny rule that fits denies. An ask rule that fits or may fit, or a deny rule that may fit, asks. A call
-/// known to be destructive or to carry sensitive data out is asked about whatever allows it. An allow rule that fits allows. What
-/// no rule is about is asked. Where nobody can be asked, every ask is a deny with reason type `async_agent`.
+/// In this order, and whoever speaks first decides:
 ///
-/// Of several rules that would decide alike, the first of the set is named.
-pub fn evaluate(rules: &RuleSet, facts: &Facts) -> Verdict {
-    let fits: Vec<(&Rule, Fit)> = rules
-        .rules()
-        .iter()
-        .map(|rule| (rule, rule.matcher.fit(rule.behavior, facts)))
-        .filter(|(rule, fit)| *fit == Fit::Yes || (*fit == Fit::Unknown && rule.behavior != Behavior::Allow))
-        .collect();
-    let first = |behavior: Behavior, wanted: Fit| {
-        fits.iter().find(|(rule, fit)| rule.behavior == behavior && *fit == wanted).map(|(rule, _)| *rule)
+/// 1. Whatever denies: a deny rule that fits, the organisation's policies, a hook, a classifier that may, a path that is
+///    none, the plan mode for a call not known to leave no trace.
+/// 2. An ask of the policy settings, and the safety floor: destructive calls, sensitive sinks, tools that want an approval,
+///    calls that leave the sandbox, untrusted tools with facts missing, agents that are not sure.
+/// 3. Every ask rule that fits or may fit, and every deny rule that may fit.
+/// 4. A hook that asks, a classifier that asks or has not answered yet.
+/// 5. Allow rules (one for each command, path and URL of the call), the organisation's policies, and hooks the operator lets
+///    allow. A path outside the workspace or of a protected file needs a rule that names it.
+/// 6. The permission mode.
+/// 7. A classifier that may approve; otherwise the call is asked about.
+///
+/// Where nobody can be asked, or nobody wants to be, every ask is a deny with reason type `async_agent`. Shadow rules are
+/// only listed.
+pub fn evaluate(policy: &Policy, call: &CallFacts, now: Timestamp) -> Verdict {
+    let scene = Scene::new(&policy.settings, call);
+    let found = Found::search(&policy.rules, &scene, now);
+    let org = policy.org.as_ref().map(|org| org.decide(call)).unwrap_or_default();
+    decide(&scene, &found, &org)
+}
+
+/// The verdict from what was found; see [`evaluate`].
+pub(crate) fn decide(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Verdict {
+    let outcome = denied(scene, found, org)
+        .or_else(|| asked_by_policy(found, org))
+        .or_else(|| floor::asked(scene))
+        .or_else(|| asked_by_rule(scene, found))
+        .or_else(|| asked_by_helper(scene.call))
+        .unwrap_or_else(|| allow::decide(scene, found, org));
+    let outcome = if outcome.behavior == Behavior::Ask { answerable(scene.call, outcome) } else { outcome };
+    outcome.into_verdict(scene, found, org)
+}
+
+fn denied<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+    if let Some(hit) = found.first(Behavior::Deny, Fit::Yes) {
+        return Some(Outcome::of_rule(scene, hit, ""));
+    }
+    if org.behavior == Behavior::Deny {
+        return Some(Outcome::of_org(org));
+    }
+    if let Some(hook) = scene.call.hooks.iter().find(|hook| hook.behavior == Behavior::Deny) {
+        let message = format!("the hook `{}` denies{}", hook.hook_id, because(&hook.message));
+        return Some(Outcome::new(Behavior::Deny, source::HOOK, ReasonType::Hook, message));
+    }
+    if let Some(check) = classifier(scene.call, Behavior::Deny) {
+        return Some(of_classifier(check, Behavior::Deny));
+    }
+    for part in &scene.parts {
+        if let What::Path(path) = part.what
+            && let PathFact::Invalid(rule) = path.fact
+        {
+            let message = format!("a path of the call {rule}");
+            let blocked_path = Some(path.given.chars().take(256).collect());
+            let outcome = Outcome::new(Behavior::Deny, source::SAFETY_CHECK, ReasonType::SafetyCheck, message);
+            return Some(Outcome { blocked_path, ..outcome });
+        }
+    }
+    if scene.call.mode == Mode::Plan && scene.believed(FactName::ReadOnly) != Certainty::Yes {
+        let message = "the mode `plan` lets only calls run that are known to leave no trace".to_owned();
+        return Some(Outcome::new(Behavior::Deny, source::MODE, ReasonType::Mode, message));
+    }
+    None
+}
+
+fn asked_by_policy<'a>(found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+    // Which of two policies is named does not matter, but that one is: neither can be answered by another rule.
+    (org.behavior == Behavior::Ask).then(|| Outcome::of_org(org)).or_else(|| {
+        let hit = found.policy_ask()?;
+        let outcome = Outcome::of_hit(hit, if hit.fit == Fit::Yes { "" } else { UNSURE });
+        Some(Outcome { behavior: Behavior::Ask, reason_type: ReasonType::Policy, ..outcome })
+    })
+}
+
+fn asked_by_rule<'a>(scene: &Scene<'_>, found: &Found<'a>) -> Option<Outcome<'a>> {
+    let asked = found.first(Behavior::Ask, Fit::Yes).map(|hit| Outcome::of_rule(scene, hit, ""));
+    asked
+        .or_else(|| found.first(Behavior::Deny, Fit::Unknown).map(|hit| Outcome::of_rule(scene, hit, UNSURE)))
+        .or_else(|| found.first(Behavior::Ask, Fit::Unknown).map(|hit| Outcome::of_rule(scene, hit, UNSURE)))
+        .map(|outcome| Outcome { behavior: Behavior::Ask, ..outcome })
+}
+
+/// Hooks and classifiers may only tighten here.
+fn asked_by_helper(call: &CallFacts) -> Option<Outcome<'static>> {
+    if let Some(hook) = call.hooks.iter().find(|hook| hook.behavior == Behavior::Ask) {
+        let message = format!("the hook `{}` asks{}", hook.hook_id, because(&hook.message));
+        return Some(Outcome::new(Behavior::Ask, source::HOOK, ReasonType::Hook, message));
+    }
+    if let Some(check) = classifier(call, Behavior::Ask) {
+        return Some(of_classifier(check, Behavior::Ask));
+    }
+    pending(call).map(|check| {
+        let message = format!("the classifier `{}` has not answered yet", check.classifier_ref);
+        Outcome::new(Behavior::Ask, source::CLASSIFIER, ReasonType::Classifier, message)
+    })
+}
+
+/// What a classifier says, if it says that and may decide it. One that may approve may deny as well.
+pub(crate) fn classifier(call: &CallFacts, says: Behavior) -> Option<&ClassifierCheck> {
+    let check = call.classifier.as_ref().filter(|check| !check.pending && check.behavior == Some(says))?;
+    let may = match check.authority {
+        ClassifierAuthority::Approve => true,
+        ClassifierAuthority::Deny => says != Behavior::Allow,
+        ClassifierAuthority::Recommend => false,
     };
-    let mut verdict = if let Some(rule) = first(Behavior::Deny, Fit::Yes) {
-        by_rule(Behavior::Deny, rule, "")
-    } else if let Some(rule) = first(Behavior::Ask, Fit::Yes) {
-        by_rule(Behavior::Ask, rule, "")
-    } else if let Some(rule) = first(Behavior::Deny, Fit::Unknown) {
-        by_rule(Behavior::Ask, rule, "; whether it applies is not known for this input")
-    } else if let Some(rule) = first(Behavior::Ask, Fit::Unknown) {
-        by_rule(Behavior::Ask, rule, "; whether it applies is not known for this input")
-    } else if let Some(alarm) = alarm(facts) {
-        plain(Behavior::Ask, "safety_floor", ReasonType::SafetyCheck, alarm)
-    } else if let Some(rule) = first(Behavior::Allow, Fit::Yes) {
-        by_rule(Behavior::Allow, rule, "")
-    } else {
-        plain(Behavior::Ask, "default", ReasonType::Other, "no rule is about this call")
+    may.then_some(check)
+}
+
+/// A classifier that may decide and has not answered.
+pub(crate) fn pending(call: &CallFacts) -> Option<&ClassifierCheck> {
+    call.classifier.as_ref().filter(|check| check.pending && check.authority != ClassifierAuthority::Recommend)
+}
+
+pub(crate) fn of_classifier(check: &ClassifierCheck, behavior: Behavior) -> Outcome<'static> {
+    let says = match behavior {
+        Behavior::Allow => "approves",
+        Behavior::Deny => "denies",
+        Behavior::Ask | Behavior::Passthrough => "asks",
     };
-    if verdict.behavior == Behavior::Ask && !facts.can_ask {
-        verdict = unanswerable(verdict);
-    }
-    verdict.matched = fits.iter().map(|(rule, _)| rule.id.clone()).collect();
-    verdict
+    let message = format!("the classifier `{}` {says}{}", check.classifier_ref, because(&check.reason));
+    Outcome::new(behavior, source::CLASSIFIER, ReasonType::Classifier, message)
 }
 
-/// What a person must see before it happens, whatever the rules allow.
-fn alarm(facts: &Facts) -> Option<&'static str> {
-    if facts.destructive == Certainty::Yes {
-        Some("the call may destroy something")
-    } else if facts.sensitive_sink == Certainty::Yes {
-        Some("the call may carry sensitive data out")
-    } else {
-        None
-    }
-}
-
-fn by_rule(behavior: Behavior, rule: &Rule, remark: &str) -> Verdict {
-    let why = if rule.reason.is_empty() { String::new() } else { format!(": {}", rule.reason) };
-    let message = format!("the rule `{}` says {}{why}{remark}", rule.id, rule.behavior);
-    Verdict {
-        behavior,
-        matched: Vec::new(),
-        deciding: Some(rule.id.clone()),
-        source: rule.source.to_string(),
-        reason: DecisionReason { reason_type: ReasonType::Rule, rule_ref: Some(rule.id.clone()), message },
-    }
-}
-
-fn plain(behavior: Behavior, source: &str, reason_type: ReasonType, message: &str) -> Verdict {
-    Verdict {
-        behavior,
-        matched: Vec::new(),
-        deciding: None,
-        source: source.to_owned(),
-        reason: DecisionReason { reason_type, rule_ref: None, message: message.to_owned() },
-    }
+pub(crate) fn because(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }
 
 /// A question nobody can answer is a no.
-fn unanswerable(question: Verdict) -> Verdict {
-    let message = format!("a person would have to decide and nobody can be asked ({})", question.reason.message);
-    Verdict {
+fn answerable<'a>(call: &CallFacts, question: Outcome<'a>) -> Outcome<'a> {
+    let why = match (call.can_ask, call.mode) {
+        (true, Mode::DontAsk) => "the mode `dont_ask` asks nobody",
+        (true, _) => return question,
+        (false, _) => "nobody can be asked",
+    };
+    Outcome {
         behavior: Behavior::Deny,
-        source: "no_approver".to_owned(),
-        reason: DecisionReason { reason_type: ReasonType::AsyncAgent, message, ..question.reason },
+        source: source::NO_APPROVER.to_owned(),
+        reason_type: ReasonType::AsyncAgent,
+        message: format!("a person would have to decide and {why} ({})", question.message),
+        answerable: false,
         ..question
     }
 }

@@ -1,19 +1,66 @@
-//! What follows from the rules for one call, and why.
+//! What follows from a policy for one call, and why.
 
 use toolplane_records::decision::DecisionReason;
-use toolplane_records::vocabulary::Behavior;
+use toolplane_records::explanation::PartExplanation;
+use toolplane_records::vocabulary::{Behavior, RuleFit};
 
 /// The outcome of evaluating one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Allow, ask or deny.
     pub behavior: Behavior,
-    /// Ids of every rule that fits the call or may fit it, in the order of the set.
-    pub matched: Vec<String>,
-    /// Id of the rule that decided, when a rule did.
-    pub deciding: Option<String>,
-    /// Where the decision comes from: the deciding rule's source, `safety_floor`, `default` or `no_approver`.
+    /// Where the decision comes from: the deciding rule's source, or [`source`](crate::verdict::source).
     pub source: String,
     /// The kind of reason, the rule and a text for people.
     pub reason: DecisionReason,
+    /// Ids of the rules that fit the call or may fit it, shadow rules aside: denies, asks, allows, each in the order of the
+    /// set; at most 1000.
+    pub matched: Vec<String>,
+    /// Id of the rule that decided, when one did.
+    pub deciding: Option<String>,
+    /// The organisation's policies that determined what they said.
+    pub policy_refs: Vec<String>,
+    /// The path that stands in the way, when one does.
+    pub blocked_path: Option<String>,
+    /// What would be decided about each part, when the call has more than one.
+    pub parts: Vec<PartExplanation>,
+    /// Who should look at a question: `approvals`, or `review` when the agent itself is not sure.
+    pub queue: &'static str,
+    /// It is a question that an allow rule would have answered.
+    pub answerable: bool,
+    /// A classifier that may decide has not answered yet.
+    pub classifier_pending: bool,
+    /// Rules that only watch, and would have had a say.
+    pub shadow: Vec<ShadowHit>,
+}
+
+/// A rule that only watches and fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadowHit {
+    /// The rule.
+    pub rule_id: String,
+    /// What it says.
+    pub behavior: Behavior,
+    /// How well it fits.
+    pub fit: RuleFit,
+}
+
+/// Sources of decisions that are no rules.
+pub mod source {
+    /// What a person must see, whatever the rules allow.
+    pub const SAFETY_FLOOR: &str = "safety_floor";
+    /// The organisation's policies.
+    pub const POLICY_SETTINGS: &str = "policy_settings";
+    /// A hook.
+    pub const HOOK: &str = "hook";
+    /// A classifier.
+    pub const CLASSIFIER: &str = "classifier";
+    /// The permission mode.
+    pub const MODE: &str = "mode";
+    /// A part of the input that nothing may name.
+    pub const SAFETY_CHECK: &str = "safety_check";
+    /// Nothing is about the call.
+    pub const DEFAULT: &str = "default";
+    /// A person would have to decide and nobody can be asked.
+    pub const NO_APPROVER: &str = "no_approver";
 }

@@ -1,0 +1,249 @@
+//! Options by which harmless-looking programs write files or run other programs.
+//!
+//! The lists are for allow rules only: a rule that allows `find:*` does not allow `find -delete`, one that names the option
+//! word by word does. They can never be complete, which is why the sandbox and not this list is the wall.
+
+use super::{SimpleCommand, Why, Word, sed};
+
+/// Options of one program.
+struct Options {
+    names: &'static [&'static str],
+    /// Words exactly so.
+    exact: &'static [&'static str],
+    /// Letters of short options, wherever they stand in a group.
+    letters: &'static str,
+    /// Long options, also shortened.
+    long: &'static [&'static str],
+}
+
+const NONE: Options = Options { names: &[], exact: &[], letters: "", long: &[] };
+
+const OPTIONS: &[Options] = &[
+    Options {
+        names: &["find", "gfind"],
+        exact: &[
+            "-exec",
+            "-execdir",
+            "-ok",
+            "-okdir",
+            "-delete",
+            "-fprint",
+            "-fprint0",
+            "-fprintf",
+            "-fls",
+            "-files0-from",
+        ],
+        ..NONE
+    },
+    Options { names: &["fd", "fdfind"], letters: "xX", long: &["exec", "exec-batch"], ..NONE },
+    Options {
+        names: &["sort"],
+        letters: "oT",
+        long: &["output", "temporary-directory", "compress-program", "files0-from"],
+        ..NONE
+    },
+    Options { names: &["rg"], letters: "z", long: &["pre", "pre-glob", "hostname-bin", "search-zip"], ..NONE },
+    Options { names: &["ag"], letters: "zp", long: &["pager", "search-zip"], ..NONE },
+    Options {
+        names: &["git"],
+        exact: &["foreach", "filter-branch", "difftool", "mergetool", "bisect", "instaweb", "send-email"],
+        letters: "Oo",
+        long: &[
+            "output",
+            "output-directory",
+            "ext-diff",
+            "textconv",
+            "upload-pack",
+            "receive-pack",
+            "exec",
+            "open-files-in-pager",
+            "config",
+            "template",
+            "tool",
+            "extcmd",
+            "show-signature",
+            "filters",
+            "no-index",
+        ],
+    },
+    Options {
+        names: &["tar", "gtar", "bsdtar"],
+        letters: "IF",
+        long: &[
+            "checkpoint-action",
+            "to-command",
+            "use-compress-program",
+            "info-script",
+            "new-volume-script",
+            "rsh-command",
+            "rmt-command",
+        ],
+        ..NONE
+    },
+    Options {
+        names: &["curl"],
+        letters: "oOKTDc",
+        long: &[
+            "output",
+            "remote-name",
+            "config",
+            "upload-file",
+            "dump-header",
+            "cookie-jar",
+            "output-dir",
+            "trace",
+            "trace-ascii",
+            "stderr",
+        ],
+        ..NONE
+    },
+    Options {
+        names: &["wget"],
+        letters: "OPioa",
+        long: &[
+            "output-document",
+            "directory-prefix",
+            "input-file",
+            "output-file",
+            "append-output",
+            "use-askpass",
+            "execute",
+            "post-file",
+            "config",
+        ],
+        ..NONE
+    },
+    Options { names: &["rsync"], letters: "e", long: &["rsh", "rsync-path", "delete"], ..NONE },
+    Options { names: &["scp", "sftp"], letters: "SoFD", ..NONE },
+    Options { names: &["zip"], letters: "T", long: &["unzip-command", "test"], ..NONE },
+    Options { names: &["date"], letters: "sf", long: &["set", "file"], ..NONE },
+    Options { names: &["file"], letters: "Cfm", long: &["compile", "files-from", "magic-file"], ..NONE },
+    Options { names: &["tree"], letters: "o", ..NONE },
+    Options { names: &["man"], letters: "PHT", long: &["pager", "html", "preprocessor"], ..NONE },
+    Options { names: &["less", "more", "most"], letters: "oOkt", exact: &["+!"], long: &["log-file", "lesskey-file"] },
+    Options { names: &["split"], long: &["filter"], ..NONE },
+    Options {
+        names: &["yq", "prettier", "gofmt", "rustfmt", "black"],
+        letters: "iw",
+        long: &["inplace", "in-place", "write"],
+        ..NONE
+    },
+    Options { names: &["jq"], letters: "fL", long: &["from-file", "rawfile", "slurpfile"], ..NONE },
+    Options { names: &["test", "["], exact: &["-v"], ..NONE },
+    Options { names: &["printf"], exact: &["-v"], ..NONE },
+    Options { names: &["compgen"], letters: "CFW", ..NONE },
+    Options { names: &["history", "fc"], letters: "warse", ..NONE },
+    Options {
+        names: &["gcc", "cc", "g++", "clang", "clang++"],
+        exact: &["-wrapper"],
+        long: &["wrapper"],
+        letters: "B",
+    },
+    Options { names: &["go"], exact: &["-exec", "-toolexec", "--exec", "--toolexec"], ..NONE },
+    Options { names: &["cargo"], long: &["config"], exact: &["-Z"], ..NONE },
+    Options {
+        names: &["make", "gmake"],
+        letters: "fCIE",
+        long: &["file", "makefile", "directory", "eval", "include-dir"],
+        ..NONE
+    },
+    Options {
+        names: &["npm", "pnpm", "yarn"],
+        letters: "C",
+        long: &["prefix", "script-shell", "node-options", "dir", "cwd"],
+        ..NONE
+    },
+    Options { names: &["python", "pypy"], letters: "cmix", ..NONE },
+    Options {
+        names: &["node", "deno", "bun"],
+        exact: &["eval"],
+        letters: "eprC",
+        long: &["eval", "print", "require", "import", "loader", "experimental-loader"],
+    },
+    Options { names: &["perl"], letters: "eEMmiIdpn", ..NONE },
+    Options { names: &["ruby"], letters: "erIipnx", ..NONE },
+    Options { names: &["php"], letters: "rBRFdfz", long: &["run", "process-code", "define"], ..NONE },
+    Options {
+        names: &["lua", "Rscript", "R", "julia"],
+        letters: "eElLP",
+        long: &["eval", "load", "file", "args"],
+        ..NONE
+    },
+    Options {
+        names: &["vim", "vi", "nvim", "ex", "view", "ed", "emacs", "nano"],
+        letters: "cSsuUwWl",
+        long: &["cmd", "eval", "load"],
+        exact: &["+"],
+    },
+];
+
+/// Marks the dangerous arguments of `command`.
+pub(super) fn mark(command: &mut SimpleCommand, name: &str) {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let listed = OPTIONS.iter().find(|options| options.names.contains(&name));
+    for at in 1..command.words.len() {
+        if listed.is_some_and(|options| options.name(&command.words[at].text)) || is_dangerous(name, &command.words, at)
+        {
+            command.risk(at, Why::DangerousOption);
+        }
+    }
+    if matches!(name, "cd" | "pushd" | "popd") {
+        let operands = command.words[1..].iter().filter(|word| !word.text.starts_with('-'));
+        if operands.count() != 1 {
+            // Home, the directory before, a stack: none of them is in the text.
+            command.why(Why::OutsideWorkspace);
+        }
+    }
+}
+
+/// What the lists of options do not say.
+fn is_dangerous(name: &str, words: &[Word], at: usize) -> bool {
+    let text = words[at].text.as_str();
+    let operand = !text.starts_with('-');
+    match name {
+        "sed" | "gsed" => sed::is_dangerous(&words[1..], at - 1),
+        "awk" | "gawk" | "mawk" | "nawk" => !is_plain_awk(text),
+        // The old form without a dash: `tar xf`.
+        "tar" | "gtar" | "bsdtar" => at == 1 && operand && text.contains(['I', 'F']),
+        // A second operand is written.
+        "uniq" | "xxd" => operand && words[1..at].iter().any(|word| !word.text.starts_with('-')),
+        "git" => match text {
+            "-x" => words.iter().any(|word| word.text == "rebase"),
+            "-u" => words.iter().any(|word| matches!(word.text.as_str(), "clone" | "ls-remote" | "fetch-pack")),
+            // `ext::sh -c ...` is an address that is a command.
+            _ => operand && text.contains("::"),
+        },
+        "dd" => text.starts_with("of="),
+        "read" | "unset" | "let" | "declare" | "typeset" | "local" | "export" | "readonly" | "wait" => {
+            text.contains('[')
+        }
+        _ => false,
+    }
+}
+
+impl Options {
+    fn name(&self, text: &str) -> bool {
+        if self.exact.contains(&text) {
+            return true;
+        }
+        match text.strip_prefix("--") {
+            Some(long) => {
+                let given = long.split('=').next().unwrap_or_default();
+                // GNU programs take any beginning of a long option for it.
+                !given.is_empty() && self.long.iter().any(|option| option.starts_with(given))
+            }
+            None => text.strip_prefix('-').is_some_and(|letters| {
+                // `-X=value` and the like: only what stands before the value is a group of letters.
+                letters.split('=').next().unwrap_or_default().contains(|letter| self.letters.contains(letter))
+            }),
+        }
+    }
+}
+
+/// Whether an argument of awk neither writes, reads more nor runs anything.
+fn is_plain_awk(text: &str) -> bool {
+    if text.starts_with('-') {
+        return text.starts_with("-F") || text.starts_with("-v");
+    }
+    !["system", "getline", "|", ">", "@", "close", "fflush", "ENVIRON"].iter().any(|word| text.contains(word))
+}

@@ -1,0 +1,163 @@
+//! Looking into an input without reading it as a whole: numbers keep their digits.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use toolplane_records::payload::JsonPayload;
+
+use super::number::Number;
+use crate::subject::REDACTED;
+
+/// One input and what was found in it.
+#[derive(Debug)]
+pub struct Input<'a> {
+    payload: &'a JsonPayload,
+    redacted: &'a [String],
+    found: RefCell<Vec<(String, Found<'a>)>>,
+}
+
+/// What stands at a pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Found<'a> {
+    /// Nothing.
+    Absent,
+    /// Nobody can tell: something above it is not shown, or the input cannot be read.
+    Unknown,
+    /// Something that is not shown.
+    Hidden,
+    /// This value.
+    Value(Scalar<'a>),
+}
+
+/// A value as conditions compare it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scalar<'a> {
+    Number(Number),
+    Text(Cow<'a, str>),
+    Bool(bool),
+    Null,
+    /// An array or object; conditions do not compare them.
+    Tree,
+}
+
+// === impl Input ===
+
+impl<'a> Input<'a> {
+    /// An input whose values at the `redacted` pointers (and below) are not shown.
+    pub fn new(payload: &'a JsonPayload, redacted: &'a [String]) -> Self {
+        Self { payload, redacted, found: RefCell::new(Vec::new()) }
+    }
+
+    /// What stands at `pointer`; looked up once.
+    pub(crate) fn at(&self, pointer: &str) -> Found<'a> {
+        if let Some((_, found)) = self.found.borrow().iter().find(|(known, _)| known == pointer) {
+            return found.clone();
+        }
+        let found = self.look(pointer);
+        self.found.borrow_mut().push((pointer.to_owned(), found.clone()));
+        found
+    }
+
+    fn look(&self, pointer: &str) -> Found<'a> {
+        let Ok(mut raw) = self.payload.parse::<&'a RawValue>() else { return Found::Unknown };
+        for token in pointer.split('/').skip(1) {
+            match step(raw, &token.replace("~1", "/").replace("~0", "~")) {
+                Some(inner) => raw = inner,
+                None if is_marker(raw) => return Found::Unknown,
+                None => return Found::Absent,
+            }
+        }
+        if is_marker(raw) || self.redacted.iter().any(|hidden| is_at_or_below(pointer, hidden)) {
+            return Found::Hidden;
+        }
+        Scalar::read(raw.get()).map_or(Found::Unknown, Found::Value)
+    }
+}
+
+fn is_marker(raw: &RawValue) -> bool {
+    raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(REDACTED)
+}
+
+/// Whether `pointer` points at what `above` points at, or into it. A `*` in `above` stands for any one name.
+fn is_at_or_below(pointer: &str, above: &str) -> bool {
+    let mut tokens = pointer.split('/');
+    above.split('/').all(|wanted| tokens.next().is_some_and(|token| wanted == "*" || token == wanted))
+}
+
+fn step<'a>(raw: &'a RawValue, token: &str) -> Option<&'a RawValue> {
+    match raw.get().as_bytes().first()? {
+        b'{' => {
+            let members: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(raw.get()).ok()?;
+            members.get(token).copied()
+        }
+        b'[' => {
+            let index: usize = token.parse().ok()?;
+            // `01` and `+1` are not indexes.
+            let spelt = index.to_string() == token;
+            let items: Vec<&'a RawValue> = serde_json::from_str(raw.get()).ok()?;
+            items.get(index).copied().filter(|_| spelt)
+        }
+        _ => None,
+    }
+}
+
+// === impl Scalar ===
+
+impl<'a> Scalar<'a> {
+    /// Reads one JSON value; none when it is none.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        match text.as_bytes().first()? {
+            b'"' => serde_json::from_str(text).ok().map(Self::Text),
+            b't' | b'f' => serde_json::from_str(text).ok().map(Self::Bool),
+            b'n' => Some(Self::Null),
+            b'{' | b'[' => Some(Self::Tree),
+            _ => Number::parse(text).map(Self::Number),
+        }
+    }
+
+    /// The same value on its own.
+    pub(crate) fn into_owned(self) -> Scalar<'static> {
+        match self {
+            Self::Number(number) => Scalar::Number(number),
+            Self::Text(text) => Scalar::Text(Cow::Owned(text.into_owned())),
+            Self::Bool(value) => Scalar::Bool(value),
+            Self::Null => Scalar::Null,
+            Self::Tree => Scalar::Tree,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(input: &str, redacted: &[&str], pointer: &str) -> String {
+        let payload = JsonPayload::from_checked(input.to_owned());
+        let redacted: Vec<String> = redacted.iter().map(ToString::to_string).collect();
+        format!("{:?}", Input::new(&payload, &redacted).at(pointer))
+    }
+
+    #[test]
+    fn pointers_lead_to_values() {
+        let input = r#"{"a":{"b/c":[1,"x"]},"":{"~":null}}"#;
+        assert!(at(input, &[], "").contains("Tree"));
+        assert!(at(input, &[], "/a/b~1c/1").contains("\"x\""));
+        assert!(at(input, &[], "//~0").contains("Null"));
+        for missing in ["/a/b", "/a/b~1c/2", "/a/b~1c/01", "/a/b~1c/1/0", "/x"] {
+            assert_eq!(at(input, &[], missing), "Absent", "{missing}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_stays_hidden() {
+        let input = r#"{"key":"[redacted]","list":[{"pin":4}],"whole":"[redacted]"}"#;
+        assert_eq!(at(input, &[], "/key"), "Hidden");
+        assert_eq!(at(input, &["/list/*/pin"], "/list/0/pin"), "Hidden");
+        assert_eq!(at(input, &["/list"], "/list/0/pin"), "Hidden");
+        assert_eq!(at(input, &[], "/whole/part"), "Unknown");
+        assert_eq!(at("{", &[], "/a"), "Unknown");
+    }
+}

@@ -1,0 +1,209 @@
+//! What lets a call run: rules for each of its parts, or the mode; and what is asked when nothing does.
+
+use toolplane_records::vocabulary::{Behavior, ReasonType};
+
+use super::outcome::{Outcome, quoted};
+use super::{Found, Hit, because, classifier, of_classifier};
+use crate::command::{Shell, SimpleCommand, Why, Word};
+use crate::fit::Fit;
+use crate::mode::Mode;
+use crate::org::OrgVerdict;
+use crate::rule::Rule;
+use crate::scene::{Part, Scene, What};
+use crate::subject::SubjectKind;
+use crate::tools::Family;
+use crate::verdict::source;
+
+/// What lets a part run.
+pub(crate) enum Cover<'a> {
+    /// This rule.
+    Rule(&'a Rule),
+    /// Something else, which is said.
+    Other(&'static str),
+    /// Nothing; why not.
+    None(String),
+    /// Nothing has to.
+    NotNeeded,
+}
+
+const BY_POLICIES: &str = "the organisation's policies permit the call";
+const BY_HOOK: &str = "a hook that may allow does";
+const BY_EDITS: &str = "the mode `accept_edits` allows edits beneath the workspace";
+const BY_BYPASS: &str = "the mode `bypass` allows what no rule is about";
+
+pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Outcome<'a> {
+    let covers: Vec<(&Part<'_>, Cover<'a>)> =
+        scene.parts.iter().map(|part| (part, cover(scene, found, org, part))).collect();
+    let open = covers.iter().filter_map(|(part, cover)| match cover {
+        Cover::None(why) => Some((*part, why.as_str())),
+        _ => None,
+    });
+    let open: Vec<(&Part<'_>, &str)> = open.collect();
+    let needed = covers.iter().any(|(_, cover)| !matches!(cover, Cover::NotNeeded));
+    if open.is_empty() && needed && scene.is_complete() {
+        return allowed(scene, found, &covers, org);
+    }
+    // Without parts, or with parts nobody can see, only something about the call as a whole allows it.
+    if open.is_empty()
+        && let Some(whole) = whole(scene, found, org)
+    {
+        return whole;
+    }
+    if open.is_empty() && bypasses(scene) {
+        return Outcome::new(Behavior::Allow, source::MODE, ReasonType::Mode, BY_BYPASS);
+    }
+    let unusual = open.iter().find_map(|(part, why)| part.concern().map(|concern| (*part, concern, *why)));
+    if let Some((part, concern, why)) = unusual {
+        let blocked_path = part.path().map(quoted);
+        return Outcome { blocked_path, ..Outcome::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
+    }
+    unanswered(scene, &open)
+}
+
+/// The parts nothing allows.
+pub(crate) fn open_parts<'p>(scene: &Scene<'p>, found: &Found<'_>, org: &OrgVerdict) -> Vec<Part<'p>> {
+    let is_open = |part: &&Part<'_>| matches!(cover(scene, found, org, part), Cover::None(_));
+    scene.parts.iter().filter(is_open).copied().collect()
+}
+
+/// What lets one part run, the first that does.
+pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict, part: &Part<'_>) -> Cover<'a> {
+    if !part.needs_cover {
+        return Cover::NotNeeded;
+    }
+    if let Some(concern) = part.concern() {
+        if let Some(hit) = found.allows.iter().find(|hit| scene.names_part(hit.rule, part)) {
+            return Cover::Rule(hit.rule);
+        }
+        let path = part.path().map(quoted).unwrap_or_default();
+        return match concern {
+            ReasonType::WorkingDir if bypasses(scene) => Cover::Other(BY_BYPASS),
+            ReasonType::WorkingDir => Cover::None(format!("`{path}` is outside the workspace")),
+            _ => Cover::None(format!("`{path}` is a protected path")),
+        };
+    }
+    let fits = |hit: &&Hit<'_>| hit.whole || scene.part_fit(hit.rule, part) == Fit::Yes;
+    if let Some(hit) = found.allows.iter().find(fits) {
+        return Cover::Rule(hit.rule);
+    }
+    if org.behavior == Behavior::Allow {
+        return Cover::Other(BY_POLICIES);
+    }
+    if authoritative_hook(scene).is_some() {
+        return Cover::Other(BY_HOOK);
+    }
+    if scene.call.mode == Mode::AcceptEdits && is_accepted_edit(scene, part) {
+        return Cover::Other(BY_EDITS);
+    }
+    if bypasses(scene) {
+        return Cover::Other(BY_BYPASS);
+    }
+    Cover::None(match part.what {
+        What::Command(_) | What::Shell(_) if part.only_whole => {
+            format!("no rule is about the tool as a whole, and {}", why_not_plain(scene))
+        }
+        _ => "no rule is about it".to_owned(),
+    })
+}
+
+fn bypasses(scene: &Scene<'_>) -> bool {
+    scene.call.mode == Mode::Bypass && scene.settings.allow_bypass
+}
+
+fn authoritative_hook<'s>(scene: &'s Scene<'_>) -> Option<&'s toolplane_records::explanation::HookVerdict> {
+    scene.call.hooks.iter().find(|hook| hook.authoritative && hook.behavior == Behavior::Allow)
+}
+
+/// An edit by a tool that does nothing but edit and read files, or by a redirection.
+fn is_accepted_edit(scene: &Scene<'_>, part: &Part<'_>) -> bool {
+    let by_tool = Family::Edit.fit(Behavior::Allow, &scene.call.tool) == Fit::Yes;
+    part.is_plain_edit() && (by_tool || scene.kind == Some(SubjectKind::Command))
+}
+
+fn why_not_plain(scene: &Scene<'_>) -> String {
+    let of_shell = |shell: &Shell| {
+        let inner = shell.commands.iter().flat_map(|command| &command.why_not_plain);
+        shell.opaque.or_else(|| shell.why_not_plain.iter().chain(inner).next().copied())
+    };
+    let why = scene.subjects.commands().iter().filter(|shell| !shell.is_plain()).find_map(of_shell);
+    why.map_or_else(|| "the command cannot be judged".to_owned(), |why| why.to_string())
+}
+
+/// Something that allows the call whatever is in it.
+fn whole<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+    if let Some(hit) = found.allows.iter().find(|hit| hit.whole) {
+        return Some(Outcome::of_hit(hit, ""));
+    }
+    if org.behavior == Behavior::Allow {
+        return Some(Outcome::of_org(org));
+    }
+    authoritative_hook(scene).map(|hook| {
+        let message = format!("the hook `{}` allows, and may{}", hook.hook_id, because(&hook.message));
+        Outcome::new(Behavior::Allow, source::HOOK, ReasonType::Hook, message)
+    })
+}
+
+/// The call is allowed part by part: by one voice, or by several.
+fn allowed<'a>(
+    scene: &Scene<'_>,
+    found: &Found<'a>,
+    covers: &[(&Part<'_>, Cover<'a>)],
+    org: &OrgVerdict,
+) -> Outcome<'a> {
+    let mut rules: Vec<&'a Rule> = Vec::new();
+    let mut others: Vec<&'static str> = Vec::new();
+    for (_, cover) in covers {
+        match cover {
+            Cover::Rule(rule) if !rules.iter().any(|known| known.id() == rule.id()) => rules.push(rule),
+            Cover::Other(why) if !others.contains(why) => others.push(why),
+            _ => {}
+        }
+    }
+    match (rules.as_slice(), others.as_slice()) {
+        ([rule], []) => {
+            let outcome =
+                found.allows.iter().find(|hit| hit.rule.id() == rule.id()).map(|hit| Outcome::of_hit(hit, ""));
+            outcome.unwrap_or_else(|| Outcome::new(Behavior::Allow, rule.source().as_str(), ReasonType::Rule, ""))
+        }
+        ([], [one]) if *one == BY_EDITS || *one == BY_BYPASS => {
+            Outcome::new(Behavior::Allow, source::MODE, ReasonType::Mode, *one)
+        }
+        ([], [_]) => whole(scene, found, org)
+            .unwrap_or_else(|| Outcome::new(Behavior::Allow, source::DEFAULT, ReasonType::Other, "")),
+        _ => {
+            let names: Vec<String> = rules.iter().map(|rule| format!("the rule `{}`", rule.id())).collect();
+            let all = names.iter().map(String::as_str).chain(others.iter().copied());
+            let message = format!("each part is allowed: {}", all.collect::<Vec<_>>().join("; "));
+            let rule = rules.first().copied();
+            let source = rule.map_or(source::MODE, |rule| rule.source().as_str());
+            Outcome { rule, ..Outcome::new(Behavior::Allow, source, ReasonType::SubcommandResults, message) }
+        }
+    }
+}
+
+/// Why it cannot be seen what a text runs.
+fn unseen(shell: &Shell) -> Option<Why> {
+    let named = |command: &SimpleCommand| command.words.first().is_none_or(Word::is_known);
+    shell.opaque.or_else(|| (!shell.commands.iter().all(named)).then_some(Why::Expansion))
+}
+
+/// Nothing allows the call: a classifier may, otherwise a person is asked.
+fn unanswered(scene: &Scene<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static> {
+    if let Some(why) = scene.subjects.commands().iter().find_map(unseen) {
+        let message = format!("what the command runs cannot be seen: {why}");
+        return Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SafetyCheck, message);
+    }
+    if let Some(check) = classifier(scene.call, Behavior::Allow) {
+        return of_classifier(check, Behavior::Allow);
+    }
+    let by_pattern = scene.is_complete() && open.iter().all(|(part, _)| !part.only_whole);
+    let outcome = match open {
+        [(part, why), ..] if scene.parts.len() > 1 => {
+            let message = format!("`{}`: {why}", quoted(&part.text()));
+            Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SubcommandResults, message)
+        }
+        [(part, why), ..] if part.only_whole => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, *why),
+        _ => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, "no rule is about this call"),
+    };
+    Outcome { answerable: by_pattern, ..outcome }
+}

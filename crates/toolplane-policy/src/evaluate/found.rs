@@ -1,0 +1,81 @@
+//! The rules that fit a call, or may.
+
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, RuleSource};
+
+use crate::fit::Fit;
+use crate::rule::Rule;
+use crate::scene::Scene;
+use crate::set::RuleSet;
+
+/// A rule and how well it fits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit<'a> {
+    pub(crate) rule: &'a Rule,
+    /// How well, all its conditions taken together.
+    pub(crate) fit: Fit,
+    /// It is about all of the call, not about some of its parts.
+    pub(crate) whole: bool,
+}
+
+/// The rules that have a say, by what they say, each in the order of the set.
+#[derive(Debug, Default)]
+pub(crate) struct Found<'a> {
+    pub(crate) denies: Vec<Hit<'a>>,
+    pub(crate) asks: Vec<Hit<'a>>,
+    /// All of them fit surely: an allow that may fit is no allow.
+    pub(crate) allows: Vec<Hit<'a>>,
+    /// Allows that may fit, for explanations.
+    pub(crate) unsure_allows: Vec<Hit<'a>>,
+    /// Rules that only watch.
+    pub(crate) shadow: Vec<Hit<'a>>,
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn search(rules: &'a RuleSet, scene: &Scene<'_>, now: Timestamp) -> Self {
+        let mut found = Self::default();
+        for rule in rules.candidates(scene) {
+            if !rule.is_in_force(now) || !rule.is_in_scope(scene.call) {
+                continue;
+            }
+            let reach = scene.reach(rule);
+            if reach.fit == Fit::No {
+                continue;
+            }
+            let fit = reach.fit.min(scene.conditions_fit(rule));
+            let hit = Hit { rule, fit, whole: reach.whole };
+            let list = match (rule.is_shadow(), rule.behavior(), fit) {
+                (_, _, Fit::No) | (true, Behavior::Allow, Fit::Unknown) | (_, Behavior::Passthrough, _) => continue,
+                (true, _, _) => &mut found.shadow,
+                (false, Behavior::Deny, _) => &mut found.denies,
+                (false, Behavior::Ask, _) => &mut found.asks,
+                (false, Behavior::Allow, Fit::Yes) => &mut found.allows,
+                (false, Behavior::Allow, Fit::Unknown) => &mut found.unsure_allows,
+            };
+            list.push(hit);
+        }
+        found
+    }
+
+    /// The first rule of that behaviour that fits that well.
+    pub(crate) fn first(&self, behavior: Behavior, fit: Fit) -> Option<&Hit<'a>> {
+        let hits = match behavior {
+            Behavior::Deny => &self.denies,
+            Behavior::Ask => &self.asks,
+            Behavior::Allow | Behavior::Passthrough => &self.allows,
+        };
+        hits.iter().find(|hit| hit.fit == fit)
+    }
+
+    /// The first ask of the policy settings; a deny of theirs that may fit is one.
+    pub(crate) fn policy_ask(&self) -> Option<&Hit<'a>> {
+        let of_policy = |hit: &&Hit<'_>| hit.rule.source() == RuleSource::PolicySettings;
+        let sure = self.asks.iter().find(|hit| of_policy(hit) && hit.fit == Fit::Yes);
+        sure.or_else(|| self.denies.iter().chain(&self.asks).find(of_policy))
+    }
+
+    /// Every rule that has a say, strictest first.
+    pub(crate) fn matched(&self) -> impl Iterator<Item = &Hit<'a>> {
+        self.denies.iter().chain(&self.asks).chain(&self.allows)
+    }
+}

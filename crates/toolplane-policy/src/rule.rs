@@ -1,0 +1,95 @@
+//! Rules that passed their checks.
+
+mod check;
+mod example;
+mod matcher;
+#[cfg(test)]
+mod tests;
+
+pub use check::{MAX_CONDITIONS, MAX_EXAMPLES, MAX_MATCHER, MAX_REASON_CHARS, ROLES};
+pub use matcher::{Matcher, SubjectPattern};
+
+use toolplane_records::error::FieldViolation;
+use toolplane_records::rule::{PermissionRule, RuleScope};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, RuleSource};
+
+use crate::call::CallFacts;
+use crate::condition::{ArgumentTest, FactTest, Input};
+use crate::fit::Fit;
+
+/// One rule in a form that can be held against calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    record: PermissionRule,
+    matcher: Matcher,
+    facts: Vec<FactTest>,
+    arguments: Vec<ArgumentTest>,
+}
+
+impl Rule {
+    /// Checks a rule, its own examples included. Every fault is named by its field, e.g. `facts[1]`.
+    pub fn from_record(record: &PermissionRule) -> Result<Self, Vec<FieldViolation>> {
+        let rule = check::rule(record)?;
+        let faults = example::faults(&rule);
+        if faults.is_empty() { Ok(rule) } else { Err(faults) }
+    }
+
+    /// The rule as it was written.
+    pub fn record(&self) -> &PermissionRule {
+        &self.record
+    }
+
+    /// Its name, unique in its set.
+    pub fn id(&self) -> &str {
+        &self.record.rule_id
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> RuleSource {
+        self.record.source
+    }
+
+    /// What it says.
+    pub fn behavior(&self) -> Behavior {
+        self.record.behavior
+    }
+
+    /// Which calls it is about, whatever the tool.
+    pub fn scope(&self) -> &RuleScope {
+        &self.record.scope
+    }
+
+    /// Which tools, commands, paths and URLs it is about.
+    pub fn matcher(&self) -> &Matcher {
+        &self.matcher
+    }
+
+    /// It only watches.
+    pub fn is_shadow(&self) -> bool {
+        self.record.shadow
+    }
+
+    /// Whether it is in force: neither expired nor revoked.
+    pub fn is_in_force(&self, now: Timestamp) -> bool {
+        self.record.revoked_at.is_none() && self.record.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether the call is in its scope. A call that does not say who or where it is, is in no scope that names one.
+    pub fn is_in_scope(&self, call: &CallFacts) -> bool {
+        let scope = self.scope();
+        let fits = |wanted: &String, own: &String| wanted.is_empty() || wanted == own;
+        fits(&scope.tenant, &call.tenant)
+            && fits(&scope.actor, &call.actor)
+            && fits(&scope.session, &call.session)
+            && fits(&scope.surface, &call.surface)
+            && (scope.role.is_empty() || call.roles.contains(&scope.role))
+            && (scope.namespace.is_empty() || crate::tools::within(&call.tool.namespace, &scope.namespace))
+    }
+
+    /// How well its conditions on facts and arguments fit.
+    pub(crate) fn conditions_fit(&self, call: &CallFacts, untrusted: bool, input: &Input<'_>) -> Fit {
+        let facts = self.facts.iter().map(|fact| fact.fit(call, untrusted));
+        facts.chain(self.arguments.iter().map(|argument| argument.fit(input))).min().unwrap_or(Fit::Yes)
+    }
+}

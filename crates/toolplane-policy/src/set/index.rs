@@ -1,0 +1,212 @@
+//! Where to look for the rules about a call: by scope, then by tool, then by program, directory or host.
+//!
+//! A lookup may find rules that do not fit after all; it must never miss one that fits or may fit.
+
+use std::collections::{BTreeSet, HashMap};
+
+use toolplane_records::vocabulary::Behavior;
+
+use super::keys::{Keys, directory, host, in_name, own_keys, path_keys};
+use crate::fit::Fit;
+use crate::rule::{Rule, SubjectPattern};
+use crate::scene::Scene;
+use crate::subject::SubjectKind;
+use crate::tools::{Family, ToolPattern, mcp_spelling};
+
+/// Positions of rules by what they are about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    scopes: HashMap<Scope, Tools>,
+}
+
+/// The narrowest part of a rule's scope; the rest is left to the rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Scope {
+    Any,
+    Session(String),
+    Actor(String),
+    Surface(String),
+    Tenant(String),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tools {
+    any: Bucket,
+    named: HashMap<String, Bucket>,
+    beginning: HashMap<String, Bucket>,
+    lengths: BTreeSet<usize>,
+    namespace: HashMap<String, Bucket>,
+    family: HashMap<Family, Bucket>,
+    server: HashMap<String, Bucket>,
+    servers: Bucket,
+}
+
+/// Rules about one kind of tool.
+#[derive(Clone, Debug, Default)]
+struct Bucket {
+    /// Without a pattern.
+    bare: Vec<u32>,
+    /// With one.
+    patterned: Vec<u32>,
+    program: Keyed,
+    directory: Keyed,
+    host: Keyed,
+}
+
+/// Patterns of one kind by the word they begin with.
+#[derive(Clone, Debug, Default)]
+struct Keyed {
+    by_key: HashMap<String, Vec<u32>>,
+    /// Those without such a word, and those that are no pattern of this kind at all.
+    rest: Vec<u32>,
+}
+
+// === impl Index ===
+
+impl Index {
+    pub(super) fn of(rules: &[Rule]) -> Self {
+        let mut index = Self::default();
+        for (position, rule) in (0u32..).zip(rules) {
+            let tools = index.scopes.entry(Scope::of(rule)).or_default();
+            tools.bucket(&rule.matcher().tools).add(position, rule.matcher().pattern.as_ref());
+        }
+        index
+    }
+
+    pub(super) fn candidates(&self, scene: &Scene<'_>) -> Vec<u32> {
+        let call = scene.call;
+        let own = own_keys(scene);
+        let redirected = match scene.kind {
+            Some(SubjectKind::Command) => path_keys(scene.subjects.paths()),
+            _ => Some(Vec::new()),
+        };
+        let mut found = Vec::new();
+        let scopes = [
+            Scope::Any,
+            Scope::Session(call.session.clone()),
+            Scope::Actor(call.actor.clone()),
+            Scope::Surface(call.surface.clone()),
+            Scope::Tenant(call.tenant.clone()),
+        ];
+        for tools in scopes.iter().filter_map(|scope| self.scopes.get(scope)) {
+            tools.for_each(scene, |bucket| bucket.collect(scene.kind, &own, &mut found));
+            if !scene.subjects.paths().is_empty() && scene.kind == Some(SubjectKind::Command) {
+                for family in [Family::Read, Family::Edit] {
+                    if let Some(bucket) = tools.family.get(&family) {
+                        bucket.collect(Some(SubjectKind::Path), &redirected, &mut found);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+// === impl Scope ===
+
+impl Scope {
+    fn of(rule: &Rule) -> Self {
+        let scope = rule.scope();
+        match () {
+            () if !scope.session.is_empty() => Self::Session(scope.session.clone()),
+            () if !scope.actor.is_empty() => Self::Actor(scope.actor.clone()),
+            () if !scope.surface.is_empty() => Self::Surface(scope.surface.clone()),
+            () if !scope.tenant.is_empty() => Self::Tenant(scope.tenant.clone()),
+            () => Self::Any,
+        }
+    }
+}
+
+// === impl Tools ===
+
+impl Tools {
+    fn bucket(&mut self, pattern: &ToolPattern) -> &mut Bucket {
+        match pattern {
+            ToolPattern::Any => &mut self.any,
+            ToolPattern::Named(name) => self.named.entry(name.clone()).or_default(),
+            ToolPattern::Beginning(prefix) => {
+                self.lengths.insert(prefix.len());
+                self.beginning.entry(prefix.clone()).or_default()
+            }
+            ToolPattern::Namespace(namespace) => self.namespace.entry(namespace.clone()).or_default(),
+            ToolPattern::Family(family, _) => self.family.entry(*family).or_default(),
+            ToolPattern::Mcp { server, .. } if server.contains('*') => &mut self.servers,
+            ToolPattern::Mcp { server, .. } => self.server.entry(first_server(&mcp_spelling(server))).or_default(),
+        }
+    }
+
+    fn for_each(&self, scene: &Scene<'_>, mut visit: impl FnMut(&Bucket)) {
+        let tool = &scene.call.tool;
+        visit(&self.any);
+        let names = [tool.tool_id.as_str(), tool.full_name.as_str()];
+        let names = || names.into_iter().chain(tool.aliases.iter().map(String::as_str));
+        for name in names() {
+            self.named.get(name).into_iter().for_each(&mut visit);
+            let prefixes = self.lengths.iter().filter_map(|length| name.get(..*length));
+            prefixes.filter_map(|prefix| self.beginning.get(prefix)).for_each(&mut visit);
+        }
+        if !self.namespace.is_empty() {
+            let ends = tool.namespace.match_indices('.').map(|(end, _)| end).chain([tool.namespace.len()]);
+            ends.filter_map(|end| self.namespace.get(&tool.namespace[..end])).for_each(&mut visit);
+        }
+        // Families are few, and tools may belong to several, or only be named like one.
+        let belongs = |family: Family| {
+            let named = names().any(|name| Family::of(name) == Some(family));
+            named || family.fit(Behavior::Deny, tool) != Fit::No || family.fit(Behavior::Allow, tool) != Fit::No
+        };
+        self.family.iter().filter(|(family, _)| belongs(**family)).for_each(|(_, bucket)| visit(bucket));
+        visit(&self.servers);
+        if !self.server.is_empty() {
+            for name in names().chain([tool.namespace.as_str()]).filter(|name| name.starts_with("mcp")) {
+                let spelt = mcp_spelling(name);
+                let Some(rest) = spelt.strip_prefix("mcp__") else { continue };
+                self.server.get(&first_server(rest)).into_iter().for_each(&mut visit);
+            }
+        }
+    }
+}
+
+fn first_server(rest: &str) -> String {
+    rest.split("__").next().unwrap_or(rest).to_owned()
+}
+
+// === impl Bucket ===
+
+impl Bucket {
+    fn add(&mut self, position: u32, pattern: Option<&SubjectPattern>) {
+        let Some(pattern) = pattern else {
+            self.bare.push(position);
+            return;
+        };
+        self.patterned.push(position);
+        let program = pattern.command.as_ref().and_then(|command| command.program());
+        let program = program.filter(|program| program.chars().all(in_name));
+        self.program.add(position, program.map(str::to_ascii_lowercase));
+        self.directory.add(position, pattern.path.as_ref().and_then(|_| directory(pattern.text())));
+        self.host.add(position, pattern.url.as_ref().and_then(|_| host(pattern.text())));
+    }
+
+    fn collect(&self, kind: Option<SubjectKind>, keys: &Keys, found: &mut Vec<u32>) {
+        found.extend_from_slice(&self.bare);
+        let keyed = match kind {
+            Some(SubjectKind::Command) => &self.program,
+            Some(SubjectKind::Path) => &self.directory,
+            Some(SubjectKind::Url) => &self.host,
+            None => return found.extend_from_slice(&self.patterned),
+        };
+        let Some(keys) = keys else { return found.extend_from_slice(&self.patterned) };
+        found.extend_from_slice(&keyed.rest);
+        for key in keys {
+            found.extend(keyed.by_key.get(key).into_iter().flatten());
+        }
+    }
+}
+
+impl Keyed {
+    fn add(&mut self, position: u32, key: Option<String>) {
+        match key {
+            Some(key) => self.by_key.entry(key).or_default().push(position),
+            None => self.rest.push(position),
+        }
+    }
+}

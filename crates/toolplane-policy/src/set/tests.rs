@@ -1,0 +1,283 @@
+//! Sets: what refuses one, what its digest covers, and that looking rules up misses none.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+use toolplane_records::ids::ToolId;
+use toolplane_records::rule::{ArgumentCondition, RuleScope};
+use toolplane_records::vocabulary::{Behavior, ToolKind};
+
+use super::*;
+use crate::call::{CallFacts, ToolFacts};
+use crate::fit::Fit;
+use crate::settings::PolicySettings;
+
+fn record(id: &str, behavior: Behavior, matcher: &str) -> PermissionRule {
+    PermissionRule {
+        rule_id: id.to_owned(),
+        source: RuleSource::ProjectSettings,
+        behavior,
+        matcher: matcher.to_owned(),
+        facts: Vec::new(),
+        arguments: Vec::new(),
+        scope: RuleScope::default(),
+        reason: String::new(),
+        author: String::new(),
+        created_at: None,
+        expires_at: None,
+        matches: Vec::new(),
+        not_matches: Vec::new(),
+        shadow: false,
+        origin: String::new(),
+        revoked_at: None,
+        revoked_by: String::new(),
+    }
+}
+
+#[test]
+fn one_wrong_rule_refuses_the_whole_set_and_names_every_fault() {
+    let rules = [
+        record("a", Behavior::Deny, "Bash(regex:[)"),
+        record("b", Behavior::Allow, "*"),
+        record("b", Behavior::Allow, "files.*"),
+        record("c", Behavior::Passthrough, "*"),
+    ];
+    let faults = RuleSet::build(&rules).unwrap_err();
+    let fields: Vec<&str> = faults.iter().map(|fault| fault.field.as_str()).collect();
+    assert_eq!(fields, ["rules[0].matcher", "rules[2].rule_id", "rules[3].behavior"]);
+}
+
+#[test]
+fn a_set_has_a_bound() {
+    let rules = vec![record("a", Behavior::Allow, "*"); MAX_RULES + 1];
+    assert_eq!(RuleSet::build(&rules).unwrap_err()[0].field, "rules");
+}
+
+#[test]
+fn the_next_expiry_is_the_earliest_to_come() {
+    let at = |id: &str, end: i64| PermissionRule {
+        expires_at: Some(Timestamp::from_millis(end)),
+        ..record(id, Behavior::Allow, "*")
+    };
+    let set = RuleSet::build(&[at("a", 10), at("b", 30), at("c", 20)]).unwrap();
+    let next = |now: i64| set.next_expiry(Timestamp::from_millis(now)).map(Timestamp::as_millis);
+    assert_eq!([next(0), next(10), next(29), next(30)], [Some(10), Some(20), Some(30), None]);
+}
+
+#[test]
+fn the_digest_covers_every_field() {
+    let base = PermissionRule {
+        facts: vec!["read_only".to_owned()],
+        arguments: vec![ArgumentCondition {
+            pointer: "/a".to_owned(),
+            op: "eq".to_owned(),
+            value: Some(JsonPayload::of(&1)),
+        }],
+        scope: RuleScope { tenant: "t".to_owned(), ..RuleScope::default() },
+        reason: "why".to_owned(),
+        author: "ann".to_owned(),
+        created_at: Some(Timestamp::from_millis(1)),
+        expires_at: Some(Timestamp::from_millis(2)),
+        matches: vec![JsonPayload::of("git diff")],
+        not_matches: vec![JsonPayload::of("git push")],
+        shadow: true,
+        origin: "config".to_owned(),
+        revoked_at: Some(Timestamp::from_millis(1)),
+        revoked_by: "bob".to_owned(),
+        ..record("r", Behavior::Allow, "Bash(git diff)")
+    };
+    type Change = (&'static str, fn(&mut PermissionRule));
+    let changes: [Change; 17] = [
+        ("rule_id", |rule| rule.rule_id = "s".to_owned()),
+        ("source", |rule| rule.source = RuleSource::Session),
+        ("behavior", |rule| rule.behavior = Behavior::Ask),
+        ("matcher", |rule| rule.matcher = "Bash(git diff:*)".to_owned()),
+        ("facts", |rule| rule.facts = vec!["!read_only".to_owned()]),
+        ("arguments", |rule| rule.arguments[0].value = Some(JsonPayload::of(&2))),
+        ("scope", |rule| rule.scope.session = "s".to_owned()),
+        ("reason", |rule| rule.reason = "because".to_owned()),
+        ("author", |rule| rule.author = "eve".to_owned()),
+        ("created_at", |rule| rule.created_at = None),
+        ("expires_at", |rule| rule.expires_at = None),
+        ("match", |rule| rule.matches.clear()),
+        ("not_match", |rule| rule.not_matches.clear()),
+        ("shadow", |rule| rule.shadow = false),
+        ("origin", |rule| rule.origin = "stored".to_owned()),
+        ("revoked_at", |rule| rule.revoked_at = None),
+        ("revoked_by", |rule| rule.revoked_by = "eve".to_owned()),
+    ];
+    let digest = |rule: &PermissionRule| RuleSet::build(std::slice::from_ref(rule)).unwrap().digest();
+    for (field, change) in changes {
+        let mut other = base.clone();
+        change(&mut other);
+        assert_ne!(digest(&base), digest(&other), "{field}");
+    }
+    // A field that is added to the record needs a line above.
+    let written = JsonPayload::of(&base).to_value();
+    let fields: Vec<&String> = written.as_object().unwrap().keys().collect();
+    assert_eq!(fields.len(), changes.len(), "{fields:?}");
+    assert!(changes.iter().all(|(field, _)| written.get(field).is_some()));
+}
+
+// --- looking up ---
+
+const MATCHERS: &[&str] = &[
+    "*",
+    "files.*",
+    "fil*",
+    "namespace:files",
+    "namespace:mcp",
+    "files.read",
+    "tool_files_read",
+    "reader",
+    "Bash",
+    "Read",
+    "Edit",
+    "Write",
+    "WebFetch",
+    "mcp__github",
+    "mcp__github__read",
+    "mcp__git.hub",
+    "Bash(git:*)",
+    "Bash(git diff)",
+    "Bash(rm:*)",
+    "Bash(/bin/rm:*)",
+    "Bash(g* push)",
+    "Bash(* push)",
+    "Bash(regex:rm)",
+    "Bash(git push | tee)",
+    "local.shell.exec(ls:*)",
+    "local.shell.exec(src/**)",
+    "Read(src/**)",
+    "Read(./SRC/**)",
+    "Read(*.rs)",
+    "Read(//workspace/src/**)",
+    "Read(/src/a.rs)",
+    "Edit(src/**)",
+    "Edit(out/**)",
+    "Edit(~/x)",
+    "Read({src,docs}/**)",
+    "files.read(src/**)",
+    "files.read(ls:*)",
+    "WebFetch(domain:example.com)",
+    "WebFetch(domain:*.example.com)",
+    "WebFetch(domain:127.0.0.1)",
+    "WebFetch(domain:example.com:8443)",
+    "http.fetch(domain:*)",
+    "http.fetch(ls:*)",
+    "notes.add(x)",
+    "notes.add(*)",
+    "Bash(:*)",
+    "Read(**)",
+];
+const COMMANDS: &[&str] = &[
+    "git diff",
+    "/usr/bin/git push",
+    "sudo rm -rf x",
+    "ls && rm x",
+    "ls > out/x",
+    "ls > src/y",
+    "xargs rm < src/list",
+    "bash -c 'rm x'",
+    "find . -exec rm {} ;",
+    "$X y",
+    "echo $(rm x)",
+    "X=rm; $X",
+    "\\rm x",
+    "RM x",
+    "git -C /tmp push",
+    "if true; then rm x; fi",
+    "",
+    "rm-old x",
+    "cat 'a rm b'",
+    "[redacted]",
+];
+const PATHS: &[&str] = &[
+    "src/a.rs",
+    "SRC/a.rs",
+    "\u{212a}src/a",
+    "docs/b",
+    ".",
+    "/workspace/src/a.rs",
+    "/data/src/a",
+    "/etc/x",
+    "../src/a",
+    "src",
+];
+const URLS: &[&str] = &[
+    "https://example.com/",
+    "https://api.example.com/",
+    "http://2130706433/",
+    "http://[::ffff:127.0.0.1]/",
+    "https://EXAMPLE.com.:8443/",
+    "example.com",
+    "ftp://example.com/",
+];
+
+fn any_rule() -> impl Strategy<Value = PermissionRule> {
+    let scope = select(vec![
+        RuleScope::default(),
+        RuleScope::default(),
+        RuleScope { tenant: "t".to_owned(), ..RuleScope::default() },
+        RuleScope { tenant: "t".to_owned(), session: "s".to_owned(), ..RuleScope::default() },
+        RuleScope { actor: "ann".to_owned(), ..RuleScope::default() },
+        RuleScope { surface: "x".to_owned(), ..RuleScope::default() },
+    ]);
+    let behavior = select(vec![Behavior::Allow, Behavior::Ask, Behavior::Deny]);
+    (behavior, select(MATCHERS), scope).prop_map(|(behavior, matcher, scope)| {
+        let refused = behavior == Behavior::Allow && Rule::from_record(&record("r", behavior, matcher)).is_err();
+        let behavior = if refused { Behavior::Deny } else { behavior };
+        PermissionRule { scope, ..record("r", behavior, matcher) }
+    })
+}
+
+fn any_call() -> impl Strategy<Value = CallFacts> {
+    let tool = |name: &str, namespace: &str, matcher: &str| {
+        let mut tool =
+            ToolFacts::named(ToolId::from_trusted(format!("tool_{}", name.replace('.', "_"))), name, namespace);
+        tool.permission_matcher = matcher.to_owned();
+        tool.aliases = vec!["reader".to_owned(), name.replace('.', "__")];
+        tool
+    };
+    let mut notes = tool("notes.add", "notes", "");
+    notes.kind = Some(ToolKind::Function);
+    let command = select(COMMANDS).prop_map(|text| json!({ "command": text }));
+    let path = select(PATHS).prop_map(|text| json!({ "path": text }));
+    let url = select(URLS).prop_map(|text| json!({ "url": text }));
+    let one = prop_oneof![
+        command.prop_map(move |input| (tool("local.shell.exec", "local.shell", "shell_pattern"), input)),
+        path.prop_map(move |input| (tool("files.read", "files", "path_pattern"), input)),
+        url.prop_map(move |input| (tool("http.fetch", "http", "url_pattern"), input)),
+        Just((notes, json!({ "x": 1 }))),
+        Just((tool("mcp.github.read", "mcp.github", ""), json!({}))),
+        Just((tool("mcp.git.hub.read", "mcp.git.hub", ""), json!({}))),
+    ];
+    let place = (select(vec!["", "ann"]), select(vec!["", "s"]), select(vec!["", "x"]), select(vec!["t", "u"]));
+    (one, place).prop_map(|((tool, input), (actor, session, surface, tenant))| {
+        let mut call = CallFacts::new(tool, JsonPayload::of(&input));
+        call.actor = actor.to_owned();
+        call.session = session.to_owned();
+        call.surface = surface.to_owned();
+        call.tenant = tenant.to_owned();
+        call
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn looking_up_misses_no_rule_that_fits(mut rules in prop::collection::vec(any_rule(), 1..40), call in any_call()) {
+        rules.iter_mut().enumerate().for_each(|(index, rule)| rule.rule_id = format!("r{index}"));
+        let set = RuleSet::build(&rules).unwrap();
+        let settings = PolicySettings { working_dirs: vec!["/data".to_owned()], ..PolicySettings::default() };
+        let scene = Scene::new(&settings, &call);
+        let found: Vec<&str> = set.candidates(&scene).iter().map(|rule| rule.id()).collect();
+        for rule in set.rules() {
+            let fits = rule.is_in_scope(&call) && scene.reach(rule).fit != Fit::No;
+            // An allow counts only where it surely fits.
+            let counts = fits && !(rule.behavior() == Behavior::Allow && scene.reach(rule).fit == Fit::Unknown);
+            prop_assert!(!counts || found.contains(&rule.id()), "{} {}", rule.behavior(), rule.matcher());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What to suggest, and what it would match.
+
+use toolplane_records::vocabulary::RuleSource;
+
+use super::command;
+use crate::path::PathFact;
+use crate::scene::{Part, Scene, What};
+
+/// A suggestion before it is put into rules.
+#[derive(Debug)]
+pub(super) struct Wish {
+    pub(super) destination: RuleSource,
+    pub(super) description: String,
+    pub(super) matchers: Vec<Entry>,
+}
+
+/// One rule of a suggestion.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) matcher: String,
+    pub(super) matches: Vec<String>,
+    pub(super) does_not_match: Vec<String>,
+}
+
+/// A pattern with what it matches.
+#[derive(Clone, Debug)]
+pub(super) struct Example {
+    pub(super) pattern: String,
+    pub(super) matches: Vec<String>,
+    pub(super) does_not_match: Vec<String>,
+}
+
+/// What could be suggested for the parts nothing allows yet, from narrow to wide.
+pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
+    let tool = scene.call.tool.full_name.as_str();
+    if open.is_empty() {
+        return of_tool(tool);
+    }
+    let exact: Option<Vec<Entry>> =
+        open.iter().map(|part| exact(part).map(|example| entry(tool, part, example))).collect();
+    let wider: Option<Vec<Entry>> =
+        open.iter().map(|part| wider(part).map(|example| entry(tool, part, example))).collect();
+    let mut wishes = Vec::new();
+    let mut add = |destination, entries: &Option<Vec<Entry>>| {
+        let Some(entries) = entries else { return };
+        let matchers = unique(entries);
+        let names: Vec<&str> = matchers.iter().map(|entry| entry.matcher.as_str()).collect();
+        let description = format!("{} {}", names.join(" and "), place(destination));
+        wishes.push(Wish { destination, description, matchers });
+    };
+    add(RuleSource::Session, &exact);
+    add(RuleSource::ProjectSettings, &wider);
+    if wider.is_none() {
+        add(RuleSource::ProjectSettings, &exact);
+    }
+    add(RuleSource::UserSettings, if wider.is_some() { &wider } else { &exact });
+    wishes
+}
+
+fn of_tool(tool: &str) -> Vec<Wish> {
+    let neighbour = format!("{tool}_other");
+    let entry = Entry { matcher: tool.to_owned(), matches: vec![tool.to_owned()], does_not_match: vec![neighbour] };
+    [RuleSource::Session, RuleSource::ProjectSettings, RuleSource::UserSettings]
+        .into_iter()
+        .map(|destination| Wish {
+            destination,
+            description: format!("every call of {tool} {}", place(destination)),
+            matchers: vec![entry.clone()],
+        })
+        .collect()
+}
+
+fn place(destination: RuleSource) -> &'static str {
+    match destination {
+        RuleSource::Session => "in this session",
+        RuleSource::UserSettings => "for this user",
+        _ => "for everyone in this project",
+    }
+}
+
+fn unique(entries: &[Entry]) -> Vec<Entry> {
+    let mut kept: Vec<Entry> = Vec::new();
+    for entry in entries {
+        match kept.iter_mut().find(|known| known.matcher == entry.matcher) {
+            Some(known) => {
+                for text in &entry.matches {
+                    if !known.matches.contains(text) {
+                        known.matches.push(text.clone());
+                    }
+                }
+            }
+            None => kept.push(entry.clone()),
+        }
+    }
+    kept
+}
+
+/// The rule for a part: about the tool by its own name, or about edits where a command redirects into a file.
+fn entry(tool: &str, part: &Part<'_>, example: Example) -> Entry {
+    let redirected = matches!(part.what, What::Path(_)) && part.by_command;
+    let name = if redirected { "Edit" } else { tool };
+    Entry {
+        matcher: format!("{name}({})", example.pattern),
+        matches: example.matches,
+        does_not_match: example.does_not_match,
+    }
+}
+
+fn exact(part: &Part<'_>) -> Option<Example> {
+    match part.what {
+        What::Command(command) => command::exact(command),
+        What::Shell(_) | What::Url(Err(_)) => None,
+        What::Path(path) => {
+            let inside = inside(&path.fact)?;
+            Some(Example {
+                pattern: format!("/{inside}"),
+                matches: vec![inside.to_owned()],
+                does_not_match: vec![format!("{inside}.other"), format!("other/{inside}")],
+            })
+        }
+        What::Url(Ok(url)) => {
+            let host = &url.host;
+            // The usual port of https is the only one a domain alone stands for.
+            let pattern = match (url.scheme.as_str(), url.port) {
+                ("https", Some(443)) | ("http", Some(80)) | (_, None) => format!("domain:{host}"),
+                (_, Some(port)) => format!("domain:{host}:{port}"),
+            };
+            let port = url.port.map(|port| format!(":{port}")).unwrap_or_default();
+            Some(Example {
+                pattern,
+                matches: vec![format!("{}://{host}{port}/", url.scheme)],
+                does_not_match: vec![format!("{}://not-{host}{port}/", url.scheme)],
+            })
+        }
+    }
+}
+
+fn wider(part: &Part<'_>) -> Option<Example> {
+    match part.what {
+        What::Command(command) => command::prefix(command),
+        What::Path(path) => {
+            let inside = inside(&path.fact)?;
+            let (directory, _) = inside.rsplit_once('/')?;
+            Some(Example {
+                pattern: format!("/{directory}/**"),
+                matches: vec![inside.to_owned(), format!("{directory}/other.txt")],
+                does_not_match: vec![format!("{directory}-other/file.txt"), format!("other/{inside}")],
+            })
+        }
+        What::Url(Ok(_)) => exact(part),
+        What::Shell(_) | What::Url(Err(_)) => None,
+    }
+}
+
+/// A path beneath the workspace that stands for itself in a pattern.
+fn inside(fact: &PathFact) -> Option<&str> {
+    match fact {
+        PathFact::Inside(inside)
+            if !inside.is_empty() && !inside.contains(['*', '?', '[', ']', '{', '}', '\\', '!']) =>
+        {
+            Some(inside)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! What is suggested for which call.
+
+use serde_json::json;
+use toolplane_records::ids::{ProfileId, ToolId};
+use toolplane_records::profile::PermissionProfile;
+use toolplane_records::vocabulary::ToolKind;
+
+use super::*;
+use crate::call::ToolFacts;
+use crate::evaluate;
+use crate::mode::Mode;
+
+fn call(matcher: &str, field: &str, text: &str) -> CallFacts {
+    let (name, namespace) = match matcher {
+        "shell_pattern" => ("local.shell.exec", "local.shell"),
+        "url_pattern" => ("http.fetch", "http"),
+        "path_pattern" => ("files.write_file", "files"),
+        _ => ("notes.add", "notes"),
+    };
+    let mut tool = ToolFacts::named(ToolId::from_trusted("tool_x"), name, namespace);
+    tool.permission_matcher = matcher.to_owned();
+    tool.kind = Some(ToolKind::Function);
+    let mut call = CallFacts::new(tool, JsonPayload::of(&json!({ field: text })));
+    call.tenant = "acme".to_owned();
+    call.session = "s1".to_owned();
+    call.actor = "ann".to_owned();
+    call
+}
+
+fn suggested(call: &CallFacts) -> Vec<SuggestedUpdate> {
+    let (policy, now) = (Policy::default(), Timestamp::from_millis(0));
+    suggestions(&policy, call, &evaluate(&policy, call, now), now)
+}
+
+fn check(call: &CallFacts, expected: &[(RuleSource, &[&str])]) {
+    let found = suggested(call);
+    let shown: Vec<(RuleSource, Vec<&str>)> = found
+        .iter()
+        .map(|update| (update.destination, update.rules.iter().map(|rule| rule.matcher.as_str()).collect()))
+        .collect();
+    let expected: Vec<(RuleSource, Vec<&str>)> =
+        expected.iter().map(|(place, rules)| (*place, rules.to_vec())).collect();
+    assert_eq!(shown, expected, "{}", call.input.text());
+}
+
+const SESSION: RuleSource = RuleSource::Session;
+const PROJECT: RuleSource = RuleSource::ProjectSettings;
+const USER: RuleSource = RuleSource::UserSettings;
+
+#[test]
+fn commands_from_the_exact_one_to_a_prefix() {
+    let shell = |text: &str| call("shell_pattern", "command", text);
+    check(
+        &shell("git diff --stat"),
+        &[
+            (SESSION, &["local.shell.exec(git diff --stat)"]),
+            (PROJECT, &["local.shell.exec(git diff:*)"]),
+            (USER, &["local.shell.exec(git diff:*)"]),
+        ],
+    );
+    check(
+        &shell("npm run test:unit && ls -l"),
+        &[
+            (SESSION, &["local.shell.exec(npm run test:unit)", "local.shell.exec(ls -l)"]),
+            (PROJECT, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
+            (USER, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
+        ],
+    );
+}
+
+#[test]
+fn no_prefix_of_what_runs_anything() {
+    for text in ["python3 setup.py build", "make all", "docker ps", "cargo run"] {
+        let exact = format!("local.shell.exec({text})");
+        let rules: &[&str] = &[&exact];
+        check(&call("shell_pattern", "command", text), &[(SESSION, rules), (PROJECT, rules), (USER, rules)]);
+    }
+    for text in [
+        "bash x.sh",
+        "sudo ls",
+        "env ls",
+        "xargs ls",
+        "python3.12 x.py",
+        "/usr/bin/python3 x.py",
+        "git",
+        "npx x",
+        "npm exec x",
+    ] {
+        for update in suggested(&call("shell_pattern", "command", text)) {
+            assert!(update.rules.iter().all(|rule| !rule.matcher.contains(":*")), "{text}: {update:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_for_what_no_pattern_can_allow() {
+    for text in ["ls $HOME", "for f in a; do ls; done", "$(pick)", "echo 'open"] {
+        check(&call("shell_pattern", "command", text), &[]);
+    }
+    check(&call("path_pattern", "path", "/etc/hosts"), &[]);
+    check(&call("path_pattern", "path", ".git/config"), &[]);
+}
+
+#[test]
+fn paths_from_the_file_to_its_directory() {
+    check(
+        &call("path_pattern", "path", "src/deep/b.rs"),
+        &[
+            (SESSION, &["files.write_file(/src/deep/b.rs)"]),
+            (PROJECT, &["files.write_file(/src/deep/**)"]),
+            (USER, &["files.write_file(/src/deep/**)"]),
+        ],
+    );
+    // Next to the root there is no directory but all of the workspace.
+    let rules: &[&str] = &["files.write_file(/a.rs)"];
+    check(&call("path_pattern", "path", "a.rs"), &[(SESSION, rules), (PROJECT, rules), (USER, rules)]);
+}
+
+#[test]
+fn urls_by_domain_and_other_tools_by_name() {
+    let rules: &[&str] = &["http.fetch(domain:example.com)"];
+    check(&call("url_pattern", "url", "https://example.com/x"), &[(SESSION, rules), (PROJECT, rules), (USER, rules)]);
+    let rules: &[&str] = &["http.fetch(domain:example.com:8443)"];
+    check(
+        &call("url_pattern", "url", "https://example.com:8443/x"),
+        &[(SESSION, rules), (PROJECT, rules), (USER, rules)],
+    );
+    let rules: &[&str] = &["notes.add"];
+    check(&call("", "text", "x"), &[(SESSION, rules), (PROJECT, rules), (USER, rules)]);
+}
+
+#[test]
+fn who_has_no_session_or_name_gets_no_rule_for_it() {
+    let mut anonymous = call("", "text", "x");
+    anonymous.session = String::new();
+    anonymous.actor = String::new();
+    check(&anonymous, &[(PROJECT, &["notes.add"])]);
+}
+
+#[test]
+fn nothing_for_critical_tools_floors_rules_and_denials() {
+    let mut critical = call("", "text", "x");
+    critical.tool.profile = Some(PermissionProfile {
+        schema_version: String::new(),
+        permission_profile_id: ProfileId::from_trusted("p"),
+        risk_level: RiskLevel::Critical,
+        access_kinds: Vec::new(),
+        write_effects: Vec::new(),
+        network_scope: None,
+        tenant_scope: None,
+        credential_refs: Vec::new(),
+        sandbox_profile: None,
+        approval_required: None,
+        approval_reason: None,
+        permission_channel: None,
+        rule_matching_fields: Vec::new(),
+        data_sensitivity: None,
+        retention_hint: None,
+        redaction_required: None,
+        policy_refs: Vec::new(),
+        sensitive_sink: None,
+    });
+    check(&critical, &[]);
+    let mut destructive = call("", "text", "x");
+    destructive.safety.destructive = crate::fit::Certainty::Yes;
+    check(&destructive, &[]);
+    let mut silent = call("", "text", "x");
+    silent.mode = Mode::DontAsk;
+    check(&silent, &[]);
+}
+
+#[test]
+fn a_suggestion_is_scoped_shown_and_named_the_same_again() {
+    let call = call("shell_pattern", "command", "git diff --stat");
+    let found = suggested(&call);
+    assert_eq!(found, suggested(&call));
+    let session = &found[0];
+    assert_eq!((session.rules[0].scope.tenant.as_str(), session.rules[0].scope.session.as_str()), ("acme", "s1"));
+    let project = &found[1];
+    assert_eq!(project.preview.matches, ["git diff --stat", "git diff"]);
+    assert_eq!(project.preview.does_not_match, ["git status", "git log"]);
+    assert_eq!(project.rules[0].scope.session, "");
+    let shown = project.payload().to_value();
+    assert_eq!(shown["type"], "add_rules");
+    assert_eq!(shown["destination"], "project_settings");
+    assert_eq!(shown["rules"][0]["match"], json!(["git diff --stat", "git diff"]));
+    assert_eq!(project.rejecting().rules[0].behavior, Behavior::Deny);
+}
