@@ -1,4 +1,4 @@
-//! The same program as four processes, and what it refuses to start with.
+//! The same program as four processes, what it refuses to start with, and who may call it.
 
 use std::io::Write as _;
 use std::process::{Command, Output};
@@ -11,6 +11,12 @@ use toolplane_testkit::trace::AgentTrace;
 use toolplane_testkit::{Layout, Processes, binary, tools};
 
 use crate::bed::{PATIENCE, RULES, register, surface};
+
+mod callers;
+mod secrets;
+mod table;
+mod tenants;
+mod tokens;
 
 /// Four processes that know each other only by address do what one process does.
 #[tokio::test]

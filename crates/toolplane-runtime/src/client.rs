@@ -15,12 +15,14 @@ use http::header::AUTHORIZATION;
 use tonic::body::Body;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Status, TimeoutExpired};
+use toolplane_records::ids::TenantId;
 use tower::Service;
 use tracing::Span;
 
+use crate::caller::{self, Caller};
 use crate::config::Config;
 use crate::server::ServerError;
-use crate::server::internal::{Inside, Observation, ObservedBody, first_token, read};
+use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, first_token, read};
 use crate::status::ApiError;
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
 use crate::telemetry::spans::rpc;
@@ -56,9 +58,10 @@ impl PeerSettings {
     /// The settings of the configuration, with its files read.
     pub fn from_config(config: &Config) -> Result<Self, ServerError> {
         let peers = &config.peers;
-        let token = match (&peers.token_file, &config.server.auth) {
+        let own = config.server.auth.as_ref().and_then(|auth| auth.token_file.as_ref());
+        let token = match (&peers.token_file, own) {
             (Some(file), _) => Some(first_token("peers.token_file", file)?),
-            (None, Some(auth)) => Some(first_token("server.auth.token_file", &auth.token_file)?),
+            (None, Some(file)) => Some(first_token("server.auth.token_file", file)?),
             (None, None) => None,
         };
         let identity = config.server.tls.as_ref().map(|tls| {
@@ -96,6 +99,26 @@ fn reachable(ip: IpAddr) -> IpAddr {
 pub struct Peer {
     way: Way,
     authorization: Option<HeaderValue>,
+}
+
+impl Peer {
+    /// A request made for `caller`, whom this process serves: the peer treats it as the caller's own.
+    pub fn on_behalf<T>(caller: &Caller, request: T) -> tonic::Request<T> {
+        spoken(request, |headers| caller::carry(caller, headers))
+    }
+
+    /// A request of this process about things of `tenant`.
+    pub fn for_tenant<T>(tenant: &TenantId, request: T) -> tonic::Request<T> {
+        spoken(request, |headers| caller::carry_tenant(tenant, headers))
+    }
+}
+
+fn spoken<T>(request: T, carry: impl FnOnce(&mut http::HeaderMap)) -> tonic::Request<T> {
+    let mut request = tonic::Request::new(request);
+    let mut headers = std::mem::take(request.metadata_mut()).into_headers();
+    carry(&mut headers);
+    *request.metadata_mut() = tonic::metadata::MetadataMap::from_headers(headers);
+    request
 }
 
 /// How calls reach a peer.
@@ -227,7 +250,10 @@ impl Service<http::Request<Body>> for Peer {
         let observation = Observation::client(span.clone());
         let call = match way {
             Either::Left(channel) => Either::Left(Service::call(channel, request)),
-            Either::Right(inside) => Either::Right(inside.clone().call(request).map(Ok)),
+            Either::Right(inside) => {
+                request.extensions_mut().insert(OwnProcess);
+                Either::Right(inside.clone().call(request).map(Ok))
+            }
         };
         if let Way::Any(_, picked) = &mut self.way {
             // The next call chooses anew.

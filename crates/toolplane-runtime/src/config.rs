@@ -8,12 +8,16 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod auth;
 mod check;
+mod check_auth;
 mod endpoints;
 mod environment;
 mod error;
+mod hooks;
 mod load;
 mod observe;
+mod permission;
 mod roles;
 mod scheduler;
 mod schema;
@@ -22,13 +26,16 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use auth::{AuthConfig, JwtAlgorithm, JwtConfig, MtlsConfig};
 pub use endpoints::Endpoints;
 pub use error::ConfigError;
+pub use hooks::{HookAuthority, HookConfig};
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
-pub use roles::{ExecutorConfig, HttpToolsConfig, PermissionConfig, SandboxConfig, SurfaceConfig};
+pub use permission::{PermissionConfig, ReviewConfig};
+pub use roles::{ExecutorConfig, HttpToolsConfig, SandboxConfig, SurfaceConfig};
 pub use scheduler::{SchedulerConfig, ToolLimit};
 pub use schema::json_schema;
-pub use server::{AuthConfig, PeersConfig, ServerConfig, TlsConfig};
+pub use server::{PeersConfig, ServerConfig, TlsConfig};
 pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
 
 /// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.
@@ -43,7 +50,7 @@ pub struct Config {
     pub server: ServerConfig,
     /// Where the other roles are.
     pub peers: PeersConfig,
-    /// Where the scheduler keeps its state.
+    /// Where the scheduler and the permission role keep their state.
     pub store: StoreConfig,
     /// The surface role: declarations, surfaces, search.
     pub surface: SurfaceConfig,
@@ -53,12 +60,17 @@ pub struct Config {
     pub scheduler: SchedulerConfig,
     /// The executor role: workers and their sandboxes.
     pub executor: ExecutorConfig,
+    /// Programs and services that are asked before and after calls.
+    pub hooks: Vec<HookConfig>,
     /// Where large results are kept.
     pub objects: ObjectsConfig,
     /// Traces.
     pub telemetry: TelemetryConfig,
     /// Logs, on standard error.
     pub log: LogConfig,
+    /// The file all of this was read from, for roles that read their section again; not a key.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// The kind of object store.

@@ -4,8 +4,10 @@
 //! This crate must not know what a role does: no store, no rule, no tool. Roles hand it their gRPC services and take
 //! from it a listener, a channel to a peer, spans with the right names, and their section of the configuration.
 
+pub mod caller;
 pub mod client;
 pub mod config;
+pub mod keys;
 pub mod page;
 pub mod process;
 pub mod server;
@@ -13,8 +15,8 @@ pub mod shutdown;
 pub mod status;
 pub mod tasks;
 pub mod telemetry;
-pub mod tenant;
 
+pub use caller::{Caller, Role};
 pub use config::{Config, ConfigError};
 pub use shutdown::Shutdown;
 pub use status::ApiError;

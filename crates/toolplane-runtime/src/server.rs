@@ -1,8 +1,9 @@
-//! The gRPC listener of a process: bind first, serve with health, reflection, TLS and tokens, drain within a bound.
+//! The gRPC listener of a process: bind first, serve with health, reflection, TLS and known callers, drain within a bound.
 //!
 //! A role contributes its generated services through [`Services`]; everything else about the wire is decided here once.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -18,6 +19,7 @@ use tower::Layer as _;
 use crate::config::ServerConfig;
 use crate::shutdown::Shutdown;
 
+pub mod access;
 mod auth;
 mod calls;
 mod connection;
@@ -31,19 +33,22 @@ mod services;
 #[cfg(test)]
 mod tests;
 
-pub use auth::TokenSet;
+pub use auth::Auth;
 pub use error::ServerError;
 pub use life::{ConnectionAge, ConnectionLife};
 pub use remap::request_fault;
 pub use services::Services;
 
+use access::Access;
 use calls::CallLayer;
 use inside::Inside;
 use lanes::Lanes;
 
+pub(crate) use auth::jwks_address;
+
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
-    pub(crate) use super::auth::first_token;
+    pub(crate) use super::auth::{OwnProcess, first_token};
     pub(crate) use super::error::read;
     pub(crate) use super::inside::Inside;
     pub(crate) use super::observed::{Observation, ObservedBody};
@@ -97,8 +102,10 @@ pub async fn bind(address: SocketAddr) -> Result<Bound, ServerError> {
 pub struct ServerSettings {
     /// Encryption; `None` is clear text.
     pub tls: Option<ServerTlsConfig>,
-    /// Who may call; `None` is everyone who can connect.
-    pub tokens: Option<TokenSet>,
+    /// Who may call; `None` is everyone who can connect, as tenant `default` with every role.
+    pub auth: Option<Arc<Auth>>,
+    /// What whoever may call may do.
+    pub access: &'static [access::Row],
     /// How long running calls may finish after a stop was asked for.
     pub drain_timeout: Duration,
     /// How old connections become; `None` is as old as their clients like.
@@ -114,7 +121,8 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             tls: None,
-            tokens: None,
+            auth: None,
+            access: access::TABLE,
             drain_timeout: Duration::from_secs(10),
             connection_age: None,
             keepalive: Duration::from_secs(20),
@@ -139,10 +147,11 @@ impl ServerSettings {
                 None => Ok(tls),
             }
         });
-        let tokens = config.auth.as_ref().map(|auth| TokenSet::read("server.auth.token_file", &auth.token_file));
+        let auth = config.auth.as_ref().map(Auth::from_config).transpose()?;
         Ok(Self {
             tls: tls.transpose()?,
-            tokens: tokens.transpose()?,
+            auth: auth.map(Arc::new),
+            access: access::TABLE,
             drain_timeout: config.drain_timeout(),
             connection_age: (config.max_connection_age_ms > 0).then(|| ConnectionAge {
                 most: Duration::from_millis(config.max_connection_age_ms),
@@ -200,9 +209,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Puts the parts together. A listener beyond loopback without both encryption and tokens is refused.
+    /// Puts the parts together. A listener beyond loopback that does not both encrypt and know its callers is refused.
     pub fn new(bound: Bound, services: Services, settings: ServerSettings) -> Result<Self, ServerError> {
-        if !bound.address.ip().is_loopback() && (settings.tls.is_none() || settings.tokens.is_none()) {
+        if !bound.address.ip().is_loopback() && (settings.tls.is_none() || settings.auth.is_none()) {
             return Err(ServerError::Exposed { address: bound.address });
         }
         let health = Health { reporter: HealthReporter::new(), names: services.names() };
@@ -233,7 +242,11 @@ impl Server {
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
         let (ends, cut) = (CancellationToken::new(), CancellationToken::new());
         health.set_all(true).await;
-        let layer = CallLayer::new(services.catalog(), settings.tokens.clone(), draining.clone());
+        let catalog = services.catalog();
+        let access = Access::new(settings.access, catalog.clone());
+        let layer = CallLayer::new(catalog, access, settings.auth.clone(), draining.clone());
+        // Files of keys are followed as long as the server runs.
+        let _following = settings.auth.as_ref().map(Auth::follow);
         let routes = routes(services, &settings, &health)?;
         if let Some(inside) = inside {
             inside.open(layer.layer(routes.clone()));

@@ -10,10 +10,12 @@ use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{Tra
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use tonic::{Request, Response, Status};
+use toolplane_runtime::server::access::Row;
 use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
 use toolplane_runtime::telemetry::spans::{self, CallFacts};
-use toolplane_runtime::{Config, Shutdown, telemetry};
+use toolplane_runtime::{Config, Role, Shutdown, telemetry};
 
+const ROWS: &[Row] = &[("opentelemetry.proto.collector.trace.v1.TraceService/Export", &Role::ALL)];
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug, Default)]
@@ -50,7 +52,8 @@ async fn spans_reach_a_collector_before_the_process_ends() {
     let collector = Collector::default();
     let bound = bind("127.0.0.1:0".parse().expect("address")).await.expect("bind");
     let services = Services::default().with(TraceServiceServer::new(collector.clone()));
-    let server = Server::new(bound, services, ServerSettings::default()).expect("server");
+    let settings = ServerSettings { access: ROWS, ..ServerSettings::default() };
+    let server = Server::new(bound, services, settings).expect("server");
     let endpoint = format!("http://{}", server.address());
     let stop = Shutdown::new();
     let ended = tokio::spawn(server.run(stop.clone()));

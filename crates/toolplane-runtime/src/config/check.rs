@@ -11,11 +11,14 @@ impl Config {
     /// Files are not opened here: that a certificate can be read is found when the listener starts.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_listener()?;
+        super::check_auth::check(&self.server)?;
         self.check_peers()?;
         self.check_intervals()?;
         self.check_sizes()?;
         self.check_scheduler()?;
         self.check_store()?;
+        self.check_hooks()?;
+        self.check_permission()?;
         self.check_telemetry()
     }
 
@@ -73,6 +76,7 @@ impl Config {
             ("server.connection_grace_ms", self.server.connection_grace_ms, 0),
             ("server.keepalive_ms", self.server.keepalive_ms, 100),
             ("permission.approval_ttl_ms", self.permission.approval_ttl_ms, 1),
+            ("permission.approval_holds_ms", self.permission.approval_holds_ms, 1),
             ("scheduler.lease_ms", scheduler.lease_ms, 100),
             ("scheduler.offer_ms", scheduler.offer_ms, 10),
             ("scheduler.heartbeat_ms", scheduler.heartbeat_ms, 10),

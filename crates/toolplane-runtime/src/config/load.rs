@@ -31,6 +31,7 @@ impl Config {
         if !overrides.is_empty() {
             config = environment::apply(&table, &overrides)?;
         }
+        config.file = file.map(Path::to_owned);
         config.check()?;
         Ok(config)
     }

@@ -1,12 +1,9 @@
-//! The sections of the surface, permission and executor roles.
+//! The sections of the surface and executor roles.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use super::ConfigError;
 
 /// The surface role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,37 +18,6 @@ pub struct SurfaceConfig {
 impl Default for SurfaceConfig {
     fn default() -> Self {
         Self { defer_threshold: 30, declarations: Vec::new() }
-    }
-}
-
-/// The permission role.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PermissionConfig {
-    /// The rules, each a table as the permission role reads it. No rule means: ask.
-    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    pub rules: Vec<toml::Table>,
-    /// How long a question waits for an answer.
-    pub approval_ttl_ms: u64,
-}
-
-impl Default for PermissionConfig {
-    fn default() -> Self {
-        Self { rules: Vec::new(), approval_ttl_ms: 24 * 60 * 60 * 1000 }
-    }
-}
-
-impl PermissionConfig {
-    /// Reads every rule as `T`, the permission role's own type. An error names the rule by its place
-    /// (`permission.rules[3]`, counted from 0).
-    pub fn parse_rules<T: DeserializeOwned>(&self) -> Result<Vec<T>, ConfigError> {
-        let read = |(index, rule): (usize, &toml::Table)| {
-            T::deserialize(toml::Value::Table(rule.clone())).map_err(|error| ConfigError::Value {
-                key: format!("permission.rules[{index}]"),
-                rule: error.message().to_owned(),
-            })
-        };
-        self.rules.iter().enumerate().map(read).collect()
     }
 }
 

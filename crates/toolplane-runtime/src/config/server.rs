@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Endpoints;
+use super::{AuthConfig, Endpoints};
 
 /// The gRPC listener of this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,15 +75,6 @@ pub struct TlsConfig {
     pub client_ca_file: Option<PathBuf>,
 }
 
-/// Who may call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AuthConfig {
-    /// File of bearer tokens, one per line; empty lines and lines starting with `#` are skipped. Several lines allow
-    /// rotation without a gap.
-    pub token_file: PathBuf,
-}
-
 /// Where the other roles are. A role left out is served by this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -99,7 +90,7 @@ pub struct PeersConfig {
     /// Name in the peers' certificates, when it is not the host of the URL (e.g. a process that reaches itself by
     /// address).
     pub server_name: Option<String>,
-    /// File whose first line is the bearer token shown to peers. When absent and `server.auth` is set, the first token
-    /// of this server is shown.
+    /// File whose first line is the bearer token or API key shown to peers, which needs the role `peer` there, and `worker`
+    /// to run calls. When absent, the first token of `server.auth.token_file` is shown, if there is one.
     pub token_file: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Where the scheduler keeps its state.
+//! Where the scheduler and the permission role keep their state.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError};
 
-/// Where the scheduler keeps its state. The other roles have an embedded store of their own.
+/// Where the scheduler and the permission role keep their state. The other roles have an embedded store of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StoreConfig {
@@ -59,7 +59,7 @@ pub struct RedisConfig {
     pub password_file: Option<PathBuf>,
     /// Environment variable that holds the password.
     pub password_env: Option<String>,
-    /// What all keys start with; schedulers that share it are one cluster.
+    /// What all keys start with; processes that share it are one cluster. The permission role adds `-permission`.
     pub namespace: String,
     /// Authority that signed the servers' certificates (PEM).
     pub ca_file: Option<PathBuf>,

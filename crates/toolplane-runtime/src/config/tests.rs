@@ -27,7 +27,8 @@ fn check(text: &str, environment: &[(&str, &str)], expected: &str) {
 #[test]
 fn nothing_is_a_whole_configuration() {
     assert_eq!(Config::load(None, []).expect("defaults"), Config::default());
-    assert_eq!(load("", &[]).expect("empty file"), Config::default());
+    let empty = load("", &[]).expect("empty file");
+    assert_eq!(Config { file: None, ..empty }, Config::default());
     assert_eq!(Config::default().objects_dir(), Path::new(".toolplane/objects"));
     assert!(Config::default().executor.slots() >= 2);
 }
@@ -221,4 +222,50 @@ fn bounds_of_the_scheduler_are_checked() {
     let text = "[[scheduler.tools]]\ntool = \"shell.*\"\nmax_running = 2\n[scheduler.weights]\nacme = 3\n";
     let config = load(text, &[]).expect("valid");
     assert_eq!((config.scheduler.tools[0].max_running, config.scheduler.weights["acme"]), (2, 3));
+}
+
+#[test]
+fn ways_in_are_checked() {
+    let issuer = "[[server.auth.jwt]]\nissuer = \"https://id.example\"\naudience = \"toolplane\"\n";
+    let filed = format!("{issuer}jwks_file = \"keys.json\"\n");
+    let fetched = |url: &str| format!("[server.auth]\njwks_hosts = [\"id.example\"]\n{issuer}jwks_url = \"{url}\"\n");
+    let mtls = "[[server.auth.mtls]]\nsubject = \"CN=w\"\nroles = [\"worker\"]\n";
+    let tls = "[server.tls]\ncert_file = \"c\"\nkey_file = \"k\"\nclient_ca_file = \"a\"\n";
+    for (text, key) in [
+        ("[server.auth]\n".to_owned(), "server.auth"),
+        ("[server.auth]\njwks_hosts = [\"id.example\"]\n".to_owned(), "server.auth"),
+        (issuer.to_owned(), "server.auth.jwt[0].jwks_file"),
+        (format!("{filed}jwks_url = \"https://id.example\"\n"), "server.auth.jwt[0].jwks_file"),
+        (fetched("http://id.example/keys"), "server.auth.jwt[0].jwks_url"),
+        (fetched("https://other.example/keys"), "server.auth.jwt[0].jwks_url"),
+        (format!("{filed}algorithms = []\n"), "server.auth.jwt[0].algorithms"),
+        (format!("{filed}leeway_seconds = 301\n"), "server.auth.jwt[0].leeway_seconds"),
+        (format!("{filed}jwks_ttl_ms = 10\n"), "server.auth.jwt[0].jwks_ttl_ms"),
+        (format!("{filed}tenant_claim = \"\"\n"), "server.auth.jwt[0].tenant_claim"),
+        (format!("{filed}{filed}"), "server.auth.jwt[1].issuer"),
+        (mtls.to_owned(), "server.auth.mtls"),
+        (format!("{tls}{}", mtls.replace("\"worker\"", "")), "server.auth.mtls[0].roles"),
+        (format!("{tls}{}", mtls.replace("CN=w", "CN=")), "server.auth.mtls[0].subject"),
+        (format!("{tls}{mtls}tenant = \"no spaces\"\n"), "server.auth.mtls[0].tenant"),
+    ] {
+        let ConfigError::Value { key: named, .. } = load(&text, &[]).expect_err(&text) else { panic!("{text}") };
+        assert_eq!(named, key, "{text}");
+    }
+    for text in [filed.clone(), fetched("https://id.example/keys"), format!("{tls}{mtls}")] {
+        load(&text, &[]).expect(&text);
+    }
+    // Signatures with a shared secret cannot even be named.
+    let error = load(&format!("{filed}algorithms = [\"HS256\"]\n"), &[]).expect_err("shared secret").to_string();
+    assert!(error.contains("algorithms") && error.contains("HS256"), "{error}");
+    let error = load(&mtls.replace("worker", "root"), &[]).expect_err("no role").to_string();
+    assert!(error.contains("root"), "{error}");
+}
+
+#[test]
+fn the_example_of_callers_is_a_configuration_and_a_file_of_keys() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/examples/auth");
+    let config = Config::load(Some(&folder.join("toolplane.toml")), []).expect("configuration");
+    assert!(config.server.auth.is_some() && config.peers.token_file.is_some());
+    let keys = std::fs::read_to_string(folder.join("keys.toml")).expect("keys");
+    assert_eq!(crate::keys::check_file(&keys), Ok(2));
 }

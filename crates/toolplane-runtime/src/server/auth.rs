@@ -1,91 +1,177 @@
-//! Bearer tokens: who may call.
+//! Who calls: tokens, API keys, JSON Web Tokens and client certificates become a [`Caller`].
+//!
+//! A credential that is shown and wrong is refused even when another one would do. Of several good ones
+//! `authorization` counts, then `x-api-key`, then the certificate. Neither errors nor logs ever hold a credential.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::header::AUTHORIZATION;
-use sha2::{Digest, Sha256};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::transport::server::TlsConnectInfo;
+use toolplane_records::time::Timestamp;
 
-use super::error::{self, ServerError};
+use super::error::ServerError;
+use super::life::ConnectionLife;
+use crate::caller::Caller;
+use crate::config::AuthConfig;
+use crate::keys::digest;
 use crate::status::ApiError;
 
-/// The tokens a server takes, kept only as SHA-256. Cheap to clone.
-#[derive(Clone)]
-pub struct TokenSet(Arc<[[u8; 32]]>);
+mod certificates;
+mod jwt;
+mod presented;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod watched;
 
-impl TokenSet {
-    /// Tokens from text: one per line, empty lines and lines starting with `#` skipped.
-    pub fn from_text(text: &str) -> Self {
-        Self(tokens_of(text).map(digest).collect())
-    }
+pub(crate) use jwt::jwks_address;
+pub(crate) use tokens::first_token;
 
-    /// Tokens from the file a key of the configuration names; at least one is needed.
-    pub fn read(key: &'static str, file: &Path) -> Result<Self, ServerError> {
-        let set = Self::from_text(&text_of(key, file)?);
-        if set.0.is_empty() {
-            return Err(refuse(key, file, "it holds no token"));
-        }
-        Ok(set)
-    }
+use certificates::Subjects;
+use jwt::Issuers;
+use presented::Presented;
+use ring::KeyRing;
+use tokens::TokenSet;
+use watched::Watched;
 
-    /// Whether a request carries one of the tokens.
-    pub(super) fn check(&self, headers: &http::HeaderMap) -> Result<(), ApiError> {
-        let Some(value) = headers.get(AUTHORIZATION) else {
-            return Err(ApiError::Unauthenticated {
-                reason: "TOKEN_MISSING",
-                message: "a bearer token is required in `authorization`".to_owned(),
-            });
-        };
-        let bytes = value.as_bytes();
-        let token = match bytes.split_at_checked(7) {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
-            _ => bytes,
-        };
-        if self.holds(token) {
-            return Ok(());
-        }
-        Err(ApiError::Unauthenticated {
-            reason: "TOKEN_UNKNOWN",
-            message: "the bearer token is not known here".to_owned(),
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// In the extensions of a request: it comes from this very process. Nothing that comes over a wire can say so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnProcess;
+
+/// Everything a server knows about its callers.
+pub struct Auth {
+    tokens: Option<Watched<TokenSet>>,
+    keys: Option<Watched<KeyRing>>,
+    issuers: Arc<Issuers>,
+    subjects: Subjects,
+    token_caller: Arc<Caller>,
+}
+
+/// Who calls, now or after keys were fetched.
+pub(super) enum Identified {
+    Now(Result<Arc<Caller>, ApiError>),
+    Later(BoxFuture<'static, Result<Arc<Caller>, ApiError>>),
+}
+
+impl Auth {
+    /// The configuration's way in, with its files read.
+    pub fn from_config(config: &AuthConfig) -> Result<Self, ServerError> {
+        let tokens = |file: &PathBuf| Watched::open("server.auth.token_file", file.clone(), TokenSet::from_text);
+        let keys = |file: &PathBuf| Watched::open("server.auth.api_key_file", file.clone(), KeyRing::from_text);
+        Ok(Self {
+            tokens: config.token_file.as_ref().map(tokens).transpose()?,
+            keys: config.api_key_file.as_ref().map(keys).transpose()?,
+            issuers: Arc::new(Issuers::from_config(config)?),
+            subjects: Subjects::new(&config.mtls),
+            token_caller: Caller::everything("token"),
         })
     }
 
-    /// Compares with every token in full: neither which one nor how much of it was right shows in the time taken.
-    fn holds(&self, token: &[u8]) -> bool {
-        let given: [u8; 32] = Sha256::digest(token).into();
-        let mut found = false;
-        for known in self.0.iter() {
-            let difference = known.iter().zip(given).fold(0, |all, (a, b)| all | (a ^ b));
-            found |= std::hint::black_box(difference) == 0;
+    /// Who sent a request with this head.
+    pub(super) fn identify(&self, headers: &http::HeaderMap, extensions: &http::Extensions) -> Identified {
+        let shown = match Presented::of(headers) {
+            Ok(shown) => shown,
+            Err(refusal) => return Identified::Now(Err(refusal)),
+        };
+        let by_key = shown.key.map(|key| self.of_secret(key, &digest(key)));
+        match (shown.bearer, by_key) {
+            (_, Some(Err(refusal))) => Identified::Now(Err(refusal)),
+            (Some(bearer), _) => self.of_bearer(bearer),
+            (None, Some(Ok(caller))) => Identified::Now(Ok(caller)),
+            (None, None) => Identified::Now(self.of_connection(extensions)),
         }
-        found
+    }
+
+    fn of_bearer(&self, text: &[u8]) -> Identified {
+        let digest = digest(text);
+        match self.of_secret(text, &digest) {
+            Err(_) if self.issuers.may_know(text) => self.issuers.caller(text, digest),
+            found => Identified::Now(found),
+        }
+    }
+
+    /// The caller behind a token or an API key.
+    fn of_secret(&self, text: &[u8], digest: &[u8; 32]) -> Result<Arc<Caller>, ApiError> {
+        if self.tokens.as_ref().is_some_and(|tokens| tokens.current().holds(digest)) {
+            return Ok(Arc::clone(&self.token_caller));
+        }
+        match &self.keys {
+            Some(keys) => keys.current().caller(text, digest),
+            None => Err(unknown()),
+        }
+    }
+
+    fn of_connection(&self, extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
+        if extensions.get::<OwnProcess>().is_some() {
+            return Ok(Caller::this_process());
+        }
+        let certificates = extensions.get::<TlsConnectInfo<ConnectionLife>>().and_then(TlsConnectInfo::peer_certs);
+        let caller = certificates.and_then(|chain| self.subjects.caller(chain.first()?));
+        caller.ok_or_else(|| ApiError::Unauthenticated {
+            reason: "TOKEN_MISSING",
+            message: "a bearer token or an API key is required in `authorization`".to_owned(),
+        })
+    }
+
+    /// Follows the files until the handle is dropped.
+    pub(super) fn follow(self: &Arc<Self>) -> AbortOnDropHandle<()> {
+        let auth = Arc::clone(self);
+        let following = async move {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let looking = Arc::clone(&auth);
+                // A look that fails by panicking is repeated a second later.
+                let _ = tokio::task::spawn_blocking(move || looking.look()).await;
+            }
+        };
+        AbortOnDropHandle::new(tokio::spawn(following))
+    }
+
+    fn look(&self) {
+        self.tokens.iter().for_each(Watched::look);
+        self.keys.iter().for_each(Watched::look);
+        self.issuers.look();
     }
 }
 
-impl std::fmt::Debug for TokenSet {
+impl std::fmt::Debug for Auth {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TokenSet({})", self.0.len())
+        f.write_str("Auth")
     }
 }
 
-/// The first token of a file, to be shown to peers.
-pub(crate) fn first_token(key: &'static str, file: &Path) -> Result<String, ServerError> {
-    let text = text_of(key, file)?;
-    tokens_of(&text).next().map(str::to_owned).ok_or_else(|| refuse(key, file, "it holds no token"))
+impl std::fmt::Debug for Identified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Now(found) => f.debug_tuple("Now").field(found).finish(),
+            Self::Later(_) => f.write_str("Later"),
+        }
+    }
 }
 
-fn text_of(key: &'static str, file: &Path) -> Result<String, ServerError> {
-    String::from_utf8(error::read(key, file)?).map_err(|_| refuse(key, file, "it is not UTF-8 text"))
+impl Identified {
+    fn later(found: impl Future<Output = Result<Arc<Caller>, ApiError>> + Send + 'static) -> Self {
+        Self::Later(found.boxed())
+    }
 }
 
-fn tokens_of(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+/// Nothing is said about how a secret was wrong.
+fn unknown() -> ApiError {
+    ApiError::Unauthenticated {
+        reason: "TOKEN_UNKNOWN",
+        message: "the bearer token or API key is not known here".to_owned(),
+    }
 }
 
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
-}
-
-fn refuse(key: &'static str, file: &Path, reason: &str) -> ServerError {
-    ServerError::File { key, file: file.to_owned(), reason: reason.to_owned() }
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

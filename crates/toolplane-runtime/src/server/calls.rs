@@ -1,4 +1,4 @@
-//! What happens around every call: its span, its token, a panic caught, the transport's own statuses put right.
+//! What happens around every call: its span, its caller, a panic caught, the transport's own statuses put right.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -15,11 +15,13 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 
-use super::auth::TokenSet;
+use super::access::Access;
+use super::auth::{Auth, Identified, OwnProcess};
 use super::life::{ConnectionLife, Until};
 use super::observed::{Observation, ObservedBody};
 use super::remap;
 use super::services::Catalog;
+use crate::caller::{self, Caller};
 use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::context::{parent_from_headers, recorded};
@@ -28,8 +30,6 @@ use crate::telemetry::spans::rpc;
 type Request = http::Request<Body>;
 type Response = http::Response<Body>;
 
-/// Health checks must work for load balancers, which have no token.
-const OPEN_TO_ALL: &str = "grpc.health.v1.Health/";
 /// The stream that would otherwise keep every drain waiting.
 const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
 
@@ -40,7 +40,8 @@ pub(super) struct CallLayer(Arc<Rules>);
 #[derive(Debug)]
 struct Rules {
     catalog: Catalog,
-    tokens: Option<TokenSet>,
+    access: Access,
+    auth: Option<Arc<Auth>>,
     draining: CancellationToken,
 }
 
@@ -49,11 +50,36 @@ impl Rules {
         let last_words = ApiError::unavailable("DRAINING", "this server is stopping");
         Until { token: self.draining.clone(), last_words }
     }
+
+    /// Who calls; nobody is asked on the way to what is open to all.
+    fn identify(&self, request: &Request) -> Identified {
+        match &self.auth {
+            Some(auth) if !Access::is_open(method_of(request)) => {
+                auth.identify(request.headers(), request.extensions())
+            }
+            // In its own process a role speaks for its callers whether or not anybody is asked for a credential.
+            None if request.extensions().get::<OwnProcess>().is_some() => Identified::Now(Ok(Caller::this_process())),
+            _ => Identified::Now(Ok(Caller::unauthenticated())),
+        }
+    }
+
+    /// Lets a request of this sender in, for itself or for whom it speaks, and notes the caller in it.
+    fn admit(&self, own: &Arc<Caller>, request: &mut Request) -> Result<(), ApiError> {
+        let (caller, roles) = caller::speaks_for(own, request.headers())?;
+        self.access.check(method_of(request), roles)?;
+        request.extensions_mut().insert(caller);
+        Ok(())
+    }
+}
+
+/// `package.Service/Method`.
+fn method_of(request: &Request) -> &str {
+    request.uri().path().trim_start_matches('/')
 }
 
 impl CallLayer {
-    pub(super) fn new(catalog: Catalog, tokens: Option<TokenSet>, draining: CancellationToken) -> Self {
-        Self(Arc::new(Rules { catalog, tokens, draining }))
+    pub(super) fn new(catalog: Catalog, access: Access, auth: Option<Arc<Auth>>, draining: CancellationToken) -> Self {
+        Self(Arc::new(Rules { catalog, access, auth, draining }))
     }
 }
 
@@ -86,8 +112,8 @@ where
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
-        let method = request.uri().path().trim_start_matches('/');
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let method = method_of(&request);
         let parent = parent_from_headers(request.headers());
         let catalog = &self.rules.catalog;
         let span = if catalog.traces(method) {
@@ -96,17 +122,29 @@ where
             Span::none()
         };
         let observation = Observation::server(span.clone());
-        if let Err(refusal) = self.admit(method, request.headers()) {
-            return Box::pin(std::future::ready(Ok(finish(refusal.into(), observation))));
-        }
         let until = match method {
             HEALTH_WATCH => Some(self.rules.draining()),
             _ => request.extensions().get::<ConnectionLife>().map(ConnectionLife::until),
         };
+        let identifying = match self.rules.identify(&request) {
+            Identified::Now(found) => match found.and_then(|own| self.rules.admit(&own, &mut request)) {
+                Ok(()) => None,
+                Err(refusal) => return Box::pin(std::future::ready(Ok(finish(refusal.into(), observation)))),
+            },
+            Identified::Later(identifying) => Some((identifying, Arc::clone(&self.rules))),
+        };
         // The service that was polled ready must be the one called.
         let mut inner = self.inner.clone();
         std::mem::swap(&mut inner, &mut self.inner);
-        let call = AssertUnwindSafe(async move { inner.call(request).await }).catch_unwind();
+        let call = async move {
+            if let Some((identifying, rules)) = identifying
+                && let Err(refusal) = identifying.await.and_then(|own| rules.admit(&own, &mut request))
+            {
+                return Ok(Status::from(refusal).into_http());
+            }
+            inner.call(request).await
+        };
+        let call = AssertUnwindSafe(call).catch_unwind();
         let call = async move {
             match call.await {
                 Ok(Ok(response)) => Ok(watch(response, observation, until)),
@@ -133,15 +171,6 @@ async fn finished<E>(running: JoinHandle<Result<Response, E>>) -> Result<Respons
         Ok(answer) => answer,
         // Panics are caught within; this is the end of the process.
         Err(_) => Ok(Status::from(ApiError::unavailable("STOPPING", "this process is stopping")).into_http()),
-    }
-}
-
-impl<S> Calls<S> {
-    fn admit(&self, method: &str, headers: &http::HeaderMap) -> Result<(), ApiError> {
-        match &self.rules.tokens {
-            Some(tokens) if !method.starts_with(OPEN_TO_ALL) => tokens.check(headers),
-            _ => Ok(()),
-        }
     }
 }
 

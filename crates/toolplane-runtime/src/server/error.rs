@@ -16,7 +16,9 @@ pub enum ServerError {
         reason: String,
     },
     /// The listener can be reached from other machines and does not know or hide its callers.
-    #[error("`{address}` can be reached from other machines: TLS and tokens are required, or listen on loopback")]
+    #[error(
+        "`{address}` can be reached from other machines: TLS and a way to know callers are required, or listen on loopback"
+    )]
     Exposed {
         /// The address.
         address: SocketAddr,

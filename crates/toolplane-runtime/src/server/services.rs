@@ -66,7 +66,8 @@ impl Services {
                 service.method.iter().map(move |method| format!("{name}/{}", method.name())).collect::<Vec<_>>()
             })
         });
-        Catalog { methods: Arc::new(methods.collect()), untraced: Arc::new(self.untraced.clone()) }
+        let served = Arc::new(self.names.iter().copied().collect());
+        Catalog { methods: Arc::new(methods.collect()), served, untraced: Arc::new(self.untraced.clone()) }
     }
 
     pub(super) fn into_routes(self, reflection: bool) -> Result<Routes, ServerError> {
@@ -92,13 +93,34 @@ impl Services {
 #[derive(Clone, Debug)]
 pub(super) struct Catalog {
     methods: Arc<HashSet<String>>,
+    served: Arc<HashSet<&'static str>>,
     untraced: Arc<HashSet<&'static str>>,
 }
 
 impl Catalog {
+    /// These methods are described, and these services served.
+    #[cfg(test)]
+    pub(super) fn of(methods: &[&str], served: &[&'static str]) -> Self {
+        Self {
+            methods: Arc::new(methods.iter().map(|method| (*method).to_owned()).collect()),
+            served: Arc::new(served.iter().copied().collect()),
+            untraced: Arc::default(),
+        }
+    }
+
     /// Whether `package.Service/Method` is described.
     pub(super) fn knows(&self, method: &str) -> bool {
         self.methods.contains(method)
+    }
+
+    /// Whether some service here may answer `package.Service/Method`: it is served, and its descriptor does not say that it has
+    /// no such method.
+    pub(super) fn serves(&self, method: &str) -> bool {
+        let Some((service, _)) = method.split_once('/').filter(|(service, _)| self.served.contains(service)) else {
+            return false;
+        };
+        let mut described = self.methods.iter().filter_map(|method| method.split_once('/'));
+        self.knows(method) || !described.any(|(described, _)| described == service)
     }
 
     /// Whether a call of the method gets a span. Health checks and reflection do not: they say nothing about a call.

@@ -17,12 +17,15 @@ use tonic_prost::ProstCodec;
 use tower::Service;
 
 use super::*;
+use crate::caller::{Caller, Role};
 use crate::client::{Backoff, Peer, PeerSettings, connect, own, own_url, retry};
+use crate::config::AuthConfig;
 use crate::status::{ApiError, reason};
 use crate::telemetry::CarriedContext;
 use crate::telemetry::tests::{Recorder, attribute_of};
 
 mod ages;
+mod callers;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -50,6 +53,7 @@ impl UnaryService<String> for Probe {
         Box::pin(async move {
             match method.as_str() {
                 "Echo" => Ok(Response::new(request.into_inner())),
+                "Who" => Ok(Response::new(who(&Caller::of(&request)))),
                 "Context" => Ok(Response::new(CarriedContext::current().traceparent)),
                 "Wait" => {
                     entered.add_permits(1);
@@ -107,6 +111,12 @@ impl Service<http::Request<Body>> for Probe {
     }
 }
 
+/// A caller in one line.
+fn who(caller: &Caller) -> String {
+    let actor = caller.actor.as_deref().unwrap_or("-");
+    format!("{} {actor} {} {} {}", caller.tenant, caller.caller_ref, caller.roles.joined(), caller.authenticated)
+}
+
 fn descriptors() -> Vec<u8> {
     let method = |name: &str| prost_types::MethodDescriptorProto {
         name: Some(name.to_owned()),
@@ -120,7 +130,7 @@ fn descriptors() -> Vec<u8> {
         message_type: vec![prost_types::DescriptorProto { name: Some("Text".to_owned()), ..Default::default() }],
         service: vec![prost_types::ServiceDescriptorProto {
             name: Some("Probe".to_owned()),
-            method: ["Echo", "Context", "Wait", "Write", "Refuse", "Panic", "Stream"].map(method).into(),
+            method: ["Echo", "Who", "Context", "Wait", "Write", "Refuse", "Panic", "Stream"].map(method).into(),
             ..Default::default()
         }],
         ..Default::default()
@@ -141,7 +151,27 @@ pub(crate) async fn start(address: &str, settings: ServerSettings) -> Running {
     start_with(address, settings, Inside::new()).await
 }
 
+/// The methods of the probe, and who may use them.
+const ROWS: &[access::Row] = &[
+    ("test.v1.Probe/Echo", &Role::ALL),
+    ("test.v1.Probe/Who", &Role::ALL),
+    ("test.v1.Probe/Context", &Role::ALL),
+    ("test.v1.Probe/Wait", &Role::ALL),
+    ("test.v1.Probe/Write", &Role::ALL),
+    ("test.v1.Probe/Refuse", &[Role::Operator]),
+    ("test.v1.Probe/Panic", &Role::ALL),
+    ("test.v1.Probe/Stream", &Role::ALL),
+];
+
+fn with_tokens(text: &str) -> ServerSettings {
+    let file = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(file.path(), text).expect("tokens");
+    let config = AuthConfig { token_file: Some(file.path().to_owned()), ..AuthConfig::default() };
+    ServerSettings { auth: Some(Arc::new(Auth::from_config(&config).expect("auth"))), ..ServerSettings::default() }
+}
+
 async fn start_with(address: &str, settings: ServerSettings, inside: Inside) -> Running {
+    let settings = ServerSettings { access: ROWS, ..settings };
     let bound = bind(address.parse().expect("address")).await.expect("bind");
     let (entered, open) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let shutdown = Shutdown::new();
@@ -154,10 +184,14 @@ async fn start_with(address: &str, settings: ServerSettings, inside: Inside) -> 
 }
 
 pub(crate) async fn call<T: Message + 'static>(peer: &Peer, method: &str, message: T) -> Result<String, Status> {
+    send(peer, method, Request::new(message)).await
+}
+
+async fn send<T: Message + 'static>(peer: &Peer, method: &str, request: Request<T>) -> Result<String, Status> {
     let mut grpc = tonic::client::Grpc::new(peer.clone());
     grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
     let path = PathAndQuery::try_from(format!("/test.v1.Probe/{method}")).expect("path");
-    grpc.unary(Request::new(message), path, ProstCodec::<T, String>::default()).await.map(Response::into_inner)
+    grpc.unary(request, path, ProstCodec::<T, String>::default()).await.map(Response::into_inner)
 }
 
 async fn stream(peer: &Peer, message: &str) -> tonic::Streaming<String> {
@@ -203,8 +237,7 @@ async fn health_and_reflection_are_served() {
 
 #[tokio::test]
 async fn tokens_are_asked_for_except_by_health() {
-    let tokens = TokenSet::from_text("# rotation\nold-token\n\nnew-token\n");
-    let settings = ServerSettings { tokens: Some(tokens), ..ServerSettings::default() };
+    let settings = with_tokens("# rotation\nold-token\n\nnew-token\n");
     let server = start("127.0.0.1:0", settings).await;
     let with = |token: &str| {
         connect(&server.url, &PeerSettings { token: Some(token.to_owned()), ..PeerSettings::default() }).expect("peer")
@@ -377,7 +410,7 @@ async fn tls_hides_and_names_both_sides() {
 #[tokio::test]
 async fn an_open_door_is_refused() {
     let bound = bind("0.0.0.0:0".parse().expect("address")).await.expect("bind");
-    let settings = ServerSettings { tokens: Some(TokenSet::from_text("t")), ..ServerSettings::default() };
+    let settings = with_tokens("t");
     let error = Server::new(bound, Services::default(), settings).expect_err("clear text to everyone");
     assert_eq!(error.code(), "SERVER_EXPOSED");
 }
@@ -418,7 +451,7 @@ async fn the_way_inside_is_checked_and_served_like_any_other() {
     });
     tokio::task::yield_now().await;
     assert!(!early.is_finished(), "nobody serves yet");
-    let settings = ServerSettings { tokens: Some(TokenSet::from_text("token")), ..ServerSettings::default() };
+    let settings = with_tokens("token");
     let _server = start_with("127.0.0.1:0", settings, inside.clone()).await;
     assert_eq!(early.await.expect("join").expect("echo"), "early");
 

@@ -75,8 +75,10 @@ impl fmt::Display for Description {
 
 fn advice(code: Code, has_wait: bool) -> &'static str {
     match code {
-        Code::Unauthenticated => "give a valid token (`--token-file`, or `peers.token_file` in the configuration)",
-        Code::PermissionDenied => "ask the operator for access, or use another tenant or surface",
+        Code::Unauthenticated => {
+            "give a valid token or API key (`--token-file`, or `peers.token_file` in the configuration)"
+        }
+        Code::PermissionDenied => "ask the operator for a key with that role, or use another tenant or surface",
         Code::NotFound => "check the id, and that you ask the cluster that made it",
         Code::Unavailable if !has_wait => "is the server running and is the address right?",
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",

@@ -1,0 +1,48 @@
+//! Why a role's store cannot be used.
+
+use std::path::PathBuf;
+
+use toolplane_store_redis::OpenError;
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// The embedded store cannot be opened.
+    #[error("`{path}`: {reason}")]
+    Embedded {
+        /// Its directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Redis cannot be used.
+    #[error(transparent)]
+    Redis(#[from] OpenError),
+    /// The password cannot be read.
+    #[error("the password of Redis cannot be read from {place}: {reason}")]
+    Password {
+        /// The file or variable.
+        place: String,
+        /// Why.
+        reason: String,
+    },
+    /// Redis may lose what it has answered.
+    #[error(
+        "Redis may lose answered calls in a crash: set `appendonly yes` and `appendfsync always`, or accept that with \
+         `store.redis.accept_buffered = true`"
+    )]
+    Buffered,
+}
+
+impl BackendError {
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Embedded { .. } => "store.embedded",
+            Self::Redis(error) => error.code(),
+            Self::Password { .. } => "store.password",
+            Self::Buffered => "store.buffered",
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Opens the store a role keeps its state in, as configured: embedded and its own, or Redis and shared.
+//!
+//! This crate knows which backends there are and how a configuration names them. It must not know what a role stores.
+
+mod error;
+mod redis;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use toolplane_runtime::Config;
+use toolplane_runtime::config::StoreBackend;
+use toolplane_store::{Durability, Store, StoreError};
+use toolplane_store_embedded::EmbeddedStore;
+use toolplane_store_redis::RedisStore;
+
+pub use error::BackendError;
+
+/// Which role's state a store holds. No two roles share a directory or a key space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// Calls: records, queues, leases.
+    Scheduler,
+    /// Questions, their answers, and rules made by people.
+    Permission,
+}
+
+impl Keeper {
+    /// The name of the role, and of its directory below `server.data_dir`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduler => "scheduler",
+            Self::Permission => "permission",
+        }
+    }
+
+    /// The key space of the role in a Redis whose configured namespace is `configured`.
+    pub fn namespace(self, configured: &str) -> String {
+        match self {
+            Self::Scheduler => configured.to_owned(),
+            Self::Permission => format!("{configured}-permission"),
+        }
+    }
+}
+
+/// An opened store. Cheap to clone.
+#[derive(Clone, Debug)]
+pub enum Backend {
+    /// A directory of this process.
+    Embedded(Arc<EmbeddedStore>),
+    /// Redis.
+    Redis(Arc<RedisStore>),
+}
+
+impl Backend {
+    /// Opens the store that is configured for `keeper`.
+    pub async fn open(config: &Config, keeper: Keeper) -> Result<Self, BackendError> {
+        match config.store.backend {
+            StoreBackend::Embedded => {
+                let path = config.server.data_dir.join(keeper.as_str());
+                let store = EmbeddedStore::open(&path, Default::default())
+                    .map_err(|error| BackendError::Embedded { path, reason: error.to_string() })?;
+                Ok(Self::Embedded(Arc::new(store)))
+            }
+            StoreBackend::Redis => {
+                let redis = &config.store.redis;
+                let store = RedisStore::open(redis::options(redis, keeper)?).await?;
+                if store.durability() == Durability::Buffered && !redis.accept_buffered {
+                    return Err(BackendError::Buffered);
+                }
+                tracing::info!(role = keeper.as_str(), durability = %store.durability(), "the role keeps its state in Redis");
+                Ok(Self::Redis(Arc::new(store)))
+            }
+        }
+    }
+
+    /// The store.
+    pub fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Embedded(store) => store.clone(),
+            Self::Redis(store) => store.clone(),
+        }
+    }
+
+    /// Ends with the reason when the store can never answer again in this process.
+    pub fn failed(&self) -> impl Future<Output = String> + Send + 'static {
+        let poisoned = match self {
+            Self::Embedded(store) => Some(store.poisoned()),
+            // A Redis that is away comes back.
+            Self::Redis(_) => None,
+        };
+        async move {
+            let Some(mut poisoned) = poisoned else { return std::future::pending().await };
+            let reason = match poisoned.wait_for(Option::is_some).await {
+                Ok(reason) => reason.as_deref().map(str::to_owned),
+                Err(_) => None,
+            };
+            match reason {
+                Some(reason) => reason,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Closes the store in order.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Embedded(store) => store.close().await,
+            Self::Redis(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! From the configuration of Redis to the options of its store.
+
+use toolplane_runtime::config::{RedisConfig, RedisMode};
+use toolplane_store_redis::{RedisOptions, Secret, Servers, TlsFiles};
+
+use crate::{BackendError, Keeper};
+
+pub(crate) fn options(config: &RedisConfig, keeper: Keeper) -> Result<RedisOptions, BackendError> {
+    let urls = config.endpoints();
+    let servers = match config.mode {
+        RedisMode::Standalone => Servers::Standalone { url: urls.into_iter().next().unwrap_or_default() },
+        RedisMode::Sentinel => Servers::Sentinel { master: config.sentinel_master.clone().unwrap_or_default(), urls },
+        RedisMode::Cluster => Servers::Cluster { urls },
+    };
+    let mut options = RedisOptions::new(servers);
+    options.username.clone_from(&config.username);
+    options.password = password(config)?.map(Secret::new);
+    let client = config.client_cert_file.clone().zip(config.client_key_file.clone());
+    options.tls = TlsFiles { ca: config.ca_file.clone(), client };
+    options.namespace = keeper.namespace(&config.namespace);
+    options.replicas = config.replicas;
+    Ok(options)
+}
+
+fn password(config: &RedisConfig) -> Result<Option<String>, BackendError> {
+    let refuse = |place: String, reason: String| BackendError::Password { place, reason };
+    if let Some(file) = &config.password_file {
+        let place = format!("`{}`", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| refuse(place, error.to_string()))?;
+        return Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()));
+    }
+    let Some(variable) = &config.password_env else { return Ok(None) };
+    let place = format!("the environment variable `{variable}`");
+    std::env::var(variable).map(Some).map_err(|error| refuse(place, error.to_string()))
+}

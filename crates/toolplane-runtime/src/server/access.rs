@@ -1,0 +1,150 @@
+//! Which roles may use which method. A method without a row is refused.
+//!
+//! Roles are checked before a request is read: whoever may not use a method learns nothing about what exists.
+
+use std::collections::HashMap;
+
+use super::services::Catalog;
+use crate::caller::Role::{Agent, Approver, Auditor, Operator, Peer, Worker};
+use crate::caller::{Role, RoleSet};
+use crate::status::ApiError;
+
+/// Health checks must work for load balancers, which have no credential.
+const OPEN_TO_ALL: &str = "grpc.health.v1.Health/";
+
+/// A method (`package.Service/Method`) and the roles that may use it; none for a service this cluster calls and does not
+/// serve.
+pub type Row = (&'static str, &'static [Role]);
+
+/// Every method of the API.
+pub const TABLE: &[Row] = &[
+    // Declarations, surfaces, search.
+    ("toolplane.v1.SurfaceService/RegisterTools", &[Operator]),
+    ("toolplane.v1.SurfaceService/RetireTool", &[Operator]),
+    ("toolplane.v1.SurfaceService/GetTool", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ListTools", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/CreateSurface", &[Agent, Operator]),
+    ("toolplane.v1.SurfaceService/LoadTools", &[Agent, Operator]),
+    ("toolplane.v1.SurfaceService/GetSurface", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ListSurfaces", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/SearchTools", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ListEvents", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ResolveTool", &[Peer]),
+    ("toolplane.v1.SurfaceService/SyncCatalog", &[Peer]),
+    // Decisions, questions, rules.
+    ("toolplane.v1.PermissionService/Decide", &[Peer]),
+    ("toolplane.v1.PermissionService/WithdrawApproval", &[Peer]),
+    ("toolplane.v1.PermissionService/WatchPolicy", &[Peer]),
+    ("toolplane.v1.PermissionService/ListApprovals", &[Approver, Operator, Auditor, Peer]),
+    ("toolplane.v1.PermissionService/GetApproval", &[Approver, Operator, Auditor, Peer]),
+    ("toolplane.v1.PermissionService/WatchApprovals", &[Approver, Operator, Auditor, Peer]),
+    ("toolplane.v1.PermissionService/ResolveApproval", &[Approver]),
+    ("toolplane.v1.PermissionService/ListRules", &[Approver, Operator, Auditor]),
+    ("toolplane.v1.PermissionService/AddRules", &[Operator]),
+    ("toolplane.v1.PermissionService/RevokeRule", &[Operator]),
+    ("toolplane.v1.PermissionService/ReloadRules", &[Operator]),
+    // Calls.
+    ("toolplane.v1.InvocationService/Invoke", &[Agent]),
+    ("toolplane.v1.InvocationService/SubmitInvocation", &[Agent]),
+    ("toolplane.v1.InvocationService/InvokeBatch", &[Agent]),
+    ("toolplane.v1.InvocationService/SubmitBatch", &[Agent]),
+    ("toolplane.v1.InvocationService/ProvideInput", &[Agent]),
+    ("toolplane.v1.InvocationService/CancelInvocation", &[Agent, Operator]),
+    ("toolplane.v1.InvocationService/CancelBatch", &[Agent, Operator]),
+    ("toolplane.v1.InvocationService/GetInvocation", &[Agent, Approver, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListDecisions", &[Agent, Approver, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListMutations", &[Agent, Approver, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ExplainInvocation", &[Agent, Approver, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListHooks", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/GetResult", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/WaitInvocation", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/WatchInvocation", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListInvocations", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ReadPayload", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/GetPersistence", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/GetBatch", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/WatchBatch", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListBatches", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor]),
+    // Workers run the calls of every tenant.
+    ("toolplane.v1.WorkerService/Work", &[Worker]),
+    ("toolplane.v1.WorkerService/Heartbeat", &[Worker]),
+    ("toolplane.v1.WorkerService/UploadPayload", &[Worker]),
+    // Served by others, called by us.
+    ("toolplane.v1.HookService/RunHook", &[]),
+];
+
+/// The rows of one server, found by method.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    rows: HashMap<&'static str, RoleSet>,
+    catalog: Catalog,
+}
+
+impl Access {
+    pub(super) fn new(rows: &[Row], catalog: Catalog) -> Self {
+        let rows = rows.iter().map(|(method, roles)| (*method, RoleSet::of(roles)));
+        Self { rows: rows.collect(), catalog }
+    }
+
+    /// Whether a method is for everybody, credential or not.
+    pub(super) fn is_open(method: &str) -> bool {
+        method.starts_with(OPEN_TO_ALL)
+    }
+
+    /// Whether whoever holds these roles may use the method. One that does not exist goes on, to be told so; descriptors are
+    /// for whoever may do anything at all.
+    pub(super) fn check(&self, method: &str, held: RoleSet) -> Result<(), ApiError> {
+        let Some(roles) = self.rows.get(method) else {
+            return match self.catalog.serves(method) {
+                true => Err(closed()),
+                false => Ok(()),
+            };
+        };
+        if roles.meets(held) {
+            return Ok(());
+        }
+        if roles.is_empty() {
+            return Err(closed());
+        }
+        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
+        Err(denied("ROLE_REQUIRED", format!("this needs the role {}", names.join(" or "))))
+    }
+}
+
+fn closed() -> ApiError {
+    denied("METHOD_CLOSED", "nobody may use this method".to_owned())
+}
+
+fn denied(reason: &'static str, message: String) -> ApiError {
+    ApiError::PermissionDenied { reason, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_method_has_one_row() {
+        let methods: HashSet<&str> = TABLE.iter().map(|(method, _)| *method).collect();
+        assert_eq!(methods.len(), TABLE.len());
+    }
+
+    #[test]
+    fn a_served_method_without_a_row_is_closed_to_all() {
+        let catalog = Catalog::of(&["a.S/M", "a.S/New", "a.S/Nobody"], &["a.S", "a.Undescribed"]);
+        let access = Access::new(&[("a.S/M", &[Agent]), ("a.S/Nobody", &[])], catalog);
+        let all = RoleSet::ALL;
+        assert!(access.check("a.S/M", all).is_ok());
+        assert_eq!(access.check("a.S/New", all).expect_err("no row").reason(), "METHOD_CLOSED");
+        assert_eq!(access.check("a.S/Nobody", all).expect_err("empty row").reason(), "METHOD_CLOSED");
+        assert_eq!(access.check("a.Undescribed/M", all).expect_err("no row").reason(), "METHOD_CLOSED");
+        for missing in ["a.S/NotYet", "a.Other/M", "nonsense"] {
+            assert!(access.check(missing, all).is_ok(), "{missing}: the services say that there is no such thing");
+        }
+        let refused = access.check("a.S/M", RoleSet::of(&[Auditor])).expect_err("another role");
+        assert_eq!((refused.reason(), refused.to_string().as_str()), ("ROLE_REQUIRED", "this needs the role agent"));
+    }
+}

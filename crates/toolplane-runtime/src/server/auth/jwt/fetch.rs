@@ -1,0 +1,125 @@
+//! Keys of an issuer from where it publishes them.
+//!
+//! The address is the operator's, never the token's, and its host must be on the operator's list. When an issuer is
+//! away, the keys it published last stay good.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use futures_util::StreamExt as _;
+use parking_lot::Mutex;
+use url::{Host, Url};
+
+use super::source::KeySet;
+use crate::server::error::ServerError;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Largest answer taken.
+const MAX_BYTES: usize = 1024 * 1024;
+/// Between two questions to an issuer that answered: tokens with made-up keys must not turn us against it.
+const PAUSE: Duration = Duration::from_secs(5);
+/// The same for one that did not.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// A key set that is fetched.
+pub(super) struct Remote {
+    url: Url,
+    client: reqwest::Client,
+    ttl: Duration,
+    current: ArcSwap<KeySet>,
+    fetched_at: Mutex<Option<Instant>>,
+    /// When the next question may be asked. Held while one is.
+    next: tokio::sync::Mutex<Option<Instant>>,
+}
+
+/// Checks an address of keys: `https`, or `http` on loopback, on one of these hosts.
+pub(crate) fn jwks_address(url: &str, hosts: &[String]) -> Result<Url, String> {
+    let url = Url::parse(url).map_err(|_| "is not a URL".to_owned())?;
+    let local = match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
+        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => return Err("names no host".to_owned()),
+    };
+    if url.scheme() != "https" && !(url.scheme() == "http" && local) {
+        return Err("must start with `https://`, or `http://` on loopback".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err("must hold no user, password or fragment".to_owned());
+    }
+    let host = url.host_str().unwrap_or_default();
+    if !hosts.iter().any(|known| known.eq_ignore_ascii_case(host)) {
+        return Err(format!("needs `{host}` in `server.auth.jwks_hosts`"));
+    }
+    Ok(url)
+}
+
+impl Remote {
+    pub(super) fn new(url: &str, hosts: &[String], ttl_ms: u64) -> Result<Self, ServerError> {
+        let refuse = |rule: String| ServerError::Transport(format!("`server.auth.jwt.jwks_url`: `{url}` {rule}"));
+        let address = jwks_address(url, hosts).map_err(refuse)?;
+        let mut client = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+        if address.scheme() == "http" {
+            client = client.no_proxy();
+        }
+        let client = client.build().map_err(|error| refuse(error.to_string()))?;
+        Ok(Self {
+            url: address,
+            client,
+            ttl: Duration::from_millis(ttl_ms),
+            current: ArcSwap::from_pointee(KeySet::empty()),
+            fetched_at: Mutex::new(None),
+            next: tokio::sync::Mutex::new(None),
+        })
+    }
+
+    /// The keys fetched last. Old ones are used once more while they are fetched again.
+    pub(super) fn current(self: &Arc<Self>) -> Arc<KeySet> {
+        let stale = self.fetched_at.lock().is_some_and(|at| at.elapsed() > self.ttl);
+        if stale && self.next.try_lock().is_ok() {
+            let remote = Arc::clone(self);
+            tokio::spawn(async move { remote.refresh().await });
+        }
+        self.current.load_full()
+    }
+
+    /// Fetches the keys, unless that was done or tried a moment ago.
+    pub(super) async fn refresh(&self) {
+        let mut next = self.next.lock().await;
+        if next.is_some_and(|next| Instant::now() < next) {
+            return;
+        }
+        let pause = match self.fetch().await {
+            Ok(keys) => {
+                self.current.store(Arc::new(keys));
+                *self.fetched_at.lock() = Some(Instant::now());
+                PAUSE
+            }
+            Err(reason) => {
+                tracing::warn!(url = %self.url, %reason, "the keys of an issuer cannot be fetched; known ones stay in force");
+                PAUSE_AFTER_FAILURE
+            }
+        };
+        *next = Some(Instant::now() + pause);
+    }
+
+    async fn fetch(&self) -> Result<KeySet, String> {
+        let away = |error: reqwest::Error| error.without_url().to_string();
+        let answer = self.client.get(self.url.clone()).send().await.map_err(away)?;
+        if answer.status() != reqwest::StatusCode::OK {
+            return Err(format!("it answers {}", answer.status()));
+        }
+        let (mut body, mut parts) = (Vec::new(), answer.bytes_stream());
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(away)?;
+            if body.len() + part.len() > MAX_BYTES {
+                return Err(format!("its answer is larger than {MAX_BYTES} bytes"));
+            }
+            body.extend_from_slice(&part);
+        }
+        let text = String::from_utf8(body).map_err(|_| "its answer is not UTF-8 text".to_owned())?;
+        KeySet::parse(&text)
+    }
+}

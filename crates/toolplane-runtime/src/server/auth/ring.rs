@@ -1,0 +1,55 @@
+//! The API keys a server takes: found by id, known by digest.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use toolplane_records::time::Timestamp;
+
+use super::tokens::same;
+use super::{now, unknown};
+use crate::caller::Caller;
+use crate::keys;
+use crate::status::ApiError;
+
+/// The keys of one file.
+pub(super) struct KeyRing(HashMap<String, Holder>);
+
+struct Holder {
+    digest: [u8; 32],
+    caller: Arc<Caller>,
+    expires_at: Option<Timestamp>,
+    disabled: bool,
+}
+
+impl KeyRing {
+    /// The keys of a file's text.
+    pub(super) fn from_text(text: &str) -> Result<Self, String> {
+        let keys = keys::read_file(text).map_err(|error| error.to_string())?;
+        let holder = |key: keys::Key| {
+            let caller = Caller {
+                tenant: key.tenant,
+                actor: key.actor,
+                caller_ref: format!("key:{}", key.id),
+                roles: key.roles,
+                authenticated: true,
+            };
+            let (digest, expires_at, disabled) = (key.digest, key.expires_at, key.disabled);
+            (key.id, Holder { digest, caller: Arc::new(caller), expires_at, disabled })
+        };
+        Ok(Self(keys.into_iter().map(holder).collect()))
+    }
+
+    /// The caller behind a key. That a key was taken back or is over is told only to those who have it.
+    pub(super) fn caller(&self, text: &[u8], digest: &[u8; 32]) -> Result<Arc<Caller>, ApiError> {
+        let found = keys::id_in(text).and_then(|id| self.0.get(id)).filter(|key| same(&key.digest, digest));
+        let Some(key) = found else { return Err(unknown()) };
+        let refuse = |reason, message: &str| Err(ApiError::Unauthenticated { reason, message: message.to_owned() });
+        if key.disabled {
+            return refuse("KEY_DISABLED", "the API key was taken back");
+        }
+        if key.expires_at.is_some_and(|end| end <= now()) {
+            return refuse("KEY_EXPIRED", "the API key is over");
+        }
+        Ok(Arc::clone(&key.caller))
+    }
+}

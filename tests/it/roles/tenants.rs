@@ -1,0 +1,203 @@
+//! Two tenants on one cluster: what belongs to one does not exist for the other.
+
+use tonic::{Code, Status};
+use toolplane_proto::v1;
+use toolplane_testkit::clients::{Clients, payload};
+use toolplane_testkit::tools;
+
+use super::callers::Callers;
+use crate::bed::{PATIENCE, register, surface};
+
+/// Everything one person may do in a tenant.
+const EVERYTHING: [&str; 4] = ["agent", "approver", "operator", "auditor"];
+
+/// Things of tenant `acme`.
+struct Things {
+    surface: String,
+    tool: String,
+    invocation: String,
+    batch: String,
+    approval: String,
+    rule: String,
+}
+
+async fn things(acme: &Clients) -> Things {
+    register(acme, tools::examples().unwrap()).await;
+    let surface = surface(acme).await;
+    let listed = acme.surfaces().list_tools(v1::ListToolsRequest::default()).await.unwrap().into_inner().tools;
+    let spec = v1::InvocationSpec {
+        surface_id: surface.clone(),
+        tool_name: "local.shell.exec".to_owned(),
+        model_input: Some(payload(r#"{"command":"touch x"}"#)),
+        ..Default::default()
+    };
+    let parked = acme.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(spec.clone()) }).await;
+    let parked = parked.unwrap().into_inner().invocation.unwrap();
+    assert!(!parked.approval_request_ref.is_empty(), "{parked:?}");
+    let spec = v1::InvocationSpec { tool_name: "native.echo".to_owned(), ..spec };
+    let batch =
+        v1::BatchSpec { calls: vec![v1::BatchCall { spec: Some(spec), ..Default::default() }], ..Default::default() };
+    let batch = acme.invocations().submit_batch(v1::SubmitBatchRequest { spec: Some(batch) }).await.unwrap();
+    let rule = v1::PermissionRule {
+        source: "project_settings".to_owned(),
+        behavior: v1::Behavior::Deny.into(),
+        matcher: "no.such.tool".to_owned(),
+        ..Default::default()
+    };
+    let rules = v1::AddRulesRequest { rules: vec![rule], ..Default::default() };
+    let rules = acme.permissions().add_rules(rules).await.unwrap().into_inner().rules;
+    Things {
+        surface,
+        tool: listed[0].tool_id.clone(),
+        invocation: parked.invocation_id,
+        batch: batch.into_inner().batch.unwrap().batch_id,
+        approval: parked.approval_request_ref,
+        rule: rules[0].rule_id.clone(),
+    }
+}
+
+/// The answer to a question about an id, with the id itself left out.
+fn said<T>(answer: Result<T, Status>, id: &str) -> (Code, Option<String>, String) {
+    match answer {
+        Ok(_) => (Code::Ok, None, String::new()),
+        Err(status) => {
+            let reason = toolplane_runtime::status::reason(&status);
+            (status.code(), reason, status.message().replace(id, "ID"))
+        }
+    }
+}
+
+/// Asks with the id of something of the other tenant and with one that nobody has: the answers are the same NOT_FOUND.
+macro_rules! hidden {
+    ($client:expr, $method:ident, $theirs:expr, |$id:ident| $request:expr) => {{
+        let mut answers = Vec::new();
+        for $id in [$theirs.clone(), unknown(&$theirs)] {
+            let asked = $id.clone();
+            let answer = tokio::time::timeout(PATIENCE, $client.$method($request)).await.unwrap();
+            answers.push(said(answer.map(drop), &asked));
+        }
+        assert_eq!(answers[0].0, Code::NotFound, "{}: {:?}", stringify!($method), answers[0]);
+        assert_eq!(answers[0], answers[1], "{} tells them apart", stringify!($method));
+    }};
+}
+
+/// An id of the same form that nothing has.
+fn unknown(id: &str) -> String {
+    let last = if id.ends_with('0') { '1' } else { '0' };
+    format!("{}{last}", &id[..id.len() - 1])
+}
+
+fn spec(surface: String) -> v1::InvocationSpec {
+    v1::InvocationSpec { surface_id: surface, tool_name: "native.echo".to_owned(), ..Default::default() }
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_tenant_does_not_exist() {
+    let callers = Callers::start("").await;
+    let acme = callers.with(&callers.key("a", "acme", &EVERYTHING).await);
+    let globex = callers.with(&callers.key("g", "globex", &EVERYTHING).await);
+    let own = things(&acme).await;
+    calls(&globex, &own).await;
+    others(&globex, &own).await;
+    lists(&globex, &own).await;
+
+    // And it is all still there, untouched, for those it belongs to.
+    let id = own.invocation.clone();
+    let request = v1::GetInvocationRequest { invocation_id: id, ..Default::default() };
+    let record = acme.invocations().get_invocation(request).await.unwrap().into_inner().invocation.unwrap();
+    assert_eq!(record.status_code(), v1::InvocationStatus::AwaitingApproval);
+    assert_eq!((record.tenant.as_str(), record.caller_ref()), ("acme", "key:a"));
+    let tool = v1::get_tool_request::Tool::ToolId(own.tool.clone());
+    acme.surfaces().get_tool(v1::GetToolRequest { tool: Some(tool), ..Default::default() }).await.unwrap();
+}
+
+async fn calls(globex: &Clients, own: &Things) {
+    let mut client = globex.invocations();
+    let id = &own.invocation;
+    hidden!(client, get_invocation, id, |i| v1::GetInvocationRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, get_result, id, |i| v1::GetResultRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, wait_invocation, id, |i| v1::WaitInvocationRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, watch_invocation, id, |i| v1::WatchInvocationRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, cancel_invocation, id, |i| v1::CancelInvocationRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, read_payload, id, |i| v1::ReadPayloadRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, get_persistence, id, |i| v1::GetPersistenceRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, list_mutations, id, |i| v1::ListMutationsRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, list_decisions, id, |i| v1::ListDecisionsRequest { invocation_id: i, ..Default::default() });
+    hidden!(client, list_hooks, id, |i| v1::ListHooksRequest { invocation_id: i });
+    hidden!(client, provide_input, id, |i| v1::ProvideInputRequest {
+        invocation_id: i,
+        declined: true,
+        ..Default::default()
+    });
+    let batch = &own.batch;
+    hidden!(client, get_batch, batch, |i| v1::GetBatchRequest { batch_id: i });
+    hidden!(client, watch_batch, batch, |i| v1::WatchBatchRequest { batch_id: i, ..Default::default() });
+    hidden!(client, cancel_batch, batch, |i| v1::CancelBatchRequest { batch_id: i, ..Default::default() });
+    let surface = &own.surface;
+    hidden!(client, invoke, surface, |i| v1::InvokeRequest { spec: Some(spec(i)) });
+    hidden!(client, submit_invocation, surface, |i| v1::SubmitInvocationRequest { spec: Some(spec(i)) });
+    hidden!(client, explain_invocation, surface, |i| v1::ExplainInvocationRequest { spec: Some(spec(i)) });
+}
+
+async fn others(globex: &Clients, own: &Things) {
+    let mut client = globex.surfaces();
+    let (surface, tool) = (&own.surface, &own.tool);
+    hidden!(client, get_surface, surface, |i| v1::GetSurfaceRequest { surface_id: i, ..Default::default() });
+    hidden!(client, search_tools, surface, |i| v1::SearchToolsRequest {
+        surface_id: i,
+        query: "read".to_owned(),
+        ..Default::default()
+    });
+    hidden!(client, load_tools, surface, |i| v1::LoadToolsRequest { surface_id: i, names: vec!["x".to_owned()] });
+    hidden!(client, get_tool, tool, |i| v1::GetToolRequest {
+        tool: Some(v1::get_tool_request::Tool::ToolId(i)),
+        ..Default::default()
+    });
+    hidden!(client, get_tool, "native.echo".to_owned(), |i| v1::GetToolRequest {
+        tool: Some(v1::get_tool_request::Tool::Name(i)),
+        ..Default::default()
+    });
+    hidden!(client, retire_tool, tool, |i| v1::RetireToolRequest { tool_id: i, ..Default::default() });
+    let mut client = globex.permissions();
+    let (approval, rule) = (&own.approval, &own.rule);
+    hidden!(client, get_approval, approval, |i| v1::GetApprovalRequest { approval_id: i, ..Default::default() });
+    hidden!(client, resolve_approval, approval, |i| v1::ResolveApprovalRequest {
+        approval_id: i,
+        behavior: v1::Behavior::Allow.into(),
+        ..Default::default()
+    });
+    hidden!(client, revoke_rule, rule, |i| v1::RevokeRuleRequest { rule_id: i, reason: "x".to_owned() });
+}
+
+async fn lists(globex: &Clients, own: &Things) {
+    let (mut surfaces, mut calls, mut questions) = (globex.surfaces(), globex.invocations(), globex.permissions());
+    assert!(surfaces.list_tools(v1::ListToolsRequest::default()).await.unwrap().into_inner().tools.is_empty());
+    assert!(surfaces.list_surfaces(v1::ListSurfacesRequest::default()).await.unwrap().into_inner().surfaces.is_empty());
+    for batch_id in [String::new(), own.batch.clone()] {
+        let request = v1::ListInvocationsRequest { batch_id, ..Default::default() };
+        assert!(calls.list_invocations(request).await.unwrap().into_inner().invocations.is_empty());
+    }
+    assert!(calls.list_batches(v1::ListBatchesRequest::default()).await.unwrap().into_inner().batches.is_empty());
+    let workers = calls.list_workers(v1::ListWorkersRequest::default()).await.unwrap().into_inner().workers;
+    assert!(!workers.is_empty() && workers.iter().all(|worker| worker.invocation_ids.is_empty()));
+    let waiting = questions.list_approvals(v1::ListApprovalsRequest::default()).await.unwrap().into_inner();
+    assert!(waiting.approvals.is_empty());
+    let rules = questions.list_rules(v1::ListRulesRequest { page_size: 1000, ..Default::default() }).await.unwrap();
+    assert!(rules.get_ref().rules.iter().all(|rule| rule.rule_id != own.rule), "another tenant's rule is listed");
+    // Nobody but a peer may name another tenant, or all of them.
+    for tenant in ["acme", "*"] {
+        let request = v1::ListApprovalsRequest { tenant: tenant.to_owned(), ..Default::default() };
+        let refused = questions.list_approvals(request).await.unwrap_err();
+        assert_eq!(refused.code(), Code::PermissionDenied, "{tenant}");
+    }
+    for subject in [
+        v1::list_events_request::Subject::ToolId(own.tool.clone()),
+        v1::list_events_request::Subject::SurfaceId(own.surface.clone()),
+    ] {
+        let request = v1::ListEventsRequest { subject: Some(subject), ..Default::default() };
+        match surfaces.list_events(request).await {
+            Ok(answer) => assert!(answer.get_ref().events.is_empty(), "{answer:?}"),
+            Err(refused) => assert_eq!(refused.code(), Code::NotFound),
+        }
+    }
+}
