@@ -170,12 +170,21 @@ class Agent:
         return events, result
 
     def approve(self, approval_id):
+        """Answers like a person who lets the call run after a correction."""
         approval = self.permissions.GetApproval(
             permissions.GetApprovalRequest(approval_id=approval_id), timeout=PATIENCE
         ).approval
-        assert "seq" in read(approval.permission_input)["command"]
+        shown = read(approval.permission_input)
+        assert "seq 1 30001" in shown["command"], shown
+        kinds = [option.kind for option in approval.options]
+        assert words.PERMISSION_OPTION_ALLOW_ONCE in kinds and words.PERMISSION_OPTION_REJECT_ONCE in kinds, kinds
+        corrected = shown | {"command": shown["command"].replace("30001", "30000")}
         request = permissions.ResolveApprovalRequest(
-            approval_id=approval_id, behavior=words.BEHAVIOR_ALLOW, feedback="fine", resolved_by="python-operator"
+            approval_id=approval_id,
+            option=words.PERMISSION_OPTION_ALLOW_ONCE,
+            updated_input=value(corrected),
+            feedback="fine, but one line less",
+            resolved_by="python-operator",
         )
         answered = self.permissions.ResolveApproval(request, timeout=PATIENCE).approval
         assert answered.state == words.APPROVAL_STATE_APPROVED, answered
@@ -205,6 +214,16 @@ class Agent:
         assert messages[-1].result == result
         say("replayed", len(seen), "events")
 
+    def changes(self, result):
+        """The correction is on record, and what the model said is not touched."""
+        request = invocations.ListMutationsRequest(invocation_id=result.invocation_id)
+        changes = self.invocations.ListMutations(request, timeout=PATIENCE).mutations
+        assert [list(change.changed_fields) for change in changes] == [["/command"]], changes
+        request = invocations.GetInvocationRequest(invocation_id=result.invocation_id, include_inputs=True)
+        call = self.invocations.GetInvocation(request, timeout=PATIENCE).invocation
+        assert "30001" in read(call.model_input)["command"] and "30000" in read(call.call_input)["command"], call
+        say("corrected", *changes[0].changed_fields)
+
     def refused(self):
         """Wrong JSON is an error of the call; wrong arguments are a result."""
         spec = self.spec("python.checksum", {})
@@ -229,10 +248,11 @@ def main():
         checksum = agent.search("checksum of a file", "python.checksum")
         shell = agent.search("run shell commands", "local.shell.exec")
         agent.load(checksum, shell)
-        command = "mkdir -p made && for n in $(seq 1 30000); do echo line $n; done | tee made/lines.txt"
+        command = "mkdir -p made && for n in $(seq 1 30001); do echo line $n; done | tee made/lines.txt"
         events, result = agent.invoke(shell, {"command": command})
         assert not result.is_error, result.error
         expected = b"".join(b"line %d\n" % number for number in range(1, 30001))
+        agent.changes(result)
         agent.fetch(result, expected)
         agent.replay(events, result)
         _, result = agent.invoke(checksum, {"path": "made/lines.txt"})

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use toolplane_execution as execution;
-use toolplane_proto::convert::field;
+use toolplane_hooks::{HookInput, HookTool};
 use toolplane_proto::convert::payload::ingest;
+use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationId;
@@ -23,29 +24,36 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Call {
     pub(crate) tool: execution::Call,
     pub(crate) timeout: Duration,
-    pub(crate) tool_id: String,
-    pub(crate) tenant: String,
+    /// What hooks are told of it.
+    pub(crate) told: HookInput,
     pub(crate) limits: v1::OutputLimits,
     pub(crate) queued_in: CarriedContext,
 }
 
 impl Call {
     /// Reads what an offer asks for. A call that cannot be read has not run, and the error says so.
-    pub(crate) fn read(dispatch: v1::Dispatch, max_input_bytes: usize) -> Result<Self, Box<ToolError>> {
+    ///
+    /// `shown`: somebody may be shown its input, so the copy for that is read too.
+    pub(crate) fn read(dispatch: v1::Dispatch, max_input_bytes: usize, shown: bool) -> Result<Self, Box<ToolError>> {
         let timeout = match dispatch.timeout_ms {
             0 => DEFAULT_TIMEOUT,
             millis => Duration::from_millis(millis),
         };
         let limits = dispatch.output_limits.unwrap_or_default();
+        let input = input(dispatch.call_input.clone(), max_input_bytes)?;
+        let observable = match &dispatch.observable_input {
+            Some(observable) if shown => self::input(Some(observable.clone()), max_input_bytes)?,
+            _ => input.clone(),
+        };
+        let told = told(&dispatch, observable)?;
         let binding = field::required::<_, ExecutionBinding>("binding", dispatch.binding).map_err(unreadable)?;
         check_sandbox(dispatch.sandboxed, &binding)?;
         Ok(Self {
             tool: execution::Call {
-                invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id)
-                    .map_err(unreadable)?,
+                invocation_id: told.invocation_id.clone(),
                 tool_name: dispatch.tool_name,
                 binding,
-                input: input(dispatch.call_input, max_input_bytes)?,
+                input,
                 timeout: Some(timeout),
                 sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
                 workspace: None,
@@ -57,8 +65,7 @@ impl Call {
                 context_modifiers: dispatch.supports_context_modifiers,
             },
             timeout,
-            tool_id: dispatch.tool_id,
-            tenant: dispatch.tenant,
+            told,
             limits,
             queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
         })
@@ -69,11 +76,36 @@ impl Call {
         CallFacts {
             invocation_id: self.tool.invocation_id.as_str(),
             tool_name: &self.tool.tool_name,
-            tool_id: &self.tool_id,
-            tenant: &self.tenant,
-            native_call_id: "",
+            tool_id: self.told.tool.tool_id.as_str(),
+            tenant: &self.told.tenant,
+            native_call_id: &self.told.native_call_id,
         }
     }
+}
+
+/// What hooks are told of the call; `shown` is the copy of its input people may see.
+fn told(dispatch: &v1::Dispatch, shown: JsonPayload) -> Result<HookInput, Box<ToolError>> {
+    let invocation_id = field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?;
+    let tool = HookTool {
+        tool_id: field::id("tool_id", &dispatch.tool_id).map_err(unreadable)?,
+        name: dispatch.tool_name.clone(),
+        aliases: dispatch.aliases.clone(),
+        // Words this worker does not know say nothing about what the tool does.
+        kind: dispatch.tool_kind.parse().ok(),
+        execution_kind: word::optional_open("execution_kind", &dispatch.execution_kind, dispatch.execution_kind_code)
+            .ok()
+            .flatten(),
+        access_kinds: Vec::new(),
+    };
+    Ok(HookInput {
+        tenant: dispatch.tenant.clone(),
+        actor_ref: dispatch.actor_ref.clone(),
+        session_ref: dispatch.session_ref.clone(),
+        surface_id: dispatch.surface_id.clone(),
+        native_call_id: dispatch.native_call_id.clone(),
+        permission_mode: dispatch.permission_mode.clone(),
+        ..HookInput::new(invocation_id, tool, shown)
+    })
 }
 
 /// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.

@@ -9,6 +9,7 @@
 //! how its result is stored is known to the scheduler. This crate must not know permissions, surfaces or stores, and no
 //! other service.
 
+mod after;
 mod asking;
 mod beats;
 mod call;

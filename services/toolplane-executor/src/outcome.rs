@@ -5,14 +5,15 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use toolplane_execution::Outcome;
 use toolplane_proto::convert::field;
-use toolplane_proto::convert::word::Word as _;
+use toolplane_proto::convert::word::{self, Word as _};
 use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
+use toolplane_records::vocabulary::{ErrorClass, Recoverability, RedactionState, ResultStatus};
 use toolplane_results::render::{model_facing, summarize};
 
+use crate::after::Effects;
 use crate::executor::Core;
 
 mod keep;
@@ -48,10 +49,15 @@ pub(crate) async fn report(
     lease: &LeaseRef,
     frame: &Frame,
     outcome: Outcome,
+    effects: Effects,
     patience: Duration,
 ) -> ExecutionOutcome {
     let given = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(&outcome) };
-    let mut keeper = Keeper::new(core, lease, frame, Instant::now() + patience);
+    let give_up_at = Instant::now() + patience;
+    let mut keeper = Keeper::new(core, lease, frame, effects.keeping, give_up_at);
+    if let Some(withheld) = &effects.withheld {
+        keeper.withheld(withheld);
+    }
     for block in outcome.content {
         keeper.show(block).await;
     }
@@ -69,7 +75,7 @@ pub(crate) async fn report(
         status: status.as_str().to_owned(),
         status_code: status.number(),
         is_error: is_error(status),
-        model_facing_content: field::outs(&for_model(&content, error.as_ref())),
+        model_facing_content: field::outs(&with_context(for_model(&content, error.as_ref()), effects.context)),
         ui_facing_summary: summarize(&content, error.as_ref()),
         summary: format!("{status} after {} ms with {given} bytes", frame.duration.as_millis()),
         content: field::outs(&content),
@@ -82,9 +88,9 @@ pub(crate) async fn report(
         evidence: field::out(&evidence),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
-        // Nothing is redacted at a worker yet, and nothing may claim to be.
-        redaction_state: 0,
+        redaction_state: word::optional_number(effects.redacted.then_some(RedactionState::Redacted)),
         context_modifiers: field::outs(&outcome.context_modifiers),
+        hooks: field::outs(&effects.records),
     }
 }
 
@@ -115,7 +121,8 @@ fn with_loss(status: ResultStatus, error: Option<ToolError>, loss: Option<Loss>)
     (status, Some(ToolError::new(code, class, Recoverability::NotRetryable, message)))
 }
 
-fn is_error(status: ResultStatus) -> bool {
+/// Whether a result of this status is a failure of any kind.
+pub(crate) fn is_error(status: ResultStatus) -> bool {
     use ResultStatus::{PartialSucceeded, Redacted, Succeeded, TooLarge};
     !matches!(status, Succeeded | PartialSucceeded | Redacted | TooLarge)
 }
@@ -126,7 +133,14 @@ fn for_model(content: &[ContentBlock], error: Option<&ToolError>) -> Vec<Content
     says.into_iter().chain(model_facing(content)).collect()
 }
 
-fn size_of(outcome: &Outcome) -> u64 {
+/// What hooks add stands after what the tool gave.
+fn with_context(mut content: Vec<ContentBlock>, context: Vec<String>) -> Vec<ContentBlock> {
+    content.extend(context.into_iter().map(|text| ContentBlock::Text { text }));
+    content
+}
+
+/// Bytes of what an outcome holds.
+pub(crate) fn size_of(outcome: &Outcome) -> u64 {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => text.len() as u64,
         ContentBlock::File { payload } | ContentBlock::PersistedOutputRef { payload } => payload.size_bytes,

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_execution::{Options as ToolboxOptions, Toolbox};
+use toolplane_hooks::Hooks;
 use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_sandbox::Limits;
 
+use crate::after;
 use crate::error::ExecutorError;
 use crate::executor::Executor;
 use crate::options::Options;
@@ -48,6 +50,8 @@ pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
         options.drain = options.drain.saturating_sub(REPORTING).max(options.drain / 4);
     }
     let toolbox = Arc::new(toolbox(&process.config).await?);
+    // After the toolbox: hooks may read the workspace it made.
+    options.hooks = Hooks::open(&process.config, after::EVENTS).await.map_err(ExecutorError::from)?;
     let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
     process.peer("scheduler", schedulers)?;

@@ -11,6 +11,7 @@ mod calls;
 mod crash;
 mod doubt;
 mod fake;
+mod hooks;
 mod life;
 mod outputs;
 mod questions;

@@ -1,11 +1,14 @@
 //! Spans, received by a real OTLP receiver.
 
+use toolplane_hooks::Hooks;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::{Config, telemetry};
 use toolplane_testkit::otlp::OtlpReceiver;
 use toolplane_testkit::trace::{AgentTrace, Trace};
 
 use crate::fake::{Fake, PATIENCE};
-use crate::worker::{Call, Worker};
+use crate::worker::{Call, Worker, toolbox};
 
 /// The trace of a call that was queued in `queued`, once it has `spans` spans.
 async fn trace(receiver: &OtlpReceiver, queued: &AgentTrace, spans: usize) -> Trace {
@@ -55,4 +58,38 @@ async fn a_call_continues_the_trace_it_was_queued_in() {
         receiver.trace(queued_broken.trace_id()).named("execute_tool").is_empty(),
         "what did not run has no such span"
     );
+    hooks_are_spans(&guard, &receiver, settings).await;
+}
+
+/// A hook is a span of the call; with content wanted, spans hold what hooks are shown and what they left.
+async fn hooks_are_spans(guard: &telemetry::TelemetryGuard, receiver: &OtlpReceiver, mut settings: Config) {
+    let hooked = "[[hooks]]\nid=\"cleans\"\nevents=[\"post_tool_use\"]\nmatcher=\"tool:hooked\"\ntimeout_ms=20000\n\
+                  command=[\"bash\",\"-c\",\"echo '{\\\"updated_output\\\":{\\\"clean\\\":true}}'\"]";
+    settings.hooks = Config::from_toml(std::path::Path::new("hooks.toml"), hooked).unwrap().hooks;
+    let hooks = Hooks::open(&settings, HookEvent::ALL).await.unwrap();
+    let mut fake = Fake::start().await;
+    let _worker = Worker::start_with(&fake.url, toolbox().await, |options| {
+        options.hooks = hooks;
+        options.capture_content = true;
+    });
+    let mut connection = fake.connection().await;
+    let queued = AgentTrace::start();
+    let call = Call::native("native.echo", r#"{"secret":"hidden"}"#).in_trace(&queued.traceparent());
+    let call = call.change(|dispatch| {
+        dispatch.tool_id = "tool:hooked".to_owned();
+        dispatch.observable_input = Some((&JsonPayload::from_checked(r#"{"secret":"[redacted]"}"#)).into());
+    });
+    let (lease, offer) = call.offer("hooked");
+    connection.send(offer);
+    assert_eq!(connection.done(&lease).await.hooks.len(), 1);
+    tokio::task::block_in_place(|| guard.flush());
+    let trace = trace(receiver, &queued, 3).await;
+    let only = |name: &str| trace.named(name)[0].clone();
+    let (process, tool, hook) = (only("process "), only("execute_tool "), only("agenttool.hook"));
+    assert_eq!((hook.parent_span_id.as_str(), hook.error), (process.span_id.as_str(), false));
+    let said = (hook.attribute("agenttool.hook.id"), hook.attribute("agenttool.hook.event"));
+    assert_eq!(said, ("cleans", "post_tool_use"));
+    assert_eq!(tool.attribute("gen_ai.tool.call.arguments"), r#"{"secret":"[redacted]"}"#);
+    assert_eq!(process.attribute("gen_ai.tool.call.result"), r#"{"clean":true}"#);
+    assert!(!format!("{:?}", trace.spans()).contains("hidden"), "{}", trace.render());
 }

@@ -13,6 +13,9 @@ use toolplane_records::profile::ExecutionBinding;
 use toolplane_runtime::client::{PeerSettings, connect};
 use toolplane_runtime::{Config, Shutdown};
 
+/// Where a test puts the hooks of a worker, in its directory.
+pub(crate) const HOOKS_FILE: &str = "hooks.toml";
+
 /// A worker on a directory of its own.
 pub(crate) struct Worker {
     pub(crate) handle: Handle,
@@ -34,6 +37,9 @@ pub(crate) fn config(dir: &Path) -> Config {
     let mut config = Config::default();
     config.server.data_dir = dir.to_owned();
     config.executor.slots = Some(4);
+    if let Ok(text) = std::fs::read_to_string(dir.join(HOOKS_FILE)) {
+        config.hooks = Config::from_toml(Path::new(HOOKS_FILE), &text).unwrap().hooks;
+    }
     config
 }
 
@@ -96,6 +102,11 @@ impl Call {
             fence: 7,
             ..Dispatch::default()
         })
+    }
+
+    pub(crate) fn change(mut self, change: impl FnOnce(&mut Dispatch)) -> Self {
+        change(&mut self.0);
+        self
     }
 
     pub(crate) fn needs_grant(mut self) -> Self {

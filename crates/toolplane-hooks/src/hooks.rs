@@ -1,0 +1,241 @@
+//! The hooks of one process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
+use toolplane_runtime::Config;
+use toolplane_runtime::config::{HookAuthority, HookConfig};
+use toolplane_runtime::telemetry::spans::{self, CallFacts};
+use tracing::Instrument as _;
+
+use crate::error::HooksError;
+use crate::failure::HookFailure;
+use crate::fold::{Folded, HookMeta, HookRun, fold};
+use crate::input::{HookInput, HookTool};
+use crate::matcher::ToolMatcher;
+use crate::output::HookOutput;
+use crate::program::{Program, Sandbox};
+use crate::service::{self, Service};
+
+/// The hooks of one process for the points it is in charge of. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    hooks: Vec<Hook>,
+    sandbox: Option<Arc<Sandbox>>,
+}
+
+/// One hook, ready to be asked.
+#[derive(Debug)]
+struct Hook {
+    meta: HookMeta,
+    events: Vec<HookEvent>,
+    matcher: ToolMatcher,
+    way: Way,
+}
+
+/// How a hook is asked.
+#[derive(Debug)]
+enum Way {
+    Program(Box<Program>),
+    Service(Box<Service>),
+}
+
+impl Hooks {
+    /// No hooks.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Checks everything about the hooks of `config` that needs neither a sandbox nor a connection: matchers, programs and
+    /// what they may read, token and certificate files. For all points, whichever process is in charge of them.
+    pub fn check(config: &Config) -> Result<(), HooksError> {
+        for (index, hook) in enabled(config) {
+            prepare(index, hook)?;
+            match &hook.grpc {
+                Some(_) => drop(service::settings(hook, ca_of(config)).map_err(of_service(hook))?),
+                None => drop(program(index, hook, None)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the hooks of `config` that are asked at one of `events`, and no others. Must be called within the runtime; takes
+    /// about a second when one of them is a program, because the sandbox is tried out.
+    ///
+    /// Programs may read the workspace of `config` where it exists at this moment.
+    pub async fn open(config: &Config, events: &[HookEvent]) -> Result<Self, HooksError> {
+        let workspace = workspace(config);
+        let mut hooks = Vec::new();
+        let mut first_program = None;
+        for (index, hook) in enabled(config) {
+            let of_ours: Vec<_> = hook.events.iter().copied().filter(|event| events.contains(event)).collect();
+            if of_ours.is_empty() {
+                continue;
+            }
+            let (meta, matcher) = prepare(index, hook)?;
+            let way = match &hook.grpc {
+                Some(_) => Way::Service(Box::new(Service::of(hook, ca_of(config)).map_err(of_service(hook))?)),
+                None => {
+                    first_program.get_or_insert_with(|| hook.id.clone());
+                    Way::Program(Box::new(program(index, hook, workspace.as_deref())?))
+                }
+            };
+            hooks.push((hook.order, Hook { meta, events: of_ours, matcher, way }));
+        }
+        // Stable: hooks of the same order stay as they are written.
+        hooks.sort_by_key(|(order, _)| *order);
+        let sandbox = match first_program {
+            None => None,
+            Some(hook_id) => {
+                let sandbox = Sandbox::of_process().await;
+                if let Some(reason) = sandbox.missing() {
+                    return Err(HooksError::NoSandbox { hook_id, reason });
+                }
+                Some(sandbox)
+            }
+        };
+        Ok(Self(Arc::new(Inner { hooks: hooks.into_iter().map(|(_, hook)| hook).collect(), sandbox })))
+    }
+
+    /// Whether there are hooks at all.
+    pub fn any(&self) -> bool {
+        !self.0.hooks.is_empty()
+    }
+
+    /// Whether any hook is asked about this tool at this point. Costs nothing without hooks.
+    pub fn applies(&self, event: HookEvent, tool: &HookTool) -> bool {
+        self.of(event, tool).next().is_some()
+    }
+
+    /// How long the hooks of this point may take together.
+    pub fn patience(&self, event: HookEvent, tool: &HookTool) -> Duration {
+        self.of(event, tool).map(Hook::timeout).sum()
+    }
+
+    /// Asks every hook of this point that is about the tool of `input`, one after the other, and folds what they say. A later
+    /// hook sees the input or output an earlier one left. After a hook that failed or stopped the call no further one is
+    /// asked.
+    ///
+    /// Each run is a span `agenttool.hook` below the current one. Never fails: failures are folded.
+    pub async fn run(&self, event: HookEvent, input: &HookInput) -> Folded {
+        let mut seen = input.clone();
+        let mut runs = Vec::new();
+        for hook in self.of(event, &input.tool) {
+            let run = self.ask(hook, event, &seen).await;
+            if let Ok(output) = &run.outcome {
+                carry(&mut seen, output);
+            }
+            let last = run.is_last_word();
+            runs.push(run);
+            if last {
+                break;
+            }
+        }
+        fold(event, input, runs)
+    }
+
+    fn of<'a>(&'a self, event: HookEvent, tool: &'a HookTool) -> impl Iterator<Item = &'a Hook> {
+        self.0.hooks.iter().filter(move |hook| hook.events.contains(&event) && hook.matcher.fits(tool))
+    }
+
+    async fn ask(&self, hook: &Hook, event: HookEvent, input: &HookInput) -> HookRun {
+        let facts = CallFacts {
+            invocation_id: input.invocation_id.as_str(),
+            tool_name: &input.tool.name,
+            tool_id: input.tool.tool_id.as_str(),
+            tenant: &input.tenant,
+            native_call_id: &input.native_call_id,
+        };
+        let span = spans::step("agenttool.hook", &facts);
+        spans::attribute(&span, "agenttool.hook.id", hook.meta.hook_id.clone());
+        spans::attribute(&span, "agenttool.hook.event", event.as_str());
+        let started_at = timestamp(SystemTime::now());
+        let outcome = match (&hook.way, &self.0.sandbox) {
+            (Way::Program(program), Some(sandbox)) => {
+                program.ask(sandbox, event, &hook.meta, input).instrument(span.clone()).await
+            }
+            (Way::Program(_), None) => Err(HookFailure::NotRun { reason: "sandbox_unavailable".to_owned() }),
+            (Way::Service(service), _) => service.ask(event, &hook.meta, input).instrument(span.clone()).await,
+        };
+        if let Err(failure) = &outcome {
+            spans::attribute(&span, "agenttool.hook.failure", failure.code());
+            spans::end_execution(&span, Some(ErrorClass::HookBlocked));
+            let (hook_id, invocation_id) = (&hook.meta.hook_id, &input.invocation_id);
+            tracing::warn!(hook_id, %invocation_id, %event, code = failure.code(), %failure, "a hook failed");
+        }
+        HookRun { hook: hook.meta.clone(), started_at, ended_at: timestamp(SystemTime::now()), outcome }
+    }
+}
+
+impl Hook {
+    fn timeout(&self) -> Duration {
+        match &self.way {
+            Way::Program(program) => program.timeout(),
+            Way::Service(service) => service.timeout(),
+        }
+    }
+}
+
+/// What the next hook sees of an answer.
+fn carry(seen: &mut HookInput, output: &HookOutput) {
+    if let Some(input) = &output.updated_input {
+        seen.input = input.clone();
+    }
+    if let (Some(replacement), Some(outcome)) = (&output.updated_output, &mut seen.outcome) {
+        outcome.content = replacement.content.clone();
+        outcome.structured_content = replacement.structured_content.clone();
+    }
+}
+
+fn enabled(config: &Config) -> impl Iterator<Item = (usize, &HookConfig)> {
+    config.hooks.iter().enumerate().filter(|(_, hook)| hook.enabled)
+}
+
+fn prepare(index: usize, hook: &HookConfig) -> Result<(HookMeta, ToolMatcher), HooksError> {
+    let matcher: ToolMatcher = hook
+        .matcher
+        .as_deref()
+        .unwrap_or_default()
+        .parse()
+        .map_err(|error| HooksError::config(index, "matcher", format!("{error}")))?;
+    let meta = HookMeta {
+        hook_id: hook.id.clone(),
+        matcher: matcher.to_string(),
+        authoritative: hook.authoritative,
+        classifier_authority: hook.classifier_authority.map(|authority| match authority {
+            HookAuthority::Approve => ClassifierAuthority::Approve,
+            HookAuthority::Deny => ClassifierAuthority::Deny,
+            HookAuthority::Recommend => ClassifierAuthority::Recommend,
+        }),
+    };
+    Ok((meta, matcher))
+}
+
+fn program(index: usize, hook: &HookConfig, workspace: Option<&Path>) -> Result<Program, HooksError> {
+    Program::of(hook, workspace).map_err(|(key, rule)| HooksError::config(index, key, rule))
+}
+
+fn of_service(hook: &HookConfig) -> impl FnOnce(toolplane_runtime::server::ServerError) -> HooksError + '_ {
+    move |source| HooksError::Service { hook_id: hook.id.clone(), source }
+}
+
+fn ca_of(config: &Config) -> Option<&Path> {
+    config.peers.ca_file.as_deref()
+}
+
+/// The workspace of the tools, where this machine has it.
+fn workspace(config: &Config) -> Option<PathBuf> {
+    std::fs::canonicalize(config.workspace_dir()).ok().filter(|dir| dir.is_dir())
+}
+
+/// A wall clock before 1970 is no clock; its epoch will do for a field that is for people.
+pub(crate) fn timestamp(at: SystemTime) -> Timestamp {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or_default())
+}

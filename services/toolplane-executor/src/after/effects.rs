@@ -1,0 +1,172 @@
+//! What hooks make of an ending; pure.
+
+use toolplane_execution::Outcome;
+use toolplane_hooks::bounds::cut;
+use toolplane_hooks::fold::{Keeping, Said};
+use toolplane_hooks::{Folded, REDACTED, Replacement};
+use toolplane_records::error::ToolError;
+use toolplane_records::hook::ToolHook;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
+
+use crate::outcome::{is_error, size_of};
+
+/// Most characters of all that hooks add for the model: it stands beside the output in a bounded report.
+const MAX_CONTEXT_CHARS: usize = 16_000;
+/// Most bytes of all records of one ending; of later ones only the outline is kept.
+const MAX_RECORDS_BYTES: u64 = 256 * 1024;
+
+/// What hooks made of an ending, beside changing it.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// What the model is given after the output, in order.
+    pub(crate) context: Vec<String>,
+    /// How what is left may be kept.
+    pub(crate) keeping: Keeping,
+    /// What was taken away as a whole.
+    pub(crate) withheld: Option<Withheld>,
+    /// Something was taken out or replaced.
+    pub(crate) redacted: bool,
+    /// One record per hook that was asked, in order.
+    pub(crate) records: Vec<ToolHook>,
+}
+
+/// An output nobody gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Withheld {
+    /// How, in the words of the standard.
+    pub(crate) strategy: PersistenceStrategy,
+    /// How large it was.
+    pub(crate) bytes: u64,
+}
+
+impl Effects {
+    /// Takes over what the hooks of one point want.
+    pub(crate) fn apply(&mut self, outcome: &mut Outcome, folded: Folded) {
+        self.say(&folded);
+        self.record(folded.records);
+        if let Some(failed) = &folded.failed {
+            return self.withhold_for(outcome, failed.message());
+        }
+        let replaced = folded.updated_output.is_some();
+        if let Some(replacement) = folded.updated_output {
+            self.replace(outcome, replacement);
+        }
+        match folded.keeping {
+            Keeping::Drop => {
+                let reason = folded.blocks.last().map_or("", |said| said.text.as_str());
+                self.drop_output(outcome, reason);
+            }
+            Keeping::Redact if replaced => redacted(outcome),
+            Keeping::Redact => {
+                self.take_away(outcome, PersistenceStrategy::Redact);
+                outcome.content = vec![ContentBlock::Text { text: REDACTED.to_owned() }];
+                redacted(outcome);
+            }
+            less => self.keeping = self.keeping.and(less),
+        }
+    }
+
+    /// The hooks could not be asked: as if one of them had failed.
+    pub(crate) fn unasked(&mut self, outcome: &mut Outcome, why: &str) {
+        self.withhold_for(outcome, format!("its hooks were not asked to the end: {why}"));
+    }
+
+    fn say(&mut self, folded: &Folded) {
+        let spoken = |said: &Said| format!("hook `{}`: {}", said.hook_id, said.text);
+        let context = folded.additional_context.iter().map(|said| said.text.clone());
+        let stop = folded.stop.iter().map(|said| format!("hook `{}` asks to stop: {}", said.hook_id, said.text));
+        let mut room = MAX_CONTEXT_CHARS.saturating_sub(self.context.iter().map(|text| text.chars().count()).sum());
+        for text in folded.blocks.iter().map(spoken).chain(context).chain(stop) {
+            let text = cut(&text, room);
+            room -= text.chars().count();
+            if !text.is_empty() {
+                self.context.push(text);
+            }
+        }
+    }
+
+    fn record(&mut self, records: Vec<ToolHook>) {
+        let size = |record: &ToolHook| JsonPayload::of(record).size();
+        let mut taken: u64 = self.records.iter().map(size).sum();
+        for mut record in records {
+            if taken + size(&record) > MAX_RECORDS_BYTES {
+                let omitted = serde_json::json!({ "type": "omitted", "size_bytes": size(&record) });
+                record.outputs = vec![JsonPayload::of(&omitted)];
+                record.additional_context.clear();
+                record.updated_output = None;
+            }
+            taken += size(&record);
+            self.records.push(record);
+        }
+    }
+
+    fn replace(&mut self, outcome: &mut Outcome, replacement: Replacement) {
+        outcome.content = replacement.content;
+        outcome.structured_content = replacement.structured_content;
+        // Made from the output nobody is to see.
+        outcome.context_modifiers.clear();
+        self.redacted = true;
+    }
+
+    /// A hook failed: what the tool gave is withheld, and a success is none any more.
+    fn withhold_for(&mut self, outcome: &mut Outcome, why: String) {
+        self.take_away(outcome, PersistenceStrategy::DropWithReason);
+        if is_error(outcome.status) {
+            return speechless(outcome, &why);
+        }
+        let message = format!("the tool ended and its effect is done, but what it gave is withheld: {why}");
+        outcome.status = ResultStatus::Failed;
+        outcome.error = Some(done("hooks.failed", ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
+    }
+
+    /// A hook wants nobody to get the output.
+    fn drop_output(&mut self, outcome: &mut Outcome, reason: &str) {
+        self.take_away(outcome, PersistenceStrategy::DropWithReason);
+        let why = if reason.is_empty() { "a hook withheld it" } else { reason };
+        if is_error(outcome.status) {
+            return speechless(outcome, why);
+        }
+        let message = format!("the tool succeeded, but what it gave is withheld: {why}");
+        outcome.status = ResultStatus::Redacted;
+        outcome.error =
+            Some(done("result.withheld", ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
+    }
+
+    fn take_away(&mut self, outcome: &mut Outcome, strategy: PersistenceStrategy) {
+        let bytes = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(outcome) };
+        self.withheld = Some(Withheld { strategy, bytes });
+        self.redacted = true;
+        outcome.content.clear();
+        outcome.structured_content = None;
+        outcome.context_modifiers.clear();
+    }
+}
+
+/// A success that shows less than the tool gave.
+fn redacted(outcome: &mut Outcome) {
+    if matches!(outcome.status, ResultStatus::Succeeded | ResultStatus::PartialSucceeded | ResultStatus::TooLarge) {
+        outcome.status = ResultStatus::Redacted;
+    }
+}
+
+/// A failure keeps its kind, and loses the words that may be the tool's.
+fn speechless(outcome: &mut Outcome, why: &str) {
+    if let Some(error) = &mut outcome.error {
+        error.message = format!("the tool failed, and what it gave is withheld: {why}");
+        error.field_violations.clear();
+        error.native_error_ref = None;
+        error.blocked_path = None;
+    }
+}
+
+/// An error after an effect that is done.
+fn done(code: &str, class: ErrorClass, recoverability: Recoverability, message: String) -> ToolError {
+    let mut error = ToolError::new(code, class, recoverability, message);
+    error.side_effects = Some("completed".to_owned());
+    error
+}
+
+#[cfg(test)]
+mod tests;
