@@ -1,179 +1,155 @@
 //! From the facts of one call to its decision record. Nothing here is stored or waits.
 
+mod edited;
+mod question;
+mod record;
+mod standing;
 #[cfg(test)]
 mod tests;
 
-use serde_json::json;
-use toolplane_policy::{Certainty, Facts, RuleSet, Verdict, evaluate};
+use std::sync::Arc;
+
+use toolplane_policy::{CallFacts, Verdict, evaluate};
 use toolplane_records::approval::Approval;
-use toolplane_records::decision::PermissionDecision;
-use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
-use toolplane_records::invocation::InputSafety;
-use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::profile::PermissionProfile;
+use toolplane_records::explanation::HookVerdict;
+use toolplane_records::ids::ApprovalId;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
+use toolplane_records::vocabulary::Behavior;
 
-use crate::approvals::Book;
-use crate::decision::decision_id;
+pub use question::{Question, Tool};
 
-/// The mode of callers that name none.
-const DEFAULT_MODE: &str = "default";
+use crate::rules::Active;
+use toolplane_policy::verdict::source;
 
-/// One call that wants to run.
-#[derive(Clone, Debug)]
-pub struct Question {
+/// One call on its way to a decision, under one set of rules at one time.
+#[derive(Debug)]
+pub struct Deciding {
+    active: Arc<Active>,
+    question: Question,
+    facts: CallFacts,
+    now: Timestamp,
+    verdict: Verdict,
+}
+
+/// What becomes of a call whose verdict is known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It is decided.
+    Decided(Box<toolplane_records::decision::PermissionDecision>),
+    /// A person has to be asked; the question carries the decision that asks.
+    Ask(Box<Approval>),
+}
+
+impl Deciding {
+    /// Looks at the call for the first time.
+    pub fn new(active: Arc<Active>, question: Question, now: Timestamp) -> Self {
+        let facts = question.facts(active.settings().default_mode);
+        let verdict = evaluate(active.policy(), &facts, now);
+        Self { active, question, facts, now, verdict }
+    }
+
     /// The call.
-    pub invocation_id: InvocationId,
-    /// Its owner.
-    pub tenant: TenantId,
-    /// Who calls; may be empty.
-    pub actor_ref: String,
-    /// The tool.
-    pub tool_id: ToolId,
-    /// Its full name.
-    pub tool_name: String,
-    /// Its namespace.
-    pub namespace: String,
-    /// Digest of its registration.
-    pub declaration_digest: Digest,
-    /// The surface it is called in, when it is called in one.
-    pub surface_id: Option<SurfaceId>,
-    /// What people are shown of the input.
-    pub shown_input: JsonPayload,
-    /// Digest of the input itself.
-    pub input_digest: Digest,
-    /// Risk facts of the tool.
-    pub profile: Option<PermissionProfile>,
-    /// Safety facts of this input.
-    pub safety: Option<InputSafety>,
-    /// Safety facts that are only defaults.
-    pub unknown_facts: Vec<String>,
-    /// Somebody can answer a question.
-    pub can_ask: bool,
-    /// Permission mode in force; may be empty.
-    pub mode: String,
-    /// Until when an answer is of use.
-    pub deadline_at: Option<Timestamp>,
-}
-
-impl Question {
-    /// The id the parked question has, if there is to be one.
-    pub fn approval_id(&self) -> ApprovalId {
-        Book::id_of(&self.tenant, &self.invocation_id, &self.declaration_digest, &self.input_digest)
+    pub fn question(&self) -> &Question {
+        &self.question
     }
 
-    fn facts(&self) -> Facts {
-        let known = |fact: Option<bool>| fact.map_or(Certainty::Unknown, Certainty::from);
-        let mut facts = Facts::of_tool(self.tool_id.clone(), &self.tool_name, &self.namespace);
-        facts.other_names = vec![self.tool_name.replace('.', "__")];
-        // A call may name the tool without its namespace, so a rule may too.
-        let short = self.tool_name.strip_prefix(&self.namespace).and_then(|rest| rest.strip_prefix('.'));
-        facts.other_names.extend(short.filter(|name| !name.is_empty()).map(str::to_owned));
-        facts.can_ask = self.can_ask;
-        if let Some(profile) = &self.profile {
-            facts.sensitive_sink = known(profile.sensitive_sink);
-            facts.approval_required = known(profile.approval_required);
+    /// What rules see of the call.
+    pub fn facts(&self) -> &CallFacts {
+        &self.facts
+    }
+
+    /// What follows so far.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The rules it is decided under.
+    pub fn active(&self) -> &Active {
+        &self.active
+    }
+
+    /// Whether a person would have to decide, be there one or not.
+    pub fn wants_a_person(&self) -> bool {
+        self.verdict.behavior == Behavior::Ask || self.verdict.source == source::NO_APPROVER
+    }
+
+    /// Takes in what hooks and classifiers say, and looks again. What that is worth is for the policy to say: hints only
+    /// tighten, unless the operator gave the hook a say.
+    pub fn hear(
+        &mut self,
+        verdicts: impl IntoIterator<Item = HookVerdict>,
+        classifier: Option<toolplane_records::explanation::ClassifierCheck>,
+    ) {
+        self.facts.hooks.extend(verdicts);
+        if self.facts.classifier.is_none() {
+            self.facts.classifier = classifier;
         }
-        match &self.safety {
-            Some(safety) => facts.with_safety(safety, self.unknown_facts.iter().map(String::as_str)),
-            None => facts,
+        self.verdict = evaluate(self.active.policy(), &self.facts, self.now);
+    }
+
+    /// Lets the approval the call has stand, if it is a yes to this very call and the answer to what is asked now. Gives
+    /// the question that waits, if the approval is that. Deny stays deny, allow needs no approval.
+    pub fn stands(&mut self, approval: &Approval) -> Standing {
+        if !self.wants_a_person() {
+            return Standing::NotNeeded;
         }
-    }
-}
-
-/// The rules in force, ready to decide.
-#[derive(Clone, Debug)]
-pub struct Decider {
-    rules: RuleSet,
-    policy_digest: String,
-}
-
-impl Decider {
-    /// Decides by `rules`.
-    pub fn new(rules: RuleSet) -> Self {
-        let policy_digest = rules.digest().to_string();
-        Self { rules, policy_digest }
-    }
-
-    /// The rules in force.
-    pub fn rules(&self) -> &RuleSet {
-        &self.rules
+        if standing::is_waiting_for(approval, &self.question, self.active.digest()) && self.question.can_ask {
+            return Standing::Waiting;
+        }
+        if !standing::is_about(approval, &self.question, self.now) {
+            return Standing::No;
+        }
+        // The person has been asked already, so whether one could be asked now does not matter.
+        let asked = if self.verdict.behavior == Behavior::Ask {
+            self.verdict.clone()
+        } else {
+            let mut facts = self.facts.clone();
+            facts.can_ask = true;
+            evaluate(self.active.policy(), &facts, self.now)
+        };
+        let objects = |rule: &str| self.active.behavior_of(rule).is_some_and(|behavior| behavior != Behavior::Allow);
+        let same = asked.behavior == Behavior::Ask && standing::is_same_question(&approval.request, &asked, objects);
+        if same { Standing::Yes } else { Standing::No }
     }
 
-    /// Digest of the rules in force.
-    pub fn policy_digest(&self) -> &str {
-        &self.policy_digest
+    /// Makes what is asked another question than `approval`, which ended without an answer.
+    pub fn ask_after(&mut self, approval: ApprovalId) {
+        self.question.approval_ref = Some(approval);
     }
 
-    /// The decision about one call. The same call, input and rules get a decision of the same id.
-    pub fn decide(&self, question: &Question, now: Timestamp) -> PermissionDecision {
-        let verdict = evaluate(&self.rules, &question.facts());
-        let asked = verdict.behavior == Behavior::Ask;
-        let input = question.input_digest.to_string();
-        let declaration = question.declaration_digest.to_string();
-        let facts = [input.as_str(), declaration.as_str(), self.policy_digest.as_str()];
-        PermissionDecision {
-            schema_version: toolplane_records::schema_version(),
-            decision_id: decision_id(&question.invocation_id, &facts),
-            invocation_id: question.invocation_id.clone(),
-            behavior: verdict.behavior,
-            mode: Some(if question.mode.is_empty() { DEFAULT_MODE.to_owned() } else { question.mode.clone() }),
-            suggested_updates: suggestions(question, &verdict),
-            source: Some(verdict.source),
-            reason: Some(verdict.reason),
-            rule_refs: verdict.matched,
-            policy_refs: question.profile.as_ref().map(|profile| profile.policy_refs.clone()).unwrap_or_default(),
-            updated_input: None,
-            updated_input_ref: None,
-            user_modified: None,
-            pending_classifier_check: None,
-            blocked_path: None,
-            content_blocks: Vec::new(),
-            accept_feedback: None,
-            decided_at: now,
-            expires_at: question.deadline_at,
-            approval_request_ref: asked.then(|| question.approval_id()),
-            policy_digest: self.policy_digest.clone(),
+    /// Whether `approval` is a question about this very call that still waits, though not the one asked now.
+    pub fn supersedes(&self, approval: &Approval) -> bool {
+        standing::is_obsolete(approval, &self.question)
+    }
+
+    /// The decision, or the question to people that stands for it for `ttl_ms` from now, or until the call itself ends.
+    pub fn outcome(&self, decided_at: Timestamp, ttl_ms: u64) -> Outcome {
+        let decision = record::decision(self, decided_at);
+        match decision.behavior {
+            Behavior::Ask => Outcome::Ask(Box::new(record::park(self, decision, ttl_ms))),
+            _ => Outcome::Decided(Box::new(decision)),
         }
     }
 
-    /// The pending approval that an `ask` decision parks. It expires `ttl_ms` from `now`, or when the call itself does.
-    pub fn park(question: Question, decision: PermissionDecision, now: Timestamp, ttl_ms: u64) -> Approval {
-        let latest = now.plus_millis(i64::try_from(ttl_ms).unwrap_or(i64::MAX));
-        let expires_at = question.deadline_at.map_or(latest, |deadline| deadline.min(latest));
-        let decision = PermissionDecision { expires_at: Some(expires_at), ..decision };
-        Approval {
-            schema_version: toolplane_records::schema_version(),
-            approval_id: question.approval_id(),
-            tenant: question.tenant,
-            invocation_id: question.invocation_id,
-            tool_id: question.tool_id,
-            tool_name: question.tool_name,
-            declaration_digest: question.declaration_digest,
-            input_digest: question.input_digest,
-            permission_input: question.shown_input,
-            actor_ref: question.actor_ref,
-            request: decision,
-            state: ApprovalState::Pending,
-            resolution: None,
-            resolved_by: String::new(),
-            feedback: String::new(),
-            created_at: now,
-            expires_at,
-            resolved_at: None,
-        }
+    /// The decision that lets the call go on under an approval that [stands](Self::stands).
+    pub fn approved(
+        &self,
+        approval: &Approval,
+        decided_at: Timestamp,
+    ) -> toolplane_records::decision::PermissionDecision {
+        record::approved(self, approval, decided_at)
     }
 }
 
-/// The rule that would answer next time; only where a rule can: neither another rule nor the safety floor asks.
-fn suggestions(question: &Question, verdict: &Verdict) -> Vec<JsonPayload> {
-    let open = verdict.deciding.is_none() && verdict.reason.reason_type == ReasonType::Other;
-    if verdict.behavior != Behavior::Ask || !open {
-        return Vec::new();
-    }
-    vec![JsonPayload::of(&json!({
-        "type": "add_rule",
-        "rule": { "behavior": "allow", "tool": question.tool_name, "source": "project_settings" },
-    }))]
+/// What an approval is to a call that is looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has to be asked, or nobody could change anything.
+    NotNeeded,
+    /// It is the question that waits for its answer.
+    Waiting,
+    /// It is the answer.
+    Yes,
+    /// It is an answer to something else.
+    No,
 }

@@ -1,11 +1,18 @@
 //! From this role's refusals to what callers and operators see.
 
+use std::time::Duration;
+
+use toolplane_backend::BackendError;
+use toolplane_hooks::HooksError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_runtime::{ApiError, ConfigError};
 use toolplane_store::{Retry, StoreError};
-use toolplane_store_embedded::OpenError;
 
 use crate::approvals::BookError;
+use crate::rules::RulesError;
+
+/// When it is worth looking again whether a tenant has room.
+const TOO_MANY_PAUSE: Duration = Duration::from_secs(30);
 
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -14,12 +21,18 @@ pub enum StartError {
     /// The configuration is wrong, e.g. one of its rules.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The store's directory cannot be used.
+    /// The store cannot be used.
     #[error("the permission store cannot be opened: {0}")]
-    Open(#[from] OpenError),
-    /// What the store holds cannot be used.
-    #[error("the approvals cannot be read: {0}")]
-    Book(#[from] BookError),
+    Open(#[from] BackendError),
+    /// A hook cannot be opened.
+    #[error(transparent)]
+    Hooks(#[from] HooksError),
+    /// The store does not answer.
+    #[error("the permission store cannot be read: {0}")]
+    Store(#[from] StoreError),
+    /// The rules cannot be used.
+    #[error("the rules cannot be used: {0}")]
+    Rules(#[from] RulesError),
 }
 
 impl StartError {
@@ -28,7 +41,9 @@ impl StartError {
         match self {
             Self::Config(error) => error.code(),
             Self::Open(error) => error.code(),
-            Self::Book(error) => error.code(),
+            Self::Hooks(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Rules(error) => error.code(),
         }
     }
 }
@@ -42,9 +57,47 @@ impl From<BookError> for ApiError {
                 let subject = format!("approval/{approval_id}");
                 Self::FailedPrecondition { reason: "APPROVAL_SETTLED", subject, message }
             }
+            BookError::NotOffered { field, rule } => Self::invalid_argument(field, rule),
+            BookError::SelfApproval => Self::PermissionDenied { reason: "SELF_APPROVAL", message },
+            BookError::TooMany { tenant, .. } => {
+                // Room is made by people, and nobody knows when.
+                let subject = format!("tenant/{tenant}");
+                Self::Exhausted { reason: "TOO_MANY", subject, message, retry_after: Some(TOO_MANY_PAUSE) }
+            }
             BookError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
             BookError::Store(error) => of_store(&error),
-            BookError::Unreadable(error) => Self::internal("RECORD_UNREADABLE", error),
+            BookError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
+        }
+    }
+}
+
+impl From<RulesError> for ApiError {
+    fn from(error: RulesError) -> Self {
+        let message = error.to_string();
+        match error {
+            RulesError::Refused(faults) => {
+                Self::invalid_arguments(faults.0.into_iter().map(|fault| (fault.place, fault.rule)))
+            }
+            RulesError::Invalid(faults) => {
+                Self::invalid_arguments(faults.into_iter().map(|fault| (fault.field, fault.description)))
+            }
+            RulesError::ForeignTenant => Self::PermissionDenied { reason: "FOREIGN_TENANT", message },
+            RulesError::Exists(_) => Self::AlreadyExists { reason: "RULE_EXISTS", message },
+            RulesError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
+            RulesError::NotFound(rule_id) => Self::not_found("rule", rule_id),
+            RulesError::Configured { rule_id, .. } => {
+                Self::FailedPrecondition { reason: "RULE_CONFIGURED", subject: format!("rule/{rule_id}"), message }
+            }
+            RulesError::TooMany { tenant, .. } => Self::Exhausted {
+                reason: "TOO_MANY",
+                subject: format!("tenant/{tenant}"),
+                message,
+                retry_after: Some(TOO_MANY_PAUSE),
+            },
+            RulesError::Store(error) => of_store(&error),
+            RulesError::Unusable(faults) => Self::internal("RULES_UNUSABLE", faults),
+            RulesError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
+            RulesError::Interrupted(_) => Self::unavailable("STOPPING", "this process is ending"),
         }
     }
 }
@@ -53,7 +106,7 @@ fn of_store(error: &StoreError) -> ApiError {
     match error.retry() {
         Retry::Definite | Retry::Ambiguous => {
             tracing::warn!(%error, code = error.code(), "the store does not take a call");
-            ApiError::unavailable("STORE_UNAVAILABLE", "the approvals cannot be reached now")
+            ApiError::unavailable("STORE_UNAVAILABLE", "the store cannot be reached now")
         }
         Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
     }

@@ -8,11 +8,15 @@ pub mod approvals;
 pub mod decide;
 mod decision;
 mod error;
+mod ledger;
 mod options;
 mod rpc;
+pub mod rules;
 mod service;
+mod shadow;
 
-pub use approvals::{Answer, Book, BookError};
+pub use approvals::{Answer, Book, BookError, Limits, Resolver};
 pub use error::StartError;
 pub use options::Options;
-pub use service::{Service, role, start};
+pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file};
+pub use service::{HOOK_EVENTS, Service, role, start};

@@ -1,24 +1,28 @@
 //! Settings of the role.
 
-use std::path::PathBuf;
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
-use toolplane_policy::{PolicyConfig, RuleConfig, RuleSet};
-use toolplane_records::error::FieldViolation;
-use toolplane_records::vocabulary::{Behavior, RuleSource};
 use toolplane_runtime::{Config, ConfigError};
+
+use crate::approvals::Limits;
+use crate::rules::{Active, Faults, Source};
 
 /// Settings of the permission role.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Directory of this role's store.
-    pub store_dir: PathBuf,
-    /// The rules in force.
-    pub rules: RuleSet,
+    /// Where the configured rules are read from, now and again later.
+    pub source: Source,
+    /// Bounds of approvals and stored rules.
+    pub limits: Limits,
     /// How long a question waits for an answer, milliseconds; a call's own deadline may end it earlier.
     pub approval_ttl_ms: u64,
     /// How often overdue questions are looked for.
     pub sweep_every: Duration,
+    /// How often rules files and stored rules are looked at.
+    pub look_every: Duration,
     /// How long a watcher waits at most before it looks by itself.
     pub poll_every: Duration,
     /// Largest gRPC message taken or sent.
@@ -26,71 +30,36 @@ pub struct Options {
 }
 
 impl Options {
-    /// The settings in a configuration. A wrong rule is refused by its place, e.g. `permission.rules[3].tool`.
+    /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place, e.g.
+    /// `permission.rules[3].tool`.
     ///
-    /// Without any rule configured the built-in one applies: what is known to only read, and not to reach the open world, is
-    /// allowed; everything else is asked about.
+    /// Without any rule or policy configured the built-in rule applies: what is known to only read, and not to reach the
+    /// open world, is allowed; everything else is asked about.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        let rules: Vec<RuleConfig> = config.permission.parse_rules()?;
-        let rules = if rules.is_empty() { vec![built_in()] } else { rules };
-        let rules = RuleSet::from_config(&PolicyConfig { rules }).map_err(|faults| refused(&faults))?;
+        let source = Source::of(config);
+        Active::of_source(&source).map_err(|faults| refused(&faults))?;
+        let section = &config.permission;
         Ok(Self {
-            store_dir: config.server.data_dir.join("permission"),
-            rules,
-            approval_ttl_ms: config.permission.approval_ttl_ms,
+            source,
+            limits: Limits {
+                max_pending: section.max_pending_per_tenant,
+                max_rules: section.max_rules_per_tenant,
+                holds_ms: section.approval_holds_ms,
+            },
+            approval_ttl_ms: section.approval_ttl_ms,
             sweep_every: Duration::from_secs(1),
+            look_every: Duration::from_secs(1),
             poll_every: Duration::from_secs(2),
             max_message_bytes: config.server.max_message_bytes,
         })
     }
 }
 
-fn built_in() -> RuleConfig {
-    RuleConfig {
-        id: Some("built_in/read_only".to_owned()),
-        behavior: Behavior::Allow,
-        tool: "*".to_owned(),
-        facts: vec!["read_only".to_owned(), "!open_world".to_owned()],
-        source: RuleSource::PolicySettings,
-        reason: "reading without reaching the open world needs no question".to_owned(),
-    }
-}
-
-fn refused(faults: &[FieldViolation]) -> ConfigError {
-    let (key, rule) = match faults {
+fn refused(faults: &Faults) -> ConfigError {
+    let (key, rule) = match faults.0.as_slice() {
         [] => ("permission.rules".to_owned(), "is refused".to_owned()),
-        [first] => (format!("permission.{}", first.field), first.description.clone()),
-        [first, rest @ ..] => {
-            let rule = format!("{} (and {} more rules are broken)", first.description, rest.len());
-            (format!("permission.{}", first.field), rule)
-        }
+        [first] => (first.place.clone(), first.rule.clone()),
+        [first, rest @ ..] => (first.place.clone(), format!("{} (and {} more faults)", first.rule, rest.len())),
     };
     ConfigError::Value { key, rule }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Config, Options};
-
-    fn rules(text: &str) -> Result<Options, String> {
-        let config = Config::from_toml("test.toml".as_ref(), text).unwrap();
-        Options::from_config(&config).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn without_rules_the_built_in_one_applies_and_any_rule_replaces_it() {
-        assert_eq!(rules("").unwrap().rules.rules()[0].id, "built_in/read_only");
-        let own = rules("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\n").unwrap();
-        assert_eq!(own.rules.rules().len(), 1);
-        assert_eq!(own.rules.rules()[0].behavior.as_str(), "deny");
-    }
-
-    #[test]
-    fn wrong_rules_are_refused_by_their_place() {
-        let unknown_key = rules("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\ntols = \"x\"\n").unwrap_err();
-        assert!(unknown_key.contains("permission.rules[0]"), "{unknown_key}");
-        let bad_fact =
-            rules("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\nfacts = [\"nice\"]\n").unwrap_err();
-        assert!(bad_fact.contains("permission.rules[0].facts[0]"), "{bad_fact}");
-    }
 }

@@ -2,6 +2,8 @@
 
 mod approvals;
 mod decide;
+mod policy;
+mod resolve;
 mod rules;
 mod watch;
 
@@ -15,19 +17,30 @@ use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_server::PermissionService;
 
+use toolplane_hooks::Hooks;
+use toolplane_runtime::ApiError;
+
 use crate::approvals::Book;
-use crate::decide::Decider;
+use crate::rules::RuleBook;
+use crate::shadow::Shadow;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionApi {
-    pub(crate) decider: Arc<Decider>,
+    pub(crate) rules: Arc<RuleBook>,
     pub(crate) book: Arc<Book>,
+    pub(crate) hooks: Hooks,
+    pub(crate) shadow: Arc<Shadow>,
     pub(crate) approval_ttl_ms: u64,
     pub(crate) poll_every: Duration,
     /// Cancelled when streams are to end.
     pub(crate) stopping: CancellationToken,
 }
+
+/// Longest text somebody may leave, in characters.
+const MAX_TEXT_CHARS: usize = 4_000;
+/// Longest name, in characters.
+const MAX_NAME_CHARS: usize = 256;
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -35,12 +48,30 @@ type Answer<T> = Result<Response<T>, Status>;
 impl PermissionService for PermissionApi {
     type WatchApprovalsStream = Pin<Box<dyn Stream<Item = Result<v1::WatchApprovalsResponse, Status>> + Send>>;
 
+    type WatchPolicyStream = Pin<Box<dyn Stream<Item = Result<v1::WatchPolicyResponse, Status>> + Send>>;
+
     async fn decide(&self, request: Request<v1::DecideRequest>) -> Answer<v1::DecideResponse> {
         Ok(decide::decide(self, request).await.map(Response::new)?)
     }
 
     async fn list_rules(&self, request: Request<v1::ListRulesRequest>) -> Answer<v1::ListRulesResponse> {
-        Ok(rules::list(self, request.get_ref()).map(Response::new)?)
+        Ok(rules::list(self, request).await.map(Response::new)?)
+    }
+
+    async fn add_rules(&self, request: Request<v1::AddRulesRequest>) -> Answer<v1::AddRulesResponse> {
+        Ok(rules::add(self, request).await.map(Response::new)?)
+    }
+
+    async fn revoke_rule(&self, request: Request<v1::RevokeRuleRequest>) -> Answer<v1::RevokeRuleResponse> {
+        Ok(rules::revoke(self, request).await.map(Response::new)?)
+    }
+
+    async fn reload_rules(&self, request: Request<v1::ReloadRulesRequest>) -> Answer<v1::ReloadRulesResponse> {
+        Ok(rules::reload(self, request).await.map(Response::new)?)
+    }
+
+    async fn watch_policy(&self, _: Request<v1::WatchPolicyRequest>) -> Answer<Self::WatchPolicyStream> {
+        Ok(Response::new(policy::watch(self)))
     }
 
     async fn list_approvals(&self, request: Request<v1::ListApprovalsRequest>) -> Answer<v1::ListApprovalsResponse> {
@@ -55,7 +86,7 @@ impl PermissionService for PermissionApi {
         &self,
         request: Request<v1::ResolveApprovalRequest>,
     ) -> Answer<v1::ResolveApprovalResponse> {
-        Ok(approvals::resolve(self, request).await.map(Response::new)?)
+        Ok(resolve::resolve(self, request).await.map(Response::new)?)
     }
 
     async fn withdraw_approval(
@@ -67,5 +98,14 @@ impl PermissionService for PermissionApi {
 
     async fn watch_approvals(&self, request: Request<v1::WatchApprovalsRequest>) -> Answer<Self::WatchApprovalsStream> {
         Ok(watch::watch(self, request).await.map(Response::new)?)
+    }
+}
+
+fn bounded(name: &'static str, text: &str, max: usize) -> Result<(), ApiError> {
+    match text.chars().count() {
+        length if length > max => {
+            Err(ApiError::invalid_argument(name, format!("has {length} characters; at most {max} are allowed")))
+        }
+        _ => Ok(()),
     }
 }

@@ -1,63 +1,76 @@
-//! The role as a whole: its store, its handlers, its background work.
+//! The role as a whole: its store, its rules, its handlers, its background work.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolplane_backend::{Backend, Keeper};
+use toolplane_hooks::Hooks;
 use toolplane_proto::v1::permission_service_server::PermissionServiceServer;
+use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
-use toolplane_store_embedded::EmbeddedStore;
 
 use crate::approvals::Book;
-use crate::decide::Decider;
 use crate::error::StartError;
+use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::rpc::PermissionApi;
+use crate::rules::RuleBook;
 
 /// How long the sweep waits after the store refused it.
 const SWEEP_PAUSE: Duration = Duration::from_secs(5);
+
+/// The points of a call whose hooks this role asks.
+pub const HOOK_EVENTS: [HookEvent; 2] = [HookEvent::PermissionRequest, HookEvent::PermissionDecision];
 
 /// The permission role, running. It does not listen by itself: [`Service::add_to`] puts it behind a listener.
 #[derive(Debug)]
 pub struct Service {
     api: PermissionApi,
-    store: EmbeddedStore,
+    backend: Backend,
     max_message_bytes: usize,
 }
 
 /// Opens the role as configured, with its background work among `tasks`.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
-    Service::open(Options::from_config(config)?, tasks).await
+    let options = Options::from_config(config)?;
+    let backend = Backend::open(config, Keeper::Permission).await?;
+    let hooks = Hooks::open(config, &HOOK_EVENTS).await?;
+    Service::open(options, backend, hooks, tasks).await
 }
 
 impl Service {
-    /// Opens the role's store and starts its background work, which ends with the shutdown of `tasks`.
-    pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
-        let store = EmbeddedStore::open(&options.store_dir, toolplane_store_embedded::Options::default())?;
-        let book = Arc::new(Book::open(Arc::new(store.clone())).await?);
+    /// Opens the role over `backend` and starts its background work, which ends with the shutdown of `tasks`.
+    pub async fn open(options: Options, backend: Backend, hooks: Hooks, tasks: &Tasks) -> Result<Self, StartError> {
+        let ledger = Arc::new(Ledger::open(backend.store()).await?);
+        let rules = RuleBook::open(Arc::clone(&ledger), options.source, options.limits.max_rules).await?;
+        let rules = Arc::new(rules);
+        let book = Arc::new(Book::new(Arc::clone(&ledger), options.limits));
+        let stop = tasks.shutdown().token();
         let api = PermissionApi {
-            decider: Arc::new(Decider::new(options.rules)),
+            rules: Arc::clone(&rules),
             book: Arc::clone(&book),
+            hooks,
+            shadow: Arc::default(),
             approval_ttl_ms: options.approval_ttl_ms,
             poll_every: options.poll_every,
-            stopping: tasks.shutdown().token(),
+            stopping: stop.clone(),
         };
-        let stopping = tasks.shutdown().token();
-        let sweep = async move {
-            stopping.run_until_cancelled(sweep(&book, options.sweep_every)).await;
-        };
-        tasks.spawn("permission expiry sweep", sweep);
-        let (mut poisoned, stopping) = (store.poisoned(), tasks.shutdown().token());
-        tasks.spawn_fallible("permission store", async move {
-            let broken = stopping.run_until_cancelled(poisoned.wait_for(Option::is_some)).await;
-            match broken {
-                Some(Ok(reason)) => Err(reason.as_deref().unwrap_or_default().to_owned()),
-                _ => Ok(()),
-            }
+        let (every, until) = (options.sweep_every, stop.clone());
+        tasks.spawn("permission expiry sweep", async move {
+            until.run_until_cancelled(sweep(&book, every)).await;
         });
-        Ok(Self { api, store, max_message_bytes: options.max_message_bytes })
+        tasks.spawn("permission rules", rules.follow(options.look_every, stop.clone()));
+        let until = stop.clone();
+        tasks.spawn("permission hints", async move { ledger.listen(&until).await });
+        let failed = backend.failed();
+        tasks.spawn_fallible("permission store", async move {
+            // After a failed write nothing may be acknowledged any more: the process ends and recovers.
+            stop.run_until_cancelled(failed).await.map_or(Ok(()), Err)
+        });
+        Ok(Self { api, backend, max_message_bytes: options.max_message_bytes })
     }
 
     /// Adds this role to what a listener answers for.
@@ -66,12 +79,15 @@ impl Service {
         let server = PermissionServiceServer::new(self.api.clone())
             .max_decoding_message_size(self.max_message_bytes)
             .max_encoding_message_size(self.max_message_bytes);
-        services.with(server).without_span("toolplane.v1.PermissionService/WatchApprovals")
+        services
+            .with(server)
+            .without_span("toolplane.v1.PermissionService/WatchApprovals")
+            .without_span("toolplane.v1.PermissionService/WatchPolicy")
     }
 
     /// Ends the store with a last checkpoint; call it after the listener has ended.
     pub async fn close(&self) -> Result<(), StoreError> {
-        self.store.close().await
+        self.backend.close().await
     }
 }
 

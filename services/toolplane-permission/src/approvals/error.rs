@@ -1,10 +1,10 @@
 //! Why the book refuses.
 
-use toolplane_records::ids::ApprovalId;
+use toolplane_records::ids::{ApprovalId, TenantId};
 use toolplane_records::vocabulary::ApprovalState;
 use toolplane_store::StoreError;
 
-/// The book of approvals did not do what it was asked.
+/// The book of approvals did not do what it was asked. No text holds anything of a call's input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {
@@ -21,14 +21,38 @@ pub enum BookError {
         /// The decision that stands; `none` when the question was taken back.
         decision: String,
     },
+    /// This answer is not among those the question offers.
+    #[error("{rule}")]
+    NotOffered {
+        /// The field of the answer.
+        field: &'static str,
+        /// The rule it breaks.
+        rule: String,
+    },
+    /// Who asked may not answer.
+    #[error(
+        "the caller of a call cannot answer for it: answer with another credential, or let callers do so with \
+         `permission.allow_self_approval`"
+    )]
+    SelfApproval,
+    /// A tenant has as many of something as it may.
+    #[error("the tenant has {limit} {what} already, which is as many as it may have")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// Whose they are.
+        tenant: TenantId,
+        /// The most there may be.
+        limit: u64,
+    },
     /// The request id was used with another body.
     #[error("request id `{0}` was used before with another body")]
     RequestIdReused(String),
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A stored record cannot be read back.
-    #[error("stored approval cannot be read: {0}")]
+    /// A stored record cannot be read back. Only the place is told: the rest may be of an input.
+    #[error("a stored record cannot be read ({:?} error in column {})", .0.classify(), .0.column())]
     Unreadable(#[from] serde_json::Error),
 }
 
@@ -38,6 +62,9 @@ impl BookError {
         match self {
             Self::NotFound(_) => "approval.not_found",
             Self::Settled { .. } => "approval.settled",
+            Self::NotOffered { .. } => "approval.not_offered",
+            Self::SelfApproval => "approval.self_approval",
+            Self::TooMany { .. } => "approval.too_many",
             Self::RequestIdReused(_) => "request_id.reused",
             Self::Store(error) => error.code(),
             Self::Unreadable(_) => "approval.unreadable",

@@ -1,29 +1,47 @@
-//! Names of the book's records, indexes and stream in the store.
+//! Names of the book's records and indexes in the store.
 //!
-//! Parts are joined with `|`, which no identifier contains, so no two tenants share a name.
+//! Parts are joined with `|`, which no identifier contains, so no two tenants share a name; `*` is no tenant either.
 
 use toolplane_records::approval::Approval;
-use toolplane_records::ids::{ApprovalId, InvocationId, TenantId};
+use toolplane_records::ids::{ApprovalId, InvocationId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ApprovalState;
-use toolplane_store::{Family, RecordKey};
-
-/// Every change of every approval, in order; its sequence is the revision watchers follow.
-pub(super) const CHANGES: &str = "approvals";
+use toolplane_store::{Family, IndexOp, RecordKey};
 
 /// Pending approvals by the moment they expire.
 pub(super) const EXPIRY: &str = "approvals-expiry";
 
-/// The id of the question about one input of one call under one declaration: the same question has the same id.
-pub(super) fn approval_id(
-    tenant: &TenantId,
-    invocation: &InvocationId,
-    declaration: &Digest,
-    input: &Digest,
-) -> ApprovalId {
-    let bound = format!("{tenant}|{invocation}|{declaration}|{input}");
-    ApprovalId::from_trusted(format!("appr_{}", &Digest::of(bound.as_bytes()).hex()[..32]))
+/// Everything one question is about. The same question has the same id, and any difference makes another question.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
+    /// Owner of the call.
+    pub tenant: &'a TenantId,
+    /// The call.
+    pub invocation: &'a InvocationId,
+    /// The authenticated caller; empty without authentication.
+    pub caller: &'a str,
+    /// The tool.
+    pub tool: &'a ToolId,
+    /// Digest of its registration.
+    pub declaration: &'a Digest,
+    /// Digest of what the executor would get.
+    pub call_input: &'a Digest,
+    /// Digest of the rules that asked.
+    pub policy: &'a str,
+    /// The approval of this call that came before, when it does not stand for this question; empty for the first.
+    pub after: &'a str,
+}
+
+impl Binding<'_> {
+    /// The id of the question.
+    pub fn approval_id(&self) -> ApprovalId {
+        let Self { tenant, invocation, caller, tool, declaration, call_input, policy, after } = self;
+        // Quoted, so that no text can reach into the next one.
+        let bound =
+            format!("{:?}", (tenant, invocation, caller, tool, declaration.hex(), call_input.hex(), policy, after));
+        ApprovalId::from_trusted(format!("appr_{}", &Digest::of(bound.as_bytes()).hex()[..32]))
+    }
 }
 
 pub(super) fn record(tenant: &TenantId, id: &ApprovalId) -> RecordKey {
@@ -35,7 +53,7 @@ pub(super) fn request(tenant: &TenantId, request_id: &str) -> RecordKey {
     RecordKey::new(Family::Meta, format!("approval-answer|{tenant}|{request_id}"))
 }
 
-/// The approval's name where tenants are mixed.
+/// The approval's name in every index.
 pub(super) fn member(tenant: &TenantId, id: &ApprovalId) -> String {
     format!("{tenant}|{id}")
 }
@@ -45,20 +63,47 @@ pub(super) fn record_of_member(member: &str) -> RecordKey {
     RecordKey::new(Family::Approval, member)
 }
 
-/// All approvals of a tenant by the moment they were asked.
-pub(super) fn all(tenant: &TenantId) -> String {
-    format!("approvals|{tenant}|all")
+/// The approvals of a tenant (every one when absent), in one state (any when absent), of one queue (any when absent), by
+/// the moment they were asked.
+pub(super) fn list(tenant: Option<&TenantId>, state: Option<ApprovalState>, queue: Option<&str>) -> String {
+    let tenant = tenant.map_or("*", TenantId::as_str);
+    let state = state.map_or("all", ApprovalState::as_str);
+    match queue {
+        None => format!("approvals|{tenant}|{state}"),
+        Some(queue) => format!("approvals|{tenant}|{state}|{queue}"),
+    }
 }
 
-/// A tenant's approvals in one state by the moment they were asked.
-pub(super) fn in_state(tenant: &TenantId, state: ApprovalState) -> String {
-    format!("approvals|{tenant}|{state}")
+/// The index changes that bring an approval from one state (none: new) into its present one.
+pub(super) fn moved(before: Option<ApprovalState>, now: &Approval) -> Vec<IndexOp> {
+    let member = member(&now.tenant, &now.approval_id);
+    let score = asked_at(now);
+    let mut changes = Vec::with_capacity(9);
+    for tenant in [None, Some(&now.tenant)] {
+        for queue in [None, Some(now.queue.as_str())] {
+            let mut put =
+                |state| changes.push(IndexOp::Put { index: list(tenant, state, queue), score, member: member.clone() });
+            put(Some(now.state));
+            if before.is_none() {
+                put(None);
+            }
+            if let Some(before) = before {
+                changes.push(IndexOp::Remove { index: list(tenant, Some(before), queue), member: member.clone() });
+            }
+        }
+    }
+    let index = EXPIRY.to_owned();
+    changes.push(match now.state {
+        ApprovalState::Pending => IndexOp::Put { index, score: score_of(now.expires_at), member },
+        _ => IndexOp::Remove { index, member },
+    });
+    changes
 }
 
 pub(super) fn asked_at(approval: &Approval) -> u64 {
-    score(approval.created_at)
+    score_of(approval.created_at)
 }
 
-pub(super) fn score(at: Timestamp) -> u64 {
+pub(super) fn score_of(at: Timestamp) -> u64 {
     u64::try_from(at.as_millis()).unwrap_or_default()
 }

@@ -2,11 +2,12 @@
 
 use tokio::sync::watch;
 use toolplane_records::approval::Approval;
-use toolplane_records::ids::{ApprovalId, TenantId};
+use toolplane_records::ids::TenantId;
 use toolplane_records::vocabulary::ApprovalState;
 use toolplane_store::ScoreRange;
 
 use super::{Book, BookError, keys};
+use crate::ledger::Stream;
 
 /// How many records are read at once. An approval can carry an input of a megabyte, so pages also end by size.
 const CHUNK: usize = 2;
@@ -14,12 +15,14 @@ const CHUNK: usize = 2;
 const FULL_BYTES: usize = 1024 * 1024;
 
 /// Which approvals a list holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Their owner.
-    pub tenant: TenantId,
+    /// Their owner; every tenant when absent.
+    pub tenant: Option<TenantId>,
     /// Their state; every one when absent.
     pub state: Option<ApprovalState>,
+    /// Their queue; every one when absent.
+    pub queue: Option<String>,
 }
 
 /// A place in a list: after this approval.
@@ -27,8 +30,8 @@ pub struct Filter {
 pub struct Place {
     /// The moment it was asked, as the index keeps it.
     pub asked_at: u64,
-    /// The approval.
-    pub approval_id: String,
+    /// The approval, as the index names it.
+    pub member: String,
 }
 
 /// Some changes in order.
@@ -48,21 +51,17 @@ impl Book {
         after: Option<Place>,
         limit: usize,
     ) -> Result<(Vec<Approval>, Option<Place>), BookError> {
-        let index = match filter.state {
-            None => keys::all(&filter.tenant),
-            Some(state) => keys::in_state(&filter.tenant, state),
-        };
+        let index = keys::list(filter.tenant.as_ref(), filter.state, filter.queue.as_deref());
         let mut range = ScoreRange::all().reversed();
-        range.after = after.map(|place| (place.asked_at, place.approval_id));
-        let entries = self.store.scan(&index, range, limit.saturating_add(1)).await?;
+        range.after = after.map(|place| (place.asked_at, place.member));
+        let entries = self.ledger.store().scan(&index, range, limit.saturating_add(1)).await?;
         let (mut approvals, mut bytes, mut read) = (Vec::new(), 0, 0);
         for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
             if bytes >= FULL_BYTES {
                 break;
             }
-            let ids = chunk.iter().filter_map(|entry| ApprovalId::parse(&entry.member).ok());
-            let wanted: Vec<_> = ids.map(|id| keys::record(&filter.tenant, &id)).collect();
-            for found in self.store.get_many(&wanted).await?.into_iter().flatten() {
+            let wanted: Vec<_> = chunk.iter().map(|entry| keys::record_of_member(&entry.member)).collect();
+            for found in self.ledger.store().get_many(&wanted).await?.into_iter().flatten() {
                 let approval: Approval = serde_json::from_slice(&found.bytes)?;
                 // One that was settled between the two reads no longer belongs here.
                 if filter.state.is_none_or(|state| state == approval.state) {
@@ -73,13 +72,13 @@ impl Book {
             read += chunk.len();
         }
         let last = entries[..read].last().filter(|_| read < entries.len());
-        let next = last.map(|entry| Place { asked_at: entry.score, approval_id: entry.member.clone() });
+        let next = last.map(|entry| Place { asked_at: entry.score, member: entry.member.clone() });
         Ok((approvals, next))
     }
 
     /// At most `limit` changes after the revision `after`.
     pub async fn changes(&self, after: u64, limit: usize) -> Result<Changes, BookError> {
-        let page = self.store.events(keys::CHANGES, after.saturating_add(1), limit).await?;
+        let page = self.ledger.store().events(Stream::Approvals.name(), after.saturating_add(1), limit).await?;
         let read = |(revision, bytes): (u64, bytes::Bytes)| Ok((revision, serde_json::from_slice(&bytes)?));
         let changes = page.events.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
         Ok(Changes { changes, head: page.head_seq })
@@ -87,11 +86,11 @@ impl Book {
 
     /// The newest revision there is.
     pub async fn head(&self) -> Result<u64, BookError> {
-        Ok(self.store.events(keys::CHANGES, u64::MAX, 1).await?.head_seq)
+        Ok(self.ledger.head(Stream::Approvals).await?)
     }
 
     /// The newest revision, as it grows. A hint: another process may write without it.
     pub fn revisions(&self) -> watch::Receiver<u64> {
-        self.revision.subscribe()
+        self.ledger.heads(Stream::Approvals)
     }
 }

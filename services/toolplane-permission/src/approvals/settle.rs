@@ -6,42 +6,16 @@ use toolplane_records::approval::Approval;
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
 use toolplane_records::ids::{ApprovalId, TenantId};
 use toolplane_records::payload::Digest;
+use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
 use toolplane_store::ScoreRange;
 
-use super::{Book, BookError, Step, keys};
+use super::{Answer, Book, BookError, Settlement, Step, accepted_rules, keys};
 use crate::decision::decision_id;
-
-/// How long an approved call may wait for its start, milliseconds; later it has to be asked again.
-const APPROVAL_HOLDS_MS: i64 = 60 * 60 * 1000;
 
 /// Most questions ended by one look at the expiry index.
 const EXPIRY_PAGE: usize = 256;
-
-/// What a person says to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Whether the call may run.
-    pub allow: bool,
-    /// What the person says about it; may be empty.
-    pub feedback: String,
-    /// Who the person is; may be empty.
-    pub resolved_by: String,
-    /// Makes the answer repeatable.
-    pub request_id: Option<String>,
-}
-
-impl Answer {
-    fn state(&self) -> ApprovalState {
-        if self.allow { ApprovalState::Approved } else { ApprovalState::Rejected }
-    }
-
-    fn digest(&self, id: &ApprovalId) -> Digest {
-        let Self { allow, feedback, resolved_by, request_id: _ } = self;
-        Digest::of(format!("{:?}", (id, allow, feedback, resolved_by)).as_bytes())
-    }
-}
 
 /// What is remembered of a repeatable answer.
 #[derive(Serialize, Deserialize)]
@@ -51,11 +25,21 @@ struct Remembered {
 }
 
 impl Book {
-    /// Answers a question. The same answer again finds it answered; another answer is refused with the one that stands.
+    /// Answers a question; an `always` brings its rules into force in the same commit. The same answer again finds it
+    /// answered; another answer is refused with the one that stands.
     pub async fn answer(&self, tenant: &TenantId, id: &ApprovalId, answer: &Answer) -> Result<Approval, BookError> {
         if let Some(repeated) = self.repeated(tenant, id, answer).await? {
             return Ok(repeated);
         }
+        let asked = self.get(tenant, id).await?;
+        if !answer.by.may_be_the_caller && answer.by.is_the_caller_of(&asked) {
+            return Err(BookError::SelfApproval);
+        }
+        if answer.updated_input.is_some() && !answer.option.allows() {
+            let rule = "goes only with an `allow` option".to_owned();
+            return Err(BookError::NotOffered { field: "updated_input", rule });
+        }
+        let rules = accepted_rules(&asked, answer, self.now().await?)?;
         let remember = match &answer.request_id {
             Some(request_id) => {
                 let body = Remembered { approval_id: id.clone(), body: answer.digest(id) };
@@ -63,15 +47,18 @@ impl Book {
             }
             None => None,
         };
-        let settled = self
-            .change(&keys::record(tenant, id), |approval, now| match approval.state.is_final() {
-                true => Step::Keep,
-                false if approval.expires_at <= now => Step::Settle(Box::new(expired(approval, now)), None),
-                false => Step::Settle(Box::new(answered(approval, answer, now)), remember.clone()),
-            })
-            .await?
-            .ok_or_else(|| BookError::NotFound(id.clone()))?;
-        if settled.state == answer.state() { Ok(settled) } else { Err(standing(&settled)) }
+        let key = keys::record(tenant, id);
+        let changed = self.change(&key, |approval, now| match approval.state.is_final() {
+            true => Step::Keep,
+            false if approval.expires_at <= now => Step::settle(expired(approval, now)),
+            false => Step::Settle(Box::new(Settlement {
+                approval: self.answered(approval, answer, &rules, now),
+                remember: remember.clone(),
+                rules: rules.clone(),
+            })),
+        });
+        let settled = changed.await?.ok_or_else(|| BookError::NotFound(id.clone()))?;
+        if answer.agrees_with(&settled, &rules) { Ok(settled) } else { Err(standing(&settled)) }
     }
 
     async fn repeated(
@@ -81,7 +68,7 @@ impl Book {
         answer: &Answer,
     ) -> Result<Option<Approval>, BookError> {
         let Some(request_id) = &answer.request_id else { return Ok(None) };
-        let Some(found) = self.store.get(&keys::request(tenant, request_id)).await? else { return Ok(None) };
+        let Some(found) = self.ledger.get(&keys::request(tenant, request_id)).await? else { return Ok(None) };
         let remembered: Remembered = serde_json::from_slice(&found.bytes)?;
         if remembered.body != answer.digest(id) {
             return Err(BookError::RequestIdReused(request_id.clone()));
@@ -100,48 +87,62 @@ impl Book {
             withdrawn.state = ApprovalState::Withdrawn;
             withdrawn.feedback = reason.to_owned();
             withdrawn.resolved_at = Some(now);
-            Step::Settle(Box::new(withdrawn), None)
+            Step::settle(withdrawn)
         });
         changed.await?.ok_or_else(|| BookError::NotFound(id.clone()))
     }
 
     /// Turns every question whose time is over into a refusal; says how many there were.
     pub async fn expire_due(&self) -> Result<usize, BookError> {
-        let now = self.store.now().await?;
-        let due = self.store.scan(keys::EXPIRY, ScoreRange::up_to(keys::score(now)), EXPIRY_PAGE).await?;
+        let now = self.ledger.now().await?;
+        let due = ScoreRange::up_to(keys::score_of(now));
+        let due = self.ledger.store().scan(keys::EXPIRY, due, EXPIRY_PAGE).await?;
         for entry in &due {
             self.change(&keys::record_of_member(&entry.member), |approval, now| {
                 if approval.state.is_final() || approval.expires_at > now {
                     return Step::Keep;
                 }
-                Step::Settle(Box::new(expired(approval, now)), None)
+                Step::settle(expired(approval, now))
             })
             .await?;
         }
         Ok(due.len())
     }
+
+    fn answered(&self, approval: &Approval, answer: &Answer, rules: &[PermissionRule], now: Timestamp) -> Approval {
+        let who = if answer.by.name.is_empty() { "a person" } else { answer.by.name.as_str() };
+        let verb = if answer.option.allows() { "approved" } else { "rejected" };
+        let message = match answer.feedback.as_str() {
+            "" => format!("{verb} by {who}"),
+            said => format!("{verb} by {who}: {said}"),
+        };
+        let behavior = if answer.option.allows() { Behavior::Allow } else { Behavior::Deny };
+        let mut decision = resolution(approval, behavior, ReasonType::PermissionPromptTool, message, now);
+        decision.content_blocks.clone_from(&answer.content_blocks);
+        decision.rule_refs.extend(rules.iter().map(|rule| rule.rule_id.clone()));
+        if answer.option.allows() {
+            decision.accept_feedback = (!answer.feedback.is_empty()).then(|| answer.feedback.clone());
+            decision.updated_input.clone_from(&answer.updated_input);
+            decision.user_modified = answer.updated_input.is_some().then_some(true);
+            let holds = i64::try_from(self.limits.holds_ms).unwrap_or(i64::MAX);
+            decision.expires_at = Some(now.plus_millis(holds));
+        }
+        Approval {
+            state: answer.state(),
+            resolution: Some(decision),
+            resolved_by: answer.by.name.clone(),
+            feedback: answer.feedback.clone(),
+            resolved_at: Some(now),
+            chosen_option: Some(answer.option),
+            updated_input: answer.updated_input.clone(),
+            ..approval.clone()
+        }
+    }
 }
 
-fn answered(approval: &Approval, answer: &Answer, now: Timestamp) -> Approval {
-    let who = if answer.resolved_by.is_empty() { "a person" } else { answer.resolved_by.as_str() };
-    let verb = if answer.allow { "approved" } else { "rejected" };
-    let message = match answer.feedback.as_str() {
-        "" => format!("{verb} by {who}"),
-        said => format!("{verb} by {who}: {said}"),
-    };
-    let behavior = if answer.allow { Behavior::Allow } else { Behavior::Deny };
-    let mut decision = resolution(approval, behavior, ReasonType::PermissionPromptTool, message, now);
-    if answer.allow {
-        decision.accept_feedback = (!answer.feedback.is_empty()).then(|| answer.feedback.clone());
-        decision.expires_at = Some(now.plus_millis(APPROVAL_HOLDS_MS));
-    }
-    Approval {
-        state: answer.state(),
-        resolution: Some(decision),
-        resolved_by: answer.resolved_by.clone(),
-        feedback: answer.feedback.clone(),
-        resolved_at: Some(now),
-        ..approval.clone()
+impl Step {
+    fn settle(approval: Approval) -> Self {
+        Self::Settle(Box::new(Settlement { approval, remember: None, rules: Vec::new() }))
     }
 }
 

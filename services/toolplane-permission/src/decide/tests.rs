@@ -1,32 +1,74 @@
-use toolplane_policy::{PolicyConfig, RuleConfig};
+use std::sync::Arc;
+
+use toolplane_policy::Mode;
+use toolplane_records::approval::{APPROVALS, REVIEW};
+use toolplane_records::assurance::{CallAssurance, Confidence};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
+use toolplane_records::ids::{InvocationId, TenantId, ToolId};
+use toolplane_records::invocation::InputSafety;
 use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::vocabulary::{ApprovalState, ClassifierAuthority, PermissionOption, ReasonType, ToolKind};
+use toolplane_runtime::Config;
 
 use super::*;
+use crate::rules::Source;
 
-fn decider(rules: &str) -> Decider {
-    let config: PolicyConfig = serde_json::from_str(&format!(r#"{{"rules":{rules}}}"#)).unwrap();
-    Decider::new(RuleSet::from_config(&config).unwrap())
+const RULES: &str = r#"
+    [[permission.rules]]
+    id = "diffs"
+    behavior = "allow"
+    tool = "Bash(git diff:*)"
+
+    [[permission.rules]]
+    id = "pushes"
+    behavior = "ask"
+    tool = "Bash(git push:*)"
+
+    [[permission.rules]]
+    id = "no_force"
+    behavior = "deny"
+    tool = "Bash(git push --force:*)"
+"#;
+
+fn active(text: &str) -> Arc<Active> {
+    let config = Config::from_toml("test.toml".as_ref(), text).unwrap();
+    Arc::new(Active::of_source(&Source::of(&config)).unwrap())
 }
 
-fn question(read_only: bool) -> Question {
-    let input = JsonPayload::from_checked("{}");
+fn question(command: &str) -> Question {
+    let input = JsonPayload::of(&serde_json::json!({ "command": command }));
     Question {
         invocation_id: InvocationId::from_trusted("inv_1"),
         tenant: TenantId::unauthenticated(),
-        actor_ref: "agent".to_owned(),
-        tool_id: ToolId::from_trusted("tool_read"),
-        tool_name: "files.read".to_owned(),
-        namespace: "files".to_owned(),
-        declaration_digest: Digest::of(b"declaration"),
+        actor_ref: "ann".to_owned(),
+        caller_ref: "key:agent".to_owned(),
+        roles: vec!["agent".to_owned()],
+        session_ref: "session_1".to_owned(),
         surface_id: None,
-        input_digest: input.digest(),
-        shown_input: input,
-        profile: None,
-        safety: Some(InputSafety { is_read_only: read_only, ..InputSafety::default() }),
+        tool: Arc::new(Tool {
+            tool_id: ToolId::from_trusted("tool_shell"),
+            name: "local.shell.exec".to_owned(),
+            namespace: "local.shell".to_owned(),
+            aliases: Vec::new(),
+            kind: Some(ToolKind::ShellCommand),
+            permission_matcher: "shell_pattern".to_owned(),
+            profile: None,
+        }),
+        declaration_digest: Digest::of(b"declaration"),
+        call_input_digest: input.digest(),
+        input,
+        redacted: Vec::new(),
+        safety: Some(InputSafety::default()),
         unknown_facts: Vec::new(),
+        trusted_facts: Vec::new(),
+        hooks: Vec::new(),
+        classifier: None,
+        assurance: None,
         can_ask: true,
-        mode: String::new(),
+        mode: None,
         deadline_at: None,
+        approval_ref: None,
     }
 }
 
@@ -34,69 +76,211 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-#[test]
-fn the_same_call_under_the_same_rules_gets_the_same_decision() {
-    let decider = decider(r#"[{"behavior":"allow","tool":"*","facts":["read_only"]}]"#);
-    let first = decider.decide(&question(true), at(5));
-    assert_eq!(first, decider.decide(&question(true), at(5)));
-    assert_eq!(first.decision_id, decider.decide(&question(true), at(9)).decision_id);
-    let mut other = question(true);
-    other.input_digest = Digest::of(b"other");
-    assert_ne!(first.decision_id, decider.decide(&other, at(5)).decision_id);
+fn deciding(active: &Arc<Active>, question: Question) -> Deciding {
+    Deciding::new(Arc::clone(active), question, at(1_000))
 }
 
-#[test]
-fn an_unknown_fact_satisfies_no_allow() {
-    let decider = decider(r#"[{"behavior":"allow","tool":"*","facts":["read_only"]}]"#);
-    let mut unsure = question(true);
-    assert_eq!(decider.decide(&unsure, at(1)).behavior, Behavior::Allow);
-    unsure.unknown_facts = vec!["is_read_only".to_owned()];
-    assert_eq!(decider.decide(&unsure, at(1)).behavior, Behavior::Ask);
-    unsure.can_ask = false;
-    let denied = decider.decide(&unsure, at(1));
-    assert_eq!(denied.behavior, Behavior::Deny);
-    assert_eq!(denied.reason.unwrap().reason_type, ReasonType::AsyncAgent);
-}
-
-#[test]
-fn the_suggested_rule_would_have_allowed_the_call() {
-    let asked = decider("[]").decide(&question(false), at(1));
-    assert_eq!(asked.behavior, Behavior::Ask);
-    let suggestion = asked.suggested_updates[0].to_value();
-    let rule: RuleConfig = serde_json::from_value(suggestion["rule"].clone()).unwrap();
-    let wiser = Decider::new(RuleSet::from_config(&PolicyConfig { rules: vec![rule] }).unwrap());
-    assert_eq!(wiser.decide(&question(false), at(1)).behavior, Behavior::Allow);
-}
-
-#[test]
-fn nothing_is_suggested_where_no_rule_would_help() {
-    let by_rule = decider(r#"[{"behavior":"ask","tool":"*"}]"#).decide(&question(true), at(1));
-    assert!(by_rule.suggested_updates.is_empty());
-    let mut destructive = question(false);
-    destructive.safety = Some(InputSafety { is_destructive: true, ..InputSafety::default() });
-    let floor = decider("[]").decide(&destructive, at(1));
-    assert_eq!((floor.behavior, floor.suggested_updates.len()), (Behavior::Ask, 0));
-}
-
-#[test]
-fn a_question_ends_with_its_call_at_the_latest() {
-    let decider = decider("[]");
-    for (deadline, expected) in [(None, 1_010), (Some(at(500)), 500), (Some(at(9_000)), 1_010)] {
-        let mut question = question(false);
-        question.deadline_at = deadline;
-        let decision = decider.decide(&question, at(10));
-        let parked = Decider::park(question, decision, at(10), 1_000);
-        assert_eq!(parked.expires_at, at(expected));
-        assert_eq!(parked.request.expires_at, Some(at(expected)));
-        assert_eq!(parked.request.approval_request_ref.as_ref(), Some(&parked.approval_id));
+fn decided(active: &Arc<Active>, question: Question) -> PermissionDecision {
+    match deciding(active, question).outcome(at(1_000), 60_000) {
+        Outcome::Decided(decision) => *decision,
+        Outcome::Ask(approval) => approval.request,
     }
 }
 
+fn asked(active: &Arc<Active>, question: Question) -> Approval {
+    match deciding(active, question).outcome(at(1_000), 60_000) {
+        Outcome::Ask(approval) => *approval,
+        Outcome::Decided(decision) => panic!("{decision:?}"),
+    }
+}
+
+/// The approval with a yes that holds until `holds_until`.
+fn approved(mut approval: Approval, holds_until: i64) -> Approval {
+    approval.state = ApprovalState::Approved;
+    approval.chosen_option = Some(PermissionOption::AllowOnce);
+    approval.resolved_by = "bob".to_owned();
+    approval.resolution = Some(PermissionDecision {
+        behavior: Behavior::Allow,
+        expires_at: Some(at(holds_until)),
+        ..approval.request.clone()
+    });
+    approval
+}
+
+fn again(approval: &Approval, command: &str) -> Question {
+    Question { approval_ref: Some(approval.approval_id.clone()), ..question(command) }
+}
+
 #[test]
-fn a_rule_against_a_tool_may_leave_out_its_namespace() {
-    let rules = r#"[{"behavior":"deny","tool":"read"},{"behavior":"allow","tool":"*"}]"#;
-    assert_eq!(decider(rules).decide(&question(true), at(1)).behavior, Behavior::Deny);
-    // Allowing is never read into a shorter name: another namespace may have a tool of that name.
-    let rules = r#"[{"behavior":"allow","tool":"read"}]"#;
-    assert_eq!(decider(rules).decide(&question(true), at(1)).behavior, Behavior::Ask);
+fn the_same_call_under_the_same_rules_gets_the_same_decision() {
+    let active = active(RULES);
+    let first = decided(&active, question("git diff"));
+    assert_eq!((first.behavior, first.reason.as_ref().unwrap().rule_ref.as_deref()), (Behavior::Allow, Some("diffs")));
+    assert_eq!((first.mode.as_deref(), first.policy_digest.as_str()), (Some("default"), active.digest()));
+    assert_eq!(first, decided(&active, question("git diff")));
+    assert_ne!(first.decision_id, decided(&active, question("git diff HEAD")).decision_id);
+    let asked = asked(&active, question("git push"));
+    assert_eq!(asked.approval_id, super::tests::asked(&active, question("git push")).approval_id);
+    assert_eq!(asked.request.approval_request_ref.as_ref(), Some(&asked.approval_id));
+}
+
+#[test]
+fn any_difference_makes_another_question() {
+    let base = active(RULES);
+    let first = asked(&base, question("git push"));
+    let mut others =
+        vec![question("git push origin"), question("git push"), question("git push"), question("git push")];
+    others[1].caller_ref = "key:other".to_owned();
+    others[2].declaration_digest = Digest::of(b"another declaration");
+    others[3].invocation_id = InvocationId::from_trusted("inv_2");
+    others.push(again(&first, "git push"));
+    for other in others {
+        assert_ne!(asked(&base, other.clone()).approval_id, first.approval_id, "{other:?}");
+    }
+    let stricter = active(&format!("{RULES}\n[[permission.rules]]\nid = \"new\"\nbehavior = \"deny\"\ntool = \"x\"\n"));
+    assert_ne!(asked(&stricter, question("git push")).approval_id, first.approval_id, "the policy is part of it");
+}
+
+#[test]
+fn a_question_says_everything_people_need() {
+    let active = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"x\"\n");
+    let approval = asked(&active, Question { deadline_at: Some(at(9_000)), ..question("git status") });
+    assert_eq!((approval.queue.as_str(), approval.state), (APPROVALS, ApprovalState::Pending));
+    assert_eq!((approval.caller_ref.as_str(), approval.session_ref.as_deref()), ("key:agent", Some("session_1")));
+    assert_eq!((approval.expires_at, approval.request.expires_at), (at(9_000), Some(at(9_000))), "with its call");
+    let kinds: Vec<_> = approval.options.iter().map(|option| option.kind).collect();
+    use PermissionOption::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+    assert_eq!(kinds, [AllowOnce, AllowAlways, RejectOnce, RejectAlways]);
+    assert!(!approval.request.suggested_updates.is_empty());
+    assert_eq!(asked(&active, question("git status")).expires_at, at(61_000), "or with its own time");
+}
+
+#[test]
+fn a_call_nobody_can_be_asked_about_is_denied() {
+    let active = active(RULES);
+    let denied = decided(&active, Question { can_ask: false, ..question("git push") });
+    assert_eq!(denied.reason.unwrap().reason_type, ReasonType::AsyncAgent);
+    assert_eq!(denied.behavior, Behavior::Deny);
+    let mode = Some(Mode::DontAsk);
+    assert_eq!(decided(&active, Question { mode, ..question("git push") }).behavior, Behavior::Deny);
+}
+
+#[test]
+fn the_mode_of_a_call_that_names_none_is_the_configured_one() {
+    let planned =
+        active("[permission]\ndefault_mode = \"plan\"\n[[permission.rules]]\nbehavior=\"deny\"\ntool=\"x\"\n");
+    let decision = decided(&planned, question("touch x"));
+    assert_eq!((decision.behavior, decision.mode.as_deref()), (Behavior::Deny, Some("plan")));
+    let own = decided(&planned, Question { mode: Some(Mode::Default), ..question("touch x") });
+    assert_eq!((own.behavior, own.mode.as_deref()), (Behavior::Ask, Some("default")));
+}
+
+#[test]
+fn an_agent_that_is_not_sure_goes_to_the_review_queue() {
+    let assurance = CallAssurance { confidence: Confidence::new(0.3), ..CallAssurance::default() };
+    let approval = asked(&active(RULES), Question { assurance: Some(assurance), ..question("git diff") });
+    assert_eq!(approval.queue, REVIEW);
+    assert!(approval.options.iter().all(|option| !option.kind.is_always()), "no rule can answer for it");
+}
+
+#[test]
+fn what_a_classifier_said_is_part_of_the_decision() {
+    let check = ClassifierCheck {
+        classifier_ref: "guard".to_owned(),
+        pending: true,
+        confidence: None,
+        reason: String::new(),
+        behavior: None,
+        authority: ClassifierAuthority::Deny,
+    };
+    let decision = decided(&active(RULES), Question { classifier: Some(check), ..question("git diff") });
+    assert_eq!(decision.behavior, Behavior::Ask);
+    assert_eq!(decision.pending_classifier_check.unwrap().to_value()["classifier_ref"], "guard");
+}
+
+#[test]
+fn hooks_are_heard_and_only_tighten() {
+    let active = active(RULES);
+    let say =
+        |behavior| HookVerdict { hook_id: "h".to_owned(), behavior, message: String::new(), authoritative: false };
+    let mut call = deciding(&active, question("git diff"));
+    call.hear([say(Behavior::Ask)], None);
+    assert!(call.wants_a_person());
+    let mut call = deciding(&active, question("git push"));
+    call.hear([say(Behavior::Allow)], None);
+    assert!(call.wants_a_person());
+    call.hear([say(Behavior::Deny)], None);
+    assert_eq!(call.verdict().behavior, Behavior::Deny);
+}
+
+#[test]
+fn a_decision_holds_no_longer_than_the_rules_behind_it() {
+    let text = "[[permission.rules]]\nbehavior = \"allow\"\ntool = \"Bash\"\nexpires_at = \"2030-01-01T00:00:00Z\"\n";
+    let active = active(text);
+    let decision = decided(&active, question("git diff"));
+    assert_eq!((decision.behavior, decision.expires_at), (Behavior::Allow, active.rules()[0].expires_at));
+    let sooner = decided(&active, Question { deadline_at: Some(at(5_000)), ..question("git diff") });
+    assert_eq!(sooner.expires_at, Some(at(5_000)));
+}
+
+#[test]
+fn an_approval_stands_for_its_own_call_and_question_only() {
+    let base = active(RULES);
+    let yes = approved(asked(&base, question("git push")), 2_000);
+    let stands = |active: &Arc<Active>, question| deciding(active, question).stands(&yes);
+    assert_eq!(stands(&base, again(&yes, "git push")), Standing::Yes);
+    assert_eq!(stands(&base, again(&yes, "git push origin")), Standing::No, "another input");
+    assert_eq!(stands(&base, Question { caller_ref: "key:x".to_owned(), ..again(&yes, "git push") }), Standing::No);
+    let id = InvocationId::from_trusted("inv_2");
+    assert_eq!(stands(&base, Question { invocation_id: id, ..again(&yes, "git push") }), Standing::No, "single use");
+    let nobody = Question { can_ask: false, ..again(&yes, "git push") };
+    assert_eq!(stands(&base, nobody), Standing::Yes, "nobody has to be asked again");
+    let decision = deciding(&base, again(&yes, "git push")).approved(&yes, at(1_000));
+    assert_eq!((decision.behavior, decision.expires_at), (Behavior::Allow, Some(at(2_000))));
+    assert_eq!(decision.approval_request_ref.as_ref(), Some(&yes.approval_id));
+    let late = Deciding::new(Arc::clone(&base), again(&yes, "git push"), at(2_000)).stands(&yes);
+    assert_eq!(late, Standing::No, "it held for a while only");
+    let rejected = Approval { state: ApprovalState::Rejected, ..yes.clone() };
+    assert_eq!(deciding(&base, again(&yes, "git push")).stands(&rejected), Standing::No);
+}
+
+#[test]
+fn a_changed_policy_is_asked_again_only_for_another_reason() {
+    let base = active(RULES);
+    let yes = approved(asked(&base, question("git push")), 2_000);
+    let with = |rule: &str| active(&format!("{RULES}\n[[permission.rules]]\n{rule}\n"));
+    let stands = |active: &Arc<Active>| deciding(active, again(&yes, "git push")).stands(&yes);
+    assert_eq!(stands(&with("id = \"z\"\nbehavior = \"allow\"\ntool = \"other\"")), Standing::Yes);
+    assert_eq!(
+        stands(&with("id = \"z\"\nbehavior = \"ask\"\ntool = \"Bash(git:*)\"")),
+        Standing::No,
+        "one more objection"
+    );
+    assert_eq!(stands(&with("id = \"z\"\nbehavior = \"deny\"\ntool = \"Bash(git push)\"")), Standing::NotNeeded);
+    let denied = with("id = \"z\"\nbehavior = \"deny\"\ntool = \"Bash(git push)\"");
+    assert_eq!(decided(&denied, again(&yes, "git push")).behavior, Behavior::Deny);
+    let without = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"x\"\n");
+    assert_eq!(stands(&without), Standing::No, "the rule that asked is gone, and something else asks");
+}
+
+#[test]
+fn the_approvers_own_edit_is_not_asked_about_again() {
+    let base = active(RULES);
+    let mut yes = approved(asked(&base, question("git push")), 2_000);
+    yes.updated_input = Some(JsonPayload::from_checked(r#"{"command":"git push --dry-run"}"#));
+    let stands = |command| deciding(&base, again(&yes, command)).stands(&yes);
+    assert_eq!(stands("git push --dry-run"), Standing::Yes);
+    assert_eq!(stands("git push"), Standing::No, "what was shown is not what was approved");
+    let mut forced = yes.clone();
+    forced.updated_input = Some(JsonPayload::from_checked(r#"{"command":"git push --force"}"#));
+    assert_eq!(deciding(&base, again(&yes, "git push --force")).stands(&forced), Standing::NotNeeded, "denied anyway");
+}
+
+#[test]
+fn a_question_that_waits_is_found_again() {
+    let base = active(RULES);
+    let waiting = asked(&base, question("git push"));
+    assert_eq!(deciding(&base, again(&waiting, "git push")).stands(&waiting), Standing::Waiting);
+    let other = active(&format!("{RULES}\n[[permission.rules]]\nid = \"z\"\nbehavior = \"deny\"\ntool = \"x\"\n"));
+    assert_eq!(deciding(&other, again(&waiting, "git push")).stands(&waiting), Standing::No, "asked under other rules");
 }

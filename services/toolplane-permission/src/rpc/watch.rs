@@ -15,7 +15,7 @@ use toolplane_runtime::ApiError;
 
 use super::PermissionApi;
 use crate::approvals::Book;
-use toolplane_runtime::tenant;
+use toolplane_runtime::Caller;
 
 /// Most changes of one message.
 const MAX_CHANGES: usize = 64;
@@ -28,7 +28,7 @@ pub(super) async fn watch(
     api: &PermissionApi,
     request: Request<v1::WatchApprovalsRequest>,
 ) -> Result<Updates, ApiError> {
-    let tenant = tenant::named(request.metadata(), &request.get_ref().tenant)?;
+    let tenant = Caller::of(&request).tenants_named(&request.get_ref().tenant)?;
     // Fixed before the answer begins: a change after that is not missed.
     let after = request.get_ref().from_revision.min(api.book.head().await?);
     let watcher = Watcher {
@@ -49,7 +49,8 @@ pub(super) async fn watch(
 struct Watcher {
     book: Arc<Book>,
     revisions: watch::Receiver<u64>,
-    tenant: TenantId,
+    /// Whose approvals; everybody's when absent.
+    tenant: Option<TenantId>,
     after: u64,
     greeted: bool,
     poll_every: Duration,
@@ -85,7 +86,7 @@ impl Watcher {
                 break;
             }
             update.revision = revision;
-            if approval.tenant == self.tenant {
+            if self.tenant.as_ref().is_none_or(|tenant| approval.tenant == *tenant) {
                 let change = v1::ApprovalChange { approval: Some((&approval).into()), revision };
                 bytes += change.encoded_len();
                 update.changes.push(change);

@@ -1,0 +1,130 @@
+//! Decisions and questions as records.
+
+use toolplane_policy::{SuggestedUpdate, suggestions};
+use toolplane_records::approval::Approval;
+use toolplane_records::decision::{DecisionReason, PermissionDecision};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
+
+use super::Deciding;
+use crate::approvals::options;
+use crate::decision::decision_id;
+
+/// The decision that follows. The same call, input, rules and approval get a decision of the same id.
+pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> PermissionDecision {
+    let (question, verdict) = (&deciding.question, &deciding.verdict);
+    let asked = verdict.behavior == Behavior::Ask;
+    let mut policy_refs = verdict.policy_refs.clone();
+    let adjacent = question.tool.profile.iter().flat_map(|profile| &profile.policy_refs);
+    policy_refs.extend(adjacent.filter(|policy| !verdict.policy_refs.contains(policy)).cloned());
+    PermissionDecision {
+        schema_version: toolplane_records::schema_version(),
+        decision_id: id(deciding, verdict.behavior, &verdict.source),
+        invocation_id: question.invocation_id.clone(),
+        behavior: verdict.behavior,
+        mode: Some(deciding.facts.mode.to_string()),
+        suggested_updates: if asked { suggested(deciding) } else { Vec::new() },
+        source: Some(verdict.source.clone()),
+        reason: Some(verdict.reason.clone()),
+        rule_refs: verdict.matched.clone(),
+        policy_refs,
+        updated_input: None,
+        updated_input_ref: None,
+        user_modified: None,
+        pending_classifier_check: deciding.facts.classifier.as_ref().map(JsonPayload::of),
+        blocked_path: verdict.blocked_path.clone(),
+        content_blocks: Vec::new(),
+        accept_feedback: None,
+        decided_at,
+        expires_at: earliest([question.deadline_at, deciding.active.expiry_of(&verdict.matched)]),
+        approval_request_ref: asked.then(|| binding_id(deciding)),
+        policy_digest: deciding.active.digest().to_owned(),
+    }
+}
+
+/// The decision that an approval stands for. It holds no longer than the approval does.
+pub(super) fn approved(deciding: &Deciding, approval: &Approval, decided_at: Timestamp) -> PermissionDecision {
+    let answer = approval.resolution.as_ref();
+    let who = if approval.resolved_by.is_empty() { "a person" } else { approval.resolved_by.as_str() };
+    let message = format!("approved by {who}; the approval stands");
+    PermissionDecision {
+        decision_id: id(deciding, Behavior::Allow, approval.approval_id.as_str()),
+        behavior: Behavior::Allow,
+        source: Some("approval".to_owned()),
+        reason: Some(DecisionReason { reason_type: ReasonType::PermissionPromptTool, rule_ref: None, message }),
+        suggested_updates: Vec::new(),
+        user_modified: approval.updated_input.as_ref().map(|_| true),
+        accept_feedback: answer.and_then(|answer| answer.accept_feedback.clone()),
+        content_blocks: answer.map(|answer| answer.content_blocks.clone()).unwrap_or_default(),
+        blocked_path: None,
+        expires_at: earliest([
+            deciding.question.deadline_at,
+            deciding.active.expiry_of(&deciding.verdict.matched),
+            answer.and_then(|answer| answer.expires_at),
+        ]),
+        approval_request_ref: Some(approval.approval_id.clone()),
+        ..decision(deciding, decided_at)
+    }
+}
+
+/// The pending question that a decision to ask becomes.
+pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u64) -> Approval {
+    let question = &deciding.question;
+    let latest = deciding.now.plus_millis(i64::try_from(ttl_ms).unwrap_or(i64::MAX));
+    let expires_at = question.deadline_at.map_or(latest, |deadline| deadline.min(latest));
+    let request = PermissionDecision { expires_at: Some(expires_at), ..decision };
+    let session = Some(question.session_ref.as_str()).filter(|session| !session.is_empty());
+    let risk_level = question.tool.risk();
+    Approval {
+        schema_version: toolplane_records::schema_version(),
+        approval_id: binding_id(deciding),
+        tenant: question.tenant.clone(),
+        invocation_id: question.invocation_id.clone(),
+        tool_id: question.tool.tool_id.clone(),
+        tool_name: question.tool.name.clone(),
+        declaration_digest: question.declaration_digest,
+        input_digest: question.input.digest(),
+        permission_input: question.input.clone(),
+        actor_ref: question.actor_ref.clone(),
+        options: options(&request, session, risk_level),
+        request,
+        state: ApprovalState::Pending,
+        resolution: None,
+        resolved_by: String::new(),
+        feedback: String::new(),
+        created_at: deciding.now,
+        expires_at,
+        resolved_at: None,
+        call_input_digest: Some(question.call_input_digest),
+        queue: deciding.verdict.queue.to_owned(),
+        session_ref: session.map(str::to_owned),
+        surface_id: question.surface_id.clone(),
+        caller_ref: question.caller_ref.clone(),
+        risk_level,
+        chosen_option: None,
+        updated_input: None,
+    }
+}
+
+fn suggested(deciding: &Deciding) -> Vec<JsonPayload> {
+    let found = suggestions(deciding.active.policy(), &deciding.facts, &deciding.verdict, deciding.now);
+    found.iter().map(SuggestedUpdate::payload).collect()
+}
+
+fn binding_id(deciding: &Deciding) -> toolplane_records::ids::ApprovalId {
+    let after = deciding.question.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
+    deciding.question.binding(deciding.active.digest(), after).approval_id()
+}
+
+fn id(deciding: &Deciding, behavior: Behavior, voice: &str) -> toolplane_records::ids::DecisionId {
+    let question = &deciding.question;
+    let (input, declaration) = (question.call_input_digest.to_string(), question.declaration_digest.to_string());
+    let after = question.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
+    let facts = [&input, &declaration, deciding.active.digest(), behavior.as_str(), voice, after];
+    decision_id(&question.invocation_id, &facts)
+}
+
+fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp> {
+    moments.into_iter().flatten().min()
+}

@@ -1,0 +1,58 @@
+use super::{Config, Options};
+use crate::rules::Active;
+
+fn active(text: &str) -> Result<Active, String> {
+    let config = Config::from_toml("test.toml".as_ref(), text).unwrap();
+    let options = Options::from_config(&config).map_err(|error| error.to_string())?;
+    Active::of_source(&options.source).map_err(|faults| faults.to_string())
+}
+
+#[test]
+fn without_rules_the_built_in_one_applies_and_any_rule_replaces_it() {
+    let built_in = active("").unwrap();
+    assert_eq!(
+        (built_in.rules()[0].rule_id.as_str(), built_in.rules()[0].origin.as_str()),
+        ("built_in/read_only", "built_in")
+    );
+    let own = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\n").unwrap();
+    assert_eq!(own.rules().len(), 1);
+    assert_eq!((own.rules()[0].behavior.as_str(), own.rules()[0].origin.as_str()), ("deny", "config"));
+    assert_ne!(built_in.digest(), own.digest());
+}
+
+#[test]
+fn wrong_rules_are_refused_by_their_place() {
+    let rule = "[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\n";
+    let cases = [
+        (format!("{rule}tols = \"x\"\n"), "permission.rules[0]"),
+        (format!("{rule}facts = [\"nice\"]\n"), "permission.rules[0].facts[0]"),
+        (format!("{rule}id = \"a\"\n{rule}id = \"a\"\n"), "permission.rules[1]"),
+        (format!("{rule}id = \"rule/default/x\"\n"), "permission.rules[0].id"),
+        ("[permission]\ndefault_mode = \"often\"\n".to_owned(), "permission.default_mode"),
+        ("[permission]\ndefault_mode = \"bypass\"\n".to_owned(), "permission.allow_bypass"),
+        ("[permission]\nrules_files = [\"/nonexistent.toml\"]\n".to_owned(), "permission.rules_files[0]"),
+        ("[permission]\ncedar_schema = \"/nonexistent\"\n".to_owned(), "permission.cedar_schema"),
+    ];
+    for (text, place) in cases {
+        let error = active(&text).unwrap_err();
+        assert!(error.contains(place), "{text}: {error}");
+    }
+}
+
+#[test]
+fn the_digest_covers_what_decisions_depend_on() {
+    let base = active("").unwrap().digest().to_owned();
+    let changes = [
+        "[permission]\nallow_bypass = true\n",
+        "[permission]\ndefault_mode = \"plan\"\n",
+        "[permission]\nuntrusted_namespaces = []\n",
+        "[permission]\nworkspace = \"/w\"\n",
+        "[permission.review]\nconfidence_below = 0.5\n",
+        "[[permission.rules]]\nbehavior = \"ask\"\ntool = \"*\"\n",
+    ];
+    for change in changes {
+        assert_ne!(active(change).unwrap().digest(), base, "{change}");
+    }
+    let same = active("[permission]\napproval_ttl_ms = 5\nallow_self_approval = true\n").unwrap();
+    assert_eq!(same.digest(), base, "these change no decision");
+}
