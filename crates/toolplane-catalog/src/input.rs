@@ -1,12 +1,16 @@
 //! Whether an input fits a tool.
 
 mod answer;
+mod changes;
 mod explain;
 mod numbers;
+mod sensitive;
 #[cfg(test)]
 mod tests;
 mod validator;
 
 pub use answer::AnswerValidator;
+pub use changes::changed_fields;
 pub(crate) use numbers::inexact_numbers;
+pub use sensitive::{REDACTED, SensitiveFields};
 pub use validator::InputValidator;

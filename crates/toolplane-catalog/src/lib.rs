@@ -18,7 +18,7 @@ pub mod validate;
 mod violations;
 
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
-pub use input::{AnswerValidator, InputValidator};
+pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
 pub use limits::Limits;
 pub use registration::Registration;
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};

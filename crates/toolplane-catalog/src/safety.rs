@@ -69,7 +69,7 @@ pub struct SafetyEvaluation {
 /// to be read-only is idempotent; a permission profile with `network_scope: none` vouches for not being open-world.
 pub fn evaluate_safety(registration: &Registration, input: &JsonPayload) -> SafetyEvaluation {
     let command = classified_text(registration, input);
-    let answer = |name| find(registration, name, command.as_deref(), SafetyFactName::ALL.len());
+    let answer = |name| find(registration, name, input, command.as_deref(), SafetyFactName::ALL.len());
     let destructive = answer(SafetyFactName::Destructive);
     let mut read_only = answer(SafetyFactName::ReadOnly);
     if destructive == Some(true) {
@@ -97,36 +97,49 @@ fn open_world(registration: &Registration, answer: impl Fn(SafetyFactName) -> Op
     answer(SafetyFactName::OpenWorld).or_else(|| (scope == Some("none")).then_some(false))
 }
 
-fn find(registration: &Registration, name: SafetyFactName, command: Option<&str>, steps: usize) -> Option<bool> {
+fn find(
+    registration: &Registration,
+    name: SafetyFactName,
+    input: &JsonPayload,
+    command: Option<&str>,
+    steps: usize,
+) -> Option<bool> {
     match declared(registration.interface.as_ref()?, name)? {
         SafetyFact::Known(known) => Some(*known),
         SafetyFact::Rule(text) => match SafetyRule::parse(text)? {
             SafetyRule::CommandReadOnly => command::is_read_only(command?),
             SafetyRule::CommandDestructive => command::is_destructive(command?),
             // Registration refuses rings of `same_as`; the count keeps this total for records that skipped it.
-            SafetyRule::SameAs(other) if steps > 0 => find(registration, other, command, steps - 1),
+            SafetyRule::SameAs(other) if steps > 0 => find(registration, other, input, command, steps - 1),
             SafetyRule::SameAs(_) => None,
+            // Left out is no answer: what that means is the tool's business, unless its schema has a default.
+            SafetyRule::Input(field) => input.to_value().get(field)?.as_bool(),
         },
     }
 }
 
 /// A rule that finds a fact for each input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SafetyRule {
+pub(crate) enum SafetyRule<'a> {
     CommandReadOnly,
     CommandDestructive,
     SameAs(SafetyFactName),
+    /// What this top-level field of the input says: the fact is a switch of the tool.
+    Input(&'a str),
 }
 
-impl SafetyRule {
+impl<'a> SafetyRule<'a> {
     pub(crate) const KNOWN: &'static str =
-        "`classifier:command_read_only`, `classifier:command_destructive` and `same_as:<fact>`";
+        "`classifier:command_read_only`, `classifier:command_destructive`, `same_as:<fact>` and `input.<field>`";
 
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
         match text {
             "classifier:command_read_only" => Some(Self::CommandReadOnly),
             "classifier:command_destructive" => Some(Self::CommandDestructive),
             _ => {
+                if let Some(field) = text.strip_prefix("input.") {
+                    return (!field.is_empty()).then_some(Self::Input(field));
+                }
                 let named = text.strip_prefix("same_as:")?;
                 SafetyFactName::ALL.iter().find(|name| name.as_str() == named).copied().map(Self::SameAs)
             }
@@ -140,6 +153,7 @@ impl SafetyRule {
             Self::CommandReadOnly => !alarm(name),
             Self::CommandDestructive => name == SafetyFactName::Destructive,
             Self::SameAs(other) => alarm(name) == alarm(other),
+            Self::Input(_) => true,
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn validate(registration: &Registration, limits: &Limits) -> Result<Checked,
     binding::check(registration, &schemas, limits, &mut faults);
     faults.into_result()?;
     let digest = registration.digest();
-    let input = InputValidator::new(registration, schemas.model, limits);
+    let input = InputValidator::new(registration, schemas.model, schemas.runtime, limits);
     Ok(Checked {
         registration: Arc::new(registration.clone()),
         digest,
@@ -84,15 +84,14 @@ pub fn validate(registration: &Registration, limits: &Limits) -> Result<Checked,
 #[derive(Debug, Default)]
 struct Schemas {
     model: Option<CompiledSchema>,
-    /// Member names of the runtime schema's root.
-    runtime_members: Vec<String>,
+    runtime: Option<CompiledSchema>,
 }
 
 impl Schemas {
     /// Whether the input can have a field of that name. Unknown when the model schema itself is broken.
     fn knows(&self, field: &str) -> bool {
-        let model = self.model.as_ref().map_or(&[] as &[String], CompiledSchema::root_members);
-        model.iter().chain(&self.runtime_members).any(|name| name == field)
+        let schemas = [&self.model, &self.runtime].into_iter().flatten();
+        schemas.flat_map(CompiledSchema::root_members).any(|name| name == field)
     }
 }
 

@@ -6,10 +6,14 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus};
+use toolplane_records::vocabulary::{
+    ErrorClass, EventClass, Hold, InvocationStatus as Status, Recoverability, ResultStatus,
+};
 
-use crate::accept::{decided, decision_data};
+use crate::accept::decided;
 use crate::draft::Draft;
+use crate::edit::Edit;
+use crate::permit;
 use crate::synthetic::{codes, failure};
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
@@ -20,6 +24,7 @@ const BACKSTOP_MS: i64 = 30_000;
 pub(crate) fn park(draft: &mut Draft, approval_id: ApprovalId, expires_at: Timestamp) -> Result<(), Refusal> {
     let data = json!({ "approval_id": approval_id, "expires_at": expires_at });
     draft.invocation.approval_request_ref = Some(approval_id);
+    permit::take(draft);
     draft.status(Status::AwaitingApproval, EventClass::ExtAwaitingApproval, "permission", data)?;
     draft.effect(Effect::SetTimer(Timer::Approval, expires_at.plus_millis(BACKSTOP_MS)));
     Ok(())
@@ -44,40 +49,74 @@ pub(crate) fn ask_again(
     Ok(draft.done())
 }
 
-fn waiting(invocation: &Invocation, command: &'static str) -> Result<(), Refusal> {
+/// An answer to a question the call does not wait for any more is too late, whatever it says.
+pub(crate) fn waiting(invocation: &Invocation, approval_id: &ApprovalId, command: &'static str) -> Result<(), Refusal> {
     match invocation.status {
-        Status::AwaitingApproval => Ok(()),
+        Status::AwaitingApproval if invocation.approval_request_ref.as_ref() == Some(approval_id) => Ok(()),
+        Status::AwaitingApproval => Err(Refusal::NothingToDo),
         status => Err(Refusal::Illegal { command, status }),
     }
 }
 
 pub(crate) fn approve(
     invocation: &Invocation,
-    decision: PermissionDecision,
+    approval_id: &ApprovalId,
+    decision: &PermissionDecision,
+    edit: Option<Edit>,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
-    waiting(invocation, "approve")?;
+    waiting(invocation, approval_id, "approve")?;
+    // Another input is another effect: after a first start only one that may happen more than once.
+    if invocation.started_at.is_some() && edit.as_ref().is_some_and(|edit| !edit.input.safety.is_idempotent) {
+        return Err(Refusal::Illegal { command: "edit", status: invocation.status });
+    }
     let mut draft = Draft::of(invocation.clone(), now);
-    draft.event(EventClass::PermissionDecided, decision_data(&decision));
-    draft.invocation.permission_decision_refs.push(decision.decision_id.clone());
+    permit::note(&mut draft, decision);
+    let mut again = None;
+    if let Some(edit) = edit {
+        again = apply_edit(&mut draft, edit);
+    } else if let Some(dispatch) = &mut draft.invocation.dispatch {
+        permit::give(dispatch, decision);
+    }
     let approved = json!({ "decision_id": decision.decision_id });
     draft.status(Status::Approved, EventClass::ExtApproved, "approval", approved)?;
     draft.effect(Effect::ClearTimer(Timer::Approval));
     let pool = draft.invocation.dispatch.as_ref().map(|dispatch| dispatch.pool.clone());
     draft.enqueue(EventClass::Queued, "schedule", json!({ "pool": pool }))?;
+    if let Some((next, expires_at)) = again {
+        draft.leave_queue();
+        park(&mut draft, next, expires_at)?;
+    }
     Ok(draft.done())
+}
+
+/// The call as the answer changed it; gives back the question that policy has about that.
+fn apply_edit(draft: &mut Draft, edit: Edit) -> Option<(ApprovalId, Timestamp)> {
+    permit::edit(draft, edit.input);
+    permit::note(draft, &edit.decision);
+    // Nobody who waits for a person has a ticket, so the locks may be others.
+    draft.invocation.resource_locks = edit.resource_locks;
+    draft.invocation.lock_domain = edit.lock_domain;
+    draft.invocation.holds.retain(|hold| *hold != Hold::Locks);
+    if !draft.invocation.resource_locks.is_empty() && draft.invocation.lock_domain.is_some() {
+        draft.invocation.holds.push(Hold::Locks);
+    }
+    let mut dispatch = edit.dispatch;
+    permit::give(&mut dispatch, &edit.decision);
+    draft.invocation.dispatch = Some(dispatch);
+    edit.again
 }
 
 pub(crate) fn reject(
     invocation: &Invocation,
-    decision: PermissionDecision,
+    approval_id: &ApprovalId,
+    decision: &PermissionDecision,
     expired: bool,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
-    waiting(invocation, "reject")?;
+    waiting(invocation, approval_id, "reject")?;
     let mut draft = Draft::of(invocation.clone(), now);
-    draft.event(EventClass::PermissionDecided, decision_data(&decision));
-    draft.invocation.permission_decision_refs.push(decision.decision_id.clone());
+    permit::note(&mut draft, decision);
     let said = decision.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
     end(&mut draft, expired, said, now)?;
     Ok(draft.done())
@@ -85,7 +124,9 @@ pub(crate) fn reject(
 
 /// The question outlived its expiry and the permission service has not said so.
 pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
-    waiting(invocation, "expire the approval of")?;
+    if invocation.status != Status::AwaitingApproval {
+        return Err(Refusal::Illegal { command: "expire the approval of", status: invocation.status });
+    }
     let mut draft = Draft::of(invocation.clone(), now);
     end(&mut draft, true, String::new(), now)?;
     Ok(draft.done())

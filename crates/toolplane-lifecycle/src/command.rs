@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
+use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{ApprovalId, InvocationId, LeaseId, WorkerId};
 use toolplane_records::invocation::Lease;
 use toolplane_records::payload::JsonPayload;
@@ -13,6 +14,7 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, ResultStatus};
 
+use crate::edit::{Edit, EditedInput, Replan};
 use crate::transition::Timer;
 
 /// Names one lease of one invocation; every worker report carries it.
@@ -115,6 +117,8 @@ pub struct Outcome {
     pub evidence_refs: Vec<String>,
     /// Changes the tool asks to make to the context of the conversation; objects.
     pub context_modifiers: Vec<JsonPayload>,
+    /// What hooks did after the execution, in order.
+    pub hooks: Vec<ToolHook>,
 }
 
 /// A command to one invocation.
@@ -122,11 +126,17 @@ pub struct Outcome {
 pub enum Command {
     /// The parked question was answered with yes.
     Approve {
+        /// Which question. An answer to another one than the call waits for changes nothing.
+        approval_id: ApprovalId,
         /// The answer.
         decision: PermissionDecision,
+        /// What the answer changed.
+        edit: Option<Box<Edit>>,
     },
     /// The parked question was answered with no, or nobody answered in time.
     Reject {
+        /// Which question.
+        approval_id: ApprovalId,
         /// The answer.
         decision: PermissionDecision,
         /// Nobody answered in time.
@@ -140,6 +150,24 @@ pub enum Command {
         approval_id: ApprovalId,
         /// When the question becomes a refusal.
         expires_at: Timestamp,
+    },
+    /// A waiting call was looked at again, and may still run.
+    Confirm {
+        /// The decision that is in force from now on.
+        decision: PermissionDecision,
+        /// What a changed declaration changed; only before the first start.
+        replan: Option<Box<Replan>>,
+    },
+    /// A call that waits, for a person or for its turn, may not run after all.
+    Refuse {
+        /// The question it waits for, when it waits for one.
+        approval_id: Option<ApprovalId>,
+        /// The decisions that led here, oldest first.
+        decisions: Vec<PermissionDecision>,
+        /// The input that was refused, when somebody had changed it.
+        edited: Option<Box<EditedInput>>,
+        /// Why.
+        error: ToolError,
     },
     /// A worker takes the call. An idempotent call starts with it, any other waits for [`Command::Start`].
     Claim(LeaseGrant),

@@ -12,6 +12,7 @@ use toolplane_records::vocabulary::{
 
 use crate::command::{LeaseKey, Outcome};
 use crate::draft::{Draft, result_id};
+use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
 use crate::synthetic::{codes, failure};
@@ -28,6 +29,8 @@ pub(crate) fn complete(
         return Err(Refusal::Illegal { command: "complete", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
+    let mut outcome = outcome;
+    hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
     if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
         draft.drop_lease();
         repeat_or_end(&mut draft, reason, retry_after_ms, now)?;
@@ -44,7 +47,6 @@ pub(crate) fn complete(
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());
     let persistence = outcome.persistence.clone();
-    let mut outcome = outcome;
     if !outcome.context_modifiers.is_empty() && forbids_modifiers(invocation) {
         draft.dropped_modifiers = std::mem::take(&mut outcome.context_modifiers).len();
     }

@@ -40,6 +40,15 @@ pub enum Invariant {
     /// Only a terminal result is released, and it says as the how manieth.
     #[error("L10: queue state `yielded` means a terminal invocation with a yield sequence")]
     YieldedIsTerminal,
+    /// Whoever may run was allowed to: after the last question, if there was one.
+    #[error("P1: whoever holds a lease or has started was decided about, and every question has its yes")]
+    AllowedFirst,
+    /// One answer releases one call, once.
+    #[error("P2: a call is released by approvals at most as often as it was asked about")]
+    OneReleasePerQuestion,
+    /// The model's input is what it was.
+    #[error("P3: the model's input never changes, and decisions and hooks are only added")]
+    ModelInputKept,
     /// Yield sequences of a batch are 1, 2, 3 and so on, each given once, to ended members.
     #[error("B1: yield sequences of a batch are gapless from 1, one per ended member")]
     YieldsAreGapless,
@@ -105,7 +114,33 @@ pub fn check(invocation: &Invocation) -> Result<(), Invariant> {
     if yielded != invocation.yield_seq.is_some() || yielded && !terminal {
         return Err(Invariant::YieldedIsTerminal);
     }
+    permitted(invocation, leased || running)
+}
+
+fn permitted(invocation: &Invocation, runs: bool) -> Result<(), Invariant> {
+    let steps = &invocation.status_transitions;
+    let word = steps.iter().rev().find(|step| matches!(step.to, Status::AwaitingApproval | Status::Approved));
+    let allowed = word.is_some_and(|step| step.to == Status::Approved);
+    let decided = !invocation.permission_decision_refs.is_empty();
+    if runs && (!allowed || !decided) {
+        return Err(Invariant::AllowedFirst);
+    }
+    let questions = steps.iter().filter(|step| step.to == Status::AwaitingApproval).count();
+    let released =
+        |step: &&StatusTransition| step.from == Some(Status::AwaitingApproval) && step.to == Status::Approved;
+    let asks = invocation.status == Status::AwaitingApproval;
+    if steps.iter().filter(released).count() > questions || asks && invocation.approval_request_ref.is_none() {
+        return Err(Invariant::OneReleasePerQuestion);
+    }
     Ok(())
+}
+
+/// Checks what must hold between a record and the record a command made of it.
+pub fn check_change(before: &Invocation, after: &Invocation) -> Result<(), Invariant> {
+    let kept = before.inputs.model == after.inputs.model
+        && after.permission_decision_refs.starts_with(&before.permission_decision_refs)
+        && after.hook_refs.starts_with(&before.hook_refs);
+    if kept { Ok(()) } else { Err(Invariant::ModelInputKept) }
 }
 
 /// Checks every invariant of one batch record.

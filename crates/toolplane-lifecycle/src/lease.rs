@@ -8,6 +8,7 @@ use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, Queu
 
 use crate::command::{LeaseGrant, LeaseKey, Permit};
 use crate::draft::Draft;
+use crate::permit;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
 /// The current lease, if `key` names it: the fence every worker report passes.
@@ -28,6 +29,10 @@ pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) 
     let ready = invocation.queue_state == Some(QueueState::Queued) && invocation.holds.is_empty();
     if invocation.status != Status::Queued || invocation.lease.is_some() || !ready {
         return Err(Refusal::Illegal { command: "claim", status: invocation.status });
+    }
+    // Permission that ran out while the call waited is asked for again first.
+    if !permit::in_time(invocation, now) {
+        return Err(Refusal::Illegal { command: "claim without permission", status: invocation.status });
     }
     // A fence that does not grow would let an older execution pass for the newer one.
     if grant.fence <= invocation.last_fence {
@@ -71,6 +76,9 @@ pub(crate) fn start(
     }
     if invocation.cancel.is_some() {
         return Err(Refusal::Illegal { command: "start", status: invocation.status });
+    }
+    if !permit::in_time(invocation, now) {
+        return Err(Refusal::Illegal { command: "start without permission", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
     begin(&mut draft, now)?;

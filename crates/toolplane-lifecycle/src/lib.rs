@@ -6,15 +6,18 @@
 //! one atomic commit. This crate must not know how records are stored, sent or shown.
 
 mod accept;
+mod acceptance;
 mod approval;
 mod backoff;
 pub mod batch;
 mod cancel;
 mod command;
 mod draft;
+mod edit;
 pub mod fairness;
 mod finish;
 mod hold;
+mod hooks;
 mod input;
 mod invariant;
 mod late;
@@ -22,6 +25,7 @@ mod lease;
 mod legal;
 pub mod locks;
 mod loss;
+mod permit;
 mod released;
 mod scope;
 mod synthetic;
@@ -30,9 +34,12 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-pub use accept::{Acceptance, Preparation, accept};
+pub use accept::accept;
+pub use acceptance::{Acceptance, Preparation};
 pub use command::{Command, InputRequest, LeaseGrant, LeaseKey, Outcome, Permit, SiblingCause};
-pub use invariant::{Invariant, check, check_batch, check_locks};
+pub use edit::{Edit, EditedInput, Replan};
+pub use hooks::hooks_ran;
+pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
 pub use late::late_report;
 pub use legal::is_legal;
 pub use scope::{InvalidScope, Known, Scope};
@@ -66,10 +73,18 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         return Err(Refusal::Terminal(invocation.status));
     }
     let transition = match command {
-        Command::Approve { decision } => approval::approve(invocation, decision, now),
-        Command::Reject { decision, expired } => approval::reject(invocation, decision, expired, now),
+        Command::Approve { approval_id, decision, edit } => {
+            approval::approve(invocation, &approval_id, &decision, edit.map(|edit| *edit), now)
+        }
+        Command::Reject { approval_id, decision, expired } => {
+            approval::reject(invocation, &approval_id, &decision, expired, now)
+        }
         Command::AskAgain { decision, approval_id, expires_at } => {
             approval::ask_again(invocation, &decision, approval_id, expires_at, now)
+        }
+        Command::Confirm { decision, replan } => permit::confirm(invocation, &decision, replan.map(|plan| *plan), now),
+        Command::Refuse { approval_id, decisions, edited, error } => {
+            permit::refuse(invocation, approval_id.as_ref(), &decisions, edited.map(|edited| *edited), error, now)
         }
         Command::Claim(grant) => lease::claim(invocation, grant, now),
         Command::Start { lease, lease_ms } => lease::start(invocation, &lease, lease_ms, now),
@@ -93,6 +108,7 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::Fire(timer) => fire(invocation, timer, now),
     }?;
     debug_assert_eq!(check(&transition.invocation), Ok(()), "after a transition of {:?}", invocation.status);
+    debug_assert_eq!(check_change(invocation, &transition.invocation), Ok(()));
     Ok(transition)
 }
 

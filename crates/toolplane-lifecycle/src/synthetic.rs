@@ -34,6 +34,10 @@ pub mod codes {
     pub const APPROVAL_REJECTED: &str = "approval.rejected";
     /// Nobody answered in time.
     pub const APPROVAL_EXPIRED: &str = "approval.expired";
+    /// A person said yes to an input that the tool cannot take.
+    pub const APPROVAL_EDIT: &str = "approval.edit_invalid";
+    /// A call that waited may not run any more.
+    pub const PERMISSION_REVOKED: &str = "permission.revoked";
 }
 
 /// A result for `invocation` that consists of `error`.

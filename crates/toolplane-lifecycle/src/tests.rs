@@ -9,5 +9,6 @@ mod gates;
 mod inputs;
 mod lives;
 mod locks;
+mod permits;
 mod results;
 mod retries;

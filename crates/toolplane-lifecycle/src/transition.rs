@@ -1,6 +1,7 @@
 //! What a decision gives back: the new record, its log entries and what the store and the cluster must do.
 
 use toolplane_records::event::LogEvent;
+use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{InvocationId, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -81,7 +82,7 @@ impl Timer {
 
 /// What a transition asks for beside writing the record and its events.
 ///
-/// Effects up to [`Effect::Quarantine`] are part of the commit; the others are messages to send once it is durable.
+/// Effects up to [`Effect::KeepHook`] are part of the commit; the others are messages to send once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Put the call at its place (by acceptance time) in the ready queue of its pool.
@@ -112,6 +113,13 @@ pub enum Effect {
         key: Digest,
         /// Until when.
         until: Timestamp,
+    },
+    /// Keep what a hook did, under the name the record gives it.
+    KeepHook {
+        /// The name in `hook_refs`.
+        hook_ref: String,
+        /// What it did.
+        hook: Box<ToolHook>,
     },
     /// Tell the worker to stop this execution and to report.
     SendCancel {

@@ -9,12 +9,15 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::ids::{ApprovalId, InvocationId, TenantId};
 use toolplane_records::invocation::Invocation;
-use toolplane_records::vocabulary::{ApprovalState, Behavior};
+use toolplane_records::vocabulary::{ApprovalState, Behavior, InvocationStatus};
+use toolplane_runtime::caller::EVERY_TENANT;
 use toolplane_runtime::client::Peer;
 
-use crate::engine::{Engine, EngineError, is_race};
+use crate::again::{Again, plain};
+use crate::engine::{Engine, EngineError};
+use crate::error::CallError;
 
 /// How often waiting invocations are compared with their questions, beside the change stream.
 const COMPARE: Duration = Duration::from_secs(30);
@@ -24,11 +27,12 @@ const COMPARE: Duration = Duration::from_secs(30);
 pub(crate) struct Approvals {
     client: PermissionServiceClient<Peer>,
     engine: Engine,
+    again: Again,
 }
 
 impl Approvals {
-    pub(crate) fn new(client: PermissionServiceClient<Peer>, engine: Engine) -> Self {
-        Self { client, engine }
+    pub(crate) fn new(client: PermissionServiceClient<Peer>, engine: Engine, again: Again) -> Self {
+        Self { client, engine, again }
     }
 
     /// Follows answers until `stop`, over every break of the stream.
@@ -51,7 +55,7 @@ impl Approvals {
     async fn follow_once(&self) -> Result<(), Status> {
         // From the newest revision on; whatever was answered before is found by comparing, so that nothing falls
         // between the two.
-        let newest = v1::WatchApprovalsRequest { from_revision: u64::MAX, tenant: String::new() };
+        let newest = v1::WatchApprovalsRequest { from_revision: u64::MAX, tenant: EVERY_TENANT.to_owned() };
         let mut stream = self.client.clone().watch_approvals(newest).await?.into_inner();
         self.compare_all().await?;
         let mut compare = tokio::time::interval(COMPARE);
@@ -73,9 +77,9 @@ impl Approvals {
 
     /// Looks whether the question of a call that was just parked has its answer already: a quick approver may have answered
     /// between the decision and the acceptance, when there was no invocation yet that the answer could reach.
-    pub(crate) async fn look(&self, approval_id: &ApprovalId) {
+    pub(crate) async fn look(&self, tenant: &TenantId, approval_id: &ApprovalId) {
         let request = v1::GetApprovalRequest { approval_id: approval_id.to_string(), ..Default::default() };
-        if let Ok(answer) = self.client.clone().get_approval(request).await {
+        if let Ok(answer) = self.client.clone().get_approval(Peer::for_tenant(tenant, request)).await {
             self.take(answer.into_inner().approval).await;
         }
     }
@@ -87,7 +91,7 @@ impl Approvals {
             let Ok(record) = self.engine.get(&id).await else { continue };
             let Some(approval_id) = &record.approval_request_ref else { continue };
             let request = v1::GetApprovalRequest { approval_id: approval_id.to_string(), ..Default::default() };
-            match self.client.clone().get_approval(request).await {
+            match self.client.clone().get_approval(Peer::for_tenant(&record.tenant, request)).await {
                 Ok(answer) => self.take(answer.into_inner().approval).await,
                 Err(status) if status.code() == tonic::Code::NotFound => {
                     tracing::error!(invocation_id = %id, %approval_id, "a waiting call's approval does not exist");
@@ -103,6 +107,7 @@ impl Approvals {
         let pending = v1::ListApprovalsRequest {
             state: v1::ApprovalState::Pending.into(),
             page_size: 1000,
+            tenant: EVERY_TENANT.to_owned(),
             ..Default::default()
         };
         for approval in self.client.clone().list_approvals(pending).await?.into_inner().approvals {
@@ -111,8 +116,10 @@ impl Approvals {
             else {
                 continue;
             };
-            if self.engine.get(&id).await.is_ok_and(|record| record.status.is_terminal()) {
-                self.withdraw(&approval_id, "the call has ended").await;
+            if let Ok(record) = self.engine.get(&id).await
+                && record.status.is_terminal()
+            {
+                self.withdraw(&record.tenant, &approval_id, "the call has ended").await;
             }
         }
         Ok(())
@@ -128,34 +135,70 @@ impl Approvals {
     }
 
     async fn apply(&self, approval: Approval) {
-        let (Some(decision), true) = (approval.resolution, approval.state.is_final()) else { return };
+        let (Some(decision), true) = (approval.resolution.clone(), approval.state.is_final()) else { return };
         let id: &InvocationId = &approval.invocation_id;
         let expired = approval.state == ApprovalState::Expired;
         let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;
-        let decisions: Vec<PermissionDecision> = vec![decision.clone()];
-        let command = |record: &Invocation| {
-            // A question that ended with the caller's own deadline is a timeout, whoever notices it first.
-            let timed_out = expired && record.deadline_at.is_some_and(|deadline| deadline <= approval.expires_at);
-            match approved {
-                true => Command::Approve { decision: decision.clone() },
-                false if timed_out => Command::Fire(Timer::Deadline),
-                false => Command::Reject { decision: decision.clone(), expired },
-            }
-        };
         toolplane_faultpoint::point("scheduler.mid_decide");
-        match self.engine.command(id, decisions, command).await {
-            Ok(_) | Err(EngineError::NotFound) => {}
-            Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => {}
-            // The call went on already: this answer was brought twice.
-            Err(EngineError::Refused { .. }) => {}
+        let stored = match approved {
+            true => self.approve(&approval, &decision).await,
+            false => self.reject(&approval, &decision, expired).await,
+        };
+        match stored {
+            Ok(()) | Err(CallError::Engine(EngineError::NotFound)) => {}
+            // The call has ended, or went on already: this answer was brought twice.
+            Err(CallError::Engine(EngineError::Refused { .. })) => {}
             Err(error) => tracing::warn!(invocation_id = %id, %error, "an answer could not be stored yet"),
         }
     }
 
+    async fn approve(&self, approval: &Approval, decision: &PermissionDecision) -> Result<(), CallError> {
+        let edited = decision.updated_input.as_ref().or(approval.updated_input.as_ref());
+        let (attached, command) = match edited {
+            // Looking first saves asking about an edit that is not waited for any more.
+            Some(_) if !self.is_awaited(approval).await? => return Ok(()),
+            Some(edited) => self.again.edited(approval, decision, edited).await?,
+            None => plain(approval, decision),
+        };
+        let again = match &command {
+            Command::Approve { edit: Some(edit), .. } => {
+                edit.again.as_ref().map(|(approval_id, _)| approval_id.clone())
+            }
+            _ => None,
+        };
+        let record = self.engine.command_with(&approval.invocation_id, attached, |_| command.clone()).await?;
+        if let Some(approval_id) = again {
+            // Policy has a question of its own, which may have been answered before it could be waited for.
+            Box::pin(self.look(&record.tenant, &approval_id)).await;
+        }
+        Ok(())
+    }
+
+    async fn is_awaited(&self, approval: &Approval) -> Result<bool, CallError> {
+        let record = self.engine.get(&approval.invocation_id).await?;
+        let waits = record.status == InvocationStatus::AwaitingApproval;
+        Ok(waits && record.approval_request_ref.as_ref() == Some(&approval.approval_id))
+    }
+
+    async fn reject(&self, approval: &Approval, decision: &PermissionDecision, expired: bool) -> Result<(), CallError> {
+        let command = |record: &Invocation| {
+            // A question that ended with the caller's own deadline is a timeout, whoever notices it first.
+            let timed_out = expired && record.deadline_at.is_some_and(|deadline| deadline <= approval.expires_at);
+            match timed_out {
+                true => Command::Fire(Timer::Deadline),
+                false => {
+                    Command::Reject { approval_id: approval.approval_id.clone(), decision: decision.clone(), expired }
+                }
+            }
+        };
+        self.engine.command(&approval.invocation_id, vec![decision.clone()], command).await?;
+        Ok(())
+    }
+
     /// Takes a question back whose call has ended. Best effort: an unanswered question expires by itself.
-    pub(crate) async fn withdraw(&self, approval_id: &ApprovalId, reason: &str) {
+    pub(crate) async fn withdraw(&self, tenant: &TenantId, approval_id: &ApprovalId, reason: &str) {
         let request = v1::WithdrawApprovalRequest { approval_id: approval_id.to_string(), reason: reason.to_owned() };
-        if let Err(status) = self.client.clone().withdraw_approval(request).await {
+        if let Err(status) = self.client.clone().withdraw_approval(Peer::for_tenant(tenant, request)).await {
             tracing::debug!(%approval_id, code = ?status.code(), "a question could not be withdrawn");
         }
     }

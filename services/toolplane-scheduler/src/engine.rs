@@ -29,6 +29,7 @@ mod read;
 mod relay;
 mod retire;
 mod scopes;
+mod standing;
 mod steady;
 mod sweep;
 #[cfg(test)]
@@ -39,8 +40,8 @@ mod workers;
 mod write;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dashmap::DashMap;
@@ -59,10 +60,11 @@ pub use limits::{Bounds, ToolBound};
 pub use message::Message;
 pub use plan::DispatchPlan;
 pub use read::{InvocationFilter, Page};
+pub use standing::{Moment, Standing};
 pub use watch::{Watch, WatchItem};
 pub use workers::{Placement, PoolGap, WorkerInfo, WorkerLink};
 
-pub(crate) use apply::is_race;
+pub(crate) use apply::{Attached, is_race};
 pub(crate) use groups::*;
 pub(crate) use guard::Started;
 pub(crate) use hub::Update;
@@ -142,6 +144,7 @@ struct Inner {
     scopes: scopes::Scopes,
     steady: steady::Steady,
     audit: audit::Progress,
+    standing: OnceLock<Arc<dyn standing::Standing>>,
     /// When a worker of each pool was last there.
     served: DashMap<String, Timestamp>,
     draining: AtomicBool,
@@ -182,6 +185,7 @@ impl Engine {
             scopes: scopes::Scopes::default(),
             steady: steady::Steady::new(Duration::from_millis(options.tick_ms)),
             audit: audit::Progress::default(),
+            standing: OnceLock::new(),
             served: DashMap::new(),
             draining: AtomicBool::new(false),
             repairs: AtomicU64::new(0),

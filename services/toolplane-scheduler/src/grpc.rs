@@ -16,10 +16,13 @@ mod payload;
 mod read;
 mod report;
 mod session;
+mod sight;
 mod status;
 mod wire;
 mod worker;
 
 pub(crate) use invocations::InvocationApi;
 pub(crate) use session::WorkerTerms;
+#[cfg(test)]
+pub(crate) use sight::may_read;
 pub(crate) use worker::WorkerApi;

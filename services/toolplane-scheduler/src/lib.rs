@@ -4,15 +4,18 @@
 //! It meets the surface and permission services and the workers only over gRPC, and must not know how a rule is
 //! evaluated, how a surface is selected or how a tool is run.
 
+mod again;
 mod approvals;
-mod backend;
 pub mod engine;
 mod error;
 mod grpc;
+mod permits;
 pub mod prepare;
 mod service;
+#[cfg(test)]
+mod tests;
 mod trace;
 
-pub use backend::BackendError;
 pub use error::CallError;
 pub use service::{Peers, Scheduler, SchedulerError, role};
+pub use toolplane_backend::BackendError;

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use toolplane_backend::{Backend, BackendError, Keeper};
+use toolplane_hooks::{Hooks, HooksError};
 use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
+use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{InvocationId, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
@@ -14,11 +19,12 @@ use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
 
+use crate::again::Again;
 use crate::approvals::Approvals;
-use crate::backend::{Backend, BackendError};
 use crate::engine::{Bounds, Engine, EngineError, EngineOptions, ToolBound};
 use crate::grpc::{InvocationApi, WorkerApi, WorkerTerms};
-use crate::prepare::{PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
+use crate::permits::Permits;
+use crate::prepare::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
 
 /// Longest overall patience a caller may ask for: 30 days, the longest an approval may wait.
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -37,6 +43,9 @@ pub enum SchedulerError {
     /// The object store cannot be opened.
     #[error("cannot open the object store: {0}")]
     Objects(String),
+    /// A hook cannot be opened.
+    #[error(transparent)]
+    Hooks(#[from] HooksError),
     /// The store does not answer, or a bound is malformed.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -59,14 +68,25 @@ pub struct Scheduler {
     invocations: InvocationApi,
     workers: WorkerApi,
     surface: SurfacePeer,
+    watching: Watching,
     max_message_bytes: usize,
+}
+
+/// What keeps decisions true between acceptance and start.
+#[derive(Clone, Debug)]
+struct Watching {
+    client: PermissionServiceClient<Peer>,
+    permits: Arc<Permits>,
+    again: Again,
+    /// Taken by the first start.
+    asked: Arc<Mutex<Option<mpsc::UnboundedReceiver<InvocationId>>>>,
 }
 
 impl Scheduler {
     /// Opens the scheduler's store below the data directory. Nothing runs until [`Scheduler::start`].
     pub async fn open(config: &Config, peers: Peers, shutdown: Shutdown) -> Result<Self, SchedulerError> {
         let settings = &config.scheduler;
-        let backend = Backend::open(config).await?;
+        let backend = Backend::open(config, Keeper::Scheduler).await?;
         let objects = config.objects.path.clone().unwrap_or_else(|| config.server.data_dir.join("objects"));
         let keep =
             PayloadOptions { max_bytes: config.objects.max_bytes, retention_days: config.objects.retention_days };
@@ -80,11 +100,18 @@ impl Scheduler {
         };
         let surface = SurfacePeer::new(peers.surface, limits);
         let permission = PermissionPeer::new(peers.permission);
-        let approvals = Approvals::new(permission.client(), engine.clone());
+        let hooks = Hooks::open(config, HOOK_EVENTS).await?;
+        let client = permission.client();
+        let preparer = Arc::new(Preparer::new(surface.clone(), permission, hooks));
+        let (permits, asked) = Permits::new(surface.clone());
+        engine.guard_starts(permits.clone());
+        let again = Again::new(engine.clone(), preparer.clone(), permits.clone());
+        let approvals = Approvals::new(client.clone(), engine.clone(), again.clone());
+        let watching = Watching { client, permits, again, asked: Arc::new(Mutex::new(Some(asked))) };
         let max_bytes = usize::try_from(settings.max_input_bytes).unwrap_or(usize::MAX);
         let invocations = InvocationApi {
             engine: engine.clone(),
-            preparer: Arc::new(Preparer::new(surface.clone(), permission)),
+            preparer,
             payloads: payloads.clone(),
             limits: SpecLimits {
                 json: JsonLimits { max_bytes, ..JsonLimits::default() },
@@ -99,7 +126,7 @@ impl Scheduler {
         };
         let workers = WorkerApi { engine: engine.clone(), payloads, terms, shutdown };
         let max_message_bytes = config.server.max_message_bytes;
-        Ok(Self { engine, backend, invocations, workers, surface, max_message_bytes })
+        Ok(Self { engine, backend, invocations, workers, surface, watching, max_message_bytes })
     }
 
     /// Adds the scheduler's gRPC services to a server's.
@@ -127,6 +154,11 @@ impl Scheduler {
         let (engine, until) = (self.engine.clone(), stop.clone());
         tasks.spawn("scheduler engine", async move { engine.run(until.cancelled()).await });
         tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
+        let Watching { client, permits, again, asked } = self.watching.clone();
+        tasks.spawn("scheduler policy", permits.follow(client, stop.clone()));
+        if let Some(asked) = asked.lock().take() {
+            tasks.spawn("scheduler rechecks", again.run(self.invocations.approvals.clone(), asked, stop.clone()));
+        }
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
         tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop.clone()));
         let (payloads, engine, until) = (self.invocations.payloads.clone(), self.engine.clone(), stop);

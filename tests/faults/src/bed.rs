@@ -5,11 +5,10 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tonic::transport::Channel;
 use toolplane_faultpoint::{FAULT_VARIABLE, MUTANT_VARIABLE, Mutant};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
-use toolplane_testkit::clients::Clients;
+use toolplane_testkit::clients::{Clients, Transport};
 use toolplane_testkit::process::Process;
 use toolplane_testkit::proxy::{self, Proxy};
 use toolplane_testkit::redis::RedisServer;
@@ -348,7 +347,7 @@ impl Bed {
 }
 
 /// Whether a scheduler has this worker among those that are ready.
-async fn connected(mut client: InvocationServiceClient<Channel>, worker: &str) -> bool {
+async fn connected(mut client: InvocationServiceClient<Transport>, worker: &str) -> bool {
     let request = v1::ListWorkersRequest { state: v1::WorkerState::Ready.into(), ..Default::default() };
     let answer = tokio::time::timeout(Duration::from_secs(2), client.list_workers(request)).await;
     matches!(answer, Ok(Ok(answer)) if answer.get_ref().workers.iter().any(|known| known.worker_id == worker))

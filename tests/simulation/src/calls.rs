@@ -135,6 +135,10 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         lock_domain: locks.is_some().then(|| "session:s".to_owned()),
         resource_locks: locks.into_iter().collect(),
         held_by_batch: place.is_some(),
+        hooks: Vec::new(),
+        caller_ref: None,
+        assurance: None,
+        permission_mode: None,
         batch: place,
     }
 }
@@ -152,6 +156,8 @@ pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
         retry_on_timeout: false,
         quarantine_key: None,
         context_modifier_policy: None,
+        policy_digest: String::new(),
+        permit_until: None,
     };
     if wanted.kind.approval {
         Preparation::Asked {

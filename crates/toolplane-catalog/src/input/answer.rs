@@ -5,6 +5,7 @@ use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 use super::inexact_numbers;
+use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
 use crate::schema::{CompiledSchema, compile};
 use crate::violations::Violations;
@@ -39,7 +40,8 @@ impl AnswerValidator {
         faults.into_result()?;
         match &self.schema {
             Some(schema) => {
-                super::validator::check_schema(schema, &answer.to_value(), answer.size(), &[], &self.limits)
+                let sensitive = SensitiveFields::default();
+                super::validator::check_schema(schema, &answer.to_value(), answer.size(), &sensitive, &self.limits)
             }
             None => Ok(()),
         }

@@ -5,23 +5,24 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use toolplane_records::error::FieldViolation;
 
+use super::sensitive::SensitiveFields;
 use crate::schema::escape;
 use crate::violations::shown;
 
 /// Longest pointer and longest rule that is reported, in characters.
 const MAX_TEXT: usize = 256;
 
-/// The violations behind one error. `sensitive` holds the pointers below which not even member names are told.
-pub(super) fn explain(error: &ValidationError<'_>, sensitive: &[String]) -> Vec<FieldViolation> {
+/// The violations behind one error. Inside `sensitive` fields not even member names are told.
+pub(super) fn explain(error: &ValidationError<'_>, sensitive: &SensitiveFields) -> Vec<FieldViolation> {
     let place = error.instance_path().as_str();
-    if let Some(hidden) = sensitive.iter().find(|pointer| is_at_or_below(place, pointer)) {
+    if let Some(hidden) = sensitive.covering(place) {
         let rule = match error.kind() {
             ValidationErrorKind::AdditionalProperties { .. }
             | ValidationErrorKind::UnevaluatedProperties { .. }
             | ValidationErrorKind::PropertyNames { .. } => "holds a field that is not allowed".to_owned(),
             kind => rule(kind),
         };
-        return vec![FieldViolation { field: hidden.clone(), description: rule }];
+        return vec![FieldViolation { field: hidden, description: rule }];
     }
     let member = |name: &str, rule: &str| FieldViolation {
         field: shown(&format!("{place}/{}", escape(name)), MAX_TEXT),
@@ -37,10 +38,6 @@ pub(super) fn explain(error: &ValidationError<'_>, sensitive: &[String]) -> Vec<
         }
         kind => vec![FieldViolation { field: shown(place, MAX_TEXT), description: shown(&rule(kind), MAX_TEXT) }],
     }
-}
-
-fn is_at_or_below(place: &str, pointer: &str) -> bool {
-    place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The broken rule, in the words of the schema.

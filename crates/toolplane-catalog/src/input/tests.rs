@@ -120,6 +120,42 @@ fn values_are_never_repeated_and_sensitive_names_neither() {
 }
 
 #[test]
+fn nothing_inside_a_sensitive_element_is_told() {
+    let schema = object(json!({ "list": { "type": "array", "items": { "type": "object", "properties": { "key": {
+        "type": "object", "additionalProperties": false } } } } }));
+    let tool = validator(&schema, json!({ "sensitive_fields": ["/list/*/key"] }));
+    assert_eq!(violations(&tool, r#"{"list":[{},{"key":{"hunter2":1}}]}"#), ["/list/1/key: must be left out"]);
+    let number = r#"{"list":[{"key":{"hunter2":18446744073709551616}}]}"#;
+    assert!(violations(&tool, number)[0].starts_with("/list/0/key: is a number"));
+}
+
+/// Internal fields may be in what the executor gets, and then have to fit the runtime schema.
+#[test]
+fn the_input_of_the_executor_is_held_against_both_schemas() {
+    let model = json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"],
+        "additionalProperties": false });
+    let runtime = json!({ "type": "object", "properties": { "ref": { "type": "string", "minLength": 2 } },
+        "additionalProperties": false });
+    let tool = validator(&model, json!({ "runtime_input_schema": runtime, "internal_only_fields": ["ref", "free"] }));
+    let call = |input: &str| match tool.validate_call(&payload(input)) {
+        Ok(()) => Vec::new(),
+        Err(found) => found.into_iter().map(|fault| format!("{}: {}", fault.field, fault.description)).collect(),
+    };
+    assert_eq!(call(r#"{"a":"x"}"#), [""; 0]);
+    assert_eq!(call(r#"{"a":"x","ref":"ok"}"#), [""; 0]);
+    assert_eq!(call(r#"{"a":"x","ref":"o"}"#), ["/ref: must have at least 2 characters"]);
+    assert_eq!(call(r#"{"a":1,"ref":"ok"}"#), ["/a: must be of type `string`"]);
+    assert_eq!(call(r#"{"ref":"ok"}"#), ["/a: is required"]);
+    assert_eq!(call(r#"{"a":"x","other":1}"#), ["/other: is not a field of this tool"]);
+    assert_eq!(call(r#"{"a":"x","free":1}"#), ["/free: is not a field of this tool"], "the runtime schema is closed");
+    assert_eq!(call("[]"), [": must be of type `object`"]);
+    let needs = json!({ "type": "object", "properties": { "ref": {} }, "required": ["ref"] });
+    let tool = validator(&model, json!({ "runtime_input_schema": needs }));
+    assert!(tool.validate(&payload(r#"{"a":"x"}"#)).is_ok(), "a caller cannot give it");
+    assert_eq!(tool.validate_call(&payload(r#"{"a":"x"}"#)).unwrap_err()[0].field, "/ref");
+}
+
+#[test]
 fn a_tool_without_a_schema_takes_an_empty_object() {
     let nothing = InputValidator::for_registration(&tool("test", "ping"), &Limits::default()).unwrap();
     assert!(nothing.takes_nothing());

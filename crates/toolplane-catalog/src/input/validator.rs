@@ -9,6 +9,7 @@ use toolplane_records::payload::JsonPayload;
 
 use super::explain::explain;
 use super::inexact_numbers;
+use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
 use crate::registration::Registration;
 use crate::schema::{CompiledSchema, compile, escape};
@@ -19,13 +20,14 @@ use crate::violations::Violations;
 const MAX_EXPLAINED_COST: u64 = 300_000;
 const MAX_EXPLAINED_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Validates the model input of one tool. Compile once per declaration, use for every call.
+/// Validates the inputs of one tool. Compile once per declaration, use for every call.
 #[derive(Debug)]
 pub struct InputValidator {
     /// `None` for a tool that takes no arguments.
     schema: Option<CompiledSchema>,
+    runtime: Option<CompiledSchema>,
     internal: BTreeSet<String>,
-    sensitive: Vec<String>,
+    sensitive: SensitiveFields,
     limits: Limits,
 }
 
@@ -33,15 +35,26 @@ impl InputValidator {
     /// Compiles the validator of `registration`; violations name the schema's field.
     pub fn for_registration(registration: &Registration, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
         let schema = registration.model_schema().map(|schema| compile(schema, limits)).transpose()?;
-        Ok(Self::new(registration, schema, limits))
+        let runtime = registration.runtime_schema().map(|schema| compile(schema, limits)).transpose()?;
+        Ok(Self::new(registration, schema, runtime, limits))
     }
 
     /// A validator from the parts a full check of the registration already has.
-    pub(crate) fn new(registration: &Registration, schema: Option<CompiledSchema>, limits: &Limits) -> Self {
+    pub(crate) fn new(
+        registration: &Registration,
+        schema: Option<CompiledSchema>,
+        runtime: Option<CompiledSchema>,
+        limits: &Limits,
+    ) -> Self {
         let shown: &[String] = schema.as_ref().map_or(&[], CompiledSchema::root_members);
         let internal = internal_fields(registration, shown);
-        let sensitive = registration.contract().map(|contract| contract.sensitive_fields.clone()).unwrap_or_default();
-        Self { schema, internal, sensitive, limits: limits.clone() }
+        let sensitive = SensitiveFields::of(registration);
+        Self { schema, runtime, internal, sensitive, limits: limits.clone() }
+    }
+
+    /// The tool's sensitive fields.
+    pub fn sensitive(&self) -> &SensitiveFields {
+        &self.sensitive
     }
 
     /// Checks `input`: one JSON object within the bounds, without internal fields, every number held exactly, satisfying the
@@ -50,19 +63,51 @@ impl InputValidator {
     /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke; values of the input
     /// are never repeated.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
+        let instance = self.read(input)?;
+        self.check_fields(&instance)?;
+        self.check_model(&instance, input.size())
+    }
+
+    /// Checks an input on its way to the executor, after defaults, hooks and prompts: the model's fields against the model
+    /// schema, internal fields and whatever else the runtime schema describes against that.
+    ///
+    /// Violations are as those of [`InputValidator::validate`].
+    pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
+        let instance = self.read(input)?;
+        let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };
+        if let Some(runtime) = &self.runtime {
+            let known = |name: &String| self.internal.contains(name) || runtime.root_members().contains(name);
+            let part = fields.iter().filter(|(name, _)| known(name)).map(|(name, value)| (name.clone(), value.clone()));
+            check_schema(runtime, &Value::Object(part.collect()), input.size(), &self.sensitive, &self.limits)?;
+        }
+        fields.retain(|name, _| !self.internal.contains(name));
+        let part = Value::Object(fields);
+        self.check_fields(&part)?;
+        self.check_model(&part, input.size())
+    }
+
+    /// Whether inputs must satisfy more than the model schema before they reach the executor.
+    pub fn has_runtime_schema(&self) -> bool {
+        self.runtime.is_some()
+    }
+
+    fn read(&self, input: &JsonPayload) -> Result<Value, Vec<FieldViolation>> {
         let mut faults = Violations::default();
         if let Err(refusal) = json::check(input.bytes(), &self.limits.instance) {
             faults.add("", refusal);
             return Err(faults.into_vec());
         }
         for (pointer, _) in inexact_numbers(input.text(), self.limits.max_violations) {
+            let pointer = self.sensitive.covering(&pointer).unwrap_or(pointer);
             faults.add(pointer, "is a number that cannot be held exactly; give it as a string or with fewer digits");
         }
         faults.into_result()?;
-        let instance = input.to_value();
-        self.check_fields(&instance)?;
+        Ok(input.to_value())
+    }
+
+    fn check_model(&self, instance: &Value, size: u64) -> Result<(), Vec<FieldViolation>> {
         match &self.schema {
-            Some(schema) => check_schema(schema, &instance, input.size(), &self.sensitive, &self.limits),
+            Some(schema) => check_schema(schema, instance, size, &self.sensitive, &self.limits),
             None => Ok(()),
         }
     }
@@ -90,12 +135,12 @@ impl InputValidator {
     }
 }
 
-/// Holds `instance` of `size` bytes against `schema`. Values below the `sensitive` pointers are not shown in what is wrong.
+/// Holds `instance` of `size` bytes against `schema`. Nothing inside a `sensitive` field is shown in what is wrong.
 pub(super) fn check_schema(
     schema: &CompiledSchema,
     instance: &Value,
     size: u64,
-    sensitive: &[String],
+    sensitive: &SensitiveFields,
     limits: &Limits,
 ) -> Result<(), Vec<FieldViolation>> {
     let cost = schema.cost().of(&values_at_depth(instance));

@@ -189,3 +189,18 @@ fn a_destructive_call_is_not_read_only_whatever_is_declared() {
     let found = evaluate_safety(&tool, &payload("{}"));
     assert!(found.safety.is_destructive && !found.safety.is_read_only && !found.safety.is_idempotent);
 }
+
+#[test]
+fn a_switch_of_the_tool_is_read_from_the_input() {
+    let tool = tool_with("files", "write", json!({ "is_destructive": "input.overwrite", "is_open_world": false }));
+    let check = |input: &str, expected: bool, known: bool| {
+        let found = evaluate_safety(&tool, &payload(input));
+        assert_eq!(found.safety.is_destructive, expected, "{input}");
+        assert_eq!(!found.unknown.contains(&SafetyFactName::Destructive), known, "{input}");
+    };
+    check(r#"{"overwrite":true}"#, true, true);
+    check(r#"{"overwrite":false}"#, false, true);
+    check(r#"{"overwrite":"yes"}"#, false, false);
+    check(r#"{}"#, false, false);
+    check(r#"[true]"#, false, false);
+}

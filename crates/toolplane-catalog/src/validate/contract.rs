@@ -7,7 +7,7 @@ use toolplane_records::contract::{InputContract, OutputContract};
 use super::{Schemas, check_list_length, check_text, check_value, compile_at};
 use crate::limits::Limits;
 use crate::registration::Registration;
-use crate::schema::{CompiledSchema, decode_pointer};
+use crate::schema::{CompiledSchema, decode_pointer, escape};
 use crate::violations::{Violations, shown};
 
 const INPUT: &str = "declaration.input_contract";
@@ -27,8 +27,7 @@ pub(super) fn check(registration: &Registration, limits: &Limits, faults: &mut V
     let over_runtime = input_schema("interface.runtime_input_schema", over_runtime, limits, faults);
     let over_output = interface.and_then(|interface| interface.output_schema.as_ref());
     compile_at("interface.output_schema", over_output, limits, faults);
-    let runtime_members = over_runtime.or(runtime).map(|schema| schema.root_members().to_vec());
-    let schemas = Schemas { model: over_model.or(model), runtime_members: runtime_members.unwrap_or_default() };
+    let schemas = Schemas { model: over_model.or(model), runtime: over_runtime.or(runtime) };
     if let Some(contract) = contract {
         check_input(contract, &schemas, limits, faults);
     }
@@ -118,6 +117,9 @@ fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &Limits, 
             continue;
         }
         let value: Value = example.to_value();
+        for name in contract.internal_only_fields.iter().filter(|name| value.get(name.as_str()).is_some()) {
+            faults.add(format!("{place}/{}", escape(name)), "is internal: an example shows it to the model");
+        }
         if let Some(model) = &schemas.model
             && let Some(error) = model.validator.iter_errors(&value).next()
         {

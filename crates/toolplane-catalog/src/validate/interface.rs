@@ -122,7 +122,11 @@ fn check_facts(registration: &Registration, interface: &ToolInterface, schemas: 
                 faults.add(field, "follows facts that lead back to itself");
             }
             Some(SafetyRule::SameAs(_)) => {}
-            Some(_) => classifies = true,
+            Some(SafetyRule::Input(input)) if schemas.model.is_some() && !schemas.knows(input) => {
+                faults.add(field, format!("names `{}`, which no schema describes", shown(input, 80)));
+            }
+            Some(SafetyRule::Input(_)) => {}
+            Some(SafetyRule::CommandReadOnly | SafetyRule::CommandDestructive) => classifies = true,
         }
     }
     if classifies {

@@ -153,12 +153,16 @@ fn defaults_and_examples_must_fit() {
     check(defaults, json!({ "simulated_edit_ref": "x" }), &format!("{place}/simulated_edit_ref"), "is internal");
     let examples = "/declaration/input_contract/examples";
     check(examples, json!([{ "command": "ls" }, {}]), "declaration.input_contract.examples[1]", "does not fit");
+    let internal = "declaration.input_contract.examples[0]/simulated_edit_ref";
+    check(examples, json!([{ "command": "ls", "simulated_edit_ref": "x" }]), internal, "is internal");
 }
 
 #[test]
 fn safety_rules_must_be_known_and_end() {
     check("/interface/is_read_only", json!("classifier:vibes"), "interface.is_read_only", "not a known rule");
     check("/interface/is_read_only", json!("same_as:is_fast"), "interface.is_read_only", "not a known rule");
+    check("/interface/is_destructive", json!("input."), "interface.is_destructive", "not a known rule");
+    check("/interface/is_destructive", json!("input.force"), "interface.is_destructive", "no schema describes");
     check("/interface/is_read_only", json!("same_as:is_concurrency_safe"), "interface.is_read_only", "back to itself");
     check("/interface/is_read_only", json!("same_as:is_read_only"), "interface.is_read_only", "back to itself");
     check(

@@ -69,6 +69,10 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         lock_domain: None,
         batch: None,
         held_by_batch: false,
+        hooks: vec![],
+        caller_ref: None,
+        assurance: None,
+        permission_mode: None,
     }
 }
 
@@ -84,6 +88,8 @@ pub(crate) fn dispatch(idempotent: bool, supports_cancel: bool) -> DispatchFacts
         retry_on_timeout: false,
         quarantine_key: None,
         context_modifier_policy: None,
+        policy_digest: String::new(),
+        permit_until: None,
     }
 }
 
@@ -110,6 +116,7 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Out
         artifact_refs: vec![],
         evidence_refs: vec![],
         context_modifiers: vec![],
+        hooks: vec![],
     })
 }
 
@@ -152,6 +159,51 @@ pub(crate) fn asked(acceptance: Acceptance, dispatch: DispatchFacts) -> Transiti
         dispatch,
     };
     accept(acceptance, preparation, at(0)).unwrap()
+}
+
+/// The question `record` waits for, or one nobody asked.
+pub(crate) fn question(record: &Invocation) -> ApprovalId {
+    record.approval_request_ref.clone().unwrap_or_else(|| ApprovalId::from_trusted("apr_none"))
+}
+
+pub(crate) fn approve(record: &Invocation) -> Command {
+    Command::Approve { approval_id: question(record), decision: decision(Behavior::Allow), edit: None }
+}
+
+pub(crate) fn reject(record: &Invocation, expired: bool) -> Command {
+    Command::Reject { approval_id: question(record), decision: decision(Behavior::Deny), expired }
+}
+
+/// The answer changed the input; policy may have a question about that.
+pub(crate) fn edited(record: &Invocation, idempotent: bool, again: Option<ApprovalId>) -> Command {
+    let mut inputs = record.inputs.clone();
+    let call = PayloadRef { uri: "payload:y".into(), digest: Digest::of(b"{1}"), ..inputs.model.clone() };
+    (inputs.call, inputs.permission) = (Some(call.clone()), Some(call.clone()));
+    inputs.model = call;
+    let edit = Edit {
+        input: EditedInput {
+            inputs,
+            mutations: vec![mutation()],
+            safety: InputSafety { is_idempotent: idempotent, ..record.safety },
+        },
+        dispatch: dispatch(idempotent, true),
+        resource_locks: record.resource_locks.clone(),
+        lock_domain: record.lock_domain.clone(),
+        decision: PermissionDecision { policy_digest: "v2".into(), ..decision(Behavior::Allow) },
+        again: again.map(|approval_id| (approval_id, at(2_000_000))),
+    };
+    Command::Approve { approval_id: question(record), decision: decision(Behavior::Allow), edit: Some(Box::new(edit)) }
+}
+
+pub(crate) fn mutation() -> toolplane_records::mutation::InputMutation {
+    serde_json::from_str(
+        r#"{"mutation_id":"m","invocation_id":"inv_1","source_type":"permission_prompt","created_at":"2026-01-01T00:00:00Z"}"#,
+    )
+    .unwrap()
+}
+
+pub(crate) fn hook(id: &str, event: HookEvent) -> toolplane_records::hook::ToolHook {
+    serde_json::from_value(serde_json::json!({ "hook_id": id, "hook_event": event })).unwrap()
 }
 
 pub(crate) fn cancel_request() -> Command {

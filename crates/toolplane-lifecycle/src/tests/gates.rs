@@ -96,7 +96,7 @@ fn an_unused_approval_is_asked_for_again() {
     assert_eq!(parked.invocation.status, InvocationStatus::AwaitingApproval);
     assert!(parked.effects.contains(&Effect::Dequeue));
     assert_eq!((settles(&parked), &parked.invocation.holds), (vec![locks_scope()], &vec![Hold::Locks]));
-    let approved = apply(&parked.invocation, Command::Approve { decision: decision(Behavior::Allow) }, at(20)).unwrap();
+    let approved = apply(&parked.invocation, approve(&parked.invocation), at(20)).unwrap();
     assert_eq!(settles(&approved), [locks_scope()]);
     assert!(!approved.effects.contains(&Effect::Enqueue));
     let running = run(granted, started(true)).invocation;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use toolplane_records::batch::BatchPlace;
+use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::*;
-use toolplane_records::invocation::Invocation;
+use toolplane_records::invocation::{InputSafety, Invocation};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::*;
@@ -34,6 +35,10 @@ enum Step {
     Approve,
     Reject { expired: bool },
     AskAgain,
+    ApproveOld,
+    Edit { idempotent: bool, again: bool },
+    Confirm { replan: bool },
+    Refuse { parked: bool },
     Unhold(Hold),
     Ask { question: u8, stale: bool },
     Answer { question: u8 },
@@ -65,6 +70,10 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Approve),
         1 => flag().prop_map(|expired| Step::Reject { expired }),
         1 => Just(Step::AskAgain),
+        1 => Just(Step::ApproveOld),
+        1 => (flag(), flag()).prop_map(|(idempotent, again)| Step::Edit { idempotent, again }),
+        1 => flag().prop_map(|replan| Step::Confirm { replan }),
+        1 => flag().prop_map(|parked| Step::Refuse { parked }),
         6 => prop::sample::select(Hold::ALL.to_vec()).prop_map(Step::Unhold),
         2 => (0_u8..3, flag()).prop_map(|(question, stale)| Step::Ask { question, stale }),
         2 => (0_u8..3).prop_map(|question| Step::Answer { question }),
@@ -120,8 +129,6 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
             },
         },
         Step::Acknowledge { supported } => Command::AcknowledgeCancel { lease: lease(false), supported },
-        Step::Approve => Command::Approve { decision: decision(Behavior::Allow) },
-        Step::Reject { expired } => Command::Reject { decision: decision(Behavior::Deny), expired },
         Step::AskAgain => Command::AskAgain {
             decision: decision(Behavior::Ask),
             approval_id: ApprovalId::from_trusted("apr_2"),
@@ -139,6 +146,40 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
         Step::Discard => Command::Discard { reason: "x".into() },
         Step::Fire(timer) => Command::Fire(timer),
         Step::Late | Step::Wait(_) => return None,
+        step => return permission(step, invocation, leases),
+    })
+}
+
+/// Steps that answer questions and change permission.
+fn permission(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Command> {
+    Some(match step {
+        Step::Approve => Command::Approve {
+            approval_id: question(invocation),
+            decision: PermissionDecision { expires_at: Some(at(60_000)), ..decision(Behavior::Allow) },
+            edit: None,
+        },
+        Step::Reject { expired } => reject(invocation, expired),
+        Step::ApproveOld => Command::Approve {
+            approval_id: ApprovalId::from_trusted("apr_0"),
+            decision: decision(Behavior::Allow),
+            edit: None,
+        },
+        Step::Edit { idempotent, again } => {
+            *leases += 1;
+            edited(invocation, idempotent, again.then(|| ApprovalId::from_trusted(format!("apr_e{leases}"))))
+        }
+        Step::Confirm { replan } => Command::Confirm {
+            decision: PermissionDecision { policy_digest: "v2".into(), ..decision(Behavior::Allow) },
+            replan: replan
+                .then(|| Box::new(Replan { dispatch: dispatch(false, true), safety: InputSafety::default() })),
+        },
+        Step::Refuse { parked } => Command::Refuse {
+            approval_id: parked.then(|| question(invocation)),
+            decisions: vec![decision(Behavior::Deny)],
+            edited: None,
+            error: error(ErrorClass::PermissionDenied),
+        },
+        _ => return None,
     })
 }
 
@@ -169,6 +210,7 @@ impl Indexes {
                     self.settles.push(scope.clone());
                 }
                 Effect::Quarantine { .. }
+                | Effect::KeepHook { .. }
                 | Effect::SendCancel { .. }
                 | Effect::SendFenced { .. }
                 | Effect::SendInput { .. } => {}
@@ -237,6 +279,13 @@ impl Life {
         assert!(!stale, "a stale lease changed the record: {step:?}");
         let after = &transition.invocation;
         assert_eq!(check(after), Ok(()), "after {step:?}");
+        assert_eq!(check_change(&before, after), Ok(()), "after {step:?}");
+        assert!(!matches!(step, Step::ApproveOld), "an answer to another question changed the record");
+        let begins = transition.events.iter().any(|event| event.class == EventClass::Started);
+        if matches!(step, Step::Claim { .. }) || begins {
+            let until = after.dispatch.as_ref().and_then(|dispatch| dispatch.permit_until);
+            assert!(until.is_none_or(|until| at(self.now) < until), "nothing starts on an old permission: {step:?}");
+        }
         assert!(after.lease_no >= before.lease_no, "lease numbers never go back");
         if before.status.is_terminal() {
             assert_eq!(

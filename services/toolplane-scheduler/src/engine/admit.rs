@@ -19,6 +19,7 @@ use super::hub::Update;
 use super::keys::QueueName;
 use super::limits::TooFast;
 use super::plan::DispatchPlan;
+use super::standing::Moment;
 use super::write::Written;
 use super::{Engine, EngineError, keys, mutants};
 
@@ -35,6 +36,10 @@ pub struct Admission {
     pub plan: Option<Arc<DispatchPlan>>,
     /// W3C `traceparent` that workers continue.
     pub traceparent: Option<String>,
+    /// What a later decision about the call is made from beside the record; kept with it.
+    pub facts: Option<JsonPayload>,
+    /// A moment before the decisions were made.
+    pub decided: Option<Moment>,
 }
 
 /// What became of an admission.
@@ -109,7 +114,9 @@ impl Engine {
         }
         self.check_rate(&admission)?;
         let places_left = self.0.backlog.places();
-        if let Some(unclaimed) = self.express_claim(&mut admission.transition, admission.plan.as_deref(), now) {
+        if let Some(unclaimed) =
+            self.express_claim(&mut admission.transition, admission.plan.as_deref(), admission.decided, now)
+        {
             let outcome = self.commit_admission(&admission).await;
             if !matches!(outcome, Ok(Stored::Done(_))) {
                 self.0.workers.unassign(&id);
@@ -180,6 +187,9 @@ impl Engine {
         for payload in &admission.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
         }
+        if let Some(facts) = &admission.facts {
+            extras.records.push((keys::facts(id), facts.bytes().clone()));
+        }
         // Plans are shared by all calls of a version: stored with the first call, known from then on.
         let digest = transition.invocation.dispatch.as_ref().map(|dispatch| dispatch.plan_digest);
         if let (Some(plan), Some(digest)) = (&admission.plan, digest)
@@ -200,7 +210,7 @@ impl Engine {
 
     /// What follows a durable acceptance: `guard` holds what is at hand of the call, if it is kept at hand.
     fn accept_here(&self, guard: &mut Option<Hot>, admission: Admission, queue: Option<&QueueName>) -> Arc<Invocation> {
-        let Admission { transition, payloads, plan, traceparent, .. } = admission;
+        let Admission { transition, payloads, plan, traceparent, decided, .. } = admission;
         let Transition { invocation, events, terminal, effects } = transition;
         if let (Some(plan), Some(dispatch)) = (&plan, &invocation.dispatch)
             && !self.0.plans.knows(&dispatch.plan_digest)
@@ -210,7 +220,7 @@ impl Engine {
         let call = invocation.inputs.call.as_ref().map(|call| call.digest);
         let input = call.and_then(|digest| payloads.into_iter().find(|input| input.digest() == digest));
         let record = Arc::new(invocation);
-        let hot = Hot { version: 1, record: record.clone(), plan, input, traceparent, received: 0 };
+        let hot = Hot { version: 1, record: record.clone(), plan, input, traceparent, received: 0, decided };
         let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
         self.settle(guard, hot, update, &effects, queue);
         record

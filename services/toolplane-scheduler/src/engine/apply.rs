@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use toolplane_lifecycle::{Command, Effect, Refusal, Transition};
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::QueueState;
 use toolplane_store::{Expect, RecordKey, Versioned};
@@ -14,9 +17,37 @@ use super::commit::{Builder, Extras};
 use super::hot::Hot;
 use super::hub::Update;
 use super::keys::QueueName;
+use super::plan::DispatchPlan;
 use super::relay::Relay;
 use super::write::Written;
 use super::{Engine, EngineError, keys, mutants};
+
+/// What is stored together with a command's transition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attached {
+    /// Decisions the command is based on.
+    pub(crate) decisions: Vec<PermissionDecision>,
+    /// Inputs the record names from then on.
+    pub(crate) payloads: Vec<JsonPayload>,
+    /// How the call runs from then on, when that changes.
+    pub(crate) plan: Option<Arc<DispatchPlan>>,
+    /// What hooks did while it was decided.
+    pub(crate) hooks: Vec<ToolHook>,
+}
+
+impl Attached {
+    fn extras(&self, id: &InvocationId) -> Result<Extras, EngineError> {
+        let mut extras = Extras { records: Vec::new(), decisions: self.decisions.clone() };
+        for payload in &self.payloads {
+            extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
+        }
+        if let Some(plan) = &self.plan {
+            let (bytes, digest) = plan.encode()?;
+            extras.records.push((keys::plan(&digest), Bytes::from(bytes)));
+        }
+        Ok(extras)
+    }
+}
 
 impl Engine {
     /// Applies a command to an invocation, however often another change gets in between.
@@ -29,16 +60,33 @@ impl Engine {
         decisions: Vec<PermissionDecision>,
         command: impl Fn(&Invocation) -> Command,
     ) -> Result<Arc<Invocation>, EngineError> {
-        let decide =
-            |record: &Invocation, now| toolplane_lifecycle::apply(record, mutants::fence(command(record), record), now);
-        self.change(id, decisions, decide).await
+        self.command_with(id, Attached { decisions, ..Attached::default() }, command).await
+    }
+
+    /// The same, with more to be stored.
+    pub(crate) async fn command_with(
+        &self,
+        id: &InvocationId,
+        attached: Attached,
+        command: impl Fn(&Invocation) -> Command,
+    ) -> Result<Arc<Invocation>, EngineError> {
+        let hooks = attached.hooks.clone();
+        let decide = |record: &Invocation, now| {
+            if hooks.is_empty() {
+                return toolplane_lifecycle::apply(record, mutants::fence(command(record), record), now);
+            }
+            let kept = toolplane_lifecycle::hooks_ran(record, hooks.clone(), now);
+            let next = toolplane_lifecycle::apply(&kept.invocation, command(record), now)?;
+            Ok(kept.then(next))
+        };
+        self.change(id, attached, decide).await
     }
 
     /// Stores what `decide` makes of an invocation, however often another change gets in between.
     pub(crate) async fn change(
         &self,
         id: &InvocationId,
-        decisions: Vec<PermissionDecision>,
+        attached: Attached,
         decide: impl Fn(&Invocation, Timestamp) -> Result<Transition, Refusal>,
     ) -> Result<Arc<Invocation>, EngineError> {
         let slot = self.0.hot.slot(id);
@@ -65,16 +113,19 @@ impl Engine {
                     return Err(EngineError::Refused { refusal, record });
                 }
             };
-            let queue = self.queue_for(&transition).await?;
+            let queue = match &attached.plan {
+                Some(plan) => self.queue_with(&transition.invocation, Some(plan)),
+                None => self.queue_for(&transition).await?,
+            };
             let mut builder = Builder::default();
-            let extras = Extras { records: Vec::new(), decisions: decisions.clone() };
+            let extras = attached.extras(id)?;
             builder.transition(&transition, Expect::Version(hot.version), queue.as_ref(), extras)?;
             self.hint_about(&mut builder, &transition, queue.as_ref());
             match self.write(builder.done(true)).await? {
                 Written::Applied => {
                     let Transition { invocation, events, terminal, effects } = transition;
                     let record = Arc::new(invocation);
-                    let hot = Hot { version: hot.version + 1, record: record.clone(), ..hot };
+                    let hot = hot.after(record.clone());
                     let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
                     self.settle(&mut guard, hot, update, &effects, queue.as_ref());
                     return Ok(record);
@@ -158,7 +209,23 @@ impl Hot {
     pub(crate) fn read(stored: &Versioned) -> Result<Self, serde_json::Error> {
         let record: Invocation = serde_json::from_slice(&stored.bytes)?;
         let record = Arc::new(record);
-        Ok(Self { version: stored.version, record, plan: None, input: None, traceparent: None, received: 0 })
+        let version = stored.version;
+        Ok(Self { version, record, plan: None, input: None, traceparent: None, received: 0, decided: None })
+    }
+}
+
+impl Hot {
+    /// What is at hand after `record` took the place of the record: nothing of a plan or an input it no longer names.
+    pub(crate) fn after(self, record: Arc<Invocation>) -> Self {
+        let plan_of = |record: &Invocation| record.dispatch.as_ref().map(|dispatch| dispatch.plan_digest);
+        let input_of = |record: &Invocation| record.inputs.call.as_ref().map(|call| call.digest);
+        Self {
+            version: self.version + 1,
+            plan: self.plan.filter(|_| plan_of(&self.record) == plan_of(&record)),
+            input: self.input.filter(|_| input_of(&self.record) == input_of(&record)),
+            record,
+            ..self
+        }
     }
 }
 

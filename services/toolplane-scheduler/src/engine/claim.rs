@@ -121,6 +121,10 @@ impl Engine {
                 return Ok(None);
             }
         };
+        if !self.may_start(&record, plan.as_deref(), hot.decided, now) {
+            self.release(vec![(id, place)]);
+            return Ok(None);
+        }
         let Some(grant) = self.reserve(pool, &record, plan.as_deref(), now) else {
             self.release(vec![(id, place)]);
             return Ok(None);

@@ -69,6 +69,12 @@ impl Builder {
         for (key, bytes) in extras.records {
             self.put(key, bytes);
         }
+        for effect in &transition.effects {
+            if let Effect::KeepHook { hook_ref, hook } = effect {
+                let bytes = self.json.of(hook)?;
+                self.put(keys::hook(hook_ref), bytes);
+            }
+        }
         self.commit.compare.push((key, expect));
         self.append(transition)?;
         self.index_of(transition, matches!(expect, Expect::Absent), queue);
@@ -211,7 +217,11 @@ impl Builder {
                     marks.builder.put(keys::quarantined(&hex), Bytes::from(why.to_string()));
                     marks.builder.enter(keys::QUARANTINE, hex, score(*until));
                 }
-                Effect::SendCancel { .. } | Effect::SendFenced { .. } | Effect::SendInput { .. } => {}
+                // Written with the records, or said once the commit is durable.
+                Effect::KeepHook { .. }
+                | Effect::SendCancel { .. }
+                | Effect::SendFenced { .. }
+                | Effect::SendInput { .. } => {}
             }
         }
         // Whoever entered and left within one commit never waited.

@@ -8,6 +8,7 @@ use toolplane_records::vocabulary::QueueState;
 
 use super::Engine;
 use super::plan::DispatchPlan;
+use super::standing::Moment;
 
 impl Engine {
     /// Claims a call in the very commit that accepts it, when a slot is free and nobody waits before it.
@@ -17,6 +18,7 @@ impl Engine {
         &self,
         accepted: &mut Transition,
         plan: Option<&DispatchPlan>,
+        decided: Option<Moment>,
         now: Timestamp,
     ) -> Option<Option<Transition>> {
         let record = &accepted.invocation;
@@ -26,6 +28,9 @@ impl Engine {
         }
         let pool = &record.dispatch.as_ref()?.pool;
         if !self.0.backlog.is_clear(pool) {
+            return None;
+        }
+        if !self.may_start(record, plan, decided, now) {
             return None;
         }
         let grant = self.reserve(pool, record, plan, now)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolplane_lifecycle::{Command, LeaseKey, Outcome, codes};
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus, StartGuard};
+use toolplane_records::vocabulary::{ErrorClass, InvocationStatus, Recoverability, ResultStatus, StartGuard};
 use toolplane_results::StartClaim;
 
 use super::{Engine, EngineError};
@@ -31,6 +31,9 @@ impl Engine {
     /// another lease proves that the store has lost a start, and the call ends as unknown instead of starting again.
     pub(crate) async fn start(&self, lease: &LeaseKey, lease_ms: i64) -> Result<Started, EngineError> {
         let id = lease.invocation_id.clone();
+        if !self.may_begin(lease).await? {
+            return Ok(Started::Ended("what was decided about the call no longer stands"));
+        }
         let command = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms };
         let record = self.command(&id, Vec::new(), command).await?;
         let guard = record.dispatch.as_ref().map(|dispatch| dispatch.start_guard).unwrap_or_default();
@@ -49,6 +52,21 @@ impl Engine {
                 self.end_instead(lease, unguarded()).await?;
                 Ok(Started::Ended("the start could not be guarded"))
             }
+        }
+    }
+
+    /// Whether the decision about a claimed call still stands. One that does not is given back, and looked at again.
+    async fn may_begin(&self, lease: &LeaseKey) -> Result<bool, EngineError> {
+        let Some((record, decided)) = self.0.hot.decision(&lease.invocation_id).await else { return Ok(true) };
+        let started = record.status != InvocationStatus::Queued;
+        let plan = if started { None } else { self.plan_of(&record).await? };
+        if started || self.may_start(&record, plan.as_deref(), decided, self.now().await?) {
+            return Ok(true);
+        }
+        let give_back = |_: &Invocation| Command::Release { lease: lease.clone(), reason: "permission".to_owned() };
+        match self.command(&lease.invocation_id, Vec::new(), give_back).await {
+            Ok(_) | Err(EngineError::Refused { .. }) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
@@ -80,6 +98,7 @@ impl Engine {
             artifact_refs: Vec::new(),
             evidence_refs: Vec::new(),
             context_modifiers: Vec::new(),
+            hooks: Vec::new(),
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.command(&lease.invocation_id, Vec::new(), command).await {

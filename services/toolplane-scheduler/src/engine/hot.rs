@@ -9,6 +9,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 
 use super::plan::DispatchPlan;
+use super::standing::Moment;
 
 /// A record as last stored, with what its dispatch needs.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Hot {
     /// The number of the last lease whose offer is known to have arrived; 0 when none is. Not stored: whether a loss is
     /// counted may be forgotten, and then counts for nobody.
     pub(crate) received: u32,
+    /// A moment before the decision in force was made, when that is known. Not stored.
+    pub(crate) decided: Option<Moment>,
 }
 
 /// A locked place for one record; empty when the record has to be read from the store.
@@ -51,6 +54,13 @@ impl HotTable {
         let slot = self.slots.get(id)?.clone();
         let guard = slot.lock().await;
         guard.as_ref().map(|hot| hot.record.clone())
+    }
+
+    /// The record of `id` with the moment of its decision, if it is at hand.
+    pub(crate) async fn decision(&self, id: &InvocationId) -> Option<(Arc<Invocation>, Option<Moment>)> {
+        let slot = self.slots.get(id)?.clone();
+        let guard = slot.lock().await;
+        guard.as_ref().map(|hot| (hot.record.clone(), hot.decided))
     }
 
     /// Whether the record of `id` may be at hand.

@@ -62,6 +62,21 @@ pub(crate) fn payload(id: &InvocationId, digest: &Digest) -> RecordKey {
     RecordKey::new(Family::Payload, format!("{id}/{}", digest.hex()))
 }
 
+/// What decisions about a call are made from beside its record.
+pub(crate) fn facts(id: &InvocationId) -> RecordKey {
+    RecordKey::new(Family::Payload, format!("{id}/facts"))
+}
+
+/// What a hook did, by its name in the record: `hook:<invocation>/<n>`.
+pub(crate) fn hook(hook_ref: &str) -> RecordKey {
+    RecordKey::new(Family::Payload, hook_ref)
+}
+
+/// The key of an input by its reference; `None` for what is not an input.
+pub(crate) fn input_at(uri: &str) -> Option<RecordKey> {
+    Some(RecordKey::new(Family::Payload, uri.strip_prefix("payload:")?))
+}
+
 /// The reference under which a payload of [`payload`] is named in records.
 pub(crate) fn payload_uri(id: &InvocationId, digest: &Digest) -> String {
     format!("payload:{id}/{}", digest.hex())

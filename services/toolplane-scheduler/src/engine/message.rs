@@ -20,6 +20,8 @@ pub enum Message {
         plan: Arc<DispatchPlan>,
         /// With which input.
         input: JsonPayload,
+        /// What of it hooks may see, where that is less.
+        shown: Option<JsonPayload>,
         /// Within which trace.
         traceparent: Option<String>,
         /// How long it was queued, milliseconds.

@@ -3,13 +3,22 @@
 use std::sync::Arc;
 
 use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::vocabulary::InvocationStatus;
 
 use super::hot::Hot;
 use super::message::Message;
 use super::plan::DispatchPlan;
 use super::{Engine, EngineError, keys};
+
+/// How a call runs, with which input, and what of that hooks may see where it is less.
+type Dispatched = (Arc<DispatchPlan>, JsonPayload, Option<JsonPayload>);
+
+/// The copy of the executor's input that may be shown, where it is another one.
+fn shown(record: &Invocation) -> Option<&PayloadRef> {
+    let call = record.inputs.call.as_ref()?;
+    record.inputs.permission.as_ref().filter(|copy| copy.digest != call.digest)
+}
 
 impl Engine {
     /// Sends the offer of a lease that was just granted. Renewals of a confirmed lease send nothing, and neither do leases
@@ -21,8 +30,8 @@ impl Engine {
         }
         toolplane_faultpoint::point("scheduler.before_offer");
         match (&hot.plan, &hot.input) {
-            (Some(plan), Some(input)) => {
-                let offer = self.offer(hot, plan.clone(), input.clone());
+            (Some(plan), Some(input)) if shown(&hot.record).is_none() => {
+                let offer = self.offer(hot, plan.clone(), input.clone(), None);
                 self.0.workers.send(&lease.worker_id, offer);
             }
             _ => {
@@ -36,7 +45,9 @@ impl Engine {
     async fn offer_from_store(&self, hot: Hot) {
         let Some(worker_id) = hot.record.lease.as_ref().map(|lease| lease.worker_id.clone()) else { return };
         match self.read_dispatch(&hot).await {
-            Ok(Some((plan, input))) => self.0.workers.send(&worker_id, self.offer(&hot, plan, input)),
+            Ok(Some((plan, input, shown))) => {
+                self.0.workers.send(&worker_id, self.offer(&hot, plan, input, shown));
+            }
             Ok(None) => {
                 tracing::error!(invocation_id = %hot.record.invocation_id, "a queued call has no plan or input")
             }
@@ -44,15 +55,25 @@ impl Engine {
         }
     }
 
-    async fn read_dispatch(&self, hot: &Hot) -> Result<Option<(Arc<DispatchPlan>, JsonPayload)>, EngineError> {
+    async fn read_dispatch(&self, hot: &Hot) -> Result<Option<Dispatched>, EngineError> {
         let record = &hot.record;
         let Some(call) = record.inputs.call.as_ref() else { return Ok(None) };
         let Some(plan) = self.plan_of(record).await? else { return Ok(None) };
-        let input = self.0.store.get(&keys::payload(&record.invocation_id, &call.digest)).await?;
-        Ok(input.map(|input| (plan, JsonPayload::from_checked(input.bytes))))
+        let shown = shown(record);
+        let wanted = [Some(call), shown].into_iter().flatten();
+        let wanted: Vec<_> = wanted.map(|input| keys::payload(&record.invocation_id, &input.digest)).collect();
+        let found = self.0.store.get_many(&wanted).await?;
+        let mut found = found.into_iter().map(|stored| Some(JsonPayload::from_checked(stored?.bytes)));
+        let Some(input) = found.next().flatten() else { return Ok(None) };
+        let copy = found.next().flatten();
+        // What may not be shown must not be shown for want of the copy.
+        if shown.is_some() && copy.is_none() {
+            return Ok(None);
+        }
+        Ok(Some((plan, input, copy)))
     }
 
-    fn offer(&self, hot: &Hot, plan: Arc<DispatchPlan>, input: JsonPayload) -> Message {
+    fn offer(&self, hot: &Hot, plan: Arc<DispatchPlan>, input: JsonPayload, shown: Option<JsonPayload>) -> Message {
         // A call that waited long, or through a restart, continues the trace of its own record.
         let of_record = || {
             let position = hot.record.telemetry_refs.first()?;
@@ -60,7 +81,7 @@ impl Engine {
         };
         let traceparent = hot.traceparent.clone().or_else(of_record);
         let queued_ms = queued_ms(&hot.record, self.0.options.offer_ms);
-        Message::Offer { record: hot.record.clone(), plan, input, traceparent, queued_ms }
+        Message::Offer { record: hot.record.clone(), plan, input, shown, traceparent, queued_ms }
     }
 }
 

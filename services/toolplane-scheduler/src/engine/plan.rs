@@ -8,7 +8,7 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::vocabulary::ExecutionKind;
+use toolplane_records::vocabulary::{ExecutionKind, ToolKind};
 
 use super::{Engine, EngineError, keys};
 
@@ -41,6 +41,12 @@ pub struct DispatchPlan {
     /// Whether what the tool returns as context modifiers may be kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub supports_context_modifiers: bool,
+    /// Every other name of the tool, for the matchers of hooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Kind of capability.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_kind: Option<ToolKind>,
 }
 
 impl DispatchPlan {

@@ -6,11 +6,13 @@ use bytes::Bytes;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
+use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{BatchId, InvocationId, TenantId, ToolId};
 use toolplane_records::invocation::{InputBodies, Invocation};
+use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{InvocationStatus, QueueState};
+use toolplane_records::vocabulary::{EventClass, InvocationStatus, QueueState};
 use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange};
 
 use super::hot::Hot;
@@ -89,6 +91,26 @@ impl Engine {
             Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
             None => Ok(None),
         }
+    }
+
+    /// What hooks did about a call, oldest first.
+    pub async fn hooks(&self, record: &Invocation) -> Result<Vec<ToolHook>, EngineError> {
+        let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(hook_ref)).collect();
+        let found = self.0.store.get_many(&wanted).await?;
+        Ok(found.into_iter().flatten().map(|stored| serde_json::from_slice(&stored.bytes)).collect::<Result<_, _>>()?)
+    }
+
+    /// How the inputs of a call came about, oldest first.
+    pub async fn mutations(&self, record: &Invocation) -> Result<Vec<InputMutation>, EngineError> {
+        let log = self.log(&record.invocation_id).await?;
+        let mutated = log.iter().filter(|event| event.class == EventClass::ExtInputMutated);
+        Ok(mutated.filter_map(|event| event.data.as_ref()).map(JsonPayload::parse).collect::<Result<_, _>>()?)
+    }
+
+    /// What decisions about a call are made from beside its record, when anything was kept.
+    pub(crate) async fn facts(&self, id: &InvocationId) -> Result<Option<JsonPayload>, EngineError> {
+        let stored = self.0.store.get(&keys::facts(id)).await?;
+        Ok(stored.map(|stored| JsonPayload::from_checked(stored.bytes)))
     }
 
     /// The whole log of `id`.

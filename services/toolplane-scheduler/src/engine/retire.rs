@@ -91,6 +91,9 @@ impl Engine {
             }
             builder.compare(keys::invocation(&record.invocation_id), Expect::Version(hot.version));
             take_out(&mut builder, record);
+            for input in self.former_inputs(record).await? {
+                builder.delete(input);
+            }
             let ended_at = record.ended_at.unwrap_or(record.created_at);
             let remembered = ended_at.plus_millis(self.0.options.key_window_ms);
             if remembered > now {
@@ -102,6 +105,17 @@ impl Engine {
         }
         // Lost when one of them changed just now: they are looked at again.
         self.write(builder.done(true)).await.map(drop)
+    }
+
+    /// Inputs the call had on the way to the one it ran with.
+    async fn former_inputs(&self, record: &Invocation) -> Result<Vec<RecordKey>, EngineError> {
+        let inputs = &record.inputs;
+        if inputs.call.as_ref().is_none_or(|call| call.digest == inputs.model.digest) {
+            return Ok(Vec::new());
+        }
+        let mutations = self.mutations(record).await?;
+        let places = mutations.iter().flat_map(|mutation| [&mutation.from_input_ref, &mutation.to_input_ref]);
+        Ok(places.filter_map(|uri| keys::input_at(uri)).collect())
     }
 
     /// Forgets keys whose window is over.
@@ -138,6 +152,7 @@ impl Engine {
                 "inputs": { "model": inputs.model, "call": inputs.call },
                 "result": self.result(id).await?,
                 "decisions": decisions,
+                "hooks": self.hooks(record).await?,
                 "events": log,
             });
             let _ = writeln!(lines, "{line}");
@@ -154,6 +169,10 @@ fn take_out(builder: &mut Builder, record: &Invocation) {
     for decision in &record.permission_decision_refs {
         builder.delete(keys::decision(decision.as_str()));
     }
+    for hook_ref in &record.hook_refs {
+        builder.delete(keys::hook(hook_ref));
+    }
+    builder.delete(keys::facts(id));
     let inputs = &record.inputs;
     let optional = [&inputs.observable, &inputs.permission, &inputs.call].into_iter().flatten();
     for payload in std::iter::once(&inputs.model).chain(optional) {

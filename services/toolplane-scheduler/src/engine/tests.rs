@@ -20,7 +20,7 @@ use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::*;
 use toolplane_records::invocation::{InputRefs, InputSafety, Invocation};
-use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::*;
@@ -160,20 +160,7 @@ impl Bench {
             digest: input.digest(),
             size_bytes: input.size(),
         };
-        let plan = DispatchPlan {
-            tool_id: ToolId::from_trusted(format!("tool_{tool}")),
-            tool_name: tool.into(),
-            declaration_digest: input.digest(),
-            execution_kind: ExecutionKind::EmbeddedRuntime,
-            binding: ExecutionBinding::Native { name: "native.echo".into() },
-            sandboxed: false,
-            sandbox_profile: None,
-            timeout_ms: 30_000,
-            max_inline_chars: 1_000,
-            max_inline_bytes: 1_000,
-            supports_context_modifiers: false,
-            supports_cancel: true,
-        };
+        let plan = plan_of(tool, input.digest());
         let acceptance = Acceptance {
             invocation_id: id.clone(),
             tenant: TenantId::from_trusted(tenant),
@@ -202,6 +189,10 @@ impl Bench {
             lock_domain: None,
             batch: None,
             held_by_batch: false,
+            hooks: vec![],
+            caller_ref: None,
+            assurance: None,
+            permission_mode: None,
         };
         let decision = allow(&id);
         let dispatch = toolplane_records::invocation::DispatchFacts {
@@ -215,6 +206,8 @@ impl Bench {
             retry_on_timeout: false,
             quarantine_key: None,
             context_modifier_policy: None,
+            policy_digest: String::new(),
+            permit_until: None,
         };
         let now = self.engine.now().await.unwrap();
         let transition = accept(acceptance, Preparation::Ready { decision: decision.clone(), dispatch }, now).unwrap();
@@ -224,7 +217,28 @@ impl Bench {
             decisions: vec![decision],
             plan: Some(Arc::new(plan)),
             traceparent: None,
+            facts: None,
+            decided: None,
         }
+    }
+}
+
+fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
+    DispatchPlan {
+        tool_id: ToolId::from_trusted(format!("tool_{tool}")),
+        tool_name: tool.into(),
+        declaration_digest,
+        execution_kind: ExecutionKind::EmbeddedRuntime,
+        binding: ExecutionBinding::Native { name: "native.echo".into() },
+        sandboxed: false,
+        sandbox_profile: None,
+        timeout_ms: 30_000,
+        max_inline_chars: 1_000,
+        max_inline_bytes: 1_000,
+        supports_context_modifiers: false,
+        supports_cancel: true,
+        aliases: vec![],
+        tool_kind: None,
     }
 }
 
@@ -249,6 +263,7 @@ fn succeeded(text: &str) -> Box<Outcome> {
         artifact_refs: vec![],
         evidence_refs: vec![],
         context_modifiers: vec![],
+        hooks: vec![],
     })
 }
 

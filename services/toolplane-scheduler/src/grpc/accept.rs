@@ -5,6 +5,7 @@ use std::sync::Arc;
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_runtime::Caller;
 use tracing::Instrument as _;
 
 use super::encode;
@@ -23,8 +24,12 @@ pub(super) struct Accepted {
 
 impl InvocationApi {
     /// Accepts a call, or finds the one that was accepted for the same request.
-    pub(super) async fn accept(&self, spec: Option<v1::InvocationSpec>) -> Result<Accepted, CallError> {
-        let spec = CallSpec::decode(spec, self.tenant(), &self.limits)?;
+    pub(super) async fn accept(
+        &self,
+        caller: &Arc<Caller>,
+        spec: Option<v1::InvocationSpec>,
+    ) -> Result<Accepted, CallError> {
+        let spec = CallSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
             && let Ok(record) = self.engine.get(&spec.invocation_id).await
         {
@@ -49,9 +54,10 @@ impl InvocationApi {
     /// Accepts a call and answers at once.
     pub(super) async fn submit(
         &self,
+        caller: &Arc<Caller>,
         request: v1::SubmitInvocationRequest,
     ) -> Result<v1::SubmitInvocationResponse, CallError> {
-        let accepted = self.accept(request.spec).await?;
+        let accepted = self.accept(caller, request.spec).await?;
         Ok(v1::SubmitInvocationResponse {
             accepted: Some(self.acceptance(&accepted)),
             invocation: Some((&*accepted.record).into()),
@@ -63,8 +69,8 @@ impl InvocationApi {
         if let (InvocationStatus::AwaitingApproval, Some(approval)) =
             (record.status, record.approval_request_ref.clone())
         {
-            let approvals = self.approvals.clone();
-            tokio::spawn(async move { approvals.look(&approval).await });
+            let (approvals, tenant) = (self.approvals.clone(), record.tenant.clone());
+            tokio::spawn(async move { approvals.look(&tenant, &approval).await });
         }
     }
 

@@ -6,6 +6,7 @@ use toolplane_proto::v1;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::invocation::{Invocation, PendingInput};
 use toolplane_records::payload::JsonPayload;
+use toolplane_runtime::Caller;
 
 use super::cancel::short;
 use super::invocations::InvocationApi;
@@ -14,8 +15,12 @@ use crate::error::CallError;
 
 impl InvocationApi {
     /// Takes the answer to a call's question. The first answer stands: the same again is answered alike, another is refused.
-    pub(super) async fn answer(&self, request: v1::ProvideInputRequest) -> Result<v1::ProvideInputResponse, CallError> {
-        let record = self.find(&request.invocation_id).await?;
+    pub(super) async fn answer(
+        &self,
+        caller: &Caller,
+        request: v1::ProvideInputRequest,
+    ) -> Result<v1::ProvideInputResponse, CallError> {
+        let record = self.find(caller, &request.invocation_id).await?;
         let question = standing(&record, &request.input_id)?;
         let input = self.read_answer(&request, question)?;
         let by = short(&request.provided_by, 256);

@@ -9,7 +9,7 @@ use toolplane_proto::v1;
 use toolplane_records::batch::Batch;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{InterruptBehavior, InvocationStatus};
-use toolplane_runtime::page;
+use toolplane_runtime::{Caller, page};
 use tracing::Instrument as _;
 
 use super::cancel::{check_request_id, short};
@@ -31,8 +31,12 @@ pub(super) struct AcceptedBatch {
 
 impl InvocationApi {
     /// Accepts all calls of a batch or none, or finds the batch that was accepted for the same request.
-    pub(super) async fn accept_batch(&self, spec: Option<v1::BatchSpec>) -> Result<AcceptedBatch, CallError> {
-        let spec = BatchSpec::decode(spec, self.tenant(), &self.limits)?;
+    pub(super) async fn accept_batch(
+        &self,
+        caller: &Arc<Caller>,
+        spec: Option<v1::BatchSpec>,
+    ) -> Result<AcceptedBatch, CallError> {
+        let spec = BatchSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
             && let Some(batch) = self.engine.batch(&spec.batch_id).await?
         {
@@ -68,7 +72,7 @@ impl InvocationApi {
         if let Some(error) = failure {
             for approval in admissions.iter().filter_map(|one| one.transition.invocation.approval_request_ref.as_ref())
             {
-                self.approvals.withdraw(approval, "the batch was not accepted").await;
+                self.approvals.withdraw(&spec.tenant, approval, "the batch was not accepted").await;
             }
             return Err(error);
         }
@@ -95,9 +99,10 @@ impl InvocationApi {
     /// Accepts a batch and answers at once.
     pub(super) async fn submit_batch_of(
         &self,
+        caller: &Arc<Caller>,
         request: v1::SubmitBatchRequest,
     ) -> Result<v1::SubmitBatchResponse, CallError> {
-        let accepted = self.accept_batch(request.spec).await?;
+        let accepted = self.accept_batch(caller, request.spec).await?;
         Ok(v1::SubmitBatchResponse {
             accepted: Some(self.batch_acceptance(&accepted)),
             batch: Some((&accepted.batch).into()),
@@ -119,9 +124,10 @@ impl InvocationApi {
     /// Follows a batch from where the caller left off.
     pub(super) async fn watch_batch_from(
         &self,
+        caller: &Caller,
         request: v1::WatchBatchRequest,
     ) -> Result<Messages<v1::WatchBatchResponse>, CallError> {
-        let batch = self.find_batch(&request.batch_id).await?;
+        let batch = self.find_batch(caller, &request.batch_id).await?;
         if let Some(place) = request.from.iter().position(|cursor| cursor.index as usize >= batch.members.len()) {
             let field = format!("from[{place}].index");
             return Err(CallError::invalid(&field, format!("must be below {}", batch.members.len())));
@@ -136,10 +142,11 @@ impl InvocationApi {
     /// batch's word.
     pub(super) async fn interrupt_batch(
         &self,
+        caller: &Caller,
         request: v1::CancelBatchRequest,
     ) -> Result<v1::CancelBatchResponse, CallError> {
         check_request_id(&request.request_id)?;
-        let batch = self.find_batch(&request.batch_id).await?;
+        let batch = self.find_batch(caller, &request.batch_id).await?;
         // The last first: the end of a call lets those run that wait for it.
         for member in batch.members.iter().rev().filter(|member| member.ended.is_none()) {
             let command = |_: &Invocation| Command::Interrupt {
@@ -156,15 +163,19 @@ impl InvocationApi {
             if waited.status == InvocationStatus::AwaitingApproval
                 && let Some(approval) = &waited.approval_request_ref
             {
-                self.approvals.withdraw(approval, "the batch was canceled").await;
+                self.approvals.withdraw(&batch.tenant, approval, "the batch was canceled").await;
             }
         }
-        let batch = self.find_batch(&request.batch_id).await?;
+        let batch = self.find_batch(caller, &request.batch_id).await?;
         Ok(v1::CancelBatchResponse { batch: Some((&batch).into()) })
     }
 
     /// One page of batches, newest first.
-    pub(super) async fn batches(&self, request: v1::ListBatchesRequest) -> Result<v1::ListBatchesResponse, CallError> {
+    pub(super) async fn batches(
+        &self,
+        caller: &Caller,
+        request: v1::ListBatchesRequest,
+    ) -> Result<v1::ListBatchesResponse, CallError> {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let filter = BatchFilter {
             session_ref: given(&request.session_ref),
@@ -172,9 +183,9 @@ impl InvocationApi {
             created_after: list::instant(request.created_after),
             created_before: list::instant(request.created_before),
         };
-        let scope = format!("batches/{}/{filter:?}", self.tenant());
+        let scope = format!("batches/{}/{filter:?}", caller.tenant);
         let after = page::position(&scope, &request.page_token)?.as_deref().and_then(list::read_place);
-        let found = self.engine.list_batches(&self.tenant(), &filter, after, page::size(request.page_size)?).await?;
+        let found = self.engine.list_batches(&caller.tenant, &filter, after, page::size(request.page_size)?).await?;
         Ok(v1::ListBatchesResponse {
             batches: found.batches.iter().map(Into::into).collect(),
             next_page_token: list::next_token(&scope, found.next),

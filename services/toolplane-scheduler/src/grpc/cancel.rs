@@ -4,6 +4,7 @@ use toolplane_lifecycle::{Command, Refusal};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{AbortReason, InvocationStatus};
+use toolplane_runtime::Caller;
 
 use super::invocations::InvocationApi;
 use crate::engine::{EngineError, is_race};
@@ -13,10 +14,11 @@ impl InvocationApi {
     /// Asks a call to stop; the same request again is answered with the standing facts, also after the end.
     pub(super) async fn cancel(
         &self,
+        caller: &Caller,
         request: v1::CancelInvocationRequest,
     ) -> Result<v1::CancelInvocationResponse, CallError> {
         check_request_id(&request.request_id)?;
-        let record = self.find(&request.invocation_id).await?;
+        let record = self.find(caller, &request.invocation_id).await?;
         let command = |_: &Invocation| Command::RequestCancel {
             requested_by: short(&request.requested_by, 256),
             message: short(&request.reason, 1024),
@@ -37,7 +39,7 @@ impl InvocationApi {
             Err(error) => return Err(error.into()),
         };
         if waited && let Some(approval) = &record.approval_request_ref {
-            self.approvals.withdraw(approval, "the call was canceled").await;
+            self.approvals.withdraw(&record.tenant, approval, "the call was canceled").await;
         }
         Ok(v1::CancelInvocationResponse {
             cancel: record.cancel.as_ref().map(Into::into),

@@ -8,8 +8,10 @@ use toolplane_records::event::LogEvent;
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::JsonPayload;
 
+use toolplane_runtime::Caller;
 use toolplane_store::Durability;
 
+use super::sight::seen_by;
 use crate::engine::{Engine, PoolGap, WorkerLink};
 use crate::error::CallError;
 
@@ -83,15 +85,19 @@ fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
     }
 }
 
-/// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it.
+/// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it and `caller` may see it.
 pub(crate) async fn invocation_views(
     engine: &Engine,
+    caller: &Caller,
     record: &Invocation,
     view: v1::RecordView,
     include_inputs: bool,
 ) -> Result<(v1::Invocation, Option<v1::JsonPayload>), CallError> {
     let wanted = include_inputs || view == v1::RecordView::Json;
-    let bodies = if wanted { shown_once(record, engine.inputs(record).await?) } else { InputBodies::default() };
+    let bodies = match wanted {
+        true => shown_once(record, seen_by(caller, record, engine.inputs(record).await?)),
+        false => InputBodies::default(),
+    };
     let json = (view == v1::RecordView::Json).then(|| (&record.to_json(&bodies)).into());
     let shown = if include_inputs { bodies } else { InputBodies::default() };
     Ok((toolplane_proto::convert::invocation::with_inputs(record, &shown), json))

@@ -4,15 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::Stream;
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_server::InvocationService;
 use toolplane_records::batch::Batch;
-use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, InvocationId};
 use toolplane_records::invocation::Invocation;
 use toolplane_results::PayloadStore;
-use toolplane_runtime::tenant;
+use toolplane_runtime::Caller;
 
 use super::{follow, status};
 use crate::engine::{Engine, EngineError};
@@ -36,26 +35,21 @@ pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Sen
 const CHUNK: usize = 256 * 1024;
 
 impl InvocationApi {
-    /// Whose calls are meant. Authentication will hand in the request's metadata here.
-    pub(super) fn tenant(&self) -> TenantId {
-        tenant::of(&MetadataMap::new())
-    }
-
-    /// A living or ended invocation of this tenant; another tenant's is as if it did not exist.
-    pub(super) async fn find(&self, id: &str) -> Result<Arc<Invocation>, CallError> {
+    /// A living or ended invocation of the caller's tenant; another tenant's is as if it did not exist.
+    pub(super) async fn find(&self, caller: &Caller, id: &str) -> Result<Arc<Invocation>, CallError> {
         let parsed = InvocationId::parse(id).map_err(|rule| CallError::invalid("invocation_id", rule.to_string()))?;
         let missing = || CallError::NotFound { kind: "invocation", id: id.to_owned() };
         match self.engine.get(&parsed).await {
-            Ok(record) if record.tenant == self.tenant() => Ok(record),
+            Ok(record) if record.tenant == caller.tenant => Ok(record),
             Ok(_) | Err(EngineError::NotFound) => Err(missing()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// A batch of this tenant.
-    pub(super) async fn find_batch(&self, id: &str) -> Result<Batch, CallError> {
+    /// A batch of the caller's tenant.
+    pub(super) async fn find_batch(&self, caller: &Caller, id: &str) -> Result<Batch, CallError> {
         let parsed = BatchId::parse(id).map_err(|rule| CallError::invalid("batch_id", rule.to_string()))?;
-        let found = self.engine.batch(&parsed).await?.filter(|batch| batch.tenant == self.tenant());
+        let found = self.engine.batch(&parsed).await?.filter(|batch| batch.tenant == caller.tenant);
         found.ok_or_else(|| CallError::NotFound { kind: "batch", id: id.to_owned() })
     }
 }
@@ -81,7 +75,8 @@ impl InvocationService for InvocationApi {
     type WatchBatchStream = Messages<v1::WatchBatchResponse>;
 
     async fn invoke(&self, request: Request<v1::InvokeRequest>) -> Result<Response<Self::InvokeStream>, Status> {
-        let accepted = self.accept(request.into_inner().spec).await;
+        let caller = Caller::of(&request);
+        let accepted = self.accept(&caller, request.into_inner().spec).await;
         reply(accepted.map(|accepted| follow::invoked(self, accepted)))
     }
 
@@ -89,60 +84,61 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::SubmitInvocationRequest>,
     ) -> Result<Response<v1::SubmitInvocationResponse>, Status> {
-        reply(self.submit(request.into_inner()).await)
+        reply(self.submit(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn get_invocation(
         &self,
         request: Request<v1::GetInvocationRequest>,
     ) -> Result<Response<v1::GetInvocationResponse>, Status> {
-        reply(self.show(request.into_inner()).await)
+        reply(self.show(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn get_result(
         &self,
         request: Request<v1::GetResultRequest>,
     ) -> Result<Response<v1::GetResultResponse>, Status> {
-        reply(self.show_result(request.into_inner()).await)
+        reply(self.show_result(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn wait_invocation(
         &self,
         request: Request<v1::WaitInvocationRequest>,
     ) -> Result<Response<v1::WaitInvocationResponse>, Status> {
-        reply(self.wait(request.into_inner()).await)
+        reply(self.wait(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn watch_invocation(
         &self,
         request: Request<v1::WatchInvocationRequest>,
     ) -> Result<Response<Self::WatchInvocationStream>, Status> {
-        reply(self.watch(request.into_inner()).await)
+        reply(self.watch(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn cancel_invocation(
         &self,
         request: Request<v1::CancelInvocationRequest>,
     ) -> Result<Response<v1::CancelInvocationResponse>, Status> {
-        let (api, request) = (self.clone(), request.into_inner());
-        reply(detached(async move { api.cancel(request).await }).await)
+        let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
+        reply(detached(async move { api.cancel(&caller, request).await }).await)
     }
 
     async fn list_invocations(
         &self,
         request: Request<v1::ListInvocationsRequest>,
     ) -> Result<Response<v1::ListInvocationsResponse>, Status> {
-        reply(self.list(request.into_inner()).await)
+        reply(self.list(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn read_payload(
         &self,
         request: Request<v1::ReadPayloadRequest>,
     ) -> Result<Response<Self::ReadPayloadStream>, Status> {
+        let caller = Caller::of(&request);
         let request = request.into_inner();
         let answer = async {
-            let record = self.find(&request.invocation_id).await?;
-            super::payload::read(&self.engine, &self.payloads, &record, &request, CHUNK).await
+            let record = self.find(&caller, &request.invocation_id).await?;
+            super::payload::read(&self.engine, &self.payloads, &caller, &record, &request, CHUNK).await
         };
         reply(answer.await)
     }
@@ -151,55 +147,70 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::GetPersistenceRequest>,
     ) -> Result<Response<v1::GetPersistenceResponse>, Status> {
-        reply(self.show_persistence(request.into_inner()).await)
+        reply(self.show_persistence(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn list_mutations(
         &self,
         request: Request<v1::ListMutationsRequest>,
     ) -> Result<Response<v1::ListMutationsResponse>, Status> {
-        reply(self.mutations(request.into_inner()).await)
+        reply(self.mutations(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn list_decisions(
         &self,
         request: Request<v1::ListDecisionsRequest>,
     ) -> Result<Response<v1::ListDecisionsResponse>, Status> {
-        reply(self.decisions(request.into_inner()).await)
+        reply(self.decisions(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn list_hooks(
+        &self,
+        request: Request<v1::ListHooksRequest>,
+    ) -> Result<Response<v1::ListHooksResponse>, Status> {
+        reply(self.hooks(&Caller::of(&request), request.into_inner()).await)
+    }
+
+    async fn explain_invocation(
+        &self,
+        request: Request<v1::ExplainInvocationRequest>,
+    ) -> Result<Response<v1::ExplainInvocationResponse>, Status> {
+        reply(self.explain(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn list_workers(
         &self,
         request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        reply(self.workers(&request.into_inner()))
+        reply(self.workers(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn provide_input(
         &self,
         request: Request<v1::ProvideInputRequest>,
     ) -> Result<Response<v1::ProvideInputResponse>, Status> {
-        let (api, request) = (self.clone(), request.into_inner());
-        reply(detached(async move { api.answer(request).await }).await)
+        let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
+        reply(detached(async move { api.answer(&caller, request).await }).await)
     }
 
     async fn submit_batch(
         &self,
         request: Request<v1::SubmitBatchRequest>,
     ) -> Result<Response<v1::SubmitBatchResponse>, Status> {
-        reply(self.submit_batch_of(request.into_inner()).await)
+        reply(self.submit_batch_of(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn invoke_batch(
         &self,
         request: Request<v1::InvokeBatchRequest>,
     ) -> Result<Response<Self::InvokeBatchStream>, Status> {
-        let accepted = self.accept_batch(request.into_inner().spec).await;
+        let caller = Caller::of(&request);
+        let accepted = self.accept_batch(&caller, request.into_inner().spec).await;
         reply(accepted.map(|accepted| follow::batch_invoked(self, accepted)))
     }
 
     async fn get_batch(&self, request: Request<v1::GetBatchRequest>) -> Result<Response<v1::GetBatchResponse>, Status> {
-        let batch = self.find_batch(&request.into_inner().batch_id).await;
+        let batch = self.find_batch(&Caller::of(&request), &request.get_ref().batch_id).await;
         reply(batch.map(|batch| v1::GetBatchResponse { batch: Some((&batch).into()) }))
     }
 
@@ -207,21 +218,21 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::WatchBatchRequest>,
     ) -> Result<Response<Self::WatchBatchStream>, Status> {
-        reply(self.watch_batch_from(request.into_inner()).await)
+        reply(self.watch_batch_from(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn cancel_batch(
         &self,
         request: Request<v1::CancelBatchRequest>,
     ) -> Result<Response<v1::CancelBatchResponse>, Status> {
-        let (api, request) = (self.clone(), request.into_inner());
-        reply(detached(async move { api.interrupt_batch(request).await }).await)
+        let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
+        reply(detached(async move { api.interrupt_batch(&caller, request).await }).await)
     }
 
     async fn list_batches(
         &self,
         request: Request<v1::ListBatchesRequest>,
     ) -> Result<Response<v1::ListBatchesResponse>, Status> {
-        reply(self.batches(request.into_inner()).await)
+        reply(self.batches(&Caller::of(&request), request.into_inner()).await)
     }
 }

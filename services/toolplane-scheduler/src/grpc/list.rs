@@ -2,10 +2,10 @@
 
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
-use toolplane_records::ids::{BatchId, InvocationId, ToolId};
+use toolplane_records::ids::{BatchId, InvocationId, TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_runtime::page;
+use toolplane_runtime::{Caller, page};
 
 use super::encode;
 use super::invocations::InvocationApi;
@@ -17,16 +17,17 @@ impl InvocationApi {
     /// One page of calls.
     pub(super) async fn list(
         &self,
+        caller: &Caller,
         request: v1::ListInvocationsRequest,
     ) -> Result<v1::ListInvocationsResponse, CallError> {
         let filter = filter(&request)?;
-        let scope = format!("{}/{filter:?}", self.tenant());
+        let scope = format!("{}/{filter:?}", caller.tenant);
         let after = page::position(&scope, &request.page_token)?.as_deref().and_then(read_place);
         let size = page::size(request.page_size)?;
-        if let Some(found) = self.known(&filter).await? {
+        if let Some(found) = self.known(&caller.tenant, &filter).await? {
             return Ok(known_page(&scope, found, after, size));
         }
-        let found = self.engine.list(&self.tenant(), &filter, after, size).await?;
+        let found = self.engine.list(&caller.tenant, &filter, after, size).await?;
         Ok(v1::ListInvocationsResponse {
             invocations: found.records.iter().map(Into::into).collect(),
             next_page_token: next_token(&scope, found.next),
@@ -35,20 +36,20 @@ impl InvocationApi {
 
     /// Calls whose ids follow from the filter, newest first: those of a batch, or of an idempotency key. `None` when the whole
     /// list has to be looked through.
-    async fn known(&self, filter: &InvocationFilter) -> Result<Option<Vec<Invocation>>, CallError> {
+    async fn known(&self, tenant: &TenantId, filter: &InvocationFilter) -> Result<Option<Vec<Invocation>>, CallError> {
         let ids: Vec<InvocationId> = match (&filter.batch_id, &filter.idempotency_key) {
             (Some(batch_id), _) => {
                 let batch = self.engine.batch(batch_id).await?;
                 let members = batch.into_iter().flat_map(|batch| batch.members);
                 members.map(|member| member.invocation_id).collect()
             }
-            (None, Some(key)) => vec![new_id(&self.tenant(), Some(key))],
+            (None, Some(key)) => vec![new_id(tenant, Some(key))],
             (None, None) => return Ok(None),
         };
         let mut found = Vec::new();
         for id in ids {
             match self.engine.get(&id).await {
-                Ok(record) if record.tenant == self.tenant() && filter.admits(&record) => found.push((*record).clone()),
+                Ok(record) if record.tenant == *tenant && filter.admits(&record) => found.push((*record).clone()),
                 Ok(_) | Err(EngineError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -62,7 +63,11 @@ impl InvocationApi {
     }
 
     /// One page of workers, ordered by id.
-    pub(super) fn workers(&self, request: &v1::ListWorkersRequest) -> Result<v1::ListWorkersResponse, CallError> {
+    pub(super) async fn workers(
+        &self,
+        caller: &Caller,
+        request: v1::ListWorkersRequest,
+    ) -> Result<v1::ListWorkersResponse, CallError> {
         let first = read_count(page::position(&"workers", &request.page_token)?);
         let size = page::size(request.page_size)?;
         let wanted = request.state();
@@ -74,8 +79,25 @@ impl InvocationApi {
             .collect();
         let next = first.saturating_add(size);
         let next_page_token = if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
-        let workers = all.into_iter().skip(first).take(size).collect();
+        let mut workers: Vec<_> = all.into_iter().skip(first).take(size).collect();
+        for worker in &mut workers {
+            worker.invocation_ids = self.own_calls(caller, std::mem::take(&mut worker.invocation_ids)).await;
+        }
         Ok(v1::ListWorkersResponse { workers, next_page_token })
+    }
+}
+
+impl InvocationApi {
+    /// Of these calls the caller's tenant's: workers run those of every tenant.
+    async fn own_calls(&self, caller: &Caller, ids: Vec<String>) -> Vec<String> {
+        let mut own = Vec::with_capacity(ids.len());
+        for id in ids {
+            let parsed = InvocationId::from_trusted(&id);
+            if self.engine.get(&parsed).await.is_ok_and(|record| record.tenant == caller.tenant) {
+                own.push(id);
+            }
+        }
+        own
     }
 }
 

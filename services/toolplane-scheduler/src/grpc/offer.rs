@@ -11,6 +11,7 @@ pub(crate) fn offer(
     record: &Invocation,
     plan: &DispatchPlan,
     input: &JsonPayload,
+    shown: Option<&JsonPayload>,
     traceparent: Option<String>,
     queued_ms: u64,
 ) -> v1::Offer {
@@ -56,6 +57,12 @@ pub(crate) fn offer(
                 .any(|lock| lock.mode == toolplane_records::vocabulary::LockMode::Exclusive),
             lock_fence: record.lock_fence.unwrap_or_default(),
             supports_context_modifiers: plan.supports_context_modifiers,
+            session_ref: record.session_ref.clone().unwrap_or_default(),
+            permission_mode: record.permission_mode.clone().unwrap_or_default(),
+            native_call_id: record.native_call_id.clone().unwrap_or_default(),
+            observable_input: shown.map(Into::into),
+            aliases: plan.aliases.clone(),
+            tool_kind: plan.tool_kind.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
         }),
     }
 }

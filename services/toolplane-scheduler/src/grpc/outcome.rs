@@ -43,6 +43,7 @@ fn decode(id: &InvocationId, outcome: v1::ExecutionOutcome, now: Timestamp) -> R
         artifact_refs: field::list("outcome.artifact_refs", outcome.artifact_refs)?,
         evidence_refs: Vec::new(),
         context_modifiers: field::list("outcome.context_modifiers", outcome.context_modifiers)?,
+        hooks: field::list("outcome.hooks", outcome.hooks)?,
     })
 }
 
@@ -130,5 +131,6 @@ fn failed(error: ToolError) -> Outcome {
         artifact_refs: Vec::new(),
         evidence_refs: Vec::new(),
         context_modifiers: Vec::new(),
+        hooks: Vec::new(),
     }
 }

@@ -13,7 +13,9 @@ use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::error::PayloadError;
 use toolplane_results::payload::key::PayloadKey;
+use toolplane_runtime::Caller;
 
+use super::sight::may_read;
 use super::status;
 use crate::engine::Engine;
 use crate::error::CallError;
@@ -24,12 +26,13 @@ type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>>
 pub(crate) async fn read(
     engine: &Engine,
     payloads: &PayloadStore,
+    caller: &Caller,
     record: &Invocation,
     request: &v1::ReadPayloadRequest,
     chunk: usize,
 ) -> Result<Chunks, CallError> {
     let terminal = engine.result(&record.invocation_id).await?;
-    let kept = select(record, terminal.as_ref().map(|terminal| &terminal.result), request)?;
+    let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request)?;
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {
         let whole = engine.input(record, &kept).await?;
@@ -63,6 +66,7 @@ fn refused(error: PayloadError) -> CallError {
 
 /// The one reference the request means; without a selector the persisted output, when there is exactly one.
 fn select(
+    caller: &Caller,
     record: &Invocation,
     result: Option<&ToolResult>,
     request: &v1::ReadPayloadRequest,
@@ -70,7 +74,8 @@ fn select(
     let outputs: Vec<&PayloadRef> = result.map(outputs).unwrap_or_default();
     let inputs = &record.inputs;
     let inputs = [Some(&inputs.model), inputs.observable.as_ref(), inputs.permission.as_ref(), inputs.call.as_ref()];
-    let mut all = outputs.iter().copied().chain(inputs.into_iter().flatten());
+    let inputs = inputs.into_iter().flatten().filter(|input| may_read(caller, record, input.digest));
+    let mut all = outputs.iter().copied().chain(inputs);
     let (found, asked) = match &request.selector {
         Some(Selector::Uri(uri)) => (all.find(|kept| kept.uri == *uri), uri.clone()),
         Some(Selector::Digest(digest)) => {

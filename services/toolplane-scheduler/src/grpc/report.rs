@@ -14,7 +14,7 @@ use toolplane_records::progress::ToolProgress;
 use super::session::WorkerTerms;
 use super::wire::{lease_key, lease_of};
 use super::{answer, outcome};
-use crate::engine::{Engine, EngineError, Message, Started, WorkerLink};
+use crate::engine::{Attached, Engine, EngineError, Message, Started, WorkerLink};
 
 /// Longest question, in characters.
 const MAX_PROMPT_CHARS: usize = 4_096;
@@ -109,7 +109,7 @@ impl CallReports {
         let late = |record: &Invocation, now| {
             toolplane_lifecycle::late_report(record, lease, outcome, now).ok_or(Refusal::NothingToDo)
         };
-        match self.engine.change(&lease.invocation_id, Vec::new(), late).await {
+        match self.engine.change(&lease.invocation_id, Attached::default(), late).await {
             Ok(_) | Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(()),
             Err(error) => Err(error),
         }

@@ -47,8 +47,8 @@ pub(super) fn lease_ref(lease: &LeaseKey) -> Option<v1::LeaseRef> {
 pub(super) fn command(message: Message) -> v1::WorkerCommand {
     use v1::worker_command::Command as Wire;
     let command = match message {
-        Message::Offer { record, plan, input, traceparent, queued_ms } => {
-            Wire::Offer(super::offer::offer(&record, &plan, &input, traceparent, queued_ms))
+        Message::Offer { record, plan, input, shown, traceparent, queued_ms } => {
+            Wire::Offer(super::offer::offer(&record, &plan, &input, shown.as_ref(), traceparent, queued_ms))
         }
         Message::StartGranted { lease } => Wire::StartGranted(v1::StartGranted { lease: lease_ref(&lease) }),
         Message::StartRefused { lease, reason } => {

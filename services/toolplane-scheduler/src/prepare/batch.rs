@@ -1,6 +1,7 @@
 //! Reading a batch: all its calls, or a list of everything that is wrong with them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use toolplane_proto::v1;
 use toolplane_records::batch::{BatchMember, BatchPlace};
@@ -10,6 +11,7 @@ use toolplane_records::scheduling::SchedulerPolicy;
 use toolplane_records::vocabulary::{
     ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
 };
+use toolplane_runtime::Caller;
 
 use super::fields::Fields;
 use super::locks;
@@ -58,8 +60,8 @@ pub struct BatchCall {
 }
 
 impl BatchSpec {
-    /// Reads a batch of `tenant`, naming every field that is wrong, e.g. `spec.calls[3].spec.tool_name`.
-    pub fn decode(spec: Option<v1::BatchSpec>, tenant: TenantId, limits: &SpecLimits) -> Result<Self, CallError> {
+    /// Reads a batch `caller` sent, naming every field that is wrong, e.g. `spec.calls[3].spec.tool_name`.
+    pub fn decode(spec: Option<v1::BatchSpec>, caller: &Arc<Caller>, limits: &SpecLimits) -> Result<Self, CallError> {
         let Some(spec) = spec else { return Err(CallError::invalid("spec", "must be given")) };
         let mut fields = Fields::within("spec");
         let idempotency_key = fields.text("idempotency_key", spec.idempotency_key);
@@ -75,9 +77,16 @@ impl BatchSpec {
         fields.enter("spec.policy".to_owned());
         let policy = policy(spec.policy.unwrap_or_default(), &mut fields);
         let may_exist = own_id.is_some() || idempotency_key.is_some();
-        let batch_id = own_id.unwrap_or_else(|| new_id(&tenant, idempotency_key.as_deref()));
-        let shared =
-            Shared { tenant, batch_id, policy, idempotency_key, session_ref, lock_domain, count: spec.calls.len() };
+        let batch_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
+        let shared = Shared {
+            caller: Arc::clone(caller),
+            batch_id,
+            policy,
+            idempotency_key,
+            session_ref,
+            lock_domain,
+            count: spec.calls.len(),
+        };
         let calls: Vec<Option<BatchCall>> = spec
             .calls
             .into_iter()
@@ -114,7 +123,7 @@ impl BatchSpec {
 
 /// What the calls of a batch have in common.
 struct Shared {
-    tenant: TenantId,
+    caller: Arc<Caller>,
     batch_id: BatchId,
     policy: SchedulerPolicy,
     idempotency_key: Option<String>,
@@ -131,7 +140,7 @@ impl Shared {
         let sibling_failure_policy = word("sibling_failure_policy", call.sibling_failure_policy, fields);
         fields.enter(format!("{place}.spec"));
         let own_id = call.spec.as_ref().is_some_and(|spec| !spec.invocation_id.is_empty());
-        let mut spec = CallSpec::read(call.spec, self.tenant.clone(), limits, fields)?;
+        let mut spec = CallSpec::read(call.spec, &self.caller, limits, fields)?;
         for (field, own, shared) in [
             ("idempotency_key", &mut spec.idempotency_key, &self.idempotency_key),
             ("session_ref", &mut spec.session_ref, &self.session_ref),
@@ -144,7 +153,7 @@ impl Shared {
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         if !own_id {
-            let id = id_of(&self.tenant, &format!("{}\0{index}", self.batch_id));
+            let id = id_of(&self.caller.tenant, &format!("{}\0{index}", self.batch_id));
             spec.invocation_id = InvocationId::from_trusted(format!("inv_{}", id.simple()));
         }
         spec.resource_locks = locks::merge([spec.resource_locks, self.policy.resource_locks.clone()].concat());
@@ -169,7 +178,8 @@ impl Shared {
 
     fn into_spec(self, calls: Vec<BatchCall>, may_exist: bool) -> BatchSpec {
         let digest = self.digest(&calls);
-        let Self { tenant, batch_id, policy, idempotency_key, session_ref, lock_domain, .. } = self;
+        let Self { caller, batch_id, policy, idempotency_key, session_ref, lock_domain, .. } = self;
+        let tenant = caller.tenant.clone();
         BatchSpec { tenant, batch_id, calls, policy, idempotency_key, session_ref, lock_domain, digest, may_exist }
     }
 

@@ -2,7 +2,7 @@
 
 use toolplane_proto::v1;
 use toolplane_records::batch::BatchPlace;
-use toolplane_records::invocation::InputSafety;
+use toolplane_records::invocation::{InputSafety, Invocation};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::vocabulary::LockMode;
 
@@ -79,6 +79,12 @@ pub(super) fn of_call(
         // Locks without any narrower place hold in the whole tenant.
         (false, None) => (locks, Some("tenant".to_owned())),
     }
+}
+
+/// The locks of an accepted call for other facts about its input, and where they apply. None it had is given up.
+pub(crate) fn locks_again(record: &Invocation, safety: InputSafety) -> (Vec<ResourceLock>, Option<String>) {
+    let domain = record.lock_domain.as_deref();
+    of_call(&record.resource_locks, domain, record.session_ref.as_deref(), record.batch.as_ref(), safety)
 }
 
 #[cfg(test)]

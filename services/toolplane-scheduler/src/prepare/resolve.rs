@@ -16,9 +16,9 @@ use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
 
-use super::spec::CallSpec;
 use super::tool::{CallableTool, ToolLimits};
 use crate::error::CallError;
+use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
 
 /// What a name leads to.
@@ -29,7 +29,14 @@ pub(crate) enum Resolved {
     NotCallable { error: Box<ToolError>, blocked: bool, tool_id: Option<ToolId> },
 }
 
-type Place = (TenantId, SurfaceId, String);
+/// Where a tool is looked up: a name in a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) tenant: TenantId,
+    pub(crate) surface_id: SurfaceId,
+    /// The name as the caller gave it.
+    pub(crate) name: String,
+}
 
 /// The surface service, with a memory of its positive answers.
 ///
@@ -63,21 +70,19 @@ impl SurfacePeer {
         }))
     }
 
-    pub(crate) async fn resolve(&self, spec: &CallSpec) -> Result<Resolved, CallError> {
-        let place = (spec.tenant.clone(), spec.surface_id.clone(), spec.tool_name.clone());
-        if self.0.live.load(Ordering::Acquire)
-            && let Some(tool) = self.0.places.get(&place)
-        {
-            return Ok(Resolved::Callable(tool.clone()));
+    /// The tool at `place`, for `caller`.
+    pub(crate) async fn resolve(&self, place: &Place, caller: &Caller) -> Result<Resolved, CallError> {
+        if let Some(tool) = self.known(place) {
+            return Ok(Resolved::Callable(tool));
         }
         let generation = self.0.generation.load(Ordering::Acquire);
         let request = v1::ResolveToolRequest {
-            surface_id: spec.surface_id.to_string(),
-            name: spec.tool_name.clone(),
-            tenant: spec.tenant.to_string(),
+            surface_id: place.surface_id.to_string(),
+            name: place.name.clone(),
+            tenant: place.tenant.to_string(),
         };
         let ask = || {
-            let (mut client, request) = (self.0.client.clone(), request.clone());
+            let (mut client, request) = (self.0.client.clone(), Peer::on_behalf(caller, request.clone()));
             async move { client.resolve_tool(request).await }
         };
         let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("surface"))?.into_inner();
@@ -85,15 +90,26 @@ impl SurfacePeer {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
                 let tool = self.version(resolved)?;
                 if self.0.live.load(Ordering::Acquire) && self.0.generation.load(Ordering::Acquire) == generation {
-                    self.0.places.insert(place, tool.clone());
+                    self.0.places.insert(place.clone(), tool.clone());
                 }
                 Ok(Resolved::Callable(tool))
             }
             Some(v1::resolve_tool_response::Resolution::NotCallable(not_callable)) => {
-                Ok(refusal(&spec.tool_name, not_callable))
+                Ok(refusal(&place.name, not_callable))
             }
             None => Err(CallError::Internal("the surface service gave an empty answer".to_owned())),
         }
+    }
+
+    /// What is remembered of `place`, while nothing can have changed unnoticed.
+    pub(crate) fn known(&self, place: &Place) -> Option<Arc<CallableTool>> {
+        let live = self.0.live.load(Ordering::Acquire);
+        self.0.places.get(place).filter(|_| live).map(|tool| tool.clone())
+    }
+
+    /// How many changes were heard of, and whether they are heard at all right now.
+    pub(crate) fn heard(&self) -> (u64, bool) {
+        (self.0.generation.load(Ordering::Acquire), self.0.live.load(Ordering::Acquire))
     }
 
     /// The compiled form of a registration; compiled once per version, whatever surfaces show it.
@@ -127,7 +143,7 @@ impl SurfacePeer {
                     self.0.versions.retain(|_, tool| !concerns(tool));
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {
-                    self.0.places.retain(|(_, surface, _), _| surface.as_str() != surface_id);
+                    self.0.places.retain(|place, _| place.surface_id.as_str() != surface_id);
                 }
                 None => self.0.places.clear(),
             }

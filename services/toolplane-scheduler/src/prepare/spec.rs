@@ -1,18 +1,23 @@
 //! Reading a caller's request: every wrong field is named, and nothing is accepted by halves.
 
+use std::sync::Arc;
+
 use sha2::{Digest as _, Sha256};
 use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_proto::v1;
+use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::ids::{InvocationId, SurfaceId, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavior};
+use toolplane_runtime::Caller;
 use uuid::Uuid;
 
 use super::fields::Fields;
-use super::locks;
+use super::resolve::Place;
+use super::{locks, mode};
 use crate::error::CallError;
 
 /// The namespace of ids made from idempotency keys.
@@ -32,6 +37,8 @@ pub struct SpecLimits {
 pub struct CallSpec {
     /// Owner.
     pub tenant: TenantId,
+    /// Who sent it.
+    pub caller: Arc<Caller>,
     /// Id of the call: the caller's, or made from its idempotency key, or new.
     pub invocation_id: InvocationId,
     /// The surface to call in.
@@ -58,6 +65,8 @@ pub struct CallSpec {
     pub can_ask: bool,
     /// Permission mode in force.
     pub permission_mode: Option<String>,
+    /// What the agent says of its own certainty.
+    pub assurance: Option<CallAssurance>,
     /// The session it belongs to.
     pub session_ref: Option<String>,
     /// How urgent it is.
@@ -86,10 +95,14 @@ pub struct Member {
 }
 
 impl CallSpec {
-    /// Reads `spec` of `tenant`, naming every field that is wrong.
-    pub fn decode(spec: Option<v1::InvocationSpec>, tenant: TenantId, limits: &SpecLimits) -> Result<Self, CallError> {
+    /// Reads the `spec` `caller` sent, naming every field that is wrong.
+    pub fn decode(
+        spec: Option<v1::InvocationSpec>,
+        caller: &Arc<Caller>,
+        limits: &SpecLimits,
+    ) -> Result<Self, CallError> {
         let mut fields = Fields::within("spec");
-        let spec = Self::read(spec, tenant, limits, &mut fields);
+        let spec = Self::read(spec, caller, limits, &mut fields);
         fields.into_result()?;
         spec.ok_or_else(|| CallError::Internal("a missing field was not reported".to_owned()))
     }
@@ -97,7 +110,7 @@ impl CallSpec {
     /// Reads `spec`; what is wrong with it is added to `fields`, and then there is no spec.
     pub(super) fn read(
         spec: Option<v1::InvocationSpec>,
-        tenant: TenantId,
+        caller: &Arc<Caller>,
         limits: &SpecLimits,
         fields: &mut Fields,
     ) -> Option<Self> {
@@ -116,7 +129,14 @@ impl CallSpec {
         let native_call_id = fields.text("native_call_id", spec.native_call_id);
         let actor_ref = fields.text("actor_ref", spec.actor_ref);
         let scheduler_policy_ref = fields.text("scheduler_policy_ref", spec.scheduler_policy_ref);
-        let permission_mode = fields.text("permission_mode", spec.permission_mode);
+        let permission_mode = fields.text("permission_mode", spec.permission_mode).and_then(|word| {
+            let known = mode::read(&word);
+            if known.is_none() {
+                fields.add("permission_mode", format!("must be {}", mode::KNOWN));
+            }
+            known.map(str::to_owned)
+        });
+        let assurance = assurance(spec.assurance, fields);
         let runtime_refs = fields.texts("runtime_refs", spec.runtime_refs);
         let policy_refs = fields.texts("policy_refs", spec.policy_refs);
         if spec.timeout_ms > limits.max_deadline_ms {
@@ -133,9 +153,10 @@ impl CallSpec {
             return None;
         };
         let may_exist = own_id.is_some() || idempotency_key.is_some();
-        let invocation_id = own_id.unwrap_or_else(|| new_id(&tenant, idempotency_key.as_deref()));
+        let invocation_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
         let mut spec = Self {
-            tenant,
+            tenant: caller.tenant.clone(),
+            caller: Arc::clone(caller),
             invocation_id,
             surface_id,
             tool_name,
@@ -149,6 +170,7 @@ impl CallSpec {
             scheduler_policy_ref,
             can_ask: !spec.no_approver,
             permission_mode,
+            assurance,
             session_ref,
             band,
             resource_locks,
@@ -159,6 +181,11 @@ impl CallSpec {
         };
         spec.digest = spec.request_digest();
         Some(spec)
+    }
+
+    /// Where the tool is looked up.
+    pub(crate) fn place(&self) -> Place {
+        Place { tenant: self.tenant.clone(), surface_id: self.surface_id.clone(), name: self.tool_name.clone() }
     }
 
     /// Digest of what the caller asked for.
@@ -180,8 +207,30 @@ impl CallSpec {
         if self.band != Band::Normal {
             parts.push(self.band.as_str().as_bytes().to_vec());
         }
+        if let Some(assurance) = &self.assurance {
+            parts.push(JsonPayload::of(assurance).bytes().to_vec());
+        }
         digest_of(&parts)
     }
+}
+
+/// What the agent says of itself; saying nothing is the same as saying nothing of it.
+fn assurance(given: Option<v1::CallAssurance>, fields: &mut Fields) -> Option<CallAssurance> {
+    let given = given?;
+    fields.texts("assurance.evidence_refs", given.evidence_refs.clone());
+    fields.texts("assurance.missing_evidence", given.missing_evidence.clone());
+    fields.texts("assurance.taints", given.taints.clone());
+    fields.text("assurance.verdict", given.verdict.clone());
+    let read: CallAssurance = match given.try_into() {
+        Ok(read) => read,
+        Err(error) => {
+            let error: toolplane_proto::convert::ConvertError = error;
+            let error = error.within("assurance");
+            fields.add(&error.field, error.rule);
+            return None;
+        }
+    };
+    (read != CallAssurance::default()).then_some(read)
 }
 
 fn model_input(given: Option<v1::JsonPayload>, limits: &SpecLimits, fields: &mut Fields) -> Option<JsonPayload> {

@@ -2,9 +2,9 @@
 
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
-use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::vocabulary::{Band, ContextModifierPolicy, OrderingPolicy, SiblingFailurePolicy, YieldPolicy};
+use toolplane_runtime::Caller;
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn spec() -> v1::InvocationSpec {
 }
 
 fn read(spec: v1::InvocationSpec) -> Result<CallSpec, Vec<String>> {
-    CallSpec::decode(Some(spec), TenantId::unauthenticated(), &LIMITS).map_err(fields)
+    CallSpec::decode(Some(spec), &Caller::unauthenticated(), &LIMITS).map_err(fields)
 }
 
 fn batch(calls: usize) -> v1::BatchSpec {
@@ -27,7 +27,7 @@ fn batch(calls: usize) -> v1::BatchSpec {
 }
 
 fn read_batch(spec: v1::BatchSpec) -> Result<BatchSpec, Vec<String>> {
-    BatchSpec::decode(Some(spec), TenantId::unauthenticated(), &LIMITS).map_err(fields)
+    BatchSpec::decode(Some(spec), &Caller::unauthenticated(), &LIMITS).map_err(fields)
 }
 
 fn fields(error: CallError) -> Vec<String> {
@@ -58,7 +58,7 @@ fn every_wrong_field_of_a_call_is_named() {
         "spec.resource_locks[0].mode",
     ];
     assert_eq!(read(wrong).unwrap_err(), expected);
-    assert_eq!(CallSpec::decode(None, TenantId::unauthenticated(), &LIMITS).map_err(fields).unwrap_err(), ["spec"]);
+    assert_eq!(CallSpec::decode(None, &Caller::unauthenticated(), &LIMITS).map_err(fields).unwrap_err(), ["spec"]);
 }
 
 #[test]

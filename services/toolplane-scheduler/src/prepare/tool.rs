@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use toolplane_catalog::{InputValidator, Limits, Registration, SafetyEvaluation, evaluate_safety};
+use toolplane_catalog::{InputValidator, Limits, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety};
+use toolplane_hooks::HookTool;
 use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
 
-use super::spec::{CallSpec, digest_of};
+use super::spec::{Member, digest_of};
 use crate::engine::DispatchPlan;
 use crate::error::CallError;
 
@@ -36,6 +37,10 @@ pub(crate) struct CallableTool {
     /// Absent when the tool has no executor.
     pub(crate) plan: Option<Arc<DispatchPlan>>,
     pub(crate) plan_digest: Option<Digest>,
+    /// The tool as hooks know it, with every other name that leads to it.
+    pub(crate) hook_tool: HookTool,
+    /// Who may change its inputs.
+    pub(crate) mutable: Mutable,
     interrupt_behavior: InterruptBehavior,
     supports_retries: bool,
 }
@@ -45,13 +50,16 @@ impl CallableTool {
         let digest = registration.digest();
         let validator = InputValidator::for_registration(&registration, &Limits::default())
             .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
-        let plan = plan(&registration, digest, limits).map(Arc::new);
+        let hook_tool = hook_tool(&registration);
+        let plan = plan(&registration, &hook_tool, digest, limits).map(Arc::new);
         let plan_digest = match &plan {
             Some(plan) => Some(plan.encode().map_err(|error| CallError::Internal(error.to_string()))?.1),
             None => None,
         };
         let interface = registration.interface.as_ref();
         Ok(Self {
+            hook_tool,
+            mutable: Mutable::of(&registration),
             interrupt_behavior: interface
                 .and_then(|interface| interface.interrupt_behavior)
                 .unwrap_or(InterruptBehavior::Block),
@@ -64,22 +72,32 @@ impl CallableTool {
         })
     }
 
+    /// The fields nobody but the executor may see.
+    pub(crate) fn sensitive(&self) -> &SensitiveFields {
+        self.validator.sensitive()
+    }
+
+    /// How the executor's input is matched by rules.
+    pub(crate) fn permission_matcher(&self) -> &str {
+        let interface = self.registration.interface.as_ref();
+        interface.and_then(|interface| interface.permission_matcher.as_deref()).unwrap_or_default()
+    }
+
     /// Safety facts of this input.
     pub(crate) fn evaluate(&self, input: &JsonPayload) -> SafetyEvaluation {
         evaluate_safety(&self.registration, input)
     }
 
-    /// How the call of `spec` with `input` is dispatched.
+    /// How a call with `input` is dispatched. `member` is what its batch adds.
     pub(crate) fn dispatch(
         &self,
-        spec: &CallSpec,
+        member: Option<&Member>,
         plan: &DispatchPlan,
         plan_digest: Digest,
         idempotent: bool,
         input: &JsonPayload,
     ) -> DispatchFacts {
         let profile = self.registration.execution_profile.as_ref();
-        let member = spec.member.as_ref();
         DispatchFacts {
             pool: plan.binding.pool().to_owned(),
             plan_digest,
@@ -92,11 +110,68 @@ impl CallableTool {
             retry_on_timeout: profile.is_some_and(|profile| profile.retry_on_timeout),
             quarantine_key: Some(digest_of(&[self.digest.as_bytes(), input.digest().as_bytes()])),
             context_modifier_policy: member.and_then(|member| member.context_modifier_policy),
+            policy_digest: String::new(),
+            permit_until: None,
         }
     }
 }
 
-fn plan(registration: &Registration, digest: Digest, limits: &ToolLimits) -> Option<DispatchPlan> {
+/// Who may put another input in place of the caller's (`mutation_policy`). Words nobody knows allow both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mutable {
+    pub(crate) by_hooks: bool,
+    pub(crate) by_prompts: bool,
+}
+
+impl Mutable {
+    fn of(registration: &Registration) -> Self {
+        let policy = registration.contract().and_then(|contract| contract.mutation_policy.as_deref());
+        let (by_hooks, by_prompts) = match policy.unwrap_or_default() {
+            "forbid" | "forbidden" | "none" => (false, false),
+            "hooks_only" => (true, false),
+            "prompts_only" => (false, true),
+            _ => (true, true),
+        };
+        Self { by_hooks, by_prompts }
+    }
+}
+
+/// The tool with every name that leads to it beside its full one; dots are `__` where providers take no dots.
+fn hook_tool(registration: &Registration) -> HookTool {
+    let declaration = &registration.declaration;
+    let full = declaration.full_name();
+    let mut aliases: Vec<String> = Vec::new();
+    let mut add = |name: String| {
+        if name != full && !aliases.contains(&name) {
+            aliases.push(name);
+        }
+    };
+    add(registration.provider_alias());
+    add(declaration.name.clone());
+    for alias in registration.aliases() {
+        add(alias.to_owned());
+        add(alias.replace('.', "__"));
+    }
+    HookTool {
+        tool_id: declaration.tool_id.clone(),
+        name: full,
+        aliases,
+        kind: Some(declaration.tool_kind),
+        execution_kind: registration.execution_profile.as_ref().map(|profile| profile.execution_kind),
+        access_kinds: registration
+            .permission_profile
+            .as_ref()
+            .map(|profile| profile.access_kinds.clone())
+            .unwrap_or_default(),
+    }
+}
+
+fn plan(
+    registration: &Registration,
+    hook_tool: &HookTool,
+    digest: Digest,
+    limits: &ToolLimits,
+) -> Option<DispatchPlan> {
     let profile = registration.execution_profile.as_ref()?;
     let interface = registration.interface.as_ref();
     let contract = registration.declaration.output_contract.as_ref();
@@ -117,5 +192,7 @@ fn plan(registration: &Registration, digest: Digest, limits: &ToolLimits) -> Opt
         max_inline_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
         supports_cancel: profile.supports_cancel,
         supports_context_modifiers: profile.supports_context_modifiers,
+        aliases: hook_tool.aliases.clone(),
+        tool_kind: Some(registration.declaration.tool_kind),
     })
 }

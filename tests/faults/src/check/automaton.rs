@@ -81,7 +81,7 @@ fn is_legal(from: &str, to: &str) -> bool {
         "pre_hooks_running" => &["awaiting_approval", "approved", "queued", "denied", "blocked", "failed"],
         "awaiting_approval" => &["approved", "denied"],
         "approved" => &["queued", "denied"],
-        "queued" => &["running", "awaiting_approval", "blocked", "failed"],
+        "queued" => &["running", "awaiting_approval", "denied", "blocked", "failed"],
         "running" => &["partial_result", "needs_input", "post_hooks_running", "queued", "succeeded", "failed"],
         "partial_result" | "needs_input" => &["running", "post_hooks_running", "queued", "succeeded", "failed"],
         "post_hooks_running" => &["succeeded", "failed", "blocked", "queued"],

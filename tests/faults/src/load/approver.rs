@@ -28,8 +28,8 @@ async fn answer_all(load: &Load, turn: u64) {
             approval_id: approval.approval_id,
             request_id: uuid::Uuid::new_v4().to_string(),
             behavior: if no { v1::Behavior::Deny } else { v1::Behavior::Allow }.into(),
-            feedback: String::new(),
             resolved_by: "approver".to_owned(),
+            ..Default::default()
         };
         // Another attempt may have been faster.
         let _ = load.client(turn).permissions().resolve_approval(request).await;

@@ -76,8 +76,8 @@ async fn race(load: &Arc<Load>, approval: &str, invocation: &str) {
             approval_id: approval.to_owned(),
             request_id: uuid::Uuid::new_v4().to_string(),
             behavior: behavior.into(),
-            feedback: String::new(),
             resolved_by: format!("person-{turn}"),
+            ..Default::default()
         };
         // All but one come too late, and are told so.
         let _ = load.client(turn).permissions().resolve_approval(request).await;

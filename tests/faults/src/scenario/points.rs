@@ -231,8 +231,8 @@ async fn approve(load: &Load, turn: u64, invocation: &str, request_id: &str) -> 
         approval_id: approval.approval_id,
         request_id: request_id.to_owned(),
         behavior: v1::Behavior::Allow.into(),
-        feedback: String::new(),
         resolved_by: "faults".to_owned(),
+        ..Default::default()
     };
     load.client(turn).permissions().resolve_approval(request).await.is_ok()
 }

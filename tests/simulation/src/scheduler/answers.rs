@@ -2,7 +2,8 @@
 
 use toolplane_lifecycle::{Command, Transition, accept};
 use toolplane_records::batch::{Batch, BatchMember, BatchPlace};
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::{AbortReason, Behavior, InterruptBehavior};
 use toolplane_store::{CommitOutcome, Family};
@@ -87,8 +88,14 @@ impl Scheduler {
     pub(super) fn decide(&mut self, id: &InvocationId, yes: bool, env: &mut Env) {
         let behavior = if yes { Behavior::Allow } else { Behavior::Deny };
         let decision = calls::decision(id, behavior, env.clock());
-        let command = if yes { Command::Approve { decision } } else { Command::Reject { decision, expired: false } };
-        let _ = self.command(id, |_| command.clone(), env);
+        let command = |record: &Invocation| {
+            let approval_id = record.approval_request_ref.clone().unwrap_or_else(|| ApprovalId::from_trusted("none"));
+            match yes {
+                true => Command::Approve { approval_id, decision: decision.clone(), edit: None },
+                false => Command::Reject { approval_id, decision: decision.clone(), expired: false },
+            }
+        };
+        let _ = self.command(id, command, env);
     }
 
     pub(super) fn provide_input(&mut self, id: &InvocationId, question: &str, env: &mut Env) {

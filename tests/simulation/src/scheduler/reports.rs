@@ -172,5 +172,6 @@ fn outcome(ending: Ending) -> Outcome {
         artifact_refs: Vec::new(),
         evidence_refs: Vec::new(),
         context_modifiers: Vec::new(),
+        hooks: Vec::new(),
     }
 }

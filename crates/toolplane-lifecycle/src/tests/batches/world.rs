@@ -232,10 +232,8 @@ impl World {
         match call.status {
             InvocationStatus::AwaitingApproval => {
                 let command = match self.plans[index].begins {
-                    Begins::Parked { approved: false } => {
-                        Command::Reject { decision: decision(Behavior::Deny), expired: false }
-                    }
-                    _ => Command::Approve { decision: decision(Behavior::Allow) },
+                    Begins::Parked { approved: false } => reject(&call, false),
+                    _ => approve(&call),
                 };
                 self.command(index, command);
             }

@@ -50,6 +50,10 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         resource_locks: share.locks,
         lock_domain: share.domain,
         held_by_batch: share.batch.is_some(),
+        hooks: Vec::new(),
+        caller_ref: None,
+        assurance: None,
+        permission_mode: None,
         batch: share.batch,
     };
     let ready = Preparation::Ready { decision: plain.decisions[0].clone(), dispatch: record.dispatch.unwrap() };

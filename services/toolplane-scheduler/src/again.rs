@@ -1,0 +1,279 @@
+//! Accepted calls that are decided about again: because what was decided may no longer stand, or because the answer to a
+//! question changed the input.
+
+mod edit;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+use tonic::Code;
+use toolplane_lifecycle::{Command, Replan, codes};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::invocation::{DispatchFacts, InputSafety, Invocation};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::{Behavior, ErrorClass, InvocationStatus, Recoverability};
+use toolplane_runtime::Caller;
+
+pub(crate) use edit::plain;
+
+use crate::approvals::Approvals;
+use crate::engine::{Attached, Engine, EngineError, Standing as _};
+use crate::error::CallError;
+use crate::permits::{Permits, place_of};
+use crate::prepare::{
+    Asker, CallableTool, Inputs, Preparer, Question, Resolved, Word, denial, locks_again, tool_changed,
+};
+
+/// Calls looked at at the same time.
+const AT_ONCE: usize = 16;
+/// Pause before a call is looked at once more when nobody could tell.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Decides about accepted calls again.
+#[derive(Clone, Debug)]
+pub(crate) struct Again {
+    engine: Engine,
+    preparer: Arc<Preparer>,
+    permits: Arc<Permits>,
+}
+
+/// An accepted call with what a new decision about it needs.
+struct Case {
+    record: Arc<Invocation>,
+    asker: Asker,
+    caller: Arc<Caller>,
+    tool: Arc<CallableTool>,
+    /// What the executor would get.
+    call: JsonPayload,
+}
+
+impl Again {
+    pub(crate) fn new(engine: Engine, preparer: Arc<Preparer>, permits: Arc<Permits>) -> Self {
+        Self { engine, preparer, permits }
+    }
+
+    /// Looks at the calls that are asked for until `stop`. What is being stored then is stored.
+    pub(crate) async fn run(
+        self,
+        approvals: Approvals,
+        mut asked: mpsc::UnboundedReceiver<InvocationId>,
+        stop: CancellationToken,
+    ) {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        while let Some(Some(id)) = stop.run_until_cancelled(asked.recv()).await {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            let (again, approvals) = (self.clone(), approvals.clone());
+            tokio::spawn(async move {
+                let looked = again.look(&id, &approvals).await;
+                drop(place);
+                if let Err(error) = looked {
+                    // It waits: nothing starts on a decision that may not stand.
+                    tracing::debug!(invocation_id = %id, %error, "a waiting call could not be decided about again yet");
+                    tokio::time::sleep(PAUSE).await;
+                }
+                again.permits.looked(&id);
+                again.engine.ring();
+            });
+        }
+    }
+
+    /// Finds out whether a waiting call may still run, and stores what that is now.
+    async fn look(&self, id: &InvocationId, approvals: &Approvals) -> Result<(), CallError> {
+        // Whatever changes from here on is later than what is found.
+        let decided = self.permits.moment();
+        let record = match self.engine.get(id).await {
+            Ok(record) => record,
+            Err(EngineError::NotFound) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let waits = record.status == InvocationStatus::Queued && record.lease.is_none() && record.holds.is_empty();
+        if !waits {
+            return Ok(());
+        }
+        let case = match self.case(record.clone()).await? {
+            Ok(case) => case,
+            Err(error) => return self.refuse(id, Attached::default(), *error).await,
+        };
+        let now = self.engine.now().await?;
+        let plan = self.engine.plan_of(&record).await?;
+        let same = plan.is_some_and(|plan| plan.declaration_digest == case.tool.digest);
+        if same && self.permits.in_force(&record, now) {
+            self.engine.found_standing(id, decided).await;
+            return Ok(());
+        }
+        let replan = if same { None } else { self.replan(&case) };
+        if !same && replan.is_none() {
+            return self.refuse(id, Attached::default(), tool_changed(&record.tool_name)).await;
+        }
+        let inputs = Inputs::of_call(id, case.call.clone());
+        // Whether an approval it has still stands is for the permission service to say.
+        let word = self.ask(&case, &inputs, record.approval_request_ref.as_ref()).await?;
+        self.settle(&case, word, replan, decided, approvals).await
+    }
+
+    async fn settle(
+        &self,
+        case: &Case,
+        word: Word,
+        replan: Option<Replan>,
+        decided: crate::engine::Moment,
+        approvals: &Approvals,
+    ) -> Result<(), CallError> {
+        let (id, decision) = (&case.record.invocation_id, word.decision);
+        let attached = Attached { decisions: vec![decision.clone()], hooks: word.hooks, ..Attached::default() };
+        match (decision.behavior, word.approval) {
+            (Behavior::Allow, _) => {
+                let plan = replan.is_some().then(|| case.tool.plan.clone()).flatten();
+                let attached = Attached { plan, ..attached };
+                let confirm = |_: &Invocation| Command::Confirm {
+                    decision: decision.clone(),
+                    replan: replan.clone().map(Box::new),
+                };
+                if self.command(id, attached, confirm).await? {
+                    self.engine.found_standing(id, decided).await;
+                }
+            }
+            (Behavior::Ask, Some(approval)) => {
+                tracing::info!(invocation_id = %id, "a waiting call is asked about again");
+                let ask = |_: &Invocation| Command::AskAgain {
+                    decision: decision.clone(),
+                    approval_id: approval.approval_id.clone(),
+                    expires_at: approval.expires_at,
+                };
+                if self.command(id, attached, ask).await? {
+                    approvals.look(&case.record.tenant, &approval.approval_id).await;
+                }
+            }
+            _ => {
+                let mut error = denial(&decision);
+                error.error_code = codes::PERMISSION_REVOKED.to_owned();
+                self.refuse(id, attached, error).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a waiting call.
+    async fn refuse(&self, id: &InvocationId, attached: Attached, error: ToolError) -> Result<(), CallError> {
+        tracing::info!(invocation_id = %id, code = error.error_code, "a waiting call may not run any more");
+        let decisions = attached.decisions.clone();
+        let refuse = |_: &Invocation| Command::Refuse {
+            approval_id: None,
+            decisions: decisions.clone(),
+            edited: None,
+            error: error.clone(),
+        };
+        self.command(id, attached, refuse).await.map(drop)
+    }
+
+    /// Stores a command, unless the call has moved on meanwhile; says whether it did.
+    async fn command(
+        &self,
+        id: &InvocationId,
+        attached: Attached,
+        command: impl Fn(&Invocation) -> Command,
+    ) -> Result<bool, CallError> {
+        match self.engine.command_with(id, attached, command).await {
+            Ok(_) => Ok(true),
+            Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The call with its tool as it is declared now; a terminal error when it cannot be called any more.
+    async fn case(&self, record: Arc<Invocation>) -> Result<Result<Case, Box<ToolError>>, CallError> {
+        let asker = match self.engine.facts(&record.invocation_id).await? {
+            Some(facts) => facts.parse().map_err(EngineError::from)?,
+            None => Asker::anybody(),
+        };
+        let caller = asker.caller(&record);
+        let Some(place) = place_of(&record) else { return Ok(Err(Box::new(gone(&record)))) };
+        let tool = match self.preparer.surface().resolve(&place, &caller).await {
+            Ok(Resolved::Callable(tool)) => tool,
+            Ok(Resolved::NotCallable { error, .. }) => return Ok(Err(error)),
+            // The surface itself is gone.
+            Err(CallError::Peer { status, .. }) if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => {
+                return Ok(Err(Box::new(gone(&record))));
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(call) = self.engine.inputs(&record).await?.call else {
+            return Err(CallError::Internal("an accepted call has no input".to_owned()));
+        };
+        Ok(Ok(Case { record, asker, caller, tool, call }))
+    }
+
+    /// How the call runs with its changed declaration; `None` when it does not fit it any more.
+    fn replan(&self, case: &Case) -> Option<Replan> {
+        let record = &case.record;
+        let before = record.dispatch.as_ref()?;
+        let safety = case.tool.evaluate(&case.call).safety;
+        let dispatch = case.dispatch(&case.call, safety)?;
+        // Its place in the queue, its locks and what it has done already were those of the old declaration.
+        let fits = record.started_at.is_none()
+            && dispatch.pool == before.pool
+            && locks_again(record, safety).0 == record.resource_locks
+            && case.tool.validator.validate_call(&case.call).is_ok();
+        fits.then_some(Replan { dispatch, safety })
+    }
+
+    /// Asks the permission service about the call with `inputs`.
+    async fn ask(&self, case: &Case, inputs: &Inputs, approval_ref: Option<&ApprovalId>) -> Result<Word, CallError> {
+        let record = &case.record;
+        let evaluation = case.tool.evaluate(inputs.call());
+        let (shown, redacted) = inputs.permission(case.tool.sensitive());
+        let question = Question {
+            invocation_id: &record.invocation_id,
+            caller: &case.caller,
+            asker: &case.asker,
+            actor_ref: record.actor_ref.as_deref(),
+            session_ref: record.session_ref.as_deref(),
+            surface_id: record.surface_id.as_ref(),
+            tool: &case.tool,
+            input: &shown,
+            redacted: &redacted,
+            call_digest: inputs.call().digest(),
+            evaluation: &evaluation,
+            mode: record.permission_mode.as_deref(),
+            assurance: record.assurance.as_ref(),
+            deadline_at: record.deadline_at,
+            approval_ref,
+            dry_run: false,
+        };
+        self.preparer.permission().decide(question).await
+    }
+}
+
+impl Case {
+    /// How the call runs with `input`; `None` when the tool has nothing to run it with any more.
+    fn dispatch(&self, input: &JsonPayload, safety: InputSafety) -> Option<DispatchFacts> {
+        let (plan, digest) = self.tool.plan.as_ref().zip(self.tool.plan_digest)?;
+        let mut dispatch = self.tool.dispatch(None, plan, digest, safety.is_idempotent, input);
+        if let Some(before) = self.record.dispatch.as_ref().filter(|_| self.record.batch.is_some()) {
+            // What its batch said of it still holds.
+            dispatch.interrupt_behavior = before.interrupt_behavior;
+            dispatch.context_modifier_policy = before.context_modifier_policy;
+        }
+        Some(dispatch)
+    }
+}
+
+fn decisions(decision: &PermissionDecision) -> Attached {
+    Attached { decisions: vec![decision.clone()], ..Attached::default() }
+}
+
+/// Where the call was made is no longer there.
+fn gone(record: &Invocation) -> ToolError {
+    let mut error = ToolError::new(
+        codes::PERMISSION_REVOKED,
+        ErrorClass::PolicyBlocked,
+        Recoverability::NotRetryable,
+        format!("the surface in which `{}` was called is not there any more", record.tool_name),
+    );
+    error.side_effects = Some("none".to_owned());
+    error
+}

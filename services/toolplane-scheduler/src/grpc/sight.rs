@@ -1,0 +1,24 @@
+//! Who may read which input by value: callers and operators all of them, everybody else the copies in which nothing is
+//! shown that is sensitive.
+
+use toolplane_records::invocation::{InputBodies, Invocation};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_runtime::{Caller, Role};
+
+/// Whether `caller` may read an input of `record` that has this digest.
+pub(crate) fn may_read(caller: &Caller, record: &Invocation, digest: Digest) -> bool {
+    let owner = [Role::Agent, Role::Operator, Role::Peer].into_iter().any(|role| caller.is(role));
+    let copies = [&record.inputs.observable, &record.inputs.permission];
+    owner || copies.into_iter().flatten().any(|copy| copy.digest == digest)
+}
+
+/// The inputs `caller` may read.
+pub(super) fn seen_by(caller: &Caller, record: &Invocation, bodies: InputBodies) -> InputBodies {
+    let seen = |body: Option<JsonPayload>| body.filter(|body| may_read(caller, record, body.digest()));
+    InputBodies {
+        model: seen(bodies.model),
+        observable: seen(bodies.observable),
+        permission: seen(bodies.permission),
+        call: seen(bodies.call),
+    }
+}

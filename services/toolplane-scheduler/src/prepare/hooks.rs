@@ -1,0 +1,142 @@
+//! Phase 6: the hooks before a call. They see what people may see of the input; what they change is checked like the words
+//! of the model, and looked at by all of them again.
+
+use toolplane_hooks::{Folded, HookInput, Hooks, REDACTED, restore};
+use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
+use toolplane_records::hook::ToolHook;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, ErrorClass, HookEvent, MutationSource, Recoverability};
+
+use super::inputs::{Author, Inputs};
+use super::spec::CallSpec;
+use super::tool::CallableTool;
+
+/// How often hooks may change the input of one call before they are thought to disagree.
+const MAX_REWRITES: usize = 3;
+
+/// What hooks made of a call.
+#[derive(Debug, Default)]
+pub(crate) struct Hooked {
+    /// What each of them did, in order.
+    pub(crate) records: Vec<ToolHook>,
+    /// What they say of the input as it is now.
+    pub(crate) verdicts: Vec<HookVerdict>,
+    /// What the classifiers among them say of it.
+    pub(crate) classifier: Option<ClassifierCheck>,
+    /// One of them gave no answer that counts.
+    pub(crate) failed: bool,
+    /// The call ends here.
+    pub(crate) ended: Option<ToolError>,
+    /// The input was changed, and fits the tool.
+    pub(crate) checked: bool,
+}
+
+/// Asks the hooks about the call until none of them changes its input any more.
+pub(crate) async fn run(
+    hooks: &Hooks,
+    spec: &CallSpec,
+    tool: &CallableTool,
+    inputs: &mut Inputs,
+    now: Timestamp,
+) -> Hooked {
+    let mut hooked = Hooked::default();
+    if !hooks.applies(HookEvent::PreToolUse, &tool.hook_tool) {
+        return hooked;
+    }
+    for rewrites in 0.. {
+        let (shown, _) = inputs.permission(tool.sensitive());
+        let folded = hooks.run(HookEvent::PreToolUse, &told(spec, tool, shown)).await;
+        let (behavior, stop) = (folded.behavior(), folded.stop.clone());
+        let changed = apply(&folded, tool, inputs, now);
+        hooked.take(folded, tool);
+        let ended = match changed {
+            _ if stop.is_some() => stop.map(|stop| stopped(&stop.hook_id, &stop.text)),
+            // What is denied needs no further look.
+            _ if behavior == Behavior::Deny => return hooked,
+            Err(error) => Some(error),
+            Ok(false) => return hooked,
+            Ok(true) if rewrites >= MAX_REWRITES => Some(too_many()),
+            Ok(true) => tool.validator.validate_call(inputs.call()).err().map(misfit),
+        };
+        hooked.ended = ended.map(|error| *error);
+        hooked.checked = true;
+        if hooked.ended.is_some() {
+            break;
+        }
+    }
+    hooked
+}
+
+impl Hooked {
+    fn take(&mut self, folded: Folded, tool: &CallableTool) {
+        self.records.extend(folded.records.into_iter().map(|record| shown(record, tool)));
+        self.failed |= folded.failed.is_some();
+        self.verdicts = folded.verdicts;
+        self.classifier = folded.classifier;
+    }
+}
+
+/// The record without what nobody may see: a hook may have written a sensitive value of its own.
+fn shown(mut record: ToolHook, tool: &CallableTool) -> ToolHook {
+    if let Some((copy, _)) = record.updated_input.as_ref().and_then(|input| tool.sensitive().redact(input)) {
+        record.updated_input = Some(copy);
+    }
+    record
+}
+
+/// Changes the input as the hooks ask, one after the other; whether that left another input than there was.
+fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timestamp) -> Result<bool, Box<ToolError>> {
+    let before = inputs.call().clone();
+    for update in &folded.updates {
+        let real = inputs.call().clone();
+        let restored = restore(&update.input, &real, tool.sensitive().pointers()).map_err(|error| {
+            let message = format!("the input of hook `{}` cannot be used: {error}", update.hook_id);
+            refusal("hooks.invalid_input", message)
+        })?;
+        let reason = if update.reason.is_empty() { "a hook replaced the input" } else { &update.reason };
+        let author = Author { source: MutationSource::Hook, source_ref: &update.hook_id, reason };
+        if inputs.change(restored, tool.sensitive(), author, now) && !tool.mutable.by_hooks {
+            let message = format!("hook `{}` replaced the input, which the tool forbids", update.hook_id);
+            return Err(refusal("hooks.mutation_forbidden", message));
+        }
+    }
+    Ok(inputs.call() != &before)
+}
+
+fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
+    debug_assert_eq!(REDACTED, toolplane_catalog::REDACTED);
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    HookInput {
+        tenant: spec.tenant.to_string(),
+        actor_ref: text(&spec.actor_ref),
+        session_ref: text(&spec.session_ref),
+        surface_id: spec.surface_id.to_string(),
+        native_call_id: text(&spec.native_call_id),
+        permission_mode: text(&spec.permission_mode),
+        ..HookInput::new(spec.invocation_id.clone(), tool.hook_tool.clone(), shown)
+    }
+}
+
+fn stopped(hook_id: &str, reason: &str) -> Box<ToolError> {
+    let reason = if reason.is_empty() { "it gave no reason" } else { reason };
+    refusal("hooks.stopped", format!("hook `{hook_id}` ended the call: {reason}"))
+}
+
+fn too_many() -> Box<ToolError> {
+    let message = format!("hooks changed the input more than {MAX_REWRITES} times without agreeing on one");
+    refusal("hooks.too_many_rewrites", message)
+}
+
+fn misfit(violations: Vec<FieldViolation>) -> Box<ToolError> {
+    let mut error = refusal("hooks.invalid_input", "a hook replaced the input by one the tool cannot take".to_owned());
+    error.field_violations = violations;
+    error
+}
+
+fn refusal(code: &'static str, message: String) -> Box<ToolError> {
+    let mut error = ToolError::new(code, ErrorClass::HookBlocked, Recoverability::NotRetryable, message);
+    error.side_effects = Some("none".to_owned());
+    Box::new(error)
+}

@@ -1,0 +1,69 @@
+//! The terminal errors of calls that come no further than their preparation.
+
+use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+
+pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
+    let first = violations.first().map(|fault| {
+        let field = if fault.field.is_empty() { "the input" } else { &fault.field };
+        format!("`{field}` {}", fault.description)
+    });
+    let mut error = ToolError::new(
+        "input.schema_violation",
+        ErrorClass::SchemaValidationFailed,
+        Recoverability::ChangeArguments,
+        format!("the arguments do not fit the tool's schema: {}", first.unwrap_or_default()),
+    );
+    error.side_effects = Some("none".to_owned());
+    error.field_violations = violations;
+    error
+}
+
+pub(super) fn quarantined(name: &str, until: Timestamp, now: Timestamp) -> ToolError {
+    let mut error = ToolError::new(
+        toolplane_lifecycle::codes::POISON,
+        ErrorClass::PolicyBlocked,
+        Recoverability::RetryLater,
+        format!("workers died of `{name}` with this very input, so it is not run again until {until}"),
+    );
+    error.side_effects = Some("none".to_owned());
+    error.retry_after_ms = u64::try_from(until.since_millis(now)).ok();
+    error
+}
+
+pub(super) fn no_executor(name: &str) -> ToolError {
+    let mut error = ToolError::new(
+        "setup.no_execution_binding",
+        ErrorClass::SetupRequired,
+        Recoverability::CompleteSetup,
+        format!("the tool `{name}` has no execution profile with a binding, so nothing can run it"),
+    );
+    error.side_effects = Some("none".to_owned());
+    error
+}
+
+/// The input as the executor would get it lacks something that callers cannot give.
+pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
+    let mut error = ToolError::new(
+        "input.runtime_schema",
+        ErrorClass::InvalidArguments,
+        Recoverability::CompleteSetup,
+        "the input does not fit what the tool needs beside the caller's arguments; a hook or an approval has to add it",
+    );
+    error.side_effects = Some("none".to_owned());
+    error.field_violations = violations;
+    error
+}
+
+/// The tool changed while the call waited, in a way the call cannot follow.
+pub(crate) fn tool_changed(name: &str) -> ToolError {
+    let mut error = ToolError::new(
+        "permission.tool_changed",
+        ErrorClass::PolicyBlocked,
+        Recoverability::RetrySafe,
+        format!("`{name}` was declared anew while the call waited, and the call no longer fits it; call it again"),
+    );
+    error.side_effects = Some("none".to_owned());
+    error
+}

@@ -1,0 +1,213 @@
+//! The scheduler between stand-ins for the services it asks: what reaches a worker, and what becomes of a call when rules,
+//! tools or people change their mind while it waits.
+
+mod edits;
+mod fakes;
+mod hooks;
+mod rechecks;
+mod secrets;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolplane_hooks::Hooks;
+use toolplane_lifecycle::LeaseKey;
+use toolplane_proto::v1;
+use toolplane_proto::v1::json_payload::Body;
+use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::invocation::Invocation;
+use toolplane_records::json::JsonLimits;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::result::ToolResult;
+use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_results::PayloadStore;
+use toolplane_runtime::client::{PeerSettings, connect};
+use toolplane_runtime::config::HookConfig;
+use toolplane_runtime::{Caller, Config};
+use toolplane_store::MemoryStore;
+
+use crate::again::Again;
+use crate::approvals::Approvals;
+use crate::engine::{Admitted, Engine, EngineOptions, Message, Moment, WorkerInfo, WorkerLink};
+use crate::permits::Permits;
+use crate::prepare::{
+    CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
+};
+use fakes::Fakes;
+
+const LIMITS: SpecLimits = SpecLimits {
+    json: JsonLimits { max_bytes: 1 << 20, max_depth: 64, max_nodes: 10_000 },
+    max_deadline_ms: 1_000_000,
+};
+
+/// A scheduler whose services are stand-ins; everything ends with it.
+struct World {
+    engine: Engine,
+    preparer: Arc<Preparer>,
+    store: Arc<MemoryStore>,
+    fakes: Fakes,
+    stop: CancellationToken,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::with_hooks(&[]).await
+    }
+
+    /// With a hook of each of these names, all of them the stand-in's.
+    async fn with_hooks(ids: &[&str]) -> Self {
+        let fakes = Fakes::start().await;
+        let store = Arc::new(MemoryStore::default());
+        let objects = PayloadStore::in_memory(Default::default());
+        let options = EngineOptions { tick_ms: 20, ..EngineOptions::default() };
+        let engine = Engine::open(store.clone(), objects, options).await.unwrap();
+        let peer = || connect(&fakes.url, &PeerSettings::default()).unwrap();
+        let limits = ToolLimits { default_timeout_ms: 30_000, max_timeout_ms: 60_000, max_inline_bytes: 65_536 };
+        let surface = SurfacePeer::new(peer(), limits);
+        let permission = PermissionPeer::new(peer());
+        let client = permission.client();
+        let preparer = Arc::new(Preparer::new(surface.clone(), permission, hooks_of(ids, &fakes.url).await));
+        let (permits, asked) = Permits::new(surface.clone());
+        engine.guard_starts(permits.clone());
+        let again = Again::new(engine.clone(), preparer.clone(), permits.clone());
+        let approvals = Approvals::new(client.clone(), engine.clone(), again.clone());
+        let stop = CancellationToken::new();
+        tokio::spawn(follow_catalog(surface, "test".into(), stop.clone()));
+        tokio::spawn(permits.follow(client, stop.clone()));
+        tokio::spawn(again.run(approvals.clone(), asked, stop.clone()));
+        tokio::spawn(approvals.follow(stop.clone()));
+        let (runs, until) = (engine.clone(), stop.clone());
+        tokio::spawn(async move { runs.run(until.cancelled()).await });
+        Self { engine, preparer, store, fakes, stop }
+    }
+
+    /// Accepts a call of the one tool there is.
+    async fn call(&self, input: &str) -> Arc<Invocation> {
+        self.call_with(spec(input)).await
+    }
+
+    async fn call_with(&self, spec: v1::InvocationSpec) -> Arc<Invocation> {
+        let spec = CallSpec::decode(Some(spec), &Caller::unauthenticated(), &LIMITS).unwrap();
+        let admission = self.preparer.prepare(&self.engine, spec, Vec::new()).await.unwrap();
+        let Admitted::New(record) = self.engine.admit(admission).await.unwrap() else { panic!("accepted before") };
+        record
+    }
+
+    async fn worker(&self) -> mpsc::UnboundedReceiver<Message> {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let info = WorkerInfo {
+            worker_id: WorkerId::from_trusted("w1"),
+            incarnation: "first".into(),
+            version: String::new(),
+            slots: 4,
+            pools: vec!["native".into()],
+            gaps: vec![],
+            posture: None,
+            connected_at: self.engine.now().await.unwrap(),
+        };
+        self.engine.connect_worker(Arc::new(WorkerLink::new(info, sender)));
+        messages
+    }
+
+    /// Makes a change in the services, and waits until the scheduler has heard of it.
+    async fn change(&self, change: impl FnOnce(&Fakes)) {
+        self.settled().await;
+        let before = self.engine.moment().unwrap();
+        change(&self.fakes);
+        self.heard_after(before).await;
+    }
+
+    /// Waits until the streams of changes are open.
+    async fn settled(&self) {
+        while self.engine.moment().unwrap().policy == 0 || self.engine.moment().unwrap().catalog == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn heard_after(&self, before: Moment) {
+        let unheard = |now: Moment| (now.policy, now.catalog) == (before.policy, before.catalog);
+        while unheard(self.engine.moment().unwrap()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn record(&self, id: &InvocationId) -> Arc<Invocation> {
+        self.engine.get(id).await.unwrap()
+    }
+
+    /// The record once it has the status.
+    async fn until(&self, id: &InvocationId, status: InvocationStatus) -> Arc<Invocation> {
+        let reached = |record: &Invocation| record.status == status;
+        self.until_it(id, reached).await.unwrap_or_else(|record| panic!("{} and not {status}", record.status))
+    }
+
+    async fn until_it(
+        &self,
+        id: &InvocationId,
+        fits: impl Fn(&Invocation) -> bool,
+    ) -> Result<Arc<Invocation>, Arc<Invocation>> {
+        for _ in 0..1_000 {
+            let record = self.record(id).await;
+            if fits(&record) {
+                return Ok(record);
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Err(self.record(id).await)
+    }
+
+    async fn result(&self, id: &InvocationId) -> ToolResult {
+        self.engine.result(id).await.unwrap().expect("a result").result
+    }
+
+    /// The code a call ended with.
+    async fn code(&self, id: &InvocationId) -> String {
+        self.result(id).await.error.expect("a failure").error_code
+    }
+}
+
+async fn hooks_of(ids: &[&str], url: &str) -> Hooks {
+    let hook = |id: &&str| HookConfig {
+        id: (*id).to_owned(),
+        events: HOOK_EVENTS.to_vec(),
+        grpc: Some(url.to_owned()),
+        ..HookConfig::default()
+    };
+    let config = Config { hooks: ids.iter().map(hook).collect(), ..Config::default() };
+    Hooks::open(&config, HOOK_EVENTS).await.unwrap()
+}
+
+fn payload(text: &str) -> v1::JsonPayload {
+    v1::JsonPayload { body: Some(Body::Inline(text.to_owned().into())), ..Default::default() }
+}
+
+fn spec(input: &str) -> v1::InvocationSpec {
+    v1::InvocationSpec {
+        surface_id: "s".into(),
+        tool_name: "test.tool".into(),
+        model_input: Some(payload(input)),
+        ..Default::default()
+    }
+}
+
+async fn offered(messages: &mut mpsc::UnboundedReceiver<Message>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
+    loop {
+        let message = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
+        if let Message::Offer { record, input, .. } = message {
+            let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+            return (record, lease, input);
+        }
+    }
+}
+
+fn value(payload: &JsonPayload) -> serde_json::Value {
+    payload.to_value()
+}
