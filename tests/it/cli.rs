@@ -1,51 +1,15 @@
 //! The command line, typed as people and scripts type it.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
-use serde_json::Value;
-use toolplane_testkit::{Cluster, Options, binary, tools};
+use toolplane_testkit::{Cluster, Options, tools};
 
 use crate::bed::RULES;
-
-struct Shell {
-    endpoint: String,
-}
-
-impl Shell {
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(binary::toolplane().unwrap());
-        command.args(arguments).env("TOOLPLANE_ENDPOINT", &self.endpoint).env("USER", "tester");
-        command.output().unwrap()
-    }
-
-    /// Standard output of a command that must end with `code`.
-    #[track_caller]
-    fn says(&self, code: i32, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
-        out.into_owned()
-    }
-
-    #[track_caller]
-    fn complains(&self, code: i32, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{err}");
-        err
-    }
-
-    #[track_caller]
-    fn json(&self, code: i32, arguments: &[&str]) -> Value {
-        let said = self.says(code, &[&["-o", "json"], arguments].concat());
-        serde_json::from_str(said.lines().next().unwrap_or_default()).unwrap_or_else(|error| panic!("{error}: {said}"))
-    }
-}
+use crate::shell::Shell;
 
 async fn start() -> (Cluster, Shell) {
     let cluster = Cluster::start(Options::new(RULES)).await.unwrap();
-    let shell = Shell { endpoint: cluster.endpoint() };
+    let shell = Shell::at(cluster.endpoint());
     let files: Vec<String> = tools::example_files().unwrap().iter().map(|file| file.display().to_string()).collect();
     let mut arguments = vec!["tools", "register"];
     arguments.extend(files.iter().map(String::as_str));
@@ -95,7 +59,7 @@ async fn exit_codes_and_records() {
     assert!(shell.complains(2, &["get", "something_else"]).contains("something_else"));
     assert!(shell.complains(2, &["invoke", "native.echo", "-i", "{'a':1}"]).contains("--input is not valid JSON"));
     assert!(shell.complains(2, &["no-such-command"]).contains("no-such-command"));
-    let nobody = Shell { endpoint: "http://127.0.0.1:1".to_owned() };
+    let nobody = Shell::at("http://127.0.0.1:1");
     assert!(nobody.complains(2, &["ls"]).contains("toolplane serve"));
 }
 

@@ -39,6 +39,18 @@ pub mod codes {
     pub const PATH_NOT_FOUND: &str = "path.not_found";
     /// The file cannot be read by this tool.
     pub const PATH_UNREADABLE: &str = "path.unreadable";
+    /// The path belongs to what decides which programs run there later, and is never written by a tool.
+    pub const PATH_PROTECTED: &str = "path.protected_path";
+    /// The file cannot be written by this tool.
+    pub const PATH_UNWRITABLE: &str = "path.unwritable";
+    /// There is a file already.
+    pub const PATH_EXISTS: &str = "path.exists";
+    /// Somebody else changed the file at the same time.
+    pub const PATH_CHANGED: &str = "path.changed";
+    /// The text to be replaced is not in the file.
+    pub const EDIT_NOT_FOUND: &str = "edit.text_not_found";
+    /// The text to be replaced is in the file more than once.
+    pub const EDIT_NOT_UNIQUE: &str = "edit.text_not_unique";
     /// The request may not go there.
     pub const EGRESS_DENIED: &str = "http.egress_denied";
     /// The server answered with an error.

@@ -1,13 +1,20 @@
-//! Reading tools beneath the workspace: `files.read_file`, `files.list_dir`, `files.search_text`.
+//! Tools on files beneath the workspace: `files.read_file`, `files.list_dir`, `files.search_text`, `files.write_file`,
+//! `files.edit_file`.
 //!
 //! Every file is opened through the directory of the workspace, one component at a time in the kernel, so that no link
-//! and no race leads out of it. Only regular files are read, whatever else is there is refused at once. Everything is
-//! bounded: bytes, lines, entries, depth and time.
+//! and no race leads out of it. Only regular files are read and replaced, whatever else is there is refused at once. Paths
+//! that decide what other programs do later are never written. Everything is bounded: bytes, lines, entries, depth and time.
 
+mod change;
+mod edit;
 mod list;
 mod place;
 mod read;
+mod replace;
 mod search;
+mod target;
+mod walk;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +70,8 @@ pub(crate) struct Files<T> {
 pub(crate) type ReadFile = Files<read::Read>;
 pub(crate) type ListDir = Files<list::List>;
 pub(crate) type SearchText = Files<search::Search>;
+pub(crate) type WriteFile = Files<write::Write>;
+pub(crate) type EditFile = Files<edit::Edit>;
 
 impl<T> Files<T> {
     pub(crate) fn new(workspace: &Path, default_timeout: Duration) -> Self {

@@ -9,7 +9,7 @@
 //! | shell | `shell` | yes | a command line in `bash` |
 //! | process | `process` | yes | a declared program, without a shell |
 //! | http | `http` | no | requests within an allow list |
-//! | native `files.*` | `files` | no | reading and searching beneath the workspace |
+//! | native `files.*` | `files` | no | reading, searching and writing beneath the workspace |
 //! | native `native.*` | `native` | no | tools inside this program |
 //!
 //! This crate knows tools and their outputs. It knows no leases, no stores, no transport, and nothing about how results

@@ -14,7 +14,7 @@ use toolplane_sandbox::{Limits, Posture, SandboxBackend};
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
 use crate::failure::{self, codes};
-use crate::files::{ListDir, ReadFile, SearchText};
+use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
 use crate::http::{Http, Lookup, SystemLookup};
 use crate::native::{Ask, Echo, Noop, Sleep};
 use crate::outcome::Outcome;
@@ -110,7 +110,7 @@ impl Toolbox {
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
         });
-        let native: [(&'static str, Arc<dyn Adapter>); 7] = [
+        let native: [(&'static str, Arc<dyn Adapter>); 9] = [
             ("native.ask", Arc::new(Ask)),
             ("native.echo", Arc::new(Echo)),
             ("native.noop", Arc::new(Noop)),
@@ -118,6 +118,8 @@ impl Toolbox {
             ("files.read_file", Arc::new(ReadFile::new(&workspace, default_timeout))),
             ("files.list_dir", Arc::new(ListDir::new(&workspace, default_timeout))),
             ("files.search_text", Arc::new(SearchText::new(&workspace, default_timeout))),
+            ("files.write_file", Arc::new(WriteFile::new(&workspace, default_timeout))),
+            ("files.edit_file", Arc::new(EditFile::new(&workspace, default_timeout))),
         ];
         Self {
             shell: Arc::new(Shell(Arc::clone(&sandboxed))),

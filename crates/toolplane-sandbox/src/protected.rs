@@ -34,6 +34,23 @@ const NAMES: &[&str] = &[
 /// Names that are protected directly beneath a `.git` directory.
 const GIT_NAMES: &[&str] = &["hooks", "config", "config.worktree"];
 
+/// The protected part of `path`, if it leads to one: a protected name, or `.git` and whatever is beneath it.
+///
+/// For tools that write files themselves. `path` is relative to the workspace and read as it stands: no `..`, no links. A
+/// sandboxed program may still change most of `.git`, because `git` has to; a tool that writes single files never does.
+pub fn protects(path: &str) -> Option<&str> {
+    let mut end = 0;
+    for component in path.split('/') {
+        end += component.len();
+        let name = component.to_ascii_lowercase();
+        if name == ".git" || NAMES.contains(&name.as_str()) {
+            return path.get(..end);
+        }
+        end += 1;
+    }
+    None
+}
+
 /// Bounds of one look through a workspace.
 const MAX_ENTRIES: usize = 50_000;
 const MAX_DEPTH: usize = 16;

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Status, TimeoutExpired};
+use tonic::{Code, Request, Status, TimeoutExpired};
 use toolplane_proto::v1::JsonPayload;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::json_payload::Body;
@@ -14,27 +17,59 @@ use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use crate::Problem;
 use crate::layout::RoleName;
 
+/// A connection that shows a credential with every call.
+pub type Transport = InterceptedService<Channel, Credential>;
+
+/// What every call of a client shows: a bearer token, an API key, or nothing.
+#[derive(Clone, Default)]
+pub struct Credential(Option<MetadataValue<Ascii>>);
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Credential" } else { "no credential" })
+    }
+}
+
+impl Interceptor for Credential {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = &self.0 {
+            request.metadata_mut().insert("authorization", value.clone());
+        }
+        Ok(request)
+    }
+}
+
 /// Clients of a cluster. Connections are made on first use and made again when they break.
 #[derive(Clone, Debug)]
 pub struct Clients {
     surface: Channel,
     permission: Channel,
     scheduler: Channel,
+    credential: Credential,
 }
 
 impl Clients {
     /// Clients of one process, e.g. `http://127.0.0.1:7420`, that share one connection.
     pub fn of(endpoint: &str) -> Result<Self, Problem> {
         let channel = channel(endpoint)?;
-        Ok(Self { surface: channel.clone(), permission: channel.clone(), scheduler: channel })
+        let credential = Credential::default();
+        Ok(Self { surface: channel.clone(), permission: channel.clone(), scheduler: channel, credential })
     }
 
     /// Clients of three processes, one for each role that is called.
     pub fn of_roles(surface: &str, permission: &str, scheduler: &str) -> Result<Self, Problem> {
-        Ok(Self { surface: channel(surface)?, permission: channel(permission)?, scheduler: channel(scheduler)? })
+        let (surface, permission, scheduler) = (channel(surface)?, channel(permission)?, channel(scheduler)?);
+        Ok(Self { surface, permission, scheduler, credential: Credential::default() })
     }
 
-    /// The connection to the scheduler.
+    /// The same connections with this bearer token, API key or JSON Web Token.
+    pub fn with_token(&self, token: &str) -> Result<Self, Problem> {
+        let value = format!("Bearer {token}").parse();
+        let value = value.map_err(|_| Problem::Missing("a token that can be sent".to_owned()))?;
+        Ok(Self { credential: Credential(Some(value)), ..self.clone() })
+    }
+
+    /// The connection to the scheduler, without any credential.
     pub fn channel(&self) -> Channel {
         self.scheduler.clone()
     }
@@ -49,18 +84,22 @@ impl Clients {
     }
 
     /// Declarations, surfaces, search.
-    pub fn surfaces(&self) -> SurfaceServiceClient<Channel> {
-        SurfaceServiceClient::new(self.surface.clone())
+    pub fn surfaces(&self) -> SurfaceServiceClient<Transport> {
+        SurfaceServiceClient::new(self.with_credential(&self.surface))
     }
 
     /// Rules and approvals.
-    pub fn permissions(&self) -> PermissionServiceClient<Channel> {
-        PermissionServiceClient::new(self.permission.clone())
+    pub fn permissions(&self) -> PermissionServiceClient<Transport> {
+        PermissionServiceClient::new(self.with_credential(&self.permission))
     }
 
     /// Calls and their results.
-    pub fn invocations(&self) -> InvocationServiceClient<Channel> {
-        InvocationServiceClient::new(self.scheduler.clone())
+    pub fn invocations(&self) -> InvocationServiceClient<Transport> {
+        InvocationServiceClient::new(self.with_credential(&self.scheduler))
+    }
+
+    fn with_credential(&self, channel: &Channel) -> Transport {
+        InterceptedService::new(channel.clone(), self.credential.clone())
     }
 }
 

@@ -31,12 +31,21 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// The port; a free one when absent.
     pub port: Option<u16>,
+    /// What its clients show, where it asks: a bearer token or an API key of an operator.
+    pub token: Option<String>,
 }
 
 impl Options {
     /// All roles in one process with this configuration.
     pub fn new(config: impl Into<String>) -> Self {
         Self { config: config.into(), ..Self::default() }
+    }
+
+    /// The same for a cluster that asks who calls.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
     }
 
     /// The same with a variable more in the environment.
@@ -82,7 +91,10 @@ impl Cluster {
         let config = folder.join("toolplane.toml");
         std::fs::write(&config, &options.config).map_err(Problem::file(&config))?;
         let port = options.port.unwrap_or_else(ports::free);
-        let clients = Clients::of(&format!("http://127.0.0.1:{port}"))?;
+        let mut clients = Clients::of(&format!("http://127.0.0.1:{port}"))?;
+        if let Some(token) = &options.token {
+            clients = clients.with_token(token)?;
+        }
         Ok(Self { options, port, folder, process: None, clients, _temporary: temporary })
     }
 

@@ -25,6 +25,8 @@ pub struct Layout {
     pub environment: Vec<(String, String)>,
     /// Where the cluster keeps everything; a temporary folder that is removed at the end when absent.
     pub folder: Option<PathBuf>,
+    /// What clients show, where processes ask: a bearer token or an API key of an operator.
+    pub token: Option<String>,
 }
 
 /// Where schedulers keep calls.
@@ -118,7 +120,15 @@ impl Layout {
             config: config.into(),
             environment: Vec::new(),
             folder: None,
+            token: None,
         }
+    }
+
+    /// The same for processes that ask who calls.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
     }
 
     /// The same on another store.

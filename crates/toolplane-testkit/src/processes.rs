@@ -69,8 +69,10 @@ impl Processes {
             (None, None) => return Err(Problem::Missing("a folder for the cluster".to_owned())),
         };
         let members = layout.members(&folder)?;
-        let clients: Vec<Option<Clients>> =
-            members.iter().map(|member| clients_of(member, &members)).collect::<Result<_, _>>()?;
+        let clients: Vec<Option<Clients>> = members
+            .iter()
+            .map(|member| clients_of(member, &members, layout.token.as_deref()))
+            .collect::<Result<_, _>>()?;
         let seats = members.into_iter().zip(clients);
         let seats = seats.map(|(member, clients)| Seat { member, process: None, clients }).collect();
         Ok(Self { seats, folder, redis, _temporary: temporary })
@@ -239,7 +241,14 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// Clients by way of a process; a scheduler's callers need the other two roles as well.
-fn clients_of(member: &Member, members: &[Member]) -> Result<Option<Clients>, Problem> {
+fn clients_of(member: &Member, members: &[Member], token: Option<&str>) -> Result<Option<Clients>, Problem> {
+    match (clients_without(member, members)?, token) {
+        (Some(clients), Some(token)) => clients.with_token(token).map(Some),
+        (clients, _) => Ok(clients),
+    }
+}
+
+fn clients_without(member: &Member, members: &[Member]) -> Result<Option<Clients>, Problem> {
     let Some(endpoint) = member.endpoint() else { return Ok(None) };
     if member.role != RoleName::Scheduler {
         return Clients::of(&endpoint).map(Some);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use toolplane_testkit::{Problem, binary};
 
 pub(crate) mod chain;
+pub(crate) mod decide;
 pub(crate) mod queue;
 
 mod bare;

@@ -22,6 +22,8 @@ enum Command {
     Demo,
     /// The whole way of a call, beside a raw gRPC echo.
     BenchChain(bench::chain::Args),
+    /// Permission decisions, inside a process and over gRPC.
+    BenchDecide(bench::decide::Args),
     /// Claims from a long queue beside claims from a short one.
     BenchQueue(bench::queue::Args),
     /// A cluster of many processes that outlives the command.
@@ -40,6 +42,7 @@ async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo => demo::run().await,
         Command::BenchChain(args) => bench::chain::run(&args).await,
+        Command::BenchDecide(args) => bench::decide::run(&args).await,
         Command::BenchQueue(args) => bench::queue::run(&args).await,
         Command::Cluster(command) => cluster::run(command).await,
         Command::EchoServer { port } => bench::serve_echo(port).await,

@@ -28,6 +28,12 @@ enum Bench {
         #[arg(long, default_value_t = 8)]
         seconds: u64,
     },
+    /// Permission decisions with 10, 1,000 and 10,000 rules, inside a process and over gRPC, beside a raw gRPC echo.
+    Decide {
+        /// How long each case runs.
+        #[arg(long, default_value_t = 2)]
+        seconds: u64,
+    },
     /// What a claim costs when a million calls wait, and what a waiting call takes.
     Queue {
         /// The store.
@@ -62,6 +68,11 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {
+        Bench::Decide { seconds } => {
+            bench.args(["bench-decide", "--seconds", &seconds.to_string(), "--out"]);
+            bench.arg(command::target().join("bench").join("decide.json"));
+            return command::run(bench);
+        }
         Bench::Chain { store, schedulers, seconds } => {
             bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
             let name = store.as_str();

@@ -13,9 +13,12 @@ mod failure;
 mod fetch;
 mod follow;
 mod get;
+mod hooks;
 mod invoke;
+mod keys;
 mod output;
 mod result;
+mod rules;
 mod search;
 mod surface;
 mod tools;
@@ -69,6 +72,15 @@ enum Command {
     /// Questions that wait for a person.
     #[command(subcommand)]
     Approvals(approvals::ApprovalsCommand),
+    /// Rules: list, add, check, revoke, and say what they would do about a call.
+    #[command(subcommand)]
+    Rules(rules::RulesCommand),
+    /// What hooks did about a call.
+    #[command(subcommand)]
+    Hooks(hooks::HooksCommand),
+    /// API keys: make one, for the file of `server.auth.api_key_file`.
+    #[command(subcommand)]
+    Keys(keys::KeysCommand),
     /// Show one record: an invocation, a result, a surface, a tool, an approval.
     Get(get::GetArgs),
     /// Read bytes a call keeps by reference, whole or in part.
@@ -110,9 +122,17 @@ pub fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> Result<Ending, Failure> {
     let mut out = Output::standard(cli.output);
+    if let Command::Keys(command) = &cli.command {
+        return keys::run(command, &mut out);
+    }
+    if let Command::Rules(command) = &cli.command
+        && let Some(ended) = rules::run_offline(command, &mut out)
+    {
+        return ended;
+    }
     let connection = Connection::open(&cli.connection).await?;
     match cli.command {
-        Command::Serve(_) => Ok(Ending::Done),
+        Command::Serve(_) | Command::Keys(_) => Ok(Ending::Done),
         Command::Tools(command) => tools::run(command, &connection, &mut out).await,
         Command::Surface(command) => surface::run(command, &connection, &mut out).await,
         Command::Search(args) => search::search(args, &connection, &mut out).await,
@@ -123,6 +143,8 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
         Command::Input(args) => answer::run(args, &connection, &mut out).await,
         Command::Watch(args) => watch::run(args, &connection, &mut out).await,
         Command::Approvals(command) => approvals::run(command, &connection, &mut out).await,
+        Command::Rules(command) => rules::run(command, &connection, &mut out).await,
+        Command::Hooks(command) => hooks::run(command, &connection, &mut out).await,
         Command::Get(args) => get::run(args, &connection, &mut out).await,
         Command::Fetch(args) => fetch::run(args, &connection, &mut out).await,
         Command::Cancel(args) => calls::cancel(args, &connection, &mut out).await,

@@ -97,3 +97,45 @@ async fn compose(roles: &[RoleName], process: &Arc<Process>, services: Services)
     }
     Ok(whole)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn deploy(name: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(name)
+    }
+
+    fn checked(text: &str) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("toolplane.toml");
+        std::fs::write(&file, text).unwrap();
+        let config = Config::load(Some(&file), []).map_err(|error| error.to_string())?;
+        check_permission(&config).map_err(|error| error.to_string())
+    }
+
+    /// What the example configurations say is good in all of its parts, not only in its keys.
+    #[test]
+    fn example_configurations_are_good() {
+        for name in ["toolplane.toml", "cluster/toolplane.toml"] {
+            let config = Config::load(Some(&deploy(name)), []).unwrap();
+            check_permission(&config).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+
+    #[test]
+    fn example_rules_and_policies_go_together() {
+        let listed = |folder: &str| {
+            let entries = std::fs::read_dir(deploy(folder)).unwrap();
+            let files: Vec<String> = entries.map(|entry| entry.unwrap().path().display().to_string()).collect();
+            assert!(!files.is_empty(), "{folder}");
+            format!("{files:?}")
+        };
+        let (rules, policies) = (listed("examples/rules"), listed("examples/policies"));
+        checked(&format!("[permission]\nrules_files = {rules}\ncedar_policies = {policies}\n")).unwrap();
+        let error = checked("[permission]\ncedar_policies = [\"/no/such.cedar\"]\n").unwrap_err();
+        assert!(error.contains("/no/such.cedar"), "{error}");
+    }
+}

@@ -13,10 +13,11 @@ const WORKSPACE: &str = "/workspace";
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_COMPONENTS: usize = 128;
 
-/// The path relative to the workspace, `.` for the workspace itself.
+/// The path relative to the workspace, without `.`, `..` and empty components; `.` for the workspace itself.
 ///
 /// Refuses NUL, more than 4096 bytes or 128 components, and paths that lead out of the workspace whatever is there. Paths
-/// are taken literally: no `~`, no `%2e`.
+/// are taken literally: no `~`, no `%2e`. `..` takes away the component before it even where that is a link, because this is
+/// how permission rules read the path: what was decided is what is opened.
 pub(super) fn relative(path: &str) -> Result<String, ToolError> {
     if path.contains('\0') {
         return Err(invalid_input("path", "must not contain NUL"));
@@ -31,18 +32,15 @@ pub(super) fn relative(path: &str) -> Result<String, ToolError> {
         _ if path.starts_with('/') => return Err(outside(path)),
         _ => path,
     };
-    let mut depth = 0_i32;
+    let mut kept: Vec<&str> = Vec::new();
     for component in inside.split('/') {
         match component {
             "" | "." => {}
-            ".." => depth -= 1,
-            _ => depth += 1,
-        }
-        if depth < 0 {
-            return Err(outside(path));
+            ".." => drop(kept.pop().ok_or_else(|| outside(path))?),
+            _ => kept.push(component),
         }
     }
-    Ok(if inside.is_empty() { ".".to_owned() } else { inside.to_owned() })
+    Ok(if kept.is_empty() { ".".to_owned() } else { kept.join("/") })
 }
 
 /// A regular file, opened for reading without ever waiting for one.
@@ -80,7 +78,8 @@ pub(super) fn refused(path: &str, error: &io::Error) -> ToolError {
     }
 }
 
-fn outside(path: &str) -> ToolError {
+/// The error for a path that leads out of the workspace.
+pub(super) fn outside(path: &str) -> ToolError {
     let shown = excerpt(path);
     nothing_done(ToolError {
         blocked_path: Some(shown.clone()),

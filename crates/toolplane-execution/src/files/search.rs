@@ -114,14 +114,13 @@ fn outcome(report: SearchReport) -> Outcome {
     let lines = report.matches.iter().map(|found| format!("{}:{}:{}\n", found.path, found.line, found.text));
     let outcome = Outcome::text(lines.collect()).structured(&report);
     match report.stopped_at {
-        // Enough matches is an answer; giving up looking is only part of one.
+        // Enough matches is an answer; giving up looking is only part of one, or none when nothing was found by then.
         None | Some("max_matches") => outcome,
-        Some(bound) => outcome.failed(ToolError::new(
-            codes::OUTPUT_LIMIT,
-            ErrorClass::PartialFailure,
-            Recoverability::ChangeArguments,
-            format!("the search ended at its bound of {bound}; narrow it with `path` or `glob`"),
-        )),
+        Some(bound) => {
+            let class = if report.matches.is_empty() { ErrorClass::ResultTooLarge } else { ErrorClass::PartialFailure };
+            let message = format!("the search ended at its bound of {bound}; narrow it with `path` or `glob`");
+            outcome.failed(ToolError::new(codes::OUTPUT_LIMIT, class, Recoverability::ChangeArguments, message))
+        }
     }
 }
 

@@ -10,3 +10,4 @@ mod server;
 mod shell;
 mod support;
 mod toolbox;
+mod writes;

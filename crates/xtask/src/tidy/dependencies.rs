@@ -5,13 +5,14 @@ use serde_json::Value;
 use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use. Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     ("toolplane-sandbox", &[]),
     ("toolplane-proto", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-records"]),
     ("toolplane-policy", &["toolplane-records"]),
+    ("toolplane-cedar", &["toolplane-records", "toolplane-policy"]),
     ("toolplane-lifecycle", &["toolplane-records"]),
     ("toolplane-store", &["toolplane-records", "toolplane-lifecycle"]),
     ("toolplane-store-embedded", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
@@ -20,6 +21,11 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("toolplane-results", &["toolplane-records"]),
     ("toolplane-execution", &["toolplane-records", "toolplane-sandbox", "toolplane-results"]),
     ("toolplane-runtime", &["toolplane-records", "toolplane-proto"]),
+    ("toolplane-hooks", &["toolplane-records", "toolplane-proto", "toolplane-sandbox", "toolplane-runtime"]),
+    (
+        "toolplane-backend",
+        &["toolplane-runtime", "toolplane-store", "toolplane-store-embedded", "toolplane-store-redis"],
+    ),
     ("toolplane-testkit", &["toolplane-records", "toolplane-proto"]),
     ("xtask", &[]),
     (
@@ -28,6 +34,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "toolplane-testkit",
             "toolplane-records",
             "toolplane-proto",
+            "toolplane-policy",
+            "toolplane-cedar",
             "toolplane-store",
             "toolplane-store-embedded",
             "toolplane-store-redis",
@@ -80,11 +88,14 @@ const SERVICE: &[&str] = &[
     "toolplane-proto",
     "toolplane-catalog",
     "toolplane-policy",
+    "toolplane-cedar",
     "toolplane-lifecycle",
     "toolplane-store",
     "toolplane-store-embedded",
     "toolplane-store-redis",
+    "toolplane-backend",
     "toolplane-faultpoint",
+    "toolplane-hooks",
     "toolplane-execution",
     "toolplane-sandbox",
     "toolplane-results",
@@ -92,12 +103,13 @@ const SERVICE: &[&str] = &[
 ];
 
 /// Libraries that only some packages may know.
-const CONFINED: [(&str, &[&str]); 5] = [
+const CONFINED: [(&str, &[&str]); 6] = [
     (
         "tonic",
         &[
             "toolplane-proto",
             "toolplane-runtime",
+            "toolplane-hooks",
             "toolplane-surface",
             "toolplane-permission",
             "toolplane-scheduler",
@@ -109,6 +121,7 @@ const CONFINED: [(&str, &[&str]); 5] = [
             "toolplane-faults",
         ],
     ),
+    ("cedar-policy", &["toolplane-cedar"]),
     ("redis", &["toolplane-store-redis"]),
     ("redb", &["toolplane-store-embedded"]),
     ("object_store", &["toolplane-results"]),

@@ -11,7 +11,7 @@ use toolplane_runtime::ApiError;
 use super::{SurfaceApi, encode};
 use crate::error::of_field;
 use crate::surfaces::Meaning;
-use toolplane_runtime::tenant;
+use toolplane_runtime::Caller;
 
 const DEFAULT_MATCHES: usize = 10;
 const MAX_MATCHES: usize = 100;
@@ -23,7 +23,7 @@ pub(super) async fn search(
     api: &SurfaceApi,
     request: Request<v1::SearchToolsRequest>,
 ) -> Result<v1::SearchToolsResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
     if request.query.trim().is_empty() || request.query.len() > MAX_QUERY_BYTES {
@@ -46,7 +46,7 @@ pub(super) async fn load(
     api: &SurfaceApi,
     request: Request<v1::LoadToolsRequest>,
 ) -> Result<v1::LoadToolsResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
     if request.names.is_empty() || request.names.len() > MAX_NAMES {
@@ -68,7 +68,7 @@ pub(super) async fn resolve(
     api: &SurfaceApi,
     request: Request<v1::ResolveToolRequest>,
 ) -> Result<v1::ResolveToolResponse, ApiError> {
-    let tenant = tenant::named(request.metadata(), &request.get_ref().tenant)?;
+    let tenant = Caller::of(&request).tenant_named(&request.get_ref().tenant)?;
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
     if request.name.is_empty() {

@@ -10,7 +10,7 @@ use toolplane_runtime::ApiError;
 use super::SurfaceApi;
 use crate::error::of_field;
 use crate::events::Log;
-use toolplane_runtime::tenant;
+use toolplane_runtime::Caller;
 
 const DEFAULT_EVENTS: usize = 100;
 const MAX_EVENTS: usize = 1000;
@@ -21,7 +21,7 @@ pub(super) async fn list(
     api: &SurfaceApi,
     request: Request<v1::ListEventsRequest>,
 ) -> Result<v1::ListEventsResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let log = match request.subject {
         Some(Subject::ToolId(id)) => Log::Tool(tenant, field::id("tool_id", &id).map_err(of_field)?),

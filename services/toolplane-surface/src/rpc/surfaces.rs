@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::SurfaceApi;
 use crate::error::of_field;
 use crate::surfaces::{Place, Wanted};
-use toolplane_runtime::{page, tenant};
+use toolplane_runtime::{Caller, page};
 
 /// Longest producer, reason or message, in characters.
 const MAX_TEXT_CHARS: usize = 1_000;
@@ -23,7 +23,7 @@ pub(super) async fn create(
     api: &SurfaceApi,
     request: Request<v1::CreateSurfaceRequest>,
 ) -> Result<v1::CreateSurfaceResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let wanted = read(api, tenant, request.into_inner())?;
     let surface = api.registry.create_surface(&wanted).await?;
     Ok(v1::CreateSurfaceResponse { surface: Some((&surface).into()) })
@@ -119,7 +119,7 @@ pub(super) async fn get(
     api: &SurfaceApi,
     request: Request<v1::GetSurfaceRequest>,
 ) -> Result<v1::GetSurfaceResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
     let surface = api.registry.surface(&tenant, &id).await?;
@@ -134,7 +134,7 @@ pub(super) async fn list(
     api: &SurfaceApi,
     request: Request<v1::ListSurfacesRequest>,
 ) -> Result<v1::ListSurfacesResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let size = page::size(request.page_size)?;
     let filter = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;

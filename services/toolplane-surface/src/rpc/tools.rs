@@ -13,7 +13,7 @@ use toolplane_runtime::ApiError;
 use super::{SurfaceApi, encode};
 use crate::error::of_field;
 use crate::tools::ToolFilter;
-use toolplane_runtime::{page, tenant};
+use toolplane_runtime::{Caller, page};
 
 /// Most tools of one request.
 const MAX_TOOLS: usize = 1000;
@@ -26,7 +26,7 @@ pub(super) async fn register(
     api: &SurfaceApi,
     request: Request<v1::RegisterToolsRequest>,
 ) -> Result<v1::RegisterToolsResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     if request.tools.is_empty() || request.tools.len() > MAX_TOOLS {
         let rule = format!("has {} tools; 1 to {MAX_TOOLS} are allowed", request.tools.len());
@@ -69,7 +69,7 @@ fn read(messages: Vec<v1::ToolRegistration>) -> Result<Vec<Registration>, ApiErr
 }
 
 pub(super) fn get(api: &SurfaceApi, request: Request<v1::GetToolRequest>) -> Result<v1::GetToolResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let wants_json = request.view() == v1::RecordView::Json;
     let entry = match request.tool {
@@ -97,7 +97,7 @@ pub(super) fn list(
     api: &SurfaceApi,
     request: Request<v1::ListToolsRequest>,
 ) -> Result<v1::ListToolsResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let size = page::size(request.page_size)?;
     let lifecycle = word::optional_closed("lifecycle", request.lifecycle).map_err(of_field)?;
@@ -123,7 +123,7 @@ pub(super) async fn retire(
     api: &SurfaceApi,
     request: Request<v1::RetireToolRequest>,
 ) -> Result<v1::RetireToolResponse, ApiError> {
-    let tenant = tenant::of(request.metadata());
+    let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::id("tool_id", &request.tool_id).map_err(of_field)?;
     if request.reason.chars().count() > MAX_REASON_CHARS {

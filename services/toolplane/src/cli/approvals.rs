@@ -1,6 +1,6 @@
 //! `toolplane approvals`: questions that wait for a person.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Subcommand, ValueEnum};
 use toolplane_proto::v1;
 use toolplane_records::approval;
 
@@ -8,6 +8,12 @@ use super::connection::Connection;
 use super::output::{Output, Table, age, instant, payload_text, pretty};
 use super::tools::word;
 use super::{Ending, Failure};
+
+mod answer;
+pub(crate) mod suggestion;
+mod watch;
+
+use suggestion::Suggestion;
 
 /// What can be done with approvals.
 #[derive(Debug, Subcommand)]
@@ -17,29 +23,24 @@ pub(crate) enum ApprovalsCommand {
         /// Which ones.
         #[arg(long, value_enum, default_value_t = Which::Pending)]
         state: Which,
+        /// All of them, whatever their state.
+        #[arg(long, conflicts_with = "state")]
+        all: bool,
+        /// Only this queue: `approvals`, or `review` for calls the agent itself was not sure of.
+        #[arg(long, default_value = "")]
+        queue: String,
     },
-    /// Show one approval: the exact call it is about, and why it was asked.
+    /// Show one approval: the exact call it is about, why it was asked, and what may be answered.
     Show {
         /// Its id.
         id: String,
     },
-    /// Let the call run, once.
-    Approve(AnswerArgs),
-    /// Refuse the call.
-    Reject(AnswerArgs),
-}
-
-/// An answer.
-#[derive(Debug, Args)]
-pub(crate) struct AnswerArgs {
-    /// The approval.
-    id: String,
-    /// What you say to it; it is kept with the decision.
-    #[arg(long, default_value = "")]
-    feedback: String,
-    /// Who answers, where the cluster does not know by itself.
-    #[arg(long = "as", env = "USER", default_value = "")]
-    who: String,
+    /// Follow approvals: every open question, then every change, until Ctrl-C.
+    Watch(watch::WatchArgs),
+    /// Let the call run, once or from now on.
+    Approve(answer::ApproveArgs),
+    /// Refuse the call, once or from now on.
+    Reject(answer::AnswerArgs),
 }
 
 /// Which approvals are listed.
@@ -47,8 +48,29 @@ pub(crate) struct AnswerArgs {
 pub(crate) enum Which {
     /// Waiting for an answer.
     Pending,
+    /// Answered with yes.
+    Approved,
+    /// Answered with no.
+    Rejected,
+    /// Nobody answered in time.
+    Expired,
+    /// The call ended first.
+    Withdrawn,
     /// All of them.
     All,
+}
+
+impl Which {
+    fn state(self) -> v1::ApprovalState {
+        match self {
+            Self::Pending => v1::ApprovalState::Pending,
+            Self::Approved => v1::ApprovalState::Approved,
+            Self::Rejected => v1::ApprovalState::Rejected,
+            Self::Expired => v1::ApprovalState::Expired,
+            Self::Withdrawn => v1::ApprovalState::Withdrawn,
+            Self::All => v1::ApprovalState::Unspecified,
+        }
+    }
 }
 
 /// Runs one of the commands.
@@ -58,20 +80,21 @@ pub(crate) async fn run(
     out: &mut Output,
 ) -> Result<Ending, Failure> {
     match command {
-        ApprovalsCommand::Ls { state } => list(state, connection, out).await,
+        ApprovalsCommand::Ls { state, all, queue } => {
+            let state = if all { Which::All } else { state };
+            list(state, queue, connection, out).await
+        }
         ApprovalsCommand::Show { id } => show(id, connection, out).await,
-        ApprovalsCommand::Approve(answer) => resolve(answer, v1::Behavior::Allow, connection, out).await,
-        ApprovalsCommand::Reject(answer) => resolve(answer, v1::Behavior::Deny, connection, out).await,
+        ApprovalsCommand::Watch(args) => watch::run(args, connection, out).await,
+        ApprovalsCommand::Approve(args) => answer::approve(args, connection, out).await,
+        ApprovalsCommand::Reject(args) => answer::reject(args, connection, out).await,
     }
 }
 
-async fn list(which: Which, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let state = match which {
-        Which::Pending => v1::ApprovalState::Pending,
-        Which::All => v1::ApprovalState::Unspecified,
-    };
-    let mut request = v1::ListApprovalsRequest { state: state.into(), page_size: 200, ..Default::default() };
-    let mut table = Table::new(&["APPROVAL", "STATE", "TOOL", "AGE", "ASKED BY", "WHY"]);
+async fn list(which: Which, queue: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut request =
+        v1::ListApprovalsRequest { state: which.state().into(), queue, page_size: 200, ..Default::default() };
+    let mut table = Table::new(&["APPROVAL", "STATE", "QUEUE", "TOOL", "AGE", "ASKED BY", "WHY"]);
     loop {
         let page = connection.permissions().list_approvals(request.clone()).await?.into_inner();
         for approval in page.approvals {
@@ -81,10 +104,11 @@ async fn list(which: Which, connection: &Connection, out: &mut Output) -> Result
             }
             table.row([
                 approval.approval_id.clone(),
-                word(approval.state().as_str_name(), "APPROVAL_STATE_"),
+                state(&approval),
+                approval.queue.clone(),
                 approval.tool_name.clone(),
                 age(approval.created_at.as_ref()),
-                approval.actor_ref.clone(),
+                asker(&approval).to_owned(),
                 reason(&approval),
             ]);
         }
@@ -111,45 +135,67 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
     Ok(Ending::Done)
 }
 
-async fn resolve(
-    answer: AnswerArgs,
-    behavior: v1::Behavior,
-    connection: &Connection,
-    out: &mut Output,
-) -> Result<Ending, Failure> {
-    let request = v1::ResolveApprovalRequest {
-        approval_id: answer.id,
-        request_id: uuid::Uuid::now_v7().to_string(),
-        behavior: behavior.into(),
-        feedback: answer.feedback,
-        resolved_by: answer.who,
-    };
-    let approval = connection.permissions().resolve_approval(request).await?.into_inner().approval;
-    let approval = approval.ok_or_else(missing)?;
-    if out.json() {
-        out.record::<approval::Approval, _>(approval)?;
-    } else {
-        let state = word(approval.state().as_str_name(), "APPROVAL_STATE_");
-        out.line(format!("{}  {state}", approval.approval_id))?;
-        out.note(&format!("follow the call with `toolplane watch {}`", approval.invocation_id))?;
-    }
-    Ok(Ending::Done)
-}
-
 fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
-    let state = word(approval.state().as_str_name(), "APPROVAL_STATE_");
-    out.line(format!("{}  {state}", approval.approval_id))?;
+    out.line(format!("{}  {}", approval.approval_id, state(approval)))?;
     out.line(format!("  tool     {} ({})", approval.tool_name, approval.tool_id))?;
+    let risk = word(approval.risk_level().as_str_name(), "RISK_LEVEL_");
+    if !risk.is_empty() {
+        out.line(format!("  risk     {risk}"))?;
+    }
     out.line(format!("  call     {}", approval.invocation_id))?;
-    out.line(format!("  asked    {} by {}", instant(approval.created_at.as_ref()), approval.actor_ref))?;
+    out.line(format!("  asked    {} by {}", instant(approval.created_at.as_ref()), asker(approval)))?;
     out.line(format!("  why      {}", reason(approval)))?;
     out.line(format!("  expires  {}", instant(approval.expires_at.as_ref())))?;
     if !approval.resolved_by.is_empty() || !approval.feedback.is_empty() {
         out.line(format!("  answer   by {}: {}", approval.resolved_by, approval.feedback))?;
     }
     match payload_text(approval.permission_input.as_ref()) {
-        Some(input) => out.line(format!("  input ({}):\n{}", approval.input_digest, pretty(&input))),
-        None => out.line(format!("  input    {}", approval.input_digest)),
+        Some(input) => out.line(format!("  input ({}):\n{}", approval.input_digest, pretty(&input)))?,
+        None => out.line(format!("  input    {}", approval.input_digest))?,
+    }
+    if let Some(edited) = payload_text(approval.updated_input.as_ref()) {
+        out.line(format!("  input put in its place:\n{}", pretty(&edited)))?;
+    }
+    match approval.state() {
+        v1::ApprovalState::Pending => choices(approval, out),
+        _ => Ok(()),
+    }
+}
+
+/// What may be answered, in the order to offer it, and the rules an `always` would add.
+fn choices(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
+    let suggested = approval.request.as_ref().map(|request| Suggestion::all(&request.suggested_updates));
+    let suggested = suggested.unwrap_or_default();
+    out.line("  answers")?;
+    for option in &approval.options {
+        let command = match option.kind() {
+            v1::PermissionOption::AllowOnce => "approve",
+            v1::PermissionOption::AllowAlways => "approve --always",
+            v1::PermissionOption::RejectOnce => "reject",
+            v1::PermissionOption::RejectAlways => "reject --always",
+            v1::PermissionOption::Unspecified => continue,
+        };
+        let which = match option.suggestion_id.as_str() {
+            "" => String::new(),
+            id => format!(" --suggestion {id}"),
+        };
+        out.line(format!("    {}: `toolplane approvals {command} {}{which}`", option.name, approval.approval_id))?;
+    }
+    if !suggested.is_empty() {
+        out.line("  an `--always` adds one of")?;
+    }
+    suggested.iter().try_for_each(|suggestion| suggestion.print(out))
+}
+
+fn state(approval: &v1::Approval) -> String {
+    word(approval.state().as_str_name(), "APPROVAL_STATE_")
+}
+
+/// Who asked: the authenticated caller where there is one.
+fn asker(approval: &v1::Approval) -> &str {
+    match approval.actor_ref.as_str() {
+        "" => &approval.caller_ref,
+        actor => actor,
     }
 }
 

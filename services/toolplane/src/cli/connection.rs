@@ -1,4 +1,4 @@
-//! The way to a cluster: endpoint, token, trust, and the clients of its services.
+//! The way to a cluster: endpoint, credential, trust, and the clients of its services.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::Args;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Request, Status};
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
@@ -25,15 +25,25 @@ pub struct ConnectionArgs {
     /// The cluster.
     #[arg(long, global = true, env = "TOOLPLANE_ENDPOINT", default_value = "http://127.0.0.1:7420")]
     endpoint: String,
-    /// The bearer token; better given by file or environment, where other users of the machine do not see it.
+    /// The API key, JSON Web Token or bearer token; better given by file or environment, where other users of the machine do
+    /// not see it.
     #[arg(long, global = true, env = "TOOLPLANE_TOKEN", hide_env_values = true, conflicts_with = "token_file")]
     token: Option<String>,
-    /// A file that holds the bearer token.
+    /// A file that holds the API key, JSON Web Token or bearer token.
     #[arg(long, global = true, env = "TOOLPLANE_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// A PEM file with the certificates to trust, for `https` endpoints.
     #[arg(long, global = true, env = "TOOLPLANE_CA_FILE")]
     ca_file: Option<PathBuf>,
+    /// A PEM file with this client's certificate, for clusters that know callers by it.
+    #[arg(long, global = true, env = "TOOLPLANE_CERT_FILE", requires = "key_file")]
+    cert_file: Option<PathBuf>,
+    /// A PEM file with the private key of the certificate.
+    #[arg(long, global = true, env = "TOOLPLANE_KEY_FILE", requires = "cert_file")]
+    key_file: Option<PathBuf>,
+    /// The name in the cluster's certificate, when it is not the host of the endpoint.
+    #[arg(long, global = true, env = "TOOLPLANE_SERVER_NAME")]
+    server_name: Option<String>,
 }
 
 impl fmt::Debug for ConnectionArgs {
@@ -106,16 +116,27 @@ fn endpoint(args: &ConnectionArgs) -> Result<Endpoint, Failure> {
         .http2_keep_alive_interval(Duration::from_secs(20))
         .tcp_nodelay(true);
     if address.starts_with("https://") {
-        let mut tls = ClientTlsConfig::new();
-        if let Some(file) = &args.ca_file {
-            let pem = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
-            tls = tls.ca_certificate(Certificate::from_pem(pem));
-        }
-        endpoint = endpoint.tls_config(tls).map_err(|error| wrong(root_cause(&error)))?;
-    } else if args.ca_file.is_some() {
-        return Err(Failure::Usage("a CA file needs an `https://` endpoint".to_owned()));
+        endpoint = endpoint.tls_config(tls(args)?).map_err(|error| wrong(root_cause(&error)))?;
+    } else if args.ca_file.is_some() || args.cert_file.is_some() {
+        return Err(Failure::Usage("certificates need an `https://` endpoint".to_owned()));
     }
     Ok(endpoint)
+}
+
+/// Whom to trust, and which certificate to show.
+fn tls(args: &ConnectionArgs) -> Result<ClientTlsConfig, Failure> {
+    let read = |file: &PathBuf| std::fs::read(file).map_err(|error| Failure::file(file, &error));
+    let mut tls = ClientTlsConfig::new();
+    if let Some(file) = &args.ca_file {
+        tls = tls.ca_certificate(Certificate::from_pem(read(file)?));
+    }
+    if let (Some(certificate), Some(key)) = (&args.cert_file, &args.key_file) {
+        tls = tls.identity(Identity::from_pem(read(certificate)?, read(key)?));
+    }
+    if let Some(name) = &args.server_name {
+        tls = tls.domain_name(name);
+    }
+    Ok(tls)
 }
 
 fn caller(args: &ConnectionArgs) -> Result<Caller, Failure> {

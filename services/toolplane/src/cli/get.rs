@@ -4,17 +4,23 @@ use clap::Args;
 use toolplane_proto::v1;
 
 use super::connection::Connection;
-use super::output::{Output, instant, payload_text, pretty};
-use super::{Ending, Failure, approvals, result, surface, tools};
+use super::output::{Output, payload_text, pretty};
+use super::{Ending, Failure, approvals, hooks, result, surface, tools};
+
+mod invocation;
 
 /// Which record.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// The kind (invocation, result, decision, persistence, surface, tool, approval), or an id when no second word follows.
+    /// The kind (invocation, result, decision, mutations, hooks, persistence, surface, tool, approval), or an id when no second
+    /// word follows.
     #[arg(value_name = "KIND|ID")]
     kind_or_id: String,
-    /// The id: of the call for a result or for all its decisions, and a name for a tool.
+    /// The id: of the call for a result, its decisions, mutations or hooks, and a name for a tool.
     id: Option<String>,
+    /// With a call: its four inputs, each with its digest.
+    #[arg(long)]
+    inputs: bool,
 }
 
 /// Kinds of records, in the order they are tried for an id that does not say.
@@ -29,81 +35,47 @@ pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output
     let Some(id) = args.id else {
         return match args.kind_or_id.starts_with(DECISION) {
             true => decisions(args.kind_or_id, connection, out).await,
-            false => any(args.kind_or_id, connection, out).await,
+            false => any(args.kind_or_id, args.inputs, connection, out).await,
         };
     };
-    one(&args.kind_or_id, id, connection, out).await
+    one(&args.kind_or_id, id, args.inputs, connection, out).await
 }
 
-async fn one(kind: &str, id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn one(
+    kind: &str,
+    id: String,
+    inputs: bool,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
     match kind {
-        "invocation" | "inv" => invocation(id, connection, out).await,
+        "invocation" | "inv" => invocation::show(id, inputs, connection, out).await,
         "result" => result(id, connection, out).await,
         "decision" => decisions(id, connection, out).await,
+        "mutations" => mutations(id, connection, out).await,
+        "hooks" => hooks::list(id, connection, out).await,
         "persistence" => persistence(id, connection, out).await,
         "surface" => surface::show(id, connection, out).await,
         "approval" => approvals::show(id, connection, out).await,
         "tool" => tools::show(id, connection, out).await,
         other => Err(Failure::Usage(format!(
-            "`{other}` is no kind of record; there are invocation, result, decision, persistence, surface, tool and approval"
+            "`{other}` is no kind of record; there are invocation, result, decision, mutations, hooks, persistence, surface, tool and \
+             approval"
         ))),
     }
 }
 
 /// Looks for an id everywhere, first where its beginning points to.
-async fn any(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut kinds = KINDS;
     kinds.sort_by_key(|(_, prefix)| !id.starts_with(prefix));
     for (kind, _) in kinds {
-        match one(kind, id.clone(), connection, out).await {
+        match one(kind, id.clone(), inputs, connection, out).await {
             Err(failure) if failure.is_not_found() => {}
             outcome => return outcome,
         }
     }
     Err(Failure::Usage(format!("no invocation, surface, approval or tool is called `{id}`")))
-}
-
-async fn invocation(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let request =
-        v1::GetInvocationRequest { invocation_id: id, view: v1::RecordView::Json.into(), include_inputs: !out.json() };
-    let answer = connection.invocations().get_invocation(request).await?.into_inner();
-    if out.json() {
-        out.payload(answer.json)?;
-        return Ok(Ending::Done);
-    }
-    let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
-    print(&call, out)?;
-    if let Some(outcome) = &answer.result {
-        out.line("")?;
-        result::print(outcome, out)?;
-    }
-    Ok(Ending::Done)
-}
-
-fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
-    out.line(format!("{}  {}", call.invocation_id, call.status))?;
-    out.line(format!("  tool      {} ({})", call.tool_name, call.tool_id))?;
-    out.line(format!("  surface   {}", call.surface_id))?;
-    out.line(format!("  attempts  {}", call.attempt))?;
-    if let Some(lease) = &call.lease {
-        out.line(format!("  worker    {} (fence {})", lease.worker_id, lease.fence))?;
-    }
-    if !call.approval_request_ref.is_empty() {
-        out.line(format!("  approval  {}", call.approval_request_ref))?;
-    }
-    for decision in &call.permission_decision_refs {
-        out.line(format!("  decision  {decision}"))?;
-    }
-    for trace in &call.telemetry_refs {
-        out.line(format!("  trace     {} {}", trace.trace_id, trace.span_id))?;
-    }
-    for step in &call.status_transitions {
-        out.line(format!("  {}  {:<20} {}", instant(step.at.as_ref()), step.to, step.cause))?;
-    }
-    if let Some(input) = payload_text(call.model_input.as_ref()) {
-        out.line(format!("  arguments:\n{}", pretty(&input)))?;
-    }
-    Ok(())
 }
 
 async fn result(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
@@ -135,6 +107,26 @@ async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Res
     match shown {
         0 => Err(Failure::Usage(format!("no decision is called `{id}`"))),
         _ => Ok(Ending::Done),
+    }
+}
+
+/// Every change of the inputs of a call.
+async fn mutations(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let mut request = v1::ListMutationsRequest {
+        invocation_id: id,
+        view: v1::RecordView::Json.into(),
+        page_size: 1000,
+        ..Default::default()
+    };
+    loop {
+        let page = connection.invocations().list_mutations(request.clone()).await?.into_inner();
+        for json in page.jsons {
+            print_json(&payload_text(Some(&json)).unwrap_or_default(), out)?;
+        }
+        if page.next_page_token.is_empty() {
+            return Ok(Ending::Done);
+        }
+        request.page_token = page.next_page_token;
     }
 }
 

@@ -11,9 +11,11 @@ use super::{Ending, Failure, calls, follow, result};
 pub(crate) mod input;
 mod live;
 mod locks;
+mod manner;
 pub(crate) mod session;
 
 pub(crate) use live::{Live, waits_for_a_person};
+pub(crate) use manner::Manner;
 
 /// What the command line calls itself in records.
 pub(crate) const PRODUCER: &str = "toolplane-cli";
@@ -53,6 +55,8 @@ pub(crate) struct InvokeArgs {
     /// `interactive`, `normal` or `background`.
     #[arg(long)]
     priority: Option<String>,
+    #[command(flatten)]
+    manner: Manner,
 }
 
 /// Calls the tool; the ending says whether it succeeded.
@@ -62,7 +66,7 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
         Some(surface) => surface.clone(),
         None => session::surface_for(std::slice::from_ref(&args.tool), connection, out).await?,
     };
-    let spec = v1::InvocationSpec {
+    let mut spec = v1::InvocationSpec {
         surface_id,
         tool_name: args.tool,
         model_input: Some(v1::JsonPayload { body: Some(Body::Inline(model_input)), ..Default::default() }),
@@ -72,7 +76,6 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
             Some(_) => String::new(),
             None => format!("inv_{}", uuid::Uuid::now_v7().simple()),
         },
-        actor_ref: PRODUCER.to_owned(),
         timeout_ms: args.timeout_ms.unwrap_or_default(),
         no_approver: args.no_approver,
         session_ref: args.session.unwrap_or_default(),
@@ -81,6 +84,7 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
         priority: args.priority.unwrap_or_default(),
         ..Default::default()
     };
+    args.manner.apply(&mut spec);
     match args.detach {
         true => submit(spec, connection, out).await,
         false => call(spec, connection, out).await,

@@ -5,27 +5,34 @@ use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
 
 use super::{BOUNDS, Bounds, SearchInput, Stop, search};
 
-fn check(bounds: Bounds, stop: &Stop, stopped_at: Option<&str>) {
+fn check(pattern: &str, bounds: Bounds, stop: &Stop, stopped_at: Option<&str>, class: Option<ErrorClass>) {
     let root = tempfile::tempdir().unwrap();
     for number in 0..20 {
         std::fs::write(root.path().join(format!("f{number}")), "some text\n".repeat(10)).unwrap();
     }
     let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
-    let input: SearchInput = serde_json::from_value(json!({"pattern": "absent"})).unwrap();
+    let input: SearchInput = serde_json::from_value(json!({ "pattern": pattern })).unwrap();
     let outcome = search(&dir, input, stop, bounds).unwrap();
     let report = outcome.structured_content.as_ref().unwrap().to_value();
     assert_eq!(report.get("stopped_at").and_then(|bound| bound.as_str()), stopped_at);
-    let expected = if stopped_at.is_some() { ResultStatus::PartialSucceeded } else { ResultStatus::Succeeded };
+    let expected = match class {
+        None => ResultStatus::Succeeded,
+        Some(ErrorClass::PartialFailure) => ResultStatus::PartialSucceeded,
+        Some(_) => ResultStatus::TooLarge,
+    };
     assert_eq!(outcome.status, expected);
-    assert_eq!(outcome.error.map(|error| error.error_class), stopped_at.map(|_| ErrorClass::PartialFailure));
+    assert_eq!(outcome.error.map(|error| error.error_class), class);
 }
 
 #[test]
 fn a_search_that_gave_up_says_so() {
-    check(BOUNDS, &Stop::default(), None);
-    check(Bounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"));
-    check(Bounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"));
+    let (partial, nothing) = (Some(ErrorClass::PartialFailure), Some(ErrorClass::ResultTooLarge));
+    check("absent", BOUNDS, &Stop::default(), None, None);
+    check("absent", Bounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), nothing);
+    check("some", Bounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), partial);
+    check("absent", Bounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), nothing);
+    check("some", Bounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), partial);
     let stopped = Stop::default();
     drop(super::super::StopOnDrop(stopped.clone()));
-    check(BOUNDS, &stopped, Some("time"));
+    check("absent", BOUNDS, &stopped, Some("time"), nothing);
 }

@@ -1,0 +1,72 @@
+//! Whether a schema can describe calls.
+
+use cedar_policy::{Entities, Schema};
+use toolplane_policy::{CallFacts, Certainty, ToolFacts};
+use toolplane_records::ids::{ProfileId, ToolId};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::PermissionProfile;
+use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect};
+
+use crate::fault::told;
+use crate::names::{CALL, Type};
+use crate::request;
+
+/// Refuses a schema that lacks the action, or an attribute that calls have: its policies would be checked against one thing
+/// and evaluated on another.
+pub(super) fn describable(schema: &Schema) -> Result<(), String> {
+    let call = Type::Action.uid(CALL);
+    if !schema.actions().any(|action| *action == call) {
+        return Err(format!("has no action `{CALL}`"));
+    }
+    for facts in [bare(), full()] {
+        let entities = request::entities(&facts, &[], true).map_err(|error| told(&*error))?;
+        Entities::from_entities(entities, Some(schema))
+            .map_err(|error| format!("cannot describe a call: {}", told(&error)))?;
+    }
+    Ok(())
+}
+
+/// A call of which nothing is known.
+fn bare() -> CallFacts {
+    CallFacts::new(ToolFacts::named(ToolId::from_trusted("tool_t"), "n.t", "n"), JsonPayload::of(&()))
+}
+
+/// A call of which everything is known.
+fn full() -> CallFacts {
+    let mut facts = bare();
+    facts.roles = vec!["agent".to_owned()];
+    facts.tool.kind = Some(ToolKind::ShellCommand);
+    facts.tool.aliases = vec!["t".to_owned()];
+    let text = || Some("x".to_owned());
+    facts.tool.profile = Some(PermissionProfile {
+        schema_version: toolplane_records::schema_version(),
+        permission_profile_id: ProfileId::from_trusted("perm_t"),
+        risk_level: RiskLevel::Low,
+        access_kinds: vec![AccessKind::FileRead],
+        write_effects: vec![WriteEffect::None],
+        network_scope: text(),
+        tenant_scope: None,
+        credential_refs: Vec::new(),
+        sandbox_profile: None,
+        approval_required: None,
+        approval_reason: None,
+        permission_channel: None,
+        rule_matching_fields: Vec::new(),
+        data_sensitivity: text(),
+        retention_hint: None,
+        redaction_required: None,
+        policy_refs: Vec::new(),
+        sensitive_sink: None,
+    });
+    let safety = &mut facts.safety;
+    for fact in [
+        &mut safety.read_only,
+        &mut safety.destructive,
+        &mut safety.open_world,
+        &mut safety.sensitive_sink,
+        &mut safety.approval_required,
+    ] {
+        *fact = Certainty::Yes;
+    }
+    facts
+}

@@ -1,0 +1,91 @@
+//! The policies in force.
+
+use std::collections::HashMap;
+
+use cedar_policy::{Authorizer, Entity, EntityUid};
+use toolplane_policy::PolicySettings;
+use toolplane_records::payload::{Digest, JsonPayload};
+
+use crate::fault::{Fault, Source};
+use crate::load;
+use crate::slices::Slices;
+
+/// What a policy is for, beside what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    pub(crate) forbids: bool,
+    /// A person is to be asked, for this reason.
+    pub(crate) ask: Option<String>,
+    /// Why it is there.
+    pub(crate) reason: String,
+}
+
+/// Which parts of a request any policy looks at; what none looks at is not made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) arguments: bool,
+    pub(crate) input: bool,
+    pub(crate) commands: bool,
+    pub(crate) paths: bool,
+    pub(crate) urls: bool,
+}
+
+/// The organisation's policies, parsed, checked and ready. Never changed in place: other texts are another value with
+/// another digest.
+#[derive(Debug)]
+pub struct CedarPolicies {
+    pub(crate) authorizer: Authorizer,
+    pub(crate) slices: Slices,
+    pub(crate) meanings: HashMap<String, Meaning>,
+    /// Every action of the schema, with what it is in.
+    pub(crate) actions: HashMap<EntityUid, Vec<Entity>>,
+    pub(crate) wanted: Wanted,
+    pub(crate) settings: PolicySettings,
+    warnings: Vec<Fault>,
+    digest: Digest,
+}
+
+impl CedarPolicies {
+    /// Reads and checks policies against `schema`, or against [`crate::SCHEMA`] when there is none.
+    ///
+    /// Refuses the whole set with every fault found: syntax, a schema that lacks what calls are made of, attributes that do not
+    /// exist or are used without `has`, policies that can never apply, templates, unknown annotations, ids given twice, more
+    /// than 10,000 policies or a text over 1 MiB. Known annotations are `@id`, `@ask`, `@reason`, `@description` and
+    /// `@owner`; a policy without `@id` is named by its text and place in it, e.g. `base.cedar#3`.
+    pub fn load(policies: &[Source], schema: Option<&Source>, settings: &PolicySettings) -> Result<Self, Vec<Fault>> {
+        let (schema, schema_source) = load::schema(schema)?;
+        let checked = load::policies(policies, &schema)?;
+        let texts: Vec<(&str, &str)> =
+            policies.iter().map(|source| (source.name.as_str(), source.text.as_str())).collect();
+        let digest = JsonPayload::of(&(texts, &schema_source.text, settings.digest())).digest();
+        Ok(Self {
+            authorizer: Authorizer::new(),
+            actions: load::actions(&schema).map_err(|fault| vec![schema_source.fault(fault)])?,
+            wanted: load::wanted(&checked),
+            slices: Slices::new(checked.policies).map_err(|fault| vec![schema_source.fault(fault)])?,
+            meanings: checked.meanings,
+            settings: settings.clone(),
+            warnings: checked.warnings,
+            digest,
+        })
+    }
+
+    /// What looks strange in the policies and is in force nevertheless, e.g. texts of mixed scripts.
+    pub fn warnings(&self) -> &[Fault] {
+        &self.warnings
+    }
+
+    /// How many policies there are.
+    pub fn len(&self) -> usize {
+        self.meanings.len()
+    }
+
+    /// Whether there are none, so that there is never an opinion.
+    pub fn is_empty(&self) -> bool {
+        self.meanings.is_empty()
+    }
+
+    pub(crate) fn digest_of_all(&self) -> Digest {
+        self.digest
+    }
+}

@@ -1,0 +1,114 @@
+//! The calls that are decided, over and over, in turn.
+
+use serde_json::{Value, json};
+use toolplane_policy::{CallFacts, Certainty, ToolFacts};
+use toolplane_records::ids::{ProfileId, ToolId};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::PermissionProfile;
+use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect};
+
+/// One call as its caller makes it.
+pub(crate) struct Template {
+    pub(crate) name: &'static str,
+    pub(crate) namespace: &'static str,
+    pub(crate) kind: ToolKind,
+    pub(crate) matcher: &'static str,
+    pub(crate) access: &'static [AccessKind],
+    pub(crate) read_only: bool,
+    pub(crate) input: Value,
+}
+
+impl Template {
+    fn shell(command: &str) -> Self {
+        Self {
+            name: "shell.exec",
+            namespace: "local.shell",
+            kind: ToolKind::ShellCommand,
+            matcher: "shell_pattern",
+            access: &[AccessKind::FileRead, AccessKind::FileWrite, AccessKind::CodeExecution],
+            read_only: false,
+            input: json!({ "command": command, "timeout_ms": 60_000 }),
+        }
+    }
+
+    fn file(name: &'static str, read_only: bool, input: Value) -> Self {
+        let access: &[AccessKind] =
+            if read_only { &[AccessKind::FileRead] } else { &[AccessKind::FileRead, AccessKind::FileWrite] };
+        let (kind, matcher) = (ToolKind::FileOperation, "path_pattern");
+        Self { name, namespace: "files", kind, matcher, access, read_only, input }
+    }
+
+    fn other(name: &'static str, namespace: &'static str, matcher: &'static str, input: Value) -> Self {
+        let access = &[AccessKind::Network];
+        Self { name, namespace, kind: ToolKind::Function, matcher, access, read_only: false, input }
+    }
+
+    /// The risk facts of the tool.
+    pub(crate) fn profile(&self) -> PermissionProfile {
+        let field = match self.matcher {
+            "shell_pattern" => "command",
+            "path_pattern" => "path",
+            _ => "url",
+        };
+        PermissionProfile {
+            schema_version: toolplane_records::schema_version(),
+            permission_profile_id: ProfileId::from_trusted("perm_bench"),
+            risk_level: RiskLevel::Medium,
+            access_kinds: self.access.to_vec(),
+            write_effects: vec![if self.read_only { WriteEffect::None } else { WriteEffect::LocalPersistent }],
+            network_scope: None,
+            tenant_scope: None,
+            credential_refs: Vec::new(),
+            sandbox_profile: None,
+            approval_required: None,
+            approval_reason: None,
+            permission_channel: None,
+            rule_matching_fields: vec![field.to_owned()],
+            data_sensitivity: None,
+            retention_hint: None,
+            redaction_required: None,
+            policy_refs: Vec::new(),
+            sensitive_sink: None,
+        }
+    }
+
+    /// Id of the tool.
+    pub(crate) fn tool_id(&self) -> String {
+        format!("tool_{}", self.name.replace('.', "_"))
+    }
+
+    /// What rules see of it. Nobody can be asked.
+    pub(crate) fn facts(&self) -> CallFacts {
+        let mut tool = ToolFacts::named(ToolId::from_trusted(self.tool_id()), self.name, self.namespace);
+        tool.kind = Some(self.kind);
+        tool.permission_matcher = self.matcher.to_owned();
+        tool.profile = Some(self.profile());
+        let mut facts = CallFacts::new(tool, JsonPayload::of(&self.input));
+        facts.actor = "agent-7".to_owned();
+        facts.roles = vec!["agent".to_owned()];
+        facts.safety.read_only = Certainty::from(self.read_only);
+        facts.safety.destructive = Certainty::No;
+        facts.can_ask = false;
+        facts
+    }
+}
+
+/// Calls that are allowed, denied and asked about; plain and nested commands, paths inside and outside, hosts, providers.
+pub(crate) fn templates() -> Vec<Template> {
+    vec![
+        Template::shell("git diff --stat HEAD~1"),
+        Template::shell("cd crates && cargo test -p toolplane-policy 2>&1 | tail -20"),
+        Template::shell("timeout 5 rm -rf build"),
+        Template::shell("for f in $(ls src); do grep -n TODO \"$f\" | head -3; done"),
+        Template::file("files.read_file", true, json!({"path": "src/bench/decide.rs", "limit": 200})),
+        Template::file("files.read_file", true, json!({"path": "./src/../secrets/key.pem"})),
+        Template::file(
+            "files.edit_file",
+            false,
+            json!({"path": "src/main.rs", "old_string": "let a = 1;", "new_string": "let a = 2;"}),
+        ),
+        Template::other("web.fetch", "web", "url_pattern", json!({"url": "https://docs.rs/tokio/latest/tokio/"})),
+        Template::other("pay.transfer", "pay", "", json!({"cents": 1250, "to": "DE00", "reason": "coffee"})),
+        Template::other("search", "mcp.tracker", "", json!({"query": "open bugs about decisions", "limit": 20})),
+    ]
+}

@@ -1,0 +1,120 @@
+//! One call for people: where it stands, what was decided, what changed its input, and its result.
+
+use toolplane_proto::v1;
+
+use crate::cli::connection::Connection;
+use crate::cli::output::{Output, instant, payload_text, pretty};
+use crate::cli::rules::behavior;
+use crate::cli::tools::word;
+use crate::cli::{Ending, Failure, hooks, result};
+
+/// Shows a call; `inputs` with all four inputs rather than the arguments alone.
+pub(super) async fn show(
+    id: String,
+    inputs: bool,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
+    let request = v1::GetInvocationRequest {
+        invocation_id: id,
+        view: v1::RecordView::Json.into(),
+        include_inputs: inputs || !out.json(),
+    };
+    let answer = connection.invocations().get_invocation(request).await?.into_inner();
+    if out.json() {
+        out.payload(answer.json)?;
+        return Ok(Ending::Done);
+    }
+    let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
+    print(&call, out)?;
+    story(&call, connection, out).await?;
+    match inputs {
+        true => all_inputs(&call, out)?,
+        false => arguments(&call, out)?,
+    }
+    if let Some(outcome) = &answer.result {
+        out.line("")?;
+        result::print(outcome, out)?;
+    }
+    Ok(Ending::Done)
+}
+
+fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
+    out.line(format!("{}  {}", call.invocation_id, call.status))?;
+    out.line(format!("  tool      {} ({})", call.tool_name, call.tool_id))?;
+    out.line(format!("  surface   {}", call.surface_id))?;
+    let caller = [call.actor_ref.as_deref(), call.caller_ref.as_deref()];
+    let caller: Vec<&str> = caller.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+    if !caller.is_empty() {
+        out.line(format!("  caller    {}", caller.join(", ")))?;
+    }
+    if let Some(mode) = &call.permission_mode {
+        out.line(format!("  mode      {mode}"))?;
+    }
+    out.line(format!("  attempts  {}", call.attempt))?;
+    if let Some(lease) = &call.lease {
+        out.line(format!("  worker    {} (fence {})", lease.worker_id, lease.fence))?;
+    }
+    if !call.approval_request_ref.is_empty() {
+        out.line(format!("  approval  {}", call.approval_request_ref))?;
+    }
+    for trace in &call.telemetry_refs {
+        out.line(format!("  trace     {} {}", trace.trace_id, trace.span_id))?;
+    }
+    for step in &call.status_transitions {
+        out.line(format!("  {}  {:<20} {}", instant(step.at.as_ref()), step.to, step.cause))?;
+    }
+    Ok(())
+}
+
+/// What was decided, what hooks did, and what changed the input.
+async fn story(call: &v1::Invocation, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
+    let request = v1::ListDecisionsRequest { invocation_id: call.invocation_id.clone(), ..Default::default() };
+    for decision in connection.invocations().list_decisions(request).await?.into_inner().decisions {
+        out.line(format!("  decision  {}", described(&decision)))?;
+    }
+    let request = v1::ListMutationsRequest { invocation_id: call.invocation_id.clone(), ..Default::default() };
+    for change in connection.invocations().list_mutations(request).await?.into_inner().mutations {
+        let source = word(change.source_type().as_str_name(), "MUTATION_SOURCE_");
+        let fields = change.changed_fields.join(", ");
+        out.line(format!("  change    {source} {}  {fields}  {}", change.source_ref, change.reason))?;
+    }
+    if !call.hook_refs.is_empty() {
+        out.line("  hooks")?;
+        hooks::table(&hooks::of(call.invocation_id.clone(), connection).await?, out)?;
+    }
+    Ok(())
+}
+
+/// A decision in one line: what, by whom, why.
+fn described(decision: &v1::PermissionDecision) -> String {
+    let reason = decision.reason.clone().unwrap_or_default();
+    let by = reason.rule_ref.as_deref().or(decision.source.as_deref()).unwrap_or(&reason.r#type);
+    format!("{}  {} by {by}: {}", decision.decision_id, behavior(decision.behavior()), reason.message)
+}
+
+fn arguments(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
+    match payload_text(call.model_input.as_ref()) {
+        Some(input) => out.line(format!("  arguments:\n{}", pretty(&input))),
+        None => Ok(()),
+    }
+}
+
+/// What the model said, what others see of it, what rules look at, and what the tool gets.
+fn all_inputs(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
+    let inputs = [
+        ("model_input", &call.model_input, &call.model_input_ref),
+        ("observable_input", &call.observable_input, &call.observable_input_ref),
+        ("permission_input", &call.permission_input, &call.permission_input_ref),
+        ("call_input", &call.call_input, &call.call_input_ref),
+    ];
+    for (name, value, kept) in inputs {
+        let Some(kept) = kept else { continue };
+        out.line(format!("  {name}  {}", kept.digest))?;
+        match payload_text(value.as_ref()) {
+            Some(text) => out.line(pretty(&text))?,
+            None => out.line("(not shown to this caller)")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! `toolplane rules check`: files of rules, with their own examples, without a cluster.
+
+use std::path::PathBuf;
+
+use super::files;
+use crate::cli::output::Output;
+use crate::cli::{Ending, Failure};
+
+/// Checks every file; each fault is named by its place. Fails when there is any.
+pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<Ending, Failure> {
+    let mut wrong = 0;
+    for path in paths {
+        match files::check(path)? {
+            Ok(summary) => out.line(format!("{}: {summary}", path.display()))?,
+            Err(faults) => {
+                wrong += 1;
+                faults.iter().try_for_each(|fault| out.line(format!("{}: {fault}", path.display())))?;
+            }
+        }
+    }
+    match wrong {
+        0 => Ok(Ending::Done),
+        1 => Err(Failure::Local("a file of rules is refused".to_owned())),
+        count => Err(Failure::Local(format!("{count} files of rules are refused"))),
+    }
+}

@@ -1,0 +1,63 @@
+//! Until when a rule holds, as typed: `90s`, `30m`, `12h`, `7d`, `2w`, or an instant.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use prost_types::Timestamp;
+
+/// Reads a time from now on, by this machine's clock, or an instant such as `2026-12-24T18:00:00Z`.
+pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
+    if let Some(seconds) = span(text) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        return instant(i64::try_from(now.saturating_add(seconds)).ok());
+    }
+    let given = text.parse::<jiff::Timestamp>();
+    given.map(|at| Timestamp { seconds: at.as_second(), nanos: at.subsec_nanosecond() }).map_err(|_| {
+        "is neither a time such as `30m`, `12h` or `7d` nor an instant such as `2026-12-24T18:00:00Z`".to_owned()
+    })
+}
+
+fn instant(seconds: Option<i64>) -> Result<Timestamp, String> {
+    // An instant JSON can write: before the year 10000.
+    let seconds = seconds.filter(|&seconds| seconds < 253_402_300_800);
+    seconds.map(|seconds| Timestamp { seconds, nanos: 0 }).ok_or_else(|| "is too far away".to_owned())
+}
+
+/// Seconds of a number with a unit; nothing when it is no such thing.
+fn span(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    let number = number.parse::<u64>().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+    Some(number.saturating_mul(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let table = [("90s", 90), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600)];
+        for (text, seconds) in table {
+            assert_eq!(span(text), Some(seconds), "{text}");
+        }
+        for text in ["", "7", "d", "+7d", "-7d", "7 d", "7days", "é"] {
+            assert_eq!(span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn instants_are_read_and_nonsense_is_refused() {
+        assert_eq!(parse("2026-12-24T18:00:00Z").unwrap().seconds, 1_798_135_200);
+        assert!(parse("7d").unwrap().seconds > 1_700_000_000);
+        for text in ["tomorrow", "7", "18446744073709551615d", "2026-12-24"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
