@@ -1,7 +1,6 @@
 //! The matcher against the real shell: what it allows runs only what was allowed, and what runs a denied program is never
 //! passed over.
 
-
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;

@@ -3,7 +3,6 @@
 //!
 //! Cases are in `data/hostile.jsonl`; those below are ours, in the same policy.
 
-
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
