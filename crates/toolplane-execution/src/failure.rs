@@ -39,6 +39,8 @@ pub mod codes {
     pub const PATH_NOT_FOUND: &str = "path.not_found";
     /// The file cannot be read by this tool.
     pub const PATH_UNREADABLE: &str = "path.unreadable";
+    /// A path that a link turns aside, to something beneath the workspace that was not decided about.
+    pub const PATH_LINKED: &str = "path.linked";
     /// The path belongs to what decides which programs run there later, and is never written by a tool.
     pub const PATH_PROTECTED: &str = "path.protected_path";
     /// The file cannot be written by this tool.

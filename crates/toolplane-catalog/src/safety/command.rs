@@ -90,20 +90,30 @@ pub(super) fn is_destructive(command: &str) -> Option<bool> {
     is_read_only(command).map(|read_only| !read_only)
 }
 
-/// The plain simple commands of `command`, joined by `;`, `&&`, `||`, `|` or a new line; `None` for anything else.
-fn simple_commands(command: &str) -> Option<Vec<Vec<&str>>> {
+/// The plain simple commands of `command`, joined by `;`, `&&`, `||`, `|` or a new line; `None` for anything else. Quoted text is
+/// part of its word, as long as nothing in it means anything to the shell.
+fn simple_commands(command: &str) -> Option<Vec<Vec<String>>> {
     if command.len() > MAX_COMMAND {
         return None;
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     let mut commands = Vec::new();
-    let mut words: Vec<&str> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     let mut rest = command.trim_matches([' ', '\t', '\n']);
     while let Some(first) = rest.chars().next() {
-        if plain(first) {
-            let end = rest.find(|c| !plain(c)).unwrap_or(rest.len());
-            words.push(&rest[..end]);
-            rest = &rest[end..];
+        if plain(first) || matches!(first, '\'' | '"') {
+            let mut word = String::new();
+            while let Some(next) = rest.chars().next() {
+                let (part, after) = match next {
+                    '\'' => rest[1..].split_once('\'')?,
+                    '"' => rest[1..].split_once('"').filter(|(text, _)| !text.contains(['$', '`', '\\', '!']))?,
+                    _ if plain(next) => rest.split_at(rest.find(|c| !plain(c)).unwrap_or(rest.len())),
+                    _ => break,
+                };
+                word.push_str(part);
+                rest = after;
+            }
+            words.push(word);
         } else if matches!(first, ' ' | '\t') {
             rest = &rest[1..];
         } else {
@@ -122,16 +132,16 @@ fn simple_commands(command: &str) -> Option<Vec<Vec<&str>>> {
     (!commands.is_empty() && commands.len() <= MAX_SIMPLE_COMMANDS).then_some(commands)
 }
 
-fn only_reads(words: &[&str]) -> bool {
+fn only_reads(words: &[String]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let short_with = |letters: &'static str| {
-        move |argument: &&str| {
+        move |argument: &String| {
             argument.starts_with('-') && !argument.starts_with("--") && argument.contains(|c| letters.contains(c))
         }
     };
     let operands = arguments.iter().filter(|argument| !argument.starts_with('-')).count();
     let long = arguments.iter().any(|argument| argument.starts_with("--"));
-    match *program {
+    match program.as_str() {
         // `-o` writes a file, `-T` writes temporary ones; long options can be abbreviated to the same.
         "sort" => !long && !arguments.iter().any(short_with("oT")),
         // A second operand is the output file.

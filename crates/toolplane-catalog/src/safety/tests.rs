@@ -29,10 +29,13 @@ fn plain_readers_are_read_only() {
             "du -sh .",
             "true",
             "printf %s a",
+            "ls 'rm -rf x'",
+            "grep \"rm; dd\"'$(x)' a | 'cat'",
         ],
         Some(true),
     );
     assert_eq!(is_destructive("cat rm"), Some(false));
+    assert_eq!(is_destructive("ls 'rm -rf x'"), Some(false));
 }
 
 #[test]
@@ -62,8 +65,11 @@ fn what_the_grammar_does_not_cover_gets_no_answer() {
             "echo `ls`",
             "echo *",
             "echo a?",
-            "echo 'a'",
-            "echo \"a\"",
+            "echo 'a",
+            "echo \"$a\"",
+            "echo \"`ls`\"",
+            "echo 'a\" \"`ls`",
+            "echo $'a'",
             "echo ~",
             "ls \\",
             "ls # a",
@@ -122,6 +128,7 @@ fn destroyers_are_named_wherever_they_stand() {
         Some(false),
     );
     assert_eq!(is_destructive("rm x"), Some(true));
+    assert_eq!(is_destructive("'r'm x"), None, "nothing is known of it, so it is asked about");
     assert_eq!(is_destructive("perform drm firmware"), None);
 }
 

@@ -4,7 +4,7 @@ use cap_std::fs::{Dir, FileType};
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
-use super::place::{refused, relative};
+use super::place::{open_dir, refused, relative};
 use super::{FileTool, Stop};
 use crate::failure::invalid_input;
 use crate::outcome::Outcome;
@@ -57,7 +57,7 @@ impl FileTool for List {
             return Err(invalid_input("limit", format!("must be from 1 to {MAX_ENTRIES}")));
         }
         let path = relative(&input.path)?;
-        let found = workspace.read_dir(&path).map_err(|error| refused(&input.path, &error))?;
+        let found = open_dir(workspace, &path, &input.path)?.entries().map_err(|error| refused(&input.path, &error))?;
         let mut names = Vec::new();
         let mut complete = true;
         for entry in found.flatten() {

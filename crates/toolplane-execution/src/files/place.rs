@@ -1,11 +1,17 @@
 //! Paths given by callers, and files opened by them.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::Dir;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
+use super::target::Target;
+use super::walk::{Purpose, Walk};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 
 /// Where sandboxed tools see the workspace; file tools take the same name for it.
@@ -45,10 +51,8 @@ pub(super) fn relative(path: &str) -> Result<String, ToolError> {
 
 /// A regular file, opened for reading without ever waiting for one.
 pub(super) fn open_file(dir: &Dir, relative: &str, given: &str) -> Result<(File, u64), ToolError> {
-    let mut options = OpenOptions::new();
-    // Opening a FIFO without this waits for a writer.
-    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-    let file = dir.open_with(relative, &options).map_err(|error| refused(given, &error))?;
+    // Opening a FIFO without `NONBLOCK` waits for a writer.
+    let file = File::from(open(dir, relative, given, OFlags::NONBLOCK)?);
     let metadata = file.metadata().map_err(|error| refused(given, &error))?;
     if metadata.is_dir() {
         return Err(invalid_input("path", "is a directory, not a file"));
@@ -57,6 +61,28 @@ pub(super) fn open_file(dir: &Dir, relative: &str, given: &str) -> Result<(File,
         return Err(invalid_input("path", "is not a regular file"));
     }
     Ok((file, metadata.len()))
+}
+
+/// A directory, opened to look into it.
+pub(super) fn open_dir(dir: &Dir, relative: &str, given: &str) -> Result<Dir, ToolError> {
+    if relative == "." {
+        return dir.try_clone().map_err(|error| refused(given, &error));
+    }
+    Ok(Dir::from_std_file(File::from(open(dir, relative, given, OFlags::DIRECTORY)?)))
+}
+
+/// What is there under exactly this path, without going through links.
+fn open(dir: &Dir, relative: &str, given: &str, how: OFlags) -> Result<OwnedFd, ToolError> {
+    if relative == "." {
+        return Err(invalid_input("path", "is a directory, not a file"));
+    }
+    let Target { directory, name } = Walk::new(dir, relative, given, Purpose::Read)?.run()?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | how;
+    rustix::fs::openat(&directory, &name, flags, Mode::empty()).map_err(|error| match error {
+        // A link took its place since the walk.
+        Errno::LOOP => outside(given),
+        error => refused(given, &error.into()),
+    })
 }
 
 /// The error for a path the operating system refused.
@@ -89,5 +115,15 @@ pub(super) fn outside(path: &str) -> ToolError {
             Recoverability::ChangeArgumentsOrPolicy,
             format!("`{shown}` leads out of the workspace"),
         )
+    })
+}
+
+/// The error for a path that a link turns aside: permission was decided about another path than the one it leads to.
+pub(super) fn linked(path: &str, found: &str) -> ToolError {
+    let (shown, found) = (excerpt(path), excerpt(found));
+    let message = format!("`{shown}` leads to `{found}` through a link; name that path instead");
+    nothing_done(ToolError {
+        blocked_path: Some(found),
+        ..ToolError::new(codes::PATH_LINKED, ErrorClass::PermissionDenied, Recoverability::ChangeArguments, message)
     })
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
-use super::place::{refused, relative};
+use super::place::{open_dir, relative};
 use super::{FileTool, Stop};
 use crate::failure::{codes, excerpt, invalid_input};
 use crate::outcome::Outcome;
@@ -83,7 +83,7 @@ fn search(workspace: &Dir, input: SearchInput, stop: &Stop, bounds: Bounds) -> R
     let pattern = compile(&input.pattern)?;
     let glob = input.glob.as_deref().map(compile_glob).transpose()?;
     let start = relative(&input.path)?;
-    let root = workspace.open_dir(&start).map_err(|error| refused(&input.path, &error))?;
+    let root = open_dir(workspace, &start, &input.path)?;
     let mut walk = Walk { pattern, glob, most, bounds, stop, entries: 0, bytes: 0, report: SearchReport::default() };
     walk.run(root);
     Ok(outcome(walk.report))

@@ -12,7 +12,7 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::protected::protects;
 
 use super::place::{outside, refused, relative};
-use super::walk::Walk;
+use super::walk::{Purpose, Walk};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 
 /// The directory of the file, open, and the file's name in it.
@@ -52,8 +52,8 @@ impl Identity {
 impl Target {
     /// Finds the place `given` names. With `parents`, directories that are missing are made.
     ///
-    /// Links are followed where they lead to something beneath the workspace. Protected paths are refused by the name that
-    /// was given and by the one that was found.
+    /// A path that links turn aside is refused with the name of what it leads to. Protected paths are refused by the name that was
+    /// given and by the one that was found.
     pub(super) fn find(workspace: &Dir, given: &str, parents: bool) -> Result<Self, ToolError> {
         let relative = relative(given)?;
         let last = given.rsplit('/').next().unwrap_or_default();
@@ -61,7 +61,7 @@ impl Target {
             return Err(invalid_input("path", "names a directory, not a file"));
         }
         refuse_protected(&relative)?;
-        Walk::new(workspace, &relative, given, parents)?.run()
+        Walk::new(workspace, &relative, given, Purpose::Write { make: parents })?.run()
     }
 
     /// The file that is there, `None` when there is none.

@@ -1,4 +1,4 @@
-//! The way to a file that is about to be written, one component at a time.
+//! The way to a file or directory, one component at a time.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use toolplane_records::error::ToolError;
 
-use super::place::{outside, refused};
+use super::place::{linked, outside, refused};
 use super::target::{Target, refuse_protected, unwritable};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 
@@ -19,6 +19,9 @@ const MAX_LOOKS: u32 = 64;
 /// Every directory on the way is held open, and no component is ever opened through a link: the link is read, and its
 /// components are walked like the others. `..` goes back to the directory that is held. So whatever is renamed meanwhile,
 /// the way stays beneath the workspace, and each name on it was checked.
+///
+/// A way that links turn aside is walked to its end only to say where that is: permission was decided about the path as it is
+/// written, so nothing else is opened.
 pub(super) struct Walk<'a> {
     /// The workspace, and the directories passed since, by name.
     passed: Vec<(OwnedFd, String)>,
@@ -26,15 +29,28 @@ pub(super) struct Walk<'a> {
     waiting: Vec<String>,
     links: u32,
     given: &'a str,
-    make: bool,
+    wanted: &'a str,
+    purpose: Purpose,
+}
+
+/// What the way is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Something is read.
+    Read,
+    /// Something is written: nothing protected may be on the way.
+    Write {
+        /// Directories that are missing are made.
+        make: bool,
+    },
 }
 
 impl<'a> Walk<'a> {
-    /// At the workspace, with all of `relative` before it. With `make`, missing directories are made.
-    pub(super) fn new(workspace: &Dir, relative: &str, given: &'a str, make: bool) -> Result<Self, ToolError> {
+    /// At the workspace, with all of `wanted` before it: the path `given`, as [`relative`](super::place::relative) reads it.
+    pub(super) fn new(workspace: &Dir, wanted: &'a str, given: &'a str, purpose: Purpose) -> Result<Self, ToolError> {
         let root = open(workspace.as_fd(), ".").map_err(|error| refused(given, &error.into()))?;
-        let waiting = relative.split('/').rev().map(str::to_owned).collect();
-        Ok(Self { passed: vec![(root, String::new())], waiting, links: 0, given, make })
+        let waiting = wanted.split('/').rev().map(str::to_owned).collect();
+        Ok(Self { passed: vec![(root, String::new())], waiting, links: 0, given, wanted, purpose })
     }
 
     /// To the end: the directory, and the name of something in it that was no link when it was looked at.
@@ -44,10 +60,16 @@ impl<'a> Walk<'a> {
                 "" | "." => {}
                 ".." => self.back()?,
                 _ => {
-                    refuse_protected(&self.path_to(&name))?;
+                    if self.purpose != Purpose::Read {
+                        refuse_protected(&self.path_to(&name))?;
+                    }
                     match self.link(&name)? {
                         Some(target) => self.follow(&target)?,
                         None if self.waiting.is_empty() => {
+                            let found = self.path_to(&name);
+                            if found != self.wanted {
+                                return Err(linked(self.given, &found));
+                            }
                             // The list is never empty: the workspace is not left.
                             let Some((directory, _)) = self.passed.pop() else { break };
                             return Ok(Target { directory, name });
@@ -98,6 +120,10 @@ impl<'a> Walk<'a> {
         if target.starts_with('/') {
             return Err(outside(self.given));
         }
+        // It will be refused, so nothing is made on its way.
+        if self.purpose != Purpose::Read {
+            self.purpose = Purpose::Write { make: false };
+        }
         self.waiting.extend(target.split('/').rev().map(str::to_owned));
         Ok(())
     }
@@ -110,7 +136,7 @@ impl<'a> Walk<'a> {
                     self.passed.push((directory, name));
                     return Ok(());
                 }
-                Err(Errno::NOENT) if self.make => self.make(&name)?,
+                Err(Errno::NOENT) if self.purpose == (Purpose::Write { make: true }) => self.make(&name)?,
                 Err(Errno::NOTDIR | Errno::LOOP) => {
                     if let Some(target) = self.link(&name)? {
                         return self.follow(&target);

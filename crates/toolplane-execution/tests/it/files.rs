@@ -41,7 +41,8 @@ async fn lines_are_read_in_pieces() {
     assert_eq!(structured(&outcome)["next_offset"], Value::Null);
     let outcome = read(json!({"path": "latin"})).await;
     assert_eq!((text(&outcome), &structured(&outcome)["encoding"]), ("caf\u{fffd}\n", &json!("lossy")));
-    assert_eq!(text(&read(json!({"path": "inside"})).await), "fn one() {}\nfn two() {}\n");
+    let linked = read(json!({"path": "inside"})).await.error.unwrap();
+    assert_eq!((linked.error_code.as_str(), linked.blocked_path.as_deref()), ("path.linked", Some("src/a.rs")));
     for input in [
         json!({"path": "lines", "offset": 0}),
         json!({"path": "lines", "offset": 5000}),

@@ -95,7 +95,7 @@ async fn what_is_no_regular_file_is_left_alone() {
 }
 
 #[tokio::test]
-async fn links_are_followed_inside_and_never_out() {
+async fn links_are_named_and_never_followed() {
     let (workspace, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let root = workspace.path();
     fs::create_dir_all(root.join("real/.vscode")).unwrap();
@@ -109,13 +109,13 @@ async fn links_are_followed_inside_and_never_out() {
     symlink(outside.path().join("new"), root.join("hole")).unwrap();
     symlink("../..", root.join("up")).unwrap();
     let overwrite = |path: &str| json!({"path": path, "content": path, "overwrite": true, "create_parents": true});
-    assert!(write(root, overwrite("link")).await.is_success());
-    assert_eq!(fs::read_to_string(root.join("real/a")).unwrap(), "link");
-    assert!(fs::symlink_metadata(root.join("link")).unwrap().is_symlink());
-    assert!(write(root, overwrite("dir/b")).await.is_success());
-    assert_eq!(fs::read_to_string(root.join("real/b")).unwrap(), "dir/b");
-    assert!(write(root, overwrite("dangling")).await.is_success());
-    assert_eq!(fs::read_to_string(root.join("real/c")).unwrap(), "dangling");
+    for (path, leads_to) in [("link", "real/a"), ("dir/b", "real/b"), ("dangling", "real/c")] {
+        let outcome = write(root, overwrite(path)).await;
+        assert_eq!(failure(&outcome), ("permission_denied", "path.linked"), "{path}");
+        assert_eq!(outcome.error.unwrap().blocked_path.as_deref(), Some(leads_to), "{path}");
+    }
+    assert_eq!(fs::read_to_string(root.join("real/a")).unwrap(), "old");
+    assert_eq!(names(&root.join("real")), [".vscode", "a"]);
     for (path, expected) in [
         ("innocent/tasks.json", ("permission_denied", "path.protected_path")),
         ("innocent/sub/tasks.json", ("permission_denied", "path.protected_path")),

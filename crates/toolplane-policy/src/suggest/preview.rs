@@ -48,11 +48,11 @@ pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
         let description = format!("{} {}", names.join(" and "), place(destination));
         wishes.push(Wish { destination, description, matchers });
     };
-    add(RuleSource::Session, &exact);
+    // Exactly this, for as few as can be named; then for everyone; then what is like it.
+    let narrowest = if scene.call.session.is_empty() { RuleSource::UserSettings } else { RuleSource::Session };
+    add(narrowest, &exact);
+    add(RuleSource::ProjectSettings, &exact);
     add(RuleSource::ProjectSettings, &wider);
-    if wider.is_none() {
-        add(RuleSource::ProjectSettings, &exact);
-    }
     add(RuleSource::UserSettings, if wider.is_some() { &wider } else { &exact });
     wishes
 }

@@ -54,18 +54,29 @@ fn commands_from_the_exact_one_to_a_prefix() {
         &shell("git diff --stat"),
         &[
             (SESSION, &["local.shell.exec(git diff --stat)"]),
+            (PROJECT, &["local.shell.exec(git diff --stat)"]),
             (PROJECT, &["local.shell.exec(git diff:*)"]),
-            (USER, &["local.shell.exec(git diff:*)"]),
         ],
     );
     check(
         &shell("npm run test:unit && ls -l"),
         &[
             (SESSION, &["local.shell.exec(npm run test:unit)", "local.shell.exec(ls -l)"]),
+            (PROJECT, &["local.shell.exec(npm run test:unit)", "local.shell.exec(ls -l)"]),
             (PROJECT, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
-            (USER, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
         ],
     );
+}
+
+#[test]
+fn without_a_session_the_exact_call_is_still_offered_first() {
+    let mut call = call("shell_pattern", "command", "git diff --stat");
+    call.session = String::new();
+    let exact: &[&str] = &["local.shell.exec(git diff --stat)"];
+    let wider: &[&str] = &["local.shell.exec(git diff:*)"];
+    check(&call, &[(USER, exact), (PROJECT, exact), (PROJECT, wider)]);
+    call.actor = String::new();
+    check(&call, &[(PROJECT, exact), (PROJECT, wider)]);
 }
 
 #[test]
@@ -107,8 +118,8 @@ fn paths_from_the_file_to_its_directory() {
         &call("path_pattern", "path", "src/deep/b.rs"),
         &[
             (SESSION, &["files.write_file(/src/deep/b.rs)"]),
+            (PROJECT, &["files.write_file(/src/deep/b.rs)"]),
             (PROJECT, &["files.write_file(/src/deep/**)"]),
-            (USER, &["files.write_file(/src/deep/**)"]),
         ],
     );
     // Next to the root there is no directory but all of the workspace.
@@ -176,7 +187,7 @@ fn a_suggestion_is_scoped_shown_and_named_the_same_again() {
     assert_eq!(found, suggested(&call));
     let session = &found[0];
     assert_eq!((session.rules[0].scope.tenant.as_str(), session.rules[0].scope.session.as_str()), ("acme", "s1"));
-    let project = &found[1];
+    let project = &found[2];
     assert_eq!(project.preview.matches, ["git diff --stat", "git diff"]);
     assert_eq!(project.preview.does_not_match, ["git status", "git log"]);
     assert_eq!(project.rules[0].scope.session, "");

@@ -107,8 +107,16 @@ pub(crate) fn templates() -> Vec<Template> {
             false,
             json!({"path": "src/main.rs", "old_string": "let a = 1;", "new_string": "let a = 2;"}),
         ),
-        Template::other("web.fetch", "web", "url_pattern", json!({"url": "https://docs.rs/tokio/latest/tokio/"})),
+        Template {
+            read_only: true,
+            ..Template::other("web.fetch", "web", "url_pattern", json!({"url": "https://docs.rs/tokio/latest/tokio/"}))
+        },
         Template::other("pay.transfer", "pay", "", json!({"cents": 1250, "to": "DE00", "reason": "coffee"})),
-        Template::other("search", "mcp.tracker", "", json!({"query": "open bugs about decisions", "limit": 20})),
+        Template::other(
+            "mcp.tracker.search",
+            "mcp.tracker",
+            "",
+            json!({"query": "open bugs about decisions", "limit": 20}),
+        ),
     ]
 }

@@ -63,3 +63,28 @@ pub(super) fn run(
     let at = |percent: usize| nanos.get(nanos.len() * percent / 100).copied().unwrap_or_default() as f64 / 1000.0;
     Ok(Figures { per_second, p50_us: at(50), p99_us: at(99) })
 }
+
+#[cfg(test)]
+mod tests {
+    use toolplane_records::vocabulary::Behavior::{self, Allow, Deny};
+
+    use super::*;
+    use crate::bench::decide::rules::rules;
+
+    /// The bench measures decisions that mean something, and the same ones whatever the number of rules.
+    #[test]
+    fn calls_are_allowed_and_denied_as_the_common_rules_say() {
+        for count in [10, 1_000] {
+            let policy = Policy::of(RuleSet::build(&rules(count)).unwrap());
+            let decide = |facts| evaluate(&policy, &facts, Timestamp::from_millis(0)).behavior;
+            let found: Vec<Behavior> = templates().iter().map(|template| decide(template.facts())).collect();
+            assert_eq!(found, [Allow, Deny, Deny, Deny, Allow, Deny, Allow, Allow, Deny, Deny], "{count} rules");
+        }
+    }
+
+    #[test]
+    fn the_policies_have_no_faults() {
+        let loaded = CedarPolicies::load(&[Source::new("bench.cedar", CEDAR)], None, &PolicySettings::default());
+        assert_eq!(loaded.unwrap().len(), crate::bench::decide::rules::POLICIES);
+    }
+}
