@@ -30,7 +30,7 @@ async fn fields_become_single_arguments() {
 async fn the_input_arrives_on_standard_input_byte_for_byte() {
     let stdin = ProcessBinding { stdin: ProcessStdin::Json, ..binding(&["cat"]) };
     assert_eq!(
-        text(&run(stdin, json!({"b": 18_446_744_073_709_551_615_u64, "a": "é"})).await),
+        text(&run(stdin, json!({"a": "é", "b": 18_446_744_073_709_551_615_u64})).await),
         r#"{"a":"é","b":18446744073709551615}"#
     );
     assert_eq!(text(&run(binding(&["cat"]), json!({"a": 1})).await), "");

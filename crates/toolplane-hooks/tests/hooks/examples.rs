@@ -8,25 +8,40 @@ use toolplane_records::vocabulary::{Behavior, ExecutionKind, HookEvent};
 
 use crate::support::{Bed, after, call, config, open, root, text};
 
-/// The example configuration, with the place of the examples in this repository, and time for a busy machine.
-fn example() -> String {
-    let folder = root().join("deploy/examples/hooks");
-    let read = std::fs::read_to_string(folder.join("hooks.toml")).unwrap();
-    let here = folder.display().to_string();
-    read.replace("/opt/toolplane/hooks", &here).replace("[[hooks]]", "[[hooks]]\nmemory_bytes = 268435456")
+/// The examples in a place of their own: the sandbox lays out `/tmp` itself, and the repository may be there.
+struct Examples(tempfile::TempDir);
+
+impl Examples {
+    fn copied() -> Self {
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        for file in std::fs::read_dir(root().join("deploy/examples/hooks")).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), place.path().join(file.file_name())).unwrap();
+        }
+        Self(place)
+    }
+
+    /// The example configuration, with the place of the examples, and time for a busy machine.
+    fn config(&self) -> String {
+        let read = std::fs::read_to_string(self.0.path().join("hooks.toml")).unwrap();
+        let here = self.0.path().display().to_string();
+        read.replace("/opt/toolplane/hooks", &here).replace("[[hooks]]", "[[hooks]]\nmemory_bytes = 268435456")
+    }
 }
 
-async fn opened() -> Bed {
-    open(&example()).await.unwrap()
+async fn opened() -> (Bed, Examples) {
+    let examples = Examples::copied();
+    (open(&examples.config()).await.unwrap(), examples)
 }
 
 #[test]
 fn the_example_configuration_is_right_and_names_every_example() {
     let dir = tempfile::tempdir().unwrap();
-    let config = config(dir.path(), &example());
+    let examples = Examples::copied();
+    let config = config(dir.path(), &examples.config());
     Hooks::check(&config).unwrap();
     let mut named: Vec<String> = config.hooks.iter().filter_map(|hook| hook.command.clone()?.last().cloned()).collect();
-    let files = std::fs::read_dir(root().join("deploy/examples/hooks")).unwrap();
+    let files = std::fs::read_dir(examples.0.path()).unwrap();
     let mut there: Vec<String> =
         files.map(|file| file.unwrap().path().display().to_string()).filter(|path| !path.ends_with(".toml")).collect();
     named.sort();
@@ -36,7 +51,7 @@ fn the_example_configuration_is_right_and_names_every_example() {
 
 #[tokio::test]
 async fn no_secrets_refuses_and_cleans() {
-    let bed = opened().await;
+    let (bed, _examples) = opened().await;
     let denied = bed.hooks.run(HookEvent::PreToolUse, &call(r#"{"command":"x --key AKIAABCDEFGHIJKLMNOP"}"#)).await;
     assert_eq!(denied.behavior(), Behavior::Deny, "{denied:?}");
     assert!(denied.verdicts[0].message.contains("refer to it by name"));
@@ -57,7 +72,7 @@ async fn no_secrets_refuses_and_cleans() {
 
 #[tokio::test]
 async fn bounded_commands_rewrites_once() {
-    let bed = opened().await;
+    let (bed, _examples) = opened().await;
     let folded = bed.hooks.run(HookEvent::PreToolUse, &call(r#"{"command":"echo 'a b'","n":1}"#)).await;
     let new = folded.updated_input().expect("is rewritten").input.clone();
     assert_eq!(new.to_value()["command"], r#"timeout 60 bash -c 'echo '"'"'a b'"'"''"#);
@@ -67,7 +82,7 @@ async fn bounded_commands_rewrites_once() {
 
 #[tokio::test]
 async fn log_calls_and_large_results_by_reference() {
-    let bed = opened().await;
+    let (bed, _examples) = opened().await;
     let mut input = after(r#"{"tool_name":"evil","command":"\"tool_name\":\"x\""}"#, "out");
     let logged = bed.hooks.run(HookEvent::PostToolUse, &input).await;
     assert_eq!(logged.messages[0].text, "shell.exec by ann", "{logged:?}");

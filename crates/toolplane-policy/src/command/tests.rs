@@ -208,9 +208,7 @@ fn wrappers_come_off() {
     // `-v` and `-V` only look the name up.
     check("command -v rm", &["command -v rm"]);
     // What is not known surely is not guessed: any argument may begin a command.
-    for text in
-        ["nice --unknown a rm x", "env -S 'rm x'", "sudo --frobnicate rm x", "ssh host rm x", "docker run i rm x"]
-    {
+    for text in ["nice --unknown a rm x", "sudo --frobnicate rm x", "ssh host rm x", "docker run i rm x"] {
         assert!(listed(text).iter().any(|command| command == "!rm x"), "{text}: {:?}", listed(text));
     }
     for text in ["ssh host 'rm x'", "su -c 'rm x'", "parallel 'rm x' ::: a"] {
@@ -222,6 +220,11 @@ fn wrappers_come_off() {
 fn nested_shells_are_read_again() {
     for text in [
         "bash -c 'rm x'",
+        "env -S 'rm x'",
+        "env -iS'rm x'",
+        "env -u A -S rm x",
+        "env --split-string='rm x'",
+        "env --split 'rm x'",
         "sh -c \"rm x\"",
         "bash -lc 'rm x'",
         "zsh -lc 'rm x'",

@@ -28,6 +28,11 @@ pub(super) fn unwrap(name: &str, command: &SimpleCommand) -> Unwrapped {
     if name == "watch" {
         return watch(words);
     }
+    if name == "env"
+        && let Some(code) = split_string(words)
+    {
+        return code;
+    }
     if LAUNCHERS.contains(&name) && words.len() > 1 {
         return Unwrapped::Unsure;
     }
@@ -54,6 +59,39 @@ pub(super) fn unwrap(name: &str, command: &SimpleCommand) -> Unwrapped {
     }
     let completed = (name == "xargs").then(|| replaced_mark(&words[1..at]));
     Unwrapped::Inner { at, env, through: grammar.through, completed }
+}
+
+/// `env -S` makes a command of a text, written in any of its ways; none when it is not used.
+fn split_string(words: &[Word]) -> Option<Unwrapped> {
+    let mut at = 1;
+    loop {
+        let option = words.get(at)?.text.strip_prefix('-')?;
+        if let Some(long) = option.strip_prefix('-') {
+            // Any beginning of the name that no other option has stands for it.
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            if name.starts_with('s') && "split-string".starts_with(name) {
+                return Some(behind(words, at, value.unwrap_or_default()));
+            }
+            at += 1;
+            continue;
+        }
+        let Some((place, letter)) = option.char_indices().find(|(_, letter)| matches!(letter, 'S' | 'u' | 'C')) else {
+            at += 1;
+            continue;
+        };
+        let value = &option[place + 1..];
+        match letter {
+            'S' => return Some(behind(words, at, value)),
+            _ => at += if value.is_empty() { 2 } else { 1 },
+        }
+    }
+}
+
+/// The code of `-S`: what stands in its own word, and all words after it.
+fn behind(words: &[Word], at: usize, value: &str) -> Unwrapped {
+    let rest = words[at + 1..].iter().map(|word| word.text.as_str());
+    let code: Vec<&str> = std::iter::once(value).filter(|text| !text.is_empty()).chain(rest).collect();
+    Unwrapped::Code { code: code.join(" "), known: words[at..].iter().all(Word::is_known) }
 }
 
 /// `NAME=value` before a command.

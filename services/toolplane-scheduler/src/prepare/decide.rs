@@ -119,7 +119,11 @@ fn request(question: &Question<'_>) -> v1::DecideRequest {
     v1::DecideRequest {
         invocation_id: question.invocation_id.to_string(),
         tenant: caller.tenant.to_string(),
-        actor_ref: question.actor_ref.unwrap_or_default().to_owned(),
+        // Who proved who it is is nobody else: what such a caller says of itself decides nothing.
+        actor_ref: match caller.authenticated {
+            true => caller.actor.clone().unwrap_or_default(),
+            false => question.actor_ref.unwrap_or_default().to_owned(),
+        },
         tool_id: declaration.tool_id.to_string(),
         tool_name: declaration.full_name(),
         namespace: declaration.namespace.clone(),
