@@ -20,7 +20,7 @@ use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 use toolplane_runtime::client::{Backoff, Peer, retry};
 
-use super::asker::Asker;
+use super::asker::{Asker, actor};
 use super::tool::CallableTool;
 use crate::error::CallError;
 
@@ -119,11 +119,7 @@ fn request(question: &Question<'_>) -> v1::DecideRequest {
     v1::DecideRequest {
         invocation_id: question.invocation_id.to_string(),
         tenant: caller.tenant.to_string(),
-        // Who proved who it is is nobody else: what such a caller says of itself decides nothing.
-        actor_ref: match caller.authenticated {
-            true => caller.actor.clone().unwrap_or_default(),
-            false => question.actor_ref.unwrap_or_default().to_owned(),
-        },
+        actor_ref: actor(caller, question.actor_ref).to_owned(),
         tool_id: declaration.tool_id.to_string(),
         tool_name: declaration.full_name(),
         namespace: declaration.namespace.clone(),

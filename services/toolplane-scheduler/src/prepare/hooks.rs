@@ -9,6 +9,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, HookEvent, MutationSource, Recoverability};
 
+use super::asker::actor;
 use super::inputs::{Author, Inputs};
 use super::spec::CallSpec;
 use super::tool::CallableTool;
@@ -110,7 +111,7 @@ fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     HookInput {
         tenant: spec.tenant.to_string(),
-        actor_ref: text(&spec.actor_ref),
+        actor_ref: actor(&spec.caller, spec.actor_ref.as_deref()).to_owned(),
         session_ref: text(&spec.session_ref),
         surface_id: spec.surface_id.to_string(),
         native_call_id: text(&spec.native_call_id),
