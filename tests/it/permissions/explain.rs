@@ -51,6 +51,22 @@ async fn calls_end_as_explained() {
     }
 }
 
+/// A search is decided by where it looks, not by what it looks for; and every tool that reads files is a reader.
+#[tokio::test]
+async fn a_search_is_decided_by_its_directory() {
+    let bed = bed().await;
+    for (tool, input, allowed) in [
+        ("files.search_text", r#"{"pattern":"top"}"#, false),
+        ("files.search_text", r#"{"pattern":"notes/|top","path":"secrets"}"#, false),
+        ("files.search_text", r#"{"pattern":"secrets/k","path":"notes"}"#, true),
+        ("text.word_count", r#"{"path":"secrets/k"}"#, false),
+        ("text.word_count", r#"{"path":"notes/a.txt"}"#, true),
+    ] {
+        let decision = explain(&bed, bed.spec(tool, input)).await.decision.unwrap();
+        assert_eq!(decision.behavior() == Behavior::Allow, allowed, "{tool} {input}: {:?}", decision.reason);
+    }
+}
+
 #[tokio::test]
 async fn the_command_line_explains() {
     let bed = bed().await;
