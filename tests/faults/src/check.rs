@@ -1,17 +1,19 @@
 //! The checker: from a history to what was wrong with it. It knows nothing of the cluster's code, only its promises.
 //!
 //! Each check has an id and is a pure function over the history. A check that finds nothing in a history of mutants is
-//! broken; the mutant runs and the hand-written bad histories of the tests keep it honest.
+//! broken; the mutant runs and the hand-written bad histories of the tests keep it honest. A history may hold several hundred
+//! thousand calls: what a check asks of each of them is looked up, never searched for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::history::{Answer, Effect, Fault, FinalBatch, FinalCall, History, Plan, Record};
+use crate::history::{Answer, Effect, FinalBatch, FinalCall, History, Plan, Record};
 
 mod accounting;
 mod automaton;
 mod effects;
 mod ends;
 mod fairness;
+mod faults;
 mod fences;
 mod leaks;
 mod liveness;
@@ -23,6 +25,8 @@ mod watch;
 
 pub use fairness::{Claim, WEIGHTS};
 pub use verdict::{Check, Verdict, Violation};
+
+use faults::Faults;
 
 /// Judges a whole run.
 pub fn judge(history: &History) -> Verdict {
@@ -58,12 +62,16 @@ pub(crate) struct Facts<'a> {
     pub(crate) answers: BTreeMap<&'a str, Vec<&'a Answer>>,
     /// Calls at the end, by id.
     pub(crate) calls: BTreeMap<&'a str, &'a FinalCall>,
+    /// The ids of the calls that exist at the end, by the key they were asked for with.
+    pub(crate) by_key: BTreeMap<&'a str, Vec<&'a str>>,
+    /// Accepted calls that were asked for at the end and were not there.
+    pub(crate) missing: BTreeSet<&'a str>,
     /// Batches at the end.
     pub(crate) batches: Vec<&'a FinalBatch>,
     /// What tools wrote, by call.
     pub(crate) effects: BTreeMap<&'a str, Vec<&'a Effect>>,
     /// Everything that was broken.
-    pub(crate) faults: Vec<&'a Fault>,
+    pub(crate) faults: Faults<'a>,
     /// All of it.
     pub(crate) history: Option<&'a History>,
 }
@@ -71,6 +79,7 @@ pub(crate) struct Facts<'a> {
 impl<'a> Facts<'a> {
     fn of(history: &'a History) -> Self {
         let mut facts = Self { history: Some(history), ..Self::default() };
+        let mut faults = Vec::new();
         for record in history.records() {
             match record {
                 Record::Planned(plan) => drop(facts.plans.insert(&plan.key, plan)),
@@ -78,10 +87,15 @@ impl<'a> Facts<'a> {
                 Record::Call(call) => drop(facts.calls.insert(&call.invocation, call)),
                 Record::Batch(batch) => facts.batches.push(batch),
                 Record::Ledger(effect) => facts.effects.entry(&effect.invocation).or_default().push(effect),
-                Record::Fault(fault) => facts.faults.push(fault),
+                Record::Fault(fault) => faults.push(fault),
+                Record::Missing { invocation } => drop(facts.missing.insert(invocation)),
                 _ => {}
             }
         }
+        for call in facts.calls.values() {
+            facts.by_key.entry(&call.key).or_default().push(&call.invocation);
+        }
+        facts.faults = Faults::of(faults);
         facts
     }
 
@@ -104,17 +118,6 @@ impl<'a> Facts<'a> {
                 _ => None,
             })
             .collect()
-    }
-
-    /// Whether something was broken at `target` between two instants.
-    pub(crate) fn broken(&self, target: &str, from_ms: u64, until_ms: u64) -> bool {
-        self.faults.iter().any(|fault| fault.target == target && fault.from_ms <= until_ms && fault.until_ms >= from_ms)
-    }
-
-    /// Whether `target` was halted, and not killed, between two instants.
-    pub(crate) fn stopped(&self, target: &str, from_ms: u64, until_ms: u64) -> bool {
-        let at_target = |fault: &&&Fault| fault.target == target && fault.verb == "stop";
-        self.faults.iter().filter(at_target).any(|fault| fault.from_ms <= until_ms && fault.until_ms >= from_ms)
     }
 }
 

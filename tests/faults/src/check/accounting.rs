@@ -1,20 +1,16 @@
 //! C1: what was accepted is there with exactly one end; an unanswered submission made one call or none; nothing else exists.
 
-use std::collections::BTreeMap;
-
 use super::{Check, Facts, Verdict};
-use crate::history::{Answer, Record};
+use crate::history::Answer;
 
 /// The event that makes a result.
 const RESULT: &str = "tool.result.created";
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     each_key_is_one_call(facts, verdict);
-    for record in facts.records() {
-        if let Record::Missing { invocation } = record {
-            verdict.lost += 1;
-            verdict.red(Check::C1, format!("lost: {invocation} was accepted and is not there"));
-        }
+    for invocation in &facts.missing {
+        verdict.lost += 1;
+        verdict.red(Check::C1, format!("lost: {invocation} was accepted and is not there"));
     }
     for call in facts.calls.values() {
         let results = call.events.iter().filter(|event| event.class == RESULT).count();
@@ -33,14 +29,10 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
 }
 
 fn each_key_is_one_call(facts: &Facts<'_>, verdict: &mut Verdict) {
-    let mut by_key: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for call in facts.calls.values() {
-        by_key.entry(&call.key).or_default().push(&call.invocation);
-    }
     for key in facts.plans.keys() {
         let accepted = facts.accepted(key);
         verdict.invocations += u64::from(!accepted.is_empty());
-        let there = by_key.get(key).map_or(&[][..], Vec::as_slice);
+        let there = facts.by_key.get(key).map_or(&[][..], Vec::as_slice);
         let asked = facts.answers.get(key).map_or(&[][..], Vec::as_slice);
         if accepted.len() > 1 || there.len() > 1 {
             verdict.red(Check::C1, format!("one key, several calls: `{key}` is {accepted:?}, and {there:?} exist"));
@@ -50,11 +42,7 @@ fn each_key_is_one_call(facts: &Facts<'_>, verdict: &mut Verdict) {
             verdict.red(Check::C1, format!("`{key}` was accepted as new {fresh} times"));
         }
         for invocation in accepted {
-            let is_known = facts.calls.contains_key(invocation)
-                || facts
-                    .records()
-                    .any(|record| matches!(record, Record::Missing { invocation: id } if id == invocation));
-            if !is_known {
+            if !facts.calls.contains_key(invocation) && !facts.missing.contains(invocation) {
                 verdict.lost += 1;
                 verdict.red(Check::C1, format!("lost: {invocation} was accepted and was not found at the end"));
             }

@@ -6,10 +6,6 @@ use crate::history::{Edge, FinalCall, FinalEvent, Plan};
 /// How far clocks of a ledger and of a log may lie apart, and how long a dying process may take.
 const SLACK_MS: u64 = 250;
 
-/// How long schedulers or their store are away, at least, when a worker doubts a lease of 1.5 s: 11/15 of it, less the
-/// time since the last renewal.
-const DOUBT_MS: u64 = 750;
-
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {
         if let Some(plan) = facts.plan(call).filter(|plan| plan.ledger) {
@@ -60,10 +56,9 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
     let ended = call.ended_ms.unwrap_or(u64::MAX).saturating_add(SLACK_MS);
     // Whoever holds a lock alone and cannot renew its lease has to kill the execution.
     let alone = facts.plan(call).is_some_and(|plan| plan.locks.iter().any(|(_, exclusive)| *exclusive));
-    let explained = call
-        .starts()
-        .last()
-        .is_some_and(|start| broken_after(facts, start, ended) || alone && nobody_renewed(facts, start, ended));
+    let explained = call.starts().last().is_some_and(|start| {
+        broken_after(facts, start, ended) || alone && facts.faults.nobody_renewed(start.at_ms, ended)
+    });
     if explained {
         verdict.unknown_expected += 1;
     } else {
@@ -74,28 +69,15 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
 
 fn broken_after(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
     let from = start.at_ms.saturating_sub(SLACK_MS);
-    start.worker.as_deref().is_some_and(|worker| facts.broken(worker, from, until_ms))
-}
-
-/// Whether those that renew leases were away for so long that a lease came into doubt.
-fn nobody_renewed(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
-    facts.faults.iter().any(|fault| {
-        let renews = fault.target.starts_with("scheduler") || fault.target == "store";
-        let long = fault.until_ms - fault.from_ms >= DOUBT_MS;
-        renews && long && fault.from_ms <= until_ms && fault.until_ms >= start.at_ms
-    })
+    start.worker.as_deref().is_some_and(|worker| facts.faults.broken(worker, from, until_ms))
 }
 
 /// How long a call that a fault met at its worker took to go on.
 fn recovery(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
     for (place, start) in call.events.iter().enumerate().filter(|(_, event)| event.class == "tool.invocation.started") {
         let (Some(worker), Some(next)) = (&start.worker, call.events.get(place + 1)) else { continue };
-        let met = facts
-            .faults
-            .iter()
-            .find(|fault| fault.target == *worker && fault.from_ms >= start.at_ms && fault.from_ms <= next.at_ms);
-        if let Some(fault) = met {
-            verdict.recoveries_ms.push(next.at_ms - fault.from_ms);
+        if let Some(begun_ms) = facts.faults.first_begun(worker, start.at_ms, next.at_ms) {
+            verdict.recoveries_ms.push(next.at_ms - begun_ms);
         }
     }
 }

@@ -24,7 +24,7 @@ fn nobody_meets(facts: &Facts<'_>, verdict: &mut Verdict) {
                 for (other, since) in visitors.iter() {
                     let conflict = (access.exclusive || other.exclusive) && !same(other);
                     // A worker that was stopped from outside cannot leave; its fence keeps it from doing harm.
-                    let halted = facts.stopped(&other.worker, *since, entry.at_ms);
+                    let halted = facts.faults.stopped(&other.worker, *since, entry.at_ms);
                     if conflict && !halted {
                         let text = format!(
                             "`{}`: {} came in while {} was inside",

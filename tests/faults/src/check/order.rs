@@ -1,5 +1,7 @@
 //! C7: progress comes before the end, and the results of an ordered batch are handed out as declared.
 
+use std::collections::BTreeSet;
+
 use super::{Check, Facts, Verdict};
 use crate::history::FinalBatch;
 
@@ -23,15 +25,15 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
 }
 
 fn problem(batch: &FinalBatch) -> Option<String> {
-    let mut seen: Vec<u64> = Vec::new();
+    let mut seen = BTreeSet::new();
     for (index, member) in batch.members.iter().enumerate() {
         match member.yield_seq {
             None => return Some(format!("member {index} was never handed out")),
-            Some(place) if seen.contains(&place) => return Some(format!("two members have place {place}")),
+            Some(place) if !seen.insert(place) => return Some(format!("two members have place {place}")),
             Some(place) if batch.ordered && place != index as u64 + 1 => {
                 return Some(format!("member {index} was handed out as number {place}"));
             }
-            Some(place) => seen.push(place),
+            Some(_) => {}
         }
     }
     None

@@ -20,8 +20,7 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
                 Answer::Unknown => only_refused = false,
             }
         }
-        let found = facts.calls.values().any(|call| call.key == *key);
-        if only_refused && !exists && found {
+        if only_refused && !exists && facts.by_key.contains_key(key) {
             verdict.red(Check::C12, format!("`{key}` was refused every time, and exists"));
         }
     }

@@ -49,6 +49,35 @@ fn one_key_is_one_call() {
     red(story, &[]);
 }
 
+/// Two hundred thousand calls and two thousand faults, about as many as the full plan has: a check that searched for what
+/// it asks of each call would still be at it hours from now.
+#[test]
+fn a_long_history_is_judged_as_a_short_one() {
+    let mut story = Story::good();
+    for number in 0..2_000 {
+        let (verb, target) = ("kill".to_owned(), format!("worker-{}", 2 + number % 7));
+        story.add(Record::Fault(Fault { verb, target, from_ms: 2_000 + number, until_ms: 2_500 + number }));
+    }
+    for number in 0..100_000 {
+        let key = format!("refused-{number}");
+        story.plan(&key, true);
+        story.answer(&key, Answer::Exhausted { retry_info: true });
+        let key = format!("more-{number}");
+        story.plan(&key, true);
+        story.answer(&key, Answer::Accepted { invocation: format!("inv_{key}"), duplicate: false });
+        let fence = 1_000 + number;
+        story.add(Record::Ledger(Effect { fence, ..effect(&key, 1, Edge::Start) }));
+        story.add(Record::Ledger(Effect { fence, ..effect(&key, 1, Edge::End) }));
+        let mut call = call(&key);
+        if let Some(report) = call.result.as_mut().and_then(|result| result.report.as_mut()) {
+            report.fence = fence;
+        }
+        story.add(Record::Call(Box::new(call)));
+    }
+    let verdict = red(story, &[]);
+    assert_eq!((verdict.invocations, verdict.refusals), (100_007, 100_001));
+}
+
 #[test]
 fn nothing_exists_that_nobody_asked_for() {
     let mut story = Story::good();
