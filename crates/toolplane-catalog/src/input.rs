@@ -11,6 +11,7 @@ mod validator;
 
 pub use answer::AnswerValidator;
 pub use changes::changed_fields;
+pub(crate) use explain::{Showing, explain};
 pub(crate) use numbers::inexact_numbers;
 pub use sensitive::{REDACTED, SensitiveFields};
 pub use validator::InputValidator;

@@ -11,7 +11,7 @@ use toolplane_records::payload::JsonPayload;
 pub struct Question {
     /// For people.
     pub prompt: String,
-    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    /// JSON Schema the answer has to fit, when there is one.
     pub schema: Option<JsonPayload>,
     /// How long to wait for an answer; as long as the platform allows when absent.
     pub ttl: Option<Duration>,

@@ -8,7 +8,7 @@ use crate::vocabulary::ArgumentMode;
 /// What a tool accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputContract {
-    /// JSON Schema (2020-12) of what a model may produce.
+    /// JSON Schema (of the version its `$schema` names, 2020-12 without one) of what a model may produce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_input_schema: Option<JsonPayload>,
     /// JSON Schema of the final input, including internal fields.

@@ -4,6 +4,7 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
+use super::explain::Showing;
 use super::inexact_numbers;
 use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
@@ -27,7 +28,8 @@ impl AnswerValidator {
 
     /// Checks `answer`: one JSON value of any type within the bounds, every number held exactly, satisfying the schema.
     ///
-    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke.
+    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
+    /// a question may be for a password.
     pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let mut faults = Violations::default();
         if let Err(refusal) = json::check(answer.bytes(), &self.limits.instance) {
@@ -41,7 +43,8 @@ impl AnswerValidator {
         match &self.schema {
             Some(schema) => {
                 let sensitive = SensitiveFields::default();
-                super::validator::check_schema(schema, &answer.to_value(), answer.size(), &sensitive, &self.limits)
+                let showing = Showing::rules_only(&sensitive);
+                super::validator::check_schema(schema, &answer.to_value(), answer.size(), showing, &self.limits)
             }
             None => Ok(()),
         }

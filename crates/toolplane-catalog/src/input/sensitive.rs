@@ -60,6 +60,15 @@ impl SensitiveFields {
         hidden
     }
 
+    /// Whether a sensitive field lies beneath `place`.
+    pub fn reaches_into(&self, place: &str) -> bool {
+        let Some(tokens) = decode_pointer(place) else { return true };
+        let beneath = |pointer: &Vec<String>| {
+            pointer.len() > tokens.len() && pointer.iter().zip(&tokens).all(|(want, have)| want == "*" || want == have)
+        };
+        self.pointers.iter().any(beneath)
+    }
+
     /// The pointer of the sensitive field that `place` is, or is inside of.
     pub fn covering(&self, place: &str) -> Option<String> {
         let tokens = decode_pointer(place)?;

@@ -45,10 +45,14 @@ fn violations_say_where_and_which_rule() {
     });
     check(schema.clone(), r#"{"path":"a","mode":"fast","lines":[1,2]}"#, &[]);
     check(schema.clone(), "{}", &["/path: is required"]);
-    check(schema.clone(), r#"{"path":5}"#, &["/path: must be of type `string`"]);
-    check(schema.clone(), r#"{"path":"a","mode":"x"}"#, &[r#"/mode: must be one of "fast", "slow""#]);
-    check(schema.clone(), r#"{"path":"a","lines":[1,11]}"#, &["/lines/1: must be at most 10"]);
-    check(schema.clone(), r#"{"path":"a","pa/th":1}"#, &["/pa~1th: is not a field of this tool"]);
+    check(schema.clone(), r#"{"path":5}"#, &["/path: must be of type `string`; is 5"]);
+    check(schema.clone(), r#"{"path":"a","mode":"x"}"#, &[r#"/mode: must be one of "fast", "slow"; is "x""#]);
+    check(schema.clone(), r#"{"path":"a","lines":[1,11]}"#, &["/lines/1: must be at most 10; is 11"]);
+    check(
+        schema.clone(),
+        r#"{"path":"a","pa/th":1}"#,
+        &["/pa~1th: is not a field of this tool; its fields are `path`, `mode`, `lines`"],
+    );
     check(schema.clone(), r#"[]"#, &[": must be of type `object`"]);
     check(schema.clone(), r#"{"path":"a","path":"b"}"#, &[": has the key `path` twice in one object"]);
     check(schema, r#"{"path""#, &[": is not valid JSON: EOF while parsing an object at line 1 column 7"]);
@@ -71,18 +75,18 @@ fn integers_are_exact_or_refused() {
     ] {
         check(integer.clone(), &format!(r#"{{"i":{lost}}}"#), &[&format!("/i: {not_held}")]);
     }
-    check(integer, r#"{"i":1.5}"#, &["/i: must be of type `integer`"]);
+    check(integer, r#"{"i":1.5}"#, &["/i: must be of type `integer`; is 1.5"]);
     let number = object(json!({ "n": { "type": "number" } }));
     for held in ["0.1", "6.02e23", "3.14159265358979323846", "1e-7"] {
         check(number.clone(), &format!(r#"{{"n":{held}}}"#), &[]);
     }
     assert!(violations(&validator(&number, json!({})), r#"{"n":1e400}"#)[0].contains("number out of range"));
     let bounded = object(json!({ "i": { "type": "integer", "maximum": 9007199254740992u64 } }));
-    check(bounded, r#"{"i":9007199254740993}"#, &["/i: must be at most 9007199254740992"]);
+    check(bounded, r#"{"i":9007199254740993}"#, &["/i: must be at most 9007199254740992; is 9007199254740993"]);
     let even = object(json!({ "i": { "multipleOf": 2 } }));
-    check(even, r#"{"i":9007199254740993}"#, &["/i: must be a multiple of 2"]);
+    check(even, r#"{"i":9007199254740993}"#, &["/i: must be a multiple of 2; is 9007199254740993"]);
     let exactly = object(json!({ "i": { "const": 9007199254740992u64 } }));
-    check(exactly, r#"{"i":9007199254740993}"#, &["/i: must be 9007199254740992"]);
+    check(exactly, r#"{"i":9007199254740993}"#, &["/i: must be 9007199254740992; is 9007199254740993"]);
 }
 
 #[test]
@@ -108,15 +112,58 @@ fn internal_fields_are_refused_by_name() {
 }
 
 #[test]
-fn values_are_never_repeated_and_sensitive_names_neither() {
+fn sensitive_values_and_names_are_not_repeated() {
     let schema = object(json!({
         "login": { "type": "object", "properties": { "key": { "type": "string", "pattern": "^k" } }, "additionalProperties": false },
         "n": { "type": "integer" },
     }));
     let tool = validator(&schema, json!({ "sensitive_fields": ["/login"] }));
-    assert_eq!(violations(&tool, r#"{"n":"hunter2"}"#), ["/n: must be of type `integer`"]);
+    assert_eq!(violations(&tool, r#"{"n":"here"}"#), [r#"/n: must be of type `integer`; is "here""#]);
     assert_eq!(violations(&tool, r#"{"login":{"hunter2":1}}"#), ["/login: holds a field that is not allowed"]);
     assert_eq!(violations(&tool, r#"{"login":{"key":"hunter2"}}"#), ["/login: must match the pattern `^k`"]);
+    // A secret in the place of what should hold it.
+    let tool = validator(&schema, json!({ "sensitive_fields": ["/login/key"] }));
+    assert_eq!(violations(&tool, r#"{"login":"hunter2"}"#), ["/login: must be of type `object`; is a string"]);
+    assert_eq!(
+        violations(&tool, r#"{"login":["hunter2"]}"#),
+        ["/login: must be of type `object`; is an array of 1 elements"]
+    );
+}
+
+/// What somebody else put into the input is not told to the caller.
+#[test]
+fn values_of_hooks_and_people_are_not_repeated() {
+    let tool = validator(&object(json!({ "n": { "type": "integer" } })), json!({}));
+    let found = tool.validate_call(&payload(r#"{"n":"hunter2"}"#)).unwrap_err();
+    assert_eq!(found[0].description, "must be of type `integer`");
+}
+
+#[test]
+fn wrong_values_are_shown_short_and_harmless() {
+    let tool = validator(
+        &json!({ "type": "object", "properties": {
+            "text": { "enum": ["a\u{202e}b"] }, "short": { "maxLength": 3 }, "few": { "maxItems": 1 },
+            "kind": { "anyOf": [{ "type": "integer" }, { "enum": ["auto"] }] },
+            "deep": { "oneOf": [
+                { "properties": { "op": { "const": "and" } }, "required": ["op"] },
+                { "properties": { "op": { "const": "or" } }, "required": ["op"] },
+            ] },
+            "not": { "not": { "const": 1 } },
+        } }),
+        json!({}),
+    );
+    let told = |input: Value| violations(&tool, &input.to_string()).join("\n");
+    let long = told(json!({ "text": "é".repeat(5_000) }));
+    assert!(long.len() < 400 && long.contains(&"é".repeat(80)) && long.contains('…'), "{long}");
+    let hostile = told(json!({ "text": "x\u{202e}\u{200b}\n\u{1b}[31m" }));
+    assert_eq!(hostile, r#"/text: must be one of "a\u{202e}b"; is "x\u{202e}\u{200b}\n\u{1b}[31m""#);
+    assert_eq!(told(json!({ "short": "abcde" })), "/short: must have at most 3 characters; has 5 characters");
+    assert_eq!(told(json!({ "few": [1, 2] })), "/few: must have at most 1 elements; has 2 elements");
+    let neither = "/kind: fits none of the alternatives (`anyOf`): must be of type `integer`, or must be one of \"auto\"; is \"x\"";
+    assert_eq!(told(json!({ "kind": "x" })), neither);
+    let deep = told(json!({ "deep": { "op": "xor" } }));
+    assert!(deep.contains(r#"`/deep/op` must be "and"; is "xor", or `/deep/op` must be "or"; is "xor""#), "{deep}");
+    assert_eq!(told(json!({ "not": 1 })), r#"/not: must not fit {"const":1}; is 1"#);
 }
 
 #[test]
@@ -179,9 +226,9 @@ fn keys_are_data() {
     assert_eq!(
         found,
         [
-            "/$ref: is not a field of this tool",
-            "/__proto__: is not a field of this tool",
-            "/constructor: is not a field of this tool"
+            "/$ref: is not a field of this tool; its only field is `a`",
+            "/__proto__: is not a field of this tool; its only field is `a`",
+            "/constructor: is not a field of this tool; its only field is `a`"
         ]
     );
 }
@@ -195,7 +242,8 @@ fn recursion_is_refused_before_it_explodes() {
         format!("{}{}{}", r#"{"op":"and","args":["#.repeat(levels), leaf, "]}".repeat(levels))
     };
     assert_eq!(violations(&tool, &nest(12, r#"{"op":"or"}"#)), [""; 0]);
-    assert_eq!(violations(&tool, &nest(5, r#"{"op":"xor"}"#)), [": fits none of the alternatives (`oneOf`)"]);
+    let found = violations(&tool, &nest(5, r#"{"op":"xor"}"#));
+    assert!(found[0].starts_with(": fits none of the alternatives (`oneOf`): "), "{found:?}");
     // The verdict is cheap where the reasons are not.
     assert_eq!(
         violations(&tool, &nest(14, r#"{"op":"xor"}"#)),

@@ -7,7 +7,7 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
-use super::explain::explain;
+use super::explain::{Showing, explain};
 use super::inexact_numbers;
 use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
@@ -46,8 +46,7 @@ impl InputValidator {
         runtime: Option<CompiledSchema>,
         limits: &Limits,
     ) -> Self {
-        let shown: &[String] = schema.as_ref().map_or(&[], CompiledSchema::root_members);
-        let internal = internal_fields(registration, shown);
+        let internal = internal_fields(registration, schema.as_ref(), runtime.as_ref());
         let sensitive = SensitiveFields::of(registration);
         Self { schema, runtime, internal, sensitive, limits: limits.clone() }
     }
@@ -60,30 +59,35 @@ impl InputValidator {
     /// Checks `input`: one JSON object within the bounds, without internal fields, every number held exactly, satisfying the
     /// model schema.
     ///
-    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke; values of the input
-    /// are never repeated.
+    /// Violations are at most [`Limits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
+    /// shortened, and not when it is in a sensitive field.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let instance = self.read(input)?;
         self.check_fields(&instance)?;
-        self.check_model(&instance, input.size())
+        self.check_model(&instance, input.size(), Showing::to_the_caller(&self.sensitive, self.fields()))
+    }
+
+    /// The fields a caller may give, as far as the model schema names them.
+    pub fn fields(&self) -> &[String] {
+        self.schema.as_ref().map_or(&[], CompiledSchema::root_members)
     }
 
     /// Checks an input on its way to the executor, after defaults, hooks and prompts: the model's fields against the model
     /// schema, internal fields and whatever else the runtime schema describes against that.
     ///
-    /// Violations are as those of [`InputValidator::validate`].
+    /// Violations are as those of [`InputValidator::validate`], without values: hooks, people and the runtime gave some of them.
     pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let instance = self.read(input)?;
         let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };
         if let Some(runtime) = &self.runtime {
             let known = |name: &String| self.internal.contains(name) || runtime.root_members().contains(name);
             let part = fields.iter().filter(|(name, _)| known(name)).map(|(name, value)| (name.clone(), value.clone()));
-            check_schema(runtime, &Value::Object(part.collect()), input.size(), &self.sensitive, &self.limits)?;
+            check_schema(runtime, &Value::Object(part.collect()), input.size(), self.rules_only(), &self.limits)?;
         }
         fields.retain(|name, _| !self.internal.contains(name));
         let part = Value::Object(fields);
         self.check_fields(&part)?;
-        self.check_model(&part, input.size())
+        self.check_model(&part, input.size(), self.rules_only())
     }
 
     /// Whether inputs must satisfy more than the model schema before they reach the executor.
@@ -105,9 +109,13 @@ impl InputValidator {
         Ok(input.to_value())
     }
 
-    fn check_model(&self, instance: &Value, size: u64) -> Result<(), Vec<FieldViolation>> {
+    fn rules_only(&self) -> Showing<'_> {
+        Showing::rules_only(&self.sensitive)
+    }
+
+    fn check_model(&self, instance: &Value, size: u64, showing: Showing<'_>) -> Result<(), Vec<FieldViolation>> {
         match &self.schema {
-            Some(schema) => check_schema(schema, instance, size, &self.sensitive, &self.limits),
+            Some(schema) => check_schema(schema, instance, size, showing, &self.limits),
             None => Ok(()),
         }
     }
@@ -135,12 +143,12 @@ impl InputValidator {
     }
 }
 
-/// Holds `instance` of `size` bytes against `schema`. Nothing inside a `sensitive` field is shown in what is wrong.
+/// Holds `instance` of `size` bytes against `schema`; what is wrong tells no more than `showing` allows.
 pub(super) fn check_schema(
     schema: &CompiledSchema,
     instance: &Value,
     size: u64,
-    sensitive: &SensitiveFields,
+    showing: Showing<'_>,
     limits: &Limits,
 ) -> Result<(), Vec<FieldViolation>> {
     let cost = schema.cost().of(&values_at_depth(instance));
@@ -155,7 +163,7 @@ pub(super) fn check_schema(
     let copied = schema.cost().of(&[1]).saturating_mul(size);
     if cost <= MAX_EXPLAINED_COST && copied <= MAX_EXPLAINED_BYTES {
         for error in schema.validator.iter_errors(instance) {
-            for violation in explain(&error, sensitive) {
+            for violation in explain(&error, &showing) {
                 if !found.contains(&violation) {
                     found.push(violation);
                 }
@@ -174,12 +182,15 @@ pub(super) fn check_schema(
 }
 
 /// Fields only hooks, prompts and the runtime may set: declared so, or known to the runtime schema alone.
-fn internal_fields(registration: &Registration, shown: &[String]) -> BTreeSet<String> {
+fn internal_fields(
+    registration: &Registration,
+    schema: Option<&CompiledSchema>,
+    runtime: Option<&CompiledSchema>,
+) -> BTreeSet<String> {
     let declared = registration.contract().map(|contract| contract.internal_only_fields.clone()).unwrap_or_default();
-    let runtime = registration.runtime_schema().map(JsonPayload::to_value);
-    let runtime = runtime.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-    let runtime_only =
-        runtime.into_iter().flat_map(|fields| fields.keys()).filter(|name| !shown.contains(name)).cloned();
+    let shown = schema.map_or(&[][..], CompiledSchema::root_members);
+    let runtime_only = runtime.into_iter().flat_map(CompiledSchema::root_members);
+    let runtime_only = runtime_only.filter(|name| !shown.contains(name)).cloned();
     declared.into_iter().chain(runtime_only).collect()
 }
 

@@ -1,18 +1,18 @@
 //! From schema bytes to a validator, with everything that is wrong on the way.
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 use super::cost::{self, CostProfile, TooCostly};
+use super::dialect::Dialect;
 use super::graph::{SchemaGraph, Step};
-use crate::input::inexact_numbers;
+use crate::input::{Showing, explain, inexact_numbers};
 use crate::limits::Limits;
 use crate::violations::{Violations, shown};
 
-const DRAFT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Most faults of one schema that are listed.
 const MAX_FAULTS: usize = 20;
 
@@ -44,9 +44,9 @@ impl CompiledSchema {
 
 /// Checks `schema` and compiles it.
 ///
-/// The schema must be JSON Schema 2020-12 within the limits, hold only references into itself, no loop that consumes no
-/// input, only regular expressions that run in linear time, and no number that a double or a 64-bit integer would change.
-/// Violations carry JSON pointers into the schema.
+/// The schema must be valid in the version of JSON Schema its `$schema` names (2020-12 without one; see [`Dialect`]) and within
+/// the limits, hold only references into itself, no loop that consumes no input, only regular expressions that run in linear
+/// time, and no number that a double or a 64-bit integer would change. Violations carry JSON pointers into the schema.
 pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if let Err(refusal) = json::check(schema.bytes(), &limits.schema) {
@@ -57,11 +57,11 @@ pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, 
         faults.add(pointer, "is a number this program cannot hold exactly");
     }
     let document = schema.to_value();
-    check_meta_schema(&document, &mut faults);
+    let dialect = check_meta_schema(&document, &mut faults);
     faults.into_result()?;
-    let graph = SchemaGraph::build(&document)?;
+    let graph = SchemaGraph::build(&document, dialect)?;
     let cost = check_cost(&graph, limits)?;
-    let validator = build(&document, limits)?;
+    let validator = build(&document, dialect, limits)?;
     let root_members = graph
         .in_place_of_root()
         .into_iter()
@@ -75,22 +75,36 @@ pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, 
     Ok(CompiledSchema { validator, cost, root_members, is_object })
 }
 
-fn check_meta_schema(document: &Value, faults: &mut Violations) {
+/// The version the document is written in, with what is wrong with it as that.
+fn check_meta_schema(document: &Value, faults: &mut Violations) -> Dialect {
     if !document.is_object() {
         faults.add("", "must be an object");
-        return;
+        return Dialect::DEFAULT;
     }
-    if let Some(named) = document.get("$schema")
-        && named.as_str().map(|uri| uri.trim_end_matches('#')) != Some(DRAFT_2020_12)
+    let named = document.get("$schema").map(Dialect::named);
+    let dialect = match &named {
+        None => Dialect::DEFAULT,
+        Some(Ok(dialect)) => *dialect,
+        Some(Err(rule)) => {
+            faults.add("/$schema", rule);
+            return Dialect::DEFAULT;
+        }
+    };
+    let found = dialect.faults(document, MAX_FAULTS);
+    for error in &found {
+        for violation in explain(error, &Showing::everything()) {
+            let rule = format!("is not valid in JSON Schema {}: {}", dialect.name(), violation.description);
+            faults.add(violation.field, rule);
+        }
+    }
+    if named.is_none()
+        && !found.is_empty()
+        && let Some(other) = Dialect::ALL.into_iter().rev().find(|other| other.faults(document, 1).is_empty())
     {
-        faults.add("/$schema", format!("must be `{DRAFT_2020_12}` or left out"));
-        return;
+        let (own, name, uri) = (dialect.name(), other.name(), other.uri());
+        faults.add("/$schema", format!("is missing, so the schema is read as {own}; for {name} it has to say `{uri}`"));
     }
-    let meta_schema = jsonschema::draft202012::meta::validator();
-    for error in meta_schema.iter_errors(document).take(MAX_FAULTS) {
-        let rule = format!("is not valid in JSON Schema 2020-12: {}", shown(&error.masked().to_string(), 200));
-        faults.add(error.instance_path().as_str(), rule);
-    }
+    dialect
 }
 
 fn check_cost(graph: &SchemaGraph, limits: &Limits) -> Result<CostProfile, Vec<FieldViolation>> {
@@ -118,9 +132,9 @@ fn check_cost(graph: &SchemaGraph, limits: &Limits) -> Result<CostProfile, Vec<F
     Err(faults.into_vec())
 }
 
-fn build(document: &Value, limits: &Limits) -> Result<Validator, Vec<FieldViolation>> {
+fn build(document: &Value, dialect: Dialect, limits: &Limits) -> Result<Validator, Vec<FieldViolation>> {
     jsonschema::options()
-        .with_draft(Draft::Draft202012)
+        .with_draft(dialect.draft())
         .with_pattern_options(PatternOptions::regex().size_limit(limits.max_pattern_bytes))
         .should_validate_formats(true)
         .offline()

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use toolplane_records::error::FieldViolation;
 
+use super::dialect::Dialect;
+use super::pointer::{decode_pointer, escape, percent_decode};
 use crate::violations::{Violations, shown};
 
 /// How evaluation gets from one part of a schema to another.
@@ -51,9 +53,9 @@ pub(super) struct SchemaGraph {
 }
 
 impl SchemaGraph {
-    /// Walks `root`; every reference must lead to a place inside it.
-    pub(super) fn build(root: &Value) -> Result<Self, Vec<FieldViolation>> {
-        let mut builder = Builder::new(root);
+    /// Walks `root` as a schema of `dialect`; every reference must lead to a place inside it.
+    pub(super) fn build(root: &Value, dialect: Dialect) -> Result<Self, Vec<FieldViolation>> {
+        let mut builder = Builder::new(root, dialect);
         builder.intern(String::new(), root);
         builder.run();
         let graph = Self { parts: builder.parts, patterns: builder.patterns };
@@ -78,20 +80,26 @@ impl SchemaGraph {
 
 struct Builder<'a> {
     root: &'a Value,
+    dialect: Dialect,
+    /// What the root calls itself, without a fragment; references by that name stay inside. Empty when it has no name.
+    name: &'a str,
     ids: HashMap<String, usize>,
     anchors: HashMap<String, usize>,
     parts: Vec<Part>,
     values: Vec<&'a Value>,
-    /// (part, target as written)
-    references: Vec<(usize, &'a str)>,
+    /// (part, keyword, target as written)
+    references: Vec<(usize, &'static str, &'a str)>,
     patterns: usize,
     violations: Violations,
 }
 
 impl<'a> Builder<'a> {
-    fn new(root: &'a Value) -> Self {
+    fn new(root: &'a Value, dialect: Dialect) -> Self {
+        let name = root.get(dialect.id_keyword()).and_then(Value::as_str).unwrap_or_default();
         Self {
             root,
+            dialect,
+            name: name.split('#').next().unwrap_or_default(),
             ids: HashMap::new(),
             anchors: HashMap::new(),
             parts: Vec::new(),
@@ -120,8 +128,8 @@ impl<'a> Builder<'a> {
             if walked < self.parts.len() {
                 self.walk(walked);
                 walked += 1;
-            } else if let Some(&(from, target)) = self.references.get(followed) {
-                self.follow(from, target);
+            } else if let Some(&(from, keyword, target)) = self.references.get(followed) {
+                self.follow(from, keyword, target);
                 followed += 1;
             } else {
                 return;
@@ -132,45 +140,80 @@ impl<'a> Builder<'a> {
     fn walk(&mut self, id: usize) {
         let Value::Object(keywords) = self.values[id] else { return };
         let pointer = self.parts[id].pointer.clone();
-        for (keyword, value) in keywords {
+        // Definitions beside a reference that stands alone can still be referred to.
+        let alone = self.dialect.ref_stands_alone() && keywords.contains_key("$ref");
+        let counts = |keyword: &str| !alone || matches!(keyword, "$ref" | "definitions" | "$defs" | "$schema");
+        for (keyword, value) in keywords.iter().filter(|(keyword, _)| counts(keyword)) {
             let place = format!("{pointer}/{}", escape(keyword));
-            self.keyword(id, keyword, value, &place);
+            if keyword == self.dialect.id_keyword() {
+                self.id(id, value, &place);
+            } else {
+                self.keyword(id, keyword, value, &place);
+            }
+        }
+    }
+
+    /// The name of a part. Before 2019-09 it can be an anchor.
+    fn id(&mut self, id: usize, value: &'a Value, place: &str) {
+        match value.as_str().and_then(|name| name.strip_prefix('#')) {
+            Some("") => {}
+            Some(anchor) if self.dialect.ref_stands_alone() => self.anchor(id, anchor, place),
+            _ if id == 0 => {}
+            _ => {
+                let keyword = self.dialect.id_keyword();
+                self.violations.add(place, format!("`{keyword}` is only supported at the root"));
+            }
+        }
+    }
+
+    fn anchor(&mut self, id: usize, name: &str, place: &str) {
+        if self.anchors.insert(name.to_owned(), id).is_some_and(|other| other != id) {
+            self.violations.add(place, format!("`{}` is given twice", shown(name, 80)));
         }
     }
 
     fn keyword(&mut self, id: usize, keyword: &str, value: &'a Value, place: &str) {
+        use Dialect::{Draft06, Draft07, Draft201909, Draft202012};
+        let dialect = self.dialect;
         match keyword {
-            "$ref" => match value.as_str() {
-                Some(target) => self.references.push((id, target)),
-                None => self.violations.add(place, "must be a string"),
-            },
+            "$ref" => self.reference(id, "$ref", value, place),
+            // The schema is one resource, so whatever the way that led here, these lead where `$ref` would.
+            "$dynamicRef" if dialect == Draft202012 => self.reference(id, "$dynamicRef", value, place),
+            "$recursiveRef" if dialect == Draft201909 => self.reference(id, "$recursiveRef", value, place),
+            "$recursiveAnchor" if dialect == Draft201909 => {}
+            "$anchor" if dialect >= Draft201909 => self.anchor(id, value.as_str().unwrap_or_default(), place),
+            "$dynamicAnchor" if dialect == Draft202012 => self.anchor(id, value.as_str().unwrap_or_default(), place),
+            // To pass over these would be to leave out what the writer asked for.
             "$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$recursiveAnchor" | "$vocabulary" => {
-                self.violations.add(place, format!("`{keyword}` is not supported; use `$ref` and `$defs`"));
+                let rule = format!("`{keyword}` is not supported in JSON Schema {}; use `$ref`", dialect.name());
+                self.violations.add(place, rule);
             }
-            "$id" if id != 0 => self.violations.add(place, "`$id` is only supported at the root"),
-            "$anchor" => {
-                if let Some(name) = value.as_str() {
-                    self.anchors.insert(name.to_owned(), id);
+            "$schema" if id != 0 => {
+                if Dialect::named(value) != Ok(dialect) {
+                    self.violations.add(place, format!("must be `{}` like the root's, or left out", dialect.uri()));
                 }
             }
-            "not" | "if" | "then" | "else" => self.child(id, Step::InPlace, place, value),
+            "not" => self.child(id, Step::InPlace, place, value),
+            "if" | "then" | "else" if dialect >= Draft07 => self.child(id, Step::InPlace, place, value),
             "allOf" | "anyOf" | "oneOf" => self.each(id, place, value, |_| Step::InPlace),
-            "dependentSchemas" | "dependencies" => self.members(id, place, value, |_| Step::InPlace),
+            "dependentSchemas" if dialect >= Draft201909 => self.members(id, place, value, |_| Step::InPlace),
+            "dependencies" => self.members(id, place, value, |_| Step::InPlace),
             "properties" => self.members(id, place, value, |name| Step::Member(name.to_owned())),
             "patternProperties" => {
                 self.patterns += value.as_object().map_or(0, Map::len);
                 self.members(id, place, value, |_| Step::MatchedMember);
             }
-            "propertyNames" => self.child(id, Step::MatchedMember, place, value),
+            "propertyNames" if dialect >= Draft06 => self.child(id, Step::MatchedMember, place, value),
             "additionalProperties" => self.child(id, Step::OtherMember, place, value),
-            "unevaluatedProperties" => {
+            "unevaluatedProperties" if dialect >= Draft201909 => {
                 self.parts[id].looks_again = true;
                 self.child(id, Step::OtherMember, place, value);
             }
-            "prefixItems" => self.each(id, place, value, Step::Element),
+            "prefixItems" if dialect == Draft202012 => self.each(id, place, value, Step::Element),
             "items" if value.is_array() => self.each(id, place, value, Step::Element),
-            "items" | "additionalItems" | "contains" => self.child(id, Step::AnyElement, place, value),
-            "unevaluatedItems" => {
+            "items" | "additionalItems" => self.child(id, Step::AnyElement, place, value),
+            "contains" if dialect >= Draft06 => self.child(id, Step::AnyElement, place, value),
+            "unevaluatedItems" if dialect >= Draft201909 => {
                 self.parts[id].looks_again = true;
                 self.child(id, Step::AnyElement, place, value);
             }
@@ -180,11 +223,18 @@ impl<'a> Builder<'a> {
                     self.intern(format!("{place}/{}", escape(name)), definition);
                 }
             }
-            "contentSchema" => {
+            "contentSchema" if dialect >= Draft201909 => {
                 self.intern(place.to_owned(), value);
             }
             "pattern" => self.patterns += 1,
             _ => self.parts[id].weight += count(value),
+        }
+    }
+
+    fn reference(&mut self, id: usize, keyword: &'static str, value: &'a Value, place: &str) {
+        match value.as_str() {
+            Some(target) => self.references.push((id, keyword, target)),
+            None => self.violations.add(place, "must be a string"),
         }
     }
 
@@ -205,14 +255,16 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn follow(&mut self, from: usize, target: &'a str) {
-        let place = format!("{}/$ref", self.parts[from].pointer);
-        let Some(fragment) = target.strip_prefix('#') else {
+    fn follow(&mut self, from: usize, keyword: &str, target: &'a str) {
+        let place = format!("{}/{}", self.parts[from].pointer, escape(keyword));
+        let (document, fragment) = target.split_once('#').unwrap_or((target, ""));
+        let inside = if document.is_empty() { target.starts_with('#') } else { document == self.name };
+        if !inside {
             let rule =
                 format!("`{}` leaves the schema; only references inside it (`#...`) are allowed", shown(target, 80));
             self.violations.add(place, rule);
             return;
-        };
+        }
         let found = match fragment.strip_prefix('/') {
             None if fragment.is_empty() => Some(0),
             None => self.anchors.get(fragment).copied(),
@@ -247,48 +299,4 @@ fn count(value: &Value) -> u64 {
         Value::Object(members) => 1 + members.values().map(count).sum::<u64>(),
         _ => 1,
     }
-}
-
-/// A member name as a token of a JSON pointer.
-pub(crate) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// The member names of a JSON pointer (RFC 6901), decoded; `None` if the text is not a pointer.
-pub fn decode_pointer(pointer: &str) -> Option<Vec<String>> {
-    if pointer.is_empty() {
-        return Some(Vec::new());
-    }
-    pointer.strip_prefix('/')?.split('/').map(decode_token).collect()
-}
-
-fn decode_token(token: &str) -> Option<String> {
-    let mut decoded = String::with_capacity(token.len());
-    let mut rest = token.chars();
-    while let Some(character) = rest.next() {
-        match character {
-            '~' => decoded.push(match rest.next()? {
-                '0' => '~',
-                '1' => '/',
-                _ => return None,
-            }),
-            other => decoded.push(other),
-        }
-    }
-    Some(decoded)
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }

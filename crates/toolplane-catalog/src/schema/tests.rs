@@ -73,7 +73,12 @@ fn references_must_stay_inside() {
     check_refused(json!({ "$defs": { "a": { "items": { "$ref": "http://x/" } } } }), "/$defs/a/items/$ref", rule);
     check_refused(json!({ "$ref": "#/$defs/none" }), "/$ref", "does not exist");
     check_refused(json!({ "$ref": "#nowhere" }), "/$ref", "does not exist");
-    check_refused(json!({ "$dynamicRef": "#a" }), "/$dynamicRef", "not supported");
+    check_refused(json!({ "$dynamicRef": "#a" }), "/$dynamicRef", "does not exist");
+    check_refused(json!({ "$recursiveRef": "#" }), "/$recursiveRef", "not supported in JSON Schema 2020-12");
+    // By its own name a schema refers to itself, by any other it leaves itself.
+    let named = |to: &str| json!({ "$id": "https://example.org/a", "properties": { "x": { "$ref": to } }, "$defs": { "y": {} } });
+    check_accepted(named("https://example.org/a#/$defs/y"));
+    check_refused(named("https://example.org/b#"), "/properties/x/$ref", rule);
     check_refused(
         json!({ "properties": { "a": { "$id": "http://x/" } } }),
         "/properties/a/$id",
@@ -82,17 +87,79 @@ fn references_must_stay_inside() {
 }
 
 #[test]
-fn other_dialects_and_wrong_schemas_are_refused() {
-    check_refused(json!({ "$schema": "http://json-schema.org/draft-07/schema#" }), "/$schema", "must be `https");
+fn unknown_dialects_and_wrong_schemas_are_refused() {
+    let unknown = |named: Value| json!({ "$schema": named, "type": "object" });
+    for named in [json!("https://json-schema.org/draft/2099-01/schema"), json!("draft-07"), json!(""), json!(7)] {
+        check_refused(unknown(named.clone()), "/$schema", &named.to_string());
+        check_refused(unknown(named), "/$schema", "`http://json-schema.org/draft-04/schema#`");
+    }
     check_refused(json!(true), "", "must be an object");
-    check_refused(json!({ "type": "text" }), "/type", "not valid in JSON Schema");
+    check_refused(json!({ "type": "text" }), "/type", "is not valid in JSON Schema 2020-12");
+    check_refused(json!({ "type": "text" }), "/type", r#"is "text""#);
+    check_refused(json!({ "type": "text" }), "/type", r#""array""#);
     check_refused(
         json!({ "properties": { "a": { "minLength": -1 } } }),
         "/properties/a/minLength",
-        "not valid in JSON Schema",
+        "at least 0; is -1",
     );
     check_text_refused(r#"{"type":"object","type":"string"}"#, "", "the key `type` twice");
     check_text_refused(r#"{"maximum":18446744073709551617}"#, "/maximum", "cannot hold exactly");
+}
+
+#[test]
+fn a_schema_in_the_words_of_another_dialect_is_told_which() {
+    let old = json!({ "type": "number", "minimum": 1, "exclusiveMinimum": true });
+    check_refused(old, "/$schema", "for draft-04 it has to say `http://json-schema.org/draft-04/schema#`");
+    let tuple = json!({ "type": "array", "items": [{ "type": "string" }] });
+    check_refused(tuple, "/$schema", "for 2019-09 it has to say");
+    let nowhere = compile(&JsonPayload::of(&json!({ "type": "text" })), &Limits::default()).unwrap_err();
+    assert!(nowhere.iter().all(|violation| violation.field != "/$schema"), "no version knows that: {nowhere:?}");
+}
+
+#[test]
+fn a_part_cannot_change_the_dialect() {
+    let draft_07 = Dialect::Draft07.uri();
+    let with = |inner: &str| json!({ "$schema": draft_07, "properties": { "a": { "$schema": inner } } });
+    check_accepted(with("https://json-schema.org/draft-07/schema"));
+    check_refused(with(Dialect::Draft202012.uri()), "/properties/a/$schema", "like the root's");
+    check_refused(
+        json!({ "properties": { "a": { "$schema": draft_07 } } }),
+        "/properties/a/$schema",
+        "like the root's",
+    );
+}
+
+/// The bounds hold in the spelling of every dialect.
+#[test]
+fn old_spellings_are_bounded_too() {
+    let in_dialect = |dialect: Dialect, mut schema: Value| {
+        schema["$schema"] = json!(dialect.uri());
+        schema
+    };
+    for dialect in Dialect::ALL {
+        check_refused(in_dialect(dialect, json!({ "allOf": [{ "$ref": "#" }] })), "", "refers back to itself");
+        check_refused(in_dialect(dialect, json!({ "not": { "$ref": "http://x/" } })), "/not/$ref", "leaves the schema");
+        let dependent = json!({ "dependencies": { "a": { "$ref": "#" } } });
+        check_refused(in_dialect(dialect, dependent), "", "refers back to itself");
+        let mut definitions: serde_json::Map<String, Value> = (0..14)
+            .map(|i| {
+                let next = json!({ "$ref": format!("#/definitions/d{}", i + 1) });
+                (format!("d{i}"), json!({ "allOf": [next.clone(), next] }))
+            })
+            .collect();
+        definitions.insert("d14".to_owned(), json!({ "type": "integer" }));
+        let doubling = json!({ "allOf": [{ "$ref": "#/definitions/d0" }], "definitions": definitions });
+        let found = compile(&JsonPayload::of(&in_dialect(dialect, doubling)), &Limits::default()).unwrap_err();
+        assert!(found[0].description.contains("evaluation paths"), "{dialect:?} {found:?}");
+    }
+    let ring = json!({ "anyOf": [{ "$recursiveRef": "#" }] });
+    check_refused(in_dialect(Dialect::Draft201909, ring), "", "refers back to itself");
+    let ring = json!({ "$dynamicAnchor": "a", "anyOf": [{ "$dynamicRef": "#a" }] });
+    check_refused(ring, "", "refers back to itself");
+    let ring = json!({ "$id": "#a", "anyOf": [{ "$ref": "#a" }] });
+    check_refused(in_dialect(Dialect::Draft07, ring), "", "refers back to itself");
+    let twice = json!({ "$defs": { "x": { "$anchor": "a" }, "y": { "$anchor": "a", "anyOf": [{ "$ref": "#a" }] } } });
+    check_refused(twice, "/$defs/y/$anchor", "given twice");
 }
 
 #[test]
@@ -254,7 +321,7 @@ proptest! {
 
     #[test]
     fn the_path_count_is_the_number_of_ways(schema in any_schema()) {
-        let graph = SchemaGraph::build(&schema).unwrap();
+        let graph = SchemaGraph::build(&schema, Dialect::DEFAULT).unwrap();
         match path_count(&graph) {
             Err(TooCostly::Loop(_)) => prop_assert!(has_loop(&graph)),
             Err(other) => prop_assert!(false, "{:?}", other),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
 use toolplane_records::ids::ToolId;
 
 use super::text::terms;
@@ -132,8 +131,6 @@ fn texts(tool: &Checked) -> [String; FIELDS] {
 }
 
 fn parameters(tool: &Checked) -> String {
-    let schema = tool.registration().model_schema().map(|schema| schema.to_value());
-    let properties = schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-    let names = properties.into_iter().flat_map(|properties| properties.keys()).take(MAX_PARAMETERS);
+    let names = tool.input().fields().iter().take(MAX_PARAMETERS);
     names.map(String::as_str).collect::<Vec<_>>().join(" ")
 }

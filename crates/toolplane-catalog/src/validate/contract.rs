@@ -1,10 +1,12 @@
 //! Input and output contracts, and the schemas of both contract and interface.
 
+use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 use toolplane_records::contract::{InputContract, OutputContract};
 
 use super::{Schemas, check_list_length, check_text, check_value, compile_at};
+use crate::input::{SensitiveFields, Showing, explain};
 use crate::limits::Limits;
 use crate::registration::Registration;
 use crate::schema::{CompiledSchema, decode_pointer, escape};
@@ -93,6 +95,7 @@ fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &Limits, 
         }
     }
     let Some(model) = &schemas.model else { return };
+    let sensitive = SensitiveFields::new(&contract.sensitive_fields);
     if model.cost().of(&[1, 1, 1]) > limits.max_validation_cost {
         return;
     }
@@ -103,14 +106,14 @@ fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &Limits, 
                 ValidationErrorKind::AdditionalProperties { .. } | ValidationErrorKind::PropertyNames { .. }
             );
         if about_one_field {
-            let rule = format!("does not fit the model schema: {}", shown(&error.masked().to_string(), 200));
-            faults.add(format!("{place}{}", error.instance_path()), rule);
+            misfit(&place, &error, &sensitive, faults);
         }
     }
 }
 
 fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
     check_list_length(&format!("{INPUT}.examples"), contract.examples.len(), limits, faults);
+    let sensitive = SensitiveFields::new(&contract.sensitive_fields);
     for (index, example) in contract.examples.iter().enumerate() {
         let place = format!("{INPUT}.examples[{index}]");
         if !check_value(&place, Some(example), true, &limits.value, faults) {
@@ -123,9 +126,16 @@ fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &Limits, 
         if let Some(model) = &schemas.model
             && let Some(error) = model.validator.iter_errors(&value).next()
         {
-            let rule = format!("does not fit the model schema: {}", shown(&error.masked().to_string(), 200));
-            faults.add(format!("{place}{}", error.instance_path()), rule);
+            misfit(&place, &error, &sensitive, faults);
         }
+    }
+}
+
+/// A default or an example that the model schema does not take.
+fn misfit(place: &str, error: &ValidationError<'_>, sensitive: &SensitiveFields, faults: &mut Violations) {
+    for violation in explain(error, &Showing::to_the_caller(sensitive, &[])) {
+        let rule = format!("does not fit the model schema: {}", violation.description);
+        faults.add(format!("{place}{}", violation.field), rule);
     }
 }
 

@@ -148,11 +148,11 @@ fn defaults_and_examples_must_fit() {
     assert_eq!(found(&fine), []);
     let place = "declaration.input_contract.defaults";
     check(defaults, json!({ "timeout_ms": 5 }), &format!("{place}/timeout_ms"), "does not fit");
-    check(defaults, json!({ "other": 5 }), place, "does not fit");
+    check(defaults, json!({ "other": 5 }), &format!("{place}/other"), "does not fit");
     check(defaults, json!([]), place, "must be a JSON object");
     check(defaults, json!({ "simulated_edit_ref": "x" }), &format!("{place}/simulated_edit_ref"), "is internal");
     let examples = "/declaration/input_contract/examples";
-    check(examples, json!([{ "command": "ls" }, {}]), "declaration.input_contract.examples[1]", "does not fit");
+    check(examples, json!([{ "command": "ls" }, {}]), "declaration.input_contract.examples[1]/command", "does not fit");
     let internal = "declaration.input_contract.examples[0]/simulated_edit_ref";
     check(examples, json!([{ "command": "ls", "simulated_edit_ref": "x" }]), internal, "is internal");
 }

@@ -37,7 +37,7 @@ pub struct PendingInput {
     /// The question, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    /// JSON Schema the answer has to fit, when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<JsonPayload>,
     /// When it was asked.
