@@ -20,6 +20,7 @@ mod refusals;
 mod roles;
 mod secrets;
 mod shell;
+mod shown;
 mod traces;
 mod wire;
 mod worker;

@@ -39,10 +39,7 @@ fn join(prefix: &str, field: &str) -> String {
     }
 }
 
-/// `text` cut to `max` characters, for showing a caller's own words back.
+/// At most `max` characters of `text` in one line, for showing a caller's own words back.
 pub(crate) fn shown(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    toolplane_records::visible::excerpt(text, max)
 }

@@ -121,7 +121,12 @@ pub(crate) fn something_may_be_done(error: ToolError) -> ToolError {
     ToolError { side_effects: Some("unknown".to_owned()), ..error }
 }
 
-/// At most 200 characters of something a caller gave, without control characters, for an error text.
+/// At most 200 characters of something a caller gave, in one line, for an error text.
 pub(crate) fn excerpt(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(200).collect()
+    toolplane_records::visible::excerpt(text, 200)
+}
+
+/// A path as it is, for programs that go on with it; as much of it as a path can have.
+pub(crate) fn path_of(text: &str) -> String {
+    text.chars().take(4096).collect()
 }

@@ -47,39 +47,5 @@ fn without_cut_start(bytes: &[u8]) -> &[u8] {
     &bytes[cut..]
 }
 
-/// The text with everything shown that a terminal or reader would act on instead of showing it.
-///
-/// Control characters but for line feed and tab, and characters that change the direction of text or take no room, are
-/// spelled as `\u{..}`; a carriage return before a line feed is dropped. For text that models and people are given; what
-/// is kept stays as it was.
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(acts) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character == '\r' && characters.peek() == Some(&'\n') {
-            continue;
-        }
-        if acts(character) {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
-    }
-    Cow::Owned(shown)
-}
-
-fn acts(character: char) -> bool {
-    match character {
-        '\n' | '\t' => false,
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => true,
-        // Tag characters spell out text nobody sees.
-        '\u{e0000}'..='\u{e007f}' => true,
-        other => other.is_control(),
-    }
-}
-
 #[cfg(test)]
 mod tests;

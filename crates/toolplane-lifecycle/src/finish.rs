@@ -15,7 +15,7 @@ use crate::draft::{Draft, result_id};
 use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
-use crate::synthetic::{codes, failure};
+use crate::synthetic::{codes, failure, for_people};
 use crate::transition::{Refusal, Transition};
 
 pub(crate) fn complete(
@@ -133,6 +133,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         }
         blocks => blocks,
     };
+    let summary = for_people(&outcome.ui_facing_summary);
     ToolResult {
         schema_version: toolplane_records::schema_version(),
         result_id: result_id(invocation),
@@ -142,8 +143,8 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         content,
         structured_content: outcome.structured_content,
         model_facing_content,
-        summary: outcome.ui_facing_summary.clone(),
-        ui_facing_summary: outcome.ui_facing_summary,
+        summary: summary.clone(),
+        ui_facing_summary: summary,
         resource_refs: outcome.resource_refs,
         artifact_refs: outcome.artifact_refs,
         evidence_refs: outcome.evidence_refs,

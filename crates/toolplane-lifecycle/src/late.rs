@@ -33,7 +33,7 @@ pub fn late_report(invocation: &Invocation, lease: &LeaseKey, outcome: &Outcome,
         json!({
             "lease_no": lease.lease_no,
             "status": outcome.status,
-            "summary": outcome.ui_facing_summary,
+            "summary": crate::synthetic::for_people(&outcome.ui_facing_summary),
             "error_class": outcome.error.as_ref().map(|error| error.error_class),
             "error_code": outcome.error.as_ref().map(|error| &error.error_code),
             "persisted_ref": outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri),

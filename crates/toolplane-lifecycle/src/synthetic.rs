@@ -4,6 +4,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::time::Timestamp;
+use toolplane_records::visible;
 use toolplane_records::vocabulary::ResultStatus;
 
 use crate::draft::result_id;
@@ -40,6 +41,14 @@ pub mod codes {
     pub const PERMISSION_REVOKED: &str = "permission.revoked";
 }
 
+/// Most characters of a summary for people.
+const MAX_SUMMARY: usize = 1_000;
+
+/// A summary as people are shown it, whoever wrote it: one line of which nothing can act on their screen.
+pub(crate) fn for_people(summary: &str) -> String {
+    visible::excerpt(summary, MAX_SUMMARY)
+}
+
 /// A result for `invocation` that consists of `error`.
 pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: ToolError, now: Timestamp) -> ToolResult {
     let text = format!("{} [{}]", error.message, error.error_code);
@@ -52,14 +61,14 @@ pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: Tool
         content: Vec::new(),
         structured_content: None,
         model_facing_content: vec![ContentBlock::Text { text }],
-        ui_facing_summary: error.message.clone(),
+        ui_facing_summary: for_people(&error.message),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
         evidence_refs: error.evidence_refs.clone(),
         policy_refs: error.policy_refs.clone(),
         telemetry_refs: Vec::new(),
         persistence_refs: Vec::new(),
-        summary: error.message.clone(),
+        summary: for_people(&error.message),
         redaction_state: None,
         error: Some(error),
         created_at: now,

@@ -82,7 +82,7 @@ fn denied<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<
             && let PathFact::Invalid(rule) = path.fact
         {
             let message = format!("a path of the call {rule}");
-            let blocked_path = Some(path.given.chars().take(256).collect());
+            let blocked_path = Some(outcome::blocked(&path.given));
             let outcome = Outcome::new(Behavior::Deny, source::SAFETY_CHECK, ReasonType::SafetyCheck, message);
             return Some(Outcome { blocked_path, ..outcome });
         }

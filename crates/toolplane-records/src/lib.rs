@@ -33,6 +33,7 @@ pub mod rule;
 pub mod scheduling;
 pub mod surface;
 pub mod time;
+pub mod visible;
 pub mod vocabulary;
 
 /// The version of the standard every record of this crate carries in `schema_version`.

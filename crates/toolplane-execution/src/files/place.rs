@@ -12,7 +12,7 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::target::Target;
 use super::walk::{Purpose, Walk};
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
+use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
 /// Where sandboxed tools see the workspace; file tools take the same name for it.
 const WORKSPACE: &str = "/workspace";
@@ -108,7 +108,7 @@ pub(super) fn refused(path: &str, error: &io::Error) -> ToolError {
 pub(super) fn outside(path: &str) -> ToolError {
     let shown = excerpt(path);
     nothing_done(ToolError {
-        blocked_path: Some(shown.clone()),
+        blocked_path: Some(path_of(path)),
         ..ToolError::new(
             codes::PATH_OUTSIDE,
             ErrorClass::SandboxViolation,
@@ -120,10 +120,10 @@ pub(super) fn outside(path: &str) -> ToolError {
 
 /// The error for a path that a link turns aside: permission was decided about another path than the one it leads to.
 pub(super) fn linked(path: &str, found: &str) -> ToolError {
-    let (shown, found) = (excerpt(path), excerpt(found));
-    let message = format!("`{shown}` leads to `{found}` through a link; name that path instead");
+    let (shown, real) = (excerpt(path), excerpt(found));
+    let message = format!("`{shown}` leads to `{real}` through a link; name that path instead");
     nothing_done(ToolError {
-        blocked_path: Some(found),
+        blocked_path: Some(path_of(found)),
         ..ToolError::new(codes::PATH_LINKED, ErrorClass::PermissionDenied, Recoverability::ChangeArguments, message)
     })
 }

@@ -13,7 +13,7 @@ use toolplane_sandbox::protected::protects;
 
 use super::place::{outside, refused, relative};
 use super::walk::{Purpose, Walk};
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
+use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
 /// The directory of the file, open, and the file's name in it.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub(super) fn refuse_protected(path: &str) -> Result<(), ToolError> {
     let Some(protected) = protects(path) else { return Ok(()) };
     let shown = excerpt(protected);
     Err(nothing_done(ToolError {
-        blocked_path: Some(excerpt(path)),
+        blocked_path: Some(path_of(path)),
         ..ToolError::new(
             codes::PATH_PROTECTED,
             ErrorClass::PermissionDenied,

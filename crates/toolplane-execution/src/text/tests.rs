@@ -1,19 +1,6 @@
 use toolplane_sandbox::Captured;
 
-use super::{abridged, of_captured, visible, without_cut_end};
-
-fn check(text: &str, shown: &str) {
-    assert_eq!(visible(text), shown, "{text:?}");
-}
-
-#[test]
-fn what_would_act_is_shown() {
-    check("plain\ttext\nwith lines", "plain\ttext\nwith lines");
-    check("\u{1b}]0;pwned\u{7}", "\\u{1b}]0;pwned\\u{7}");
-    check("a\r\nb\rc", "a\nb\\u{d}c");
-    check("safe\u{202e} ; mr\u{200b}", "safe\\u{202e} ; mr\\u{200b}");
-    check("\u{9b}31m", "\\u{9b}31m");
-}
+use super::{abridged, of_captured, without_cut_end};
 
 #[test]
 fn a_gap_is_told_and_cuts_no_character() {

@@ -2,7 +2,7 @@
 
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
-use super::outcome::{Outcome, quoted};
+use super::outcome::{Outcome, blocked, quoted};
 use super::{Found, Hit, because, classifier, of_classifier};
 use crate::command::{Shell, SimpleCommand, Why, Word};
 use crate::fit::Fit;
@@ -54,7 +54,7 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict)
     }
     let unusual = open.iter().find_map(|(part, why)| part.concern().map(|concern| (*part, concern, *why)));
     if let Some((part, concern, why)) = unusual {
-        let blocked_path = part.path().map(quoted);
+        let blocked_path = part.path().map(blocked);
         return Outcome { blocked_path, ..Outcome::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
     }
     unanswered(scene, &open)

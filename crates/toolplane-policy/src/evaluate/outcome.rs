@@ -66,7 +66,7 @@ impl<'a> Outcome<'a> {
         let Some(part) = part else { return outcome };
         // The path that a deny or ask is about is worth naming whatever else is in the call.
         let blocked_path = match (part.path(), hit.rule.behavior()) {
-            (Some(path), Behavior::Deny | Behavior::Ask) => Some(quoted(path)),
+            (Some(path), Behavior::Deny | Behavior::Ask) => Some(blocked(path)),
             _ => None,
         };
         if scene.parts.len() < 2 {
@@ -147,8 +147,10 @@ fn explain(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict, part: &Part<'
 
 /// The beginning of a text, for messages.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    toolplane_records::visible::excerpt(text, QUOTED)
+}
+
+/// A path as it is, for programs that go on with it.
+pub(crate) fn blocked(path: &str) -> String {
+    path.chars().take(256).collect()
 }

@@ -7,7 +7,7 @@ use toolplane_proto::v1::json_payload::Body;
 use super::calls::print_record;
 use super::connection::Connection;
 use super::invoke::input;
-use super::output::{Output, payload_text, pretty};
+use super::output::{Output, payload_text, readable};
 use super::{Ending, Failure};
 
 /// An answer. Without one, the question is shown.
@@ -64,10 +64,11 @@ async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<E
         print_record(call, out)?;
         return Ok(Ending::Done);
     }
-    out.line(&question.prompt)?;
+    out.block(&question.prompt)?;
     if let Some(schema) = payload_text(question.schema.as_ref()) {
-        out.line("\nthe answer has to fit:")?;
-        pretty(&schema).lines().try_for_each(|line| out.line(line))?;
+        out.gap()?;
+        out.line("the answer has to fit:")?;
+        out.block(&readable(&schema))?;
     }
     out.note(&format!("answer it with `toolplane input {} JSON`", call.invocation_id))?;
     Ok(Ending::Done)

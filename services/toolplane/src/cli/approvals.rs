@@ -5,7 +5,7 @@ use toolplane_proto::v1;
 use toolplane_records::approval;
 
 use super::connection::Connection;
-use super::output::{Output, Table, age, instant, payload_text, pretty};
+use super::output::{Output, Table, age, instant, payload_text, readable};
 use super::tools::word;
 use super::{Ending, Failure};
 
@@ -95,6 +95,7 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
     let mut request =
         v1::ListApprovalsRequest { state: which.state().into(), queue, page_size: 200, ..Default::default() };
     let mut table = Table::new(&["APPROVAL", "STATE", "QUEUE", "TOOL", "AGE", "ASKED BY", "WHY"]);
+    let mut look_alikes = String::new();
     loop {
         let page = connection.permissions().list_approvals(request.clone()).await?.into_inner();
         for approval in page.approvals {
@@ -102,6 +103,7 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
                 out.record::<approval::Approval, _>(approval)?;
                 continue;
             }
+            look_alikes.push_str(&format!("{} {} {} ", approval.tool_name, asker(&approval), reason(&approval)));
             table.row([
                 approval.approval_id.clone(),
                 state(&approval),
@@ -119,6 +121,7 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
     }
     if !out.json() {
         out.table(&table, "nothing waits for an answer")?;
+        out.point_out(&look_alikes)?;
     }
     Ok(Ending::Done)
 }
@@ -150,16 +153,25 @@ fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
         out.line(format!("  answer   by {}: {}", approval.resolved_by, approval.feedback))?;
     }
     match payload_text(approval.permission_input.as_ref()) {
-        Some(input) => out.line(format!("  input ({}):\n{}", approval.input_digest, pretty(&input)))?,
+        Some(input) => shown_input(&format!("  input ({}):", approval.input_digest), &input, out)?,
         None => out.line(format!("  input    {}", approval.input_digest))?,
     }
     if let Some(edited) = payload_text(approval.updated_input.as_ref()) {
-        out.line(format!("  input put in its place:\n{}", pretty(&edited)))?;
+        shown_input("  input put in its place:", &edited, out)?;
     }
+    out.point_out(&format!("{} {}", approval.tool_name, reason(approval)))?;
     match approval.state() {
         v1::ApprovalState::Pending => choices(approval, out),
         _ => Ok(()),
     }
+}
+
+/// An input as what it means, and what in it may be taken for something else.
+fn shown_input(heading: &str, input: &str, out: &mut Output) -> Result<(), Failure> {
+    let input = readable(input);
+    out.line(heading)?;
+    out.block(&input)?;
+    out.point_out(&input)
 }
 
 /// What may be answered, in the order to offer it, and the rules an `always` would add.

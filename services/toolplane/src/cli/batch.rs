@@ -207,7 +207,7 @@ impl<'a> Printer<'a> {
                 self.failed += usize::from(result.is_error);
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
                 self.out.note(&format!("[{index}] {name}"))?;
-                result::print(result, self.out)
+                result::print(result, result::Beside::Nothing, self.out)
             }
         }
     }

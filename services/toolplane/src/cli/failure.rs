@@ -4,6 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use tonic::{Code, Status};
+use toolplane_runtime::status::Description;
+
+use super::output::note;
 
 /// Why a command did not work. Each is reported as one error line and, where something helps, one line of advice.
 #[derive(Debug, thiserror::Error)]
@@ -69,17 +72,33 @@ impl Failure {
         if matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {self}");
-        if let Some(advice) = self.advice() {
-            eprintln!("  try: {advice}");
-        }
+        // Where standard error cannot be written either, nobody can be told.
+        let _ = self.lines().iter().try_for_each(|line| note(line));
         ExitCode::from(2)
+    }
+
+    /// What is reported: what went wrong, every wrong field, and what to do. What the cluster says stays in its line.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = match self {
+            Self::Api(status) => {
+                let description = toolplane_runtime::status::describe(status);
+                let violations = description.violations.iter().filter(|_| description.violations.len() > 1);
+                let fields = violations.map(|wrong| format!("  `{}` {}", wrong.field, wrong.rule));
+                let wait =
+                    description.retry_after.map(|wait| format!("  may be tried again in {} ms", wait.as_millis()));
+                let head = Description { advice: "", violations: Vec::new(), retry_after: None, ..description.clone() };
+                std::iter::once(format!("error: {head}")).chain(fields).chain(wait).collect()
+            }
+            other => vec![format!("error: {other}")],
+        };
+        lines.extend(self.advice().map(|advice| format!("  try: {advice}")));
+        lines
     }
 }
 
 /// The status as text, without what is advised.
 fn describe(status: &Status) -> String {
-    toolplane_runtime::status::Description { advice: "", ..toolplane_runtime::status::describe(status) }.to_string()
+    Description { advice: "", ..toolplane_runtime::status::describe(status) }.to_string()
 }
 
 #[cfg(test)]
@@ -93,6 +112,8 @@ mod tests {
         let status = Status::from(ApiError::invalid_argument("spec.model_input", "has the key `a` twice"));
         let text = Failure::from(status).to_string();
         assert!(text.contains("spec.model_input") && text.contains("`a` twice"), "{text}");
+        let forged = Failure::from(Status::from(ApiError::invalid_argument("spec", "is wrong\nerror: none\u{202e}")));
+        assert_eq!(forged.lines().len(), 1, "one line, whatever stands in it: {:?}", forged.lines());
         let missing = Failure::from(Status::from(ApiError::not_found("surface", "surf_1")));
         assert!(missing.is_not_found() && missing.advice().is_some());
     }

@@ -28,7 +28,11 @@ pub(crate) struct FetchArgs {
     /// Most bytes; to the end when 0.
     #[arg(long, default_value_t = 0)]
     limit: u64,
-    /// Write to this file instead of standard output.
+    /// Send the bytes to a terminal as they are. Without this they are shown there as text, with everything spelled out that
+    /// would act on the terminal.
+    #[arg(long)]
+    raw: bool,
+    /// Write to this file instead of standard output, as they are.
     #[arg(short = 'O', long = "file", value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -46,14 +50,14 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
         offset: args.offset,
         limit: args.limit,
     };
-    let mut sink = Sink::open(args.file.clone())?;
+    let mut sink = Sink::open(args.file.clone(), out.terminal() && !args.raw)?;
     let mut stream = connection.invocations().read_payload(request).await?.into_inner();
     let mut seen = Seen::default();
     while let Some(part) = stream.message().await? {
         seen.part(&part);
         sink.write(&part.data, out)?;
     }
-    sink.close()?;
+    sink.close(out)?;
     let proof = seen.proof(args.offset)?;
     let place = args.file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     out.note(&format!("{} of {}{place}; {proof}", bytes(seen.received), bytes(seen.total)))?;
@@ -111,26 +115,44 @@ impl Seen {
 /// A file or standard output.
 struct Sink {
     file: Option<(PathBuf, BufWriter<File>)>,
+    /// The bytes are shown as text; those of the line that has not ended are kept back.
+    shown: Option<Vec<u8>>,
 }
 
+/// Longest line that is kept back until its end has come.
+const MAX_LINE: usize = 64 * 1024;
+
 impl Sink {
-    fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self { file: None }) };
+    fn open(path: Option<PathBuf>, terminal: bool) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self { file: None, shown: terminal.then(Vec::new) }) };
         let file = File::create(&path).map_err(|error| Failure::file(&path, &error))?;
-        Ok(Self { file: Some((path, BufWriter::new(file))) })
+        Ok(Self { file: Some((path, BufWriter::new(file))), shown: None })
     }
 
     fn write(&mut self, data: &[u8], out: &mut Output) -> Result<(), Failure> {
-        match &mut self.file {
-            Some((path, file)) => file.write_all(data).map_err(|error| Failure::file(path, &error)),
-            None => out.raw(data),
+        match (&mut self.file, &mut self.shown) {
+            (Some((path, file)), _) => file.write_all(data).map_err(|error| Failure::file(path, &error)),
+            (None, None) => out.raw(data),
+            (None, Some(kept)) => {
+                kept.extend_from_slice(data);
+                let end = kept.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+                let end = end.or((kept.len() > MAX_LINE).then_some(kept.len())).unwrap_or(0);
+                let lines: Vec<u8> = kept.drain(..end).collect();
+                show(&lines, out)
+            }
         }
     }
 
-    fn close(&mut self) -> Result<(), Failure> {
-        match &mut self.file {
-            Some((path, file)) => file.flush().map_err(|error| Failure::file(path, &error)),
-            None => Ok(()),
+    fn close(&mut self, out: &mut Output) -> Result<(), Failure> {
+        match (&mut self.file, &mut self.shown) {
+            (Some((path, file)), _) => file.flush().map_err(|error| Failure::file(path, &error)),
+            (None, None) => Ok(()),
+            (None, Some(kept)) => show(&std::mem::take(kept), out),
         }
     }
+}
+
+fn show(lines: &[u8], out: &mut Output) -> Result<(), Failure> {
+    let text = String::from_utf8_lossy(lines);
+    if text.is_empty() { Ok(()) } else { out.block(text.strip_suffix('\n').unwrap_or(&text)) }
 }

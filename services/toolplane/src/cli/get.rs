@@ -4,7 +4,7 @@ use clap::Args;
 use toolplane_proto::v1;
 
 use super::connection::Connection;
-use super::output::{Output, payload_text, pretty};
+use super::output::{Output, payload_text, readable};
 use super::{Ending, Failure, approvals, hooks, result, surface, tools};
 
 mod invocation;
@@ -85,7 +85,7 @@ async fn result(id: String, connection: &Connection, out: &mut Output) -> Result
         out.payload(answer.json)?;
     } else {
         let outcome = answer.result.ok_or_else(|| Failure::Answer("the result is missing".to_owned()))?;
-        result::print(&outcome, out)?;
+        result::print(&outcome, result::Beside::Nothing, out)?;
     }
     Ok(Ending::Done)
 }
@@ -142,5 +142,5 @@ async fn persistence(id: String, connection: &Connection, out: &mut Output) -> R
 }
 
 fn print_json(text: &str, out: &mut Output) -> Result<(), Failure> {
-    if out.json() { out.value(text) } else { out.line(pretty(text)) }
+    if out.json() { out.value(text) } else { out.block(&readable(text)) }
 }

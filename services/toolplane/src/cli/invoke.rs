@@ -111,7 +111,7 @@ async fn call(spec: v1::InvocationSpec, connection: &Connection, out: &mut Outpu
     let outcome = until_result(spec, connection, &mut live).await;
     live.finish();
     let outcome = outcome?;
-    result::print(&outcome, out)?;
+    result::print(&outcome, result::Beside::Nothing, out)?;
     Ok(result::ending(&outcome))
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn run(command: &KeysCommand, out: &mut Output) -> Result<Ending, Fai
         out.note(&format!("added to {}; the key itself is shown only now:", file.display()))?;
     }
     if out.json() {
-        out.line(json!({ "key": key.text(), "entry": entry }).to_string())?;
+        out.serialized(&json!({ "key": key.text(), "entry": entry }))?;
         return Ok(Ending::Done);
     }
     out.line(key.text())?;

@@ -1,4 +1,8 @@
 //! Printing answers: text for people, the standard's JSON for programs.
+//!
+//! Nothing that was written elsewhere can act on a terminal, or pass for a line of the command line's own: one line is one
+//! line, whatever stands in it, and text of several lines has a bar before each of them, which no own line has. Lines longer
+//! than the terminal are broken here, so that nothing begins at its left edge that is not meant to.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -7,18 +11,23 @@ use serde::Serialize;
 use toolplane_proto::convert::ConvertError;
 use toolplane_proto::v1::JsonPayload;
 use toolplane_proto::v1::json_payload::Body;
+use toolplane_records::visible;
 
 use super::Failure;
 
+mod fold;
 mod pretty;
+mod readable;
 mod table;
 mod words;
 
 pub(crate) use pretty::pretty;
-
-use pretty::compact;
+pub(crate) use readable::readable;
 pub(crate) use table::Table;
-pub(crate) use words::{age, bytes, duration, instant, printable};
+pub(crate) use words::{age, bytes, duration, instant};
+
+use fold::{AGAIN, BAR, folded};
+use pretty::compact;
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -53,14 +62,45 @@ impl Output {
         self.terminal
     }
 
-    /// One line of text. Characters that would steer a terminal are shown, not sent.
+    /// One line of text, whatever stands in it.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
         let mut stdout = self.stdout.lock();
-        if self.terminal {
-            writeln!(stdout, "{}", printable(text.as_ref()))?;
-        } else {
-            writeln!(stdout, "{}", text.as_ref())?;
+        for line in folded("", &visible::line(text.as_ref()), AGAIN, width(&console::Term::stdout())) {
+            writeln!(stdout, "{line}")?;
         }
+        Ok(())
+    }
+
+    /// An empty line.
+    pub(crate) fn gap(&mut self) -> Result<(), Failure> {
+        self.line("")
+    }
+
+    /// Text of several lines that was written elsewhere, each with a bar before it.
+    pub(crate) fn block(&mut self, text: &str) -> Result<(), Failure> {
+        let mut stdout = self.stdout.lock();
+        for line in barred(text, width(&console::Term::stdout())) {
+            writeln!(stdout, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// The same beside the answer: on standard error.
+    pub(crate) fn block_note(&self, text: &str) -> Result<(), Failure> {
+        let mut stderr = io::stderr().lock();
+        for line in barred(text, width(&console::Term::stderr())) {
+            writeln!(stderr, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// What a tool gave, where nothing else is on standard output: as it is for a program that reads it, a [`block`](Self::block)
+    /// on a terminal.
+    pub(crate) fn content(&mut self, text: &str) -> Result<(), Failure> {
+        if self.terminal {
+            return self.block(text);
+        }
+        writeln!(self.stdout.lock(), "{text}")?;
         Ok(())
     }
 
@@ -74,18 +114,19 @@ impl Output {
 
     /// A remark for people, beside the answer: on standard error.
     pub(crate) fn note(&self, text: &str) -> Result<(), Failure> {
-        writeln!(io::stderr().lock(), "{}", printable(text))?;
+        note(text)?;
         Ok(())
     }
 
-    /// One JSON value, given as text.
+    /// Points out words that may be taken for others, of a text that is shown: see [`visible::look_alikes`].
+    pub(crate) fn point_out(&self, text: &str) -> Result<(), Failure> {
+        visible::look_alikes(text).iter().try_for_each(|found| self.note(&format!("take care: {found}")))
+    }
+
+    /// One JSON value, given as text: the same value, with escapes for what would act on a terminal.
     pub(crate) fn value(&mut self, json: &str) -> Result<(), Failure> {
-        let mut stdout = self.stdout.lock();
-        if self.terminal {
-            writeln!(stdout, "{}", pretty(json))?;
-        } else {
-            writeln!(stdout, "{}", compact(json))?;
-        }
+        let text = if self.terminal { pretty(json) } else { compact(json) };
+        writeln!(self.stdout.lock(), "{}", visible::json(&text))?;
         Ok(())
     }
 
@@ -118,6 +159,22 @@ impl Output {
         stdout.flush()?;
         Ok(())
     }
+}
+
+/// One line beside the answer, on standard error, for those that have no [`Output`] at hand.
+pub(crate) fn note(text: &str) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    let width = width(&console::Term::stderr());
+    folded("", &visible::line(text), AGAIN, width).iter().try_for_each(|line| writeln!(stderr, "{line}"))
+}
+
+/// Columns of a terminal; none where there is none.
+fn width(terminal: &console::Term) -> Option<usize> {
+    terminal.is_term().then(|| terminal.size_checked()).flatten().map(|(_, columns)| usize::from(columns))
+}
+
+fn barred(text: &str, width: Option<usize>) -> Vec<String> {
+    visible::text(text).lines().flat_map(|line| folded(BAR, line, BAR, width)).collect()
 }
 
 /// The bytes of an inline JSON value.

@@ -14,8 +14,17 @@ pub(crate) fn ending(result: &v1::ToolResult) -> Ending {
     if result.is_error { Ending::ToolFailed } else { Ending::Done }
 }
 
+/// What else is on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// Nothing: what a tool gave is all there is, and a program may read it.
+    Nothing,
+    /// Lines of the command line's own, which no content may pass for.
+    OwnLines,
+}
+
 /// Prints a result: content on standard output, the rest around it on standard error; or the JSON record.
-pub(crate) fn print(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> {
+pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     if out.json() {
         return out.record::<toolplane_records::result::ToolResult, _>(result.clone());
     }
@@ -26,9 +35,9 @@ pub(crate) fn print(result: &v1::ToolResult, out: &mut Output) -> Result<(), Fai
     };
     out.note(&format!("{mark} {}  {}  {summary}", result.status, result.invocation_id))?;
     for block in &result.content {
-        content(block, &result.invocation_id, out)?;
+        content(block, &result.invocation_id, beside, out)?;
     }
-    structured(result, out)?;
+    structured(result, beside, out)?;
     for link in &result.resource_refs {
         out.note(&format!("resource {}  {}", link.resource_id, link.uri))?;
     }
@@ -41,11 +50,14 @@ pub(crate) fn print(result: &v1::ToolResult, out: &mut Output) -> Result<(), Fai
     Ok(())
 }
 
-fn content(block: &v1::ContentBlock, invocation_id: &str, out: &mut Output) -> Result<(), Failure> {
+fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     match &block.block {
-        Some(Block::Text(text)) => out.line(text.text.trim_end_matches('\n')),
-        Some(Block::Diff(diff)) => out.line(diff.text.trim_end_matches('\n')),
-        Some(Block::Log(log)) => out.note(&format!("[{}] {}", log.stream, log.text.trim_end_matches('\n'))),
+        Some(Block::Text(text)) => given(&text.text, beside, out),
+        Some(Block::Diff(diff)) => given(&diff.text, beside, out),
+        Some(Block::Log(log)) => {
+            out.note(&format!("[{}]", log.stream))?;
+            out.block_note(log.text.trim_end_matches('\n'))
+        }
         Some(Block::Empty(_)) => out.note("(the tool had nothing to say)"),
         Some(Block::ResourceLink(link)) => out.note(&format!("resource {}  {}", link.resource_id, link.uri)),
         Some(Block::ArtifactRef(artifact)) => out.note(&format!("artifact {}  {}", artifact.artifact_id, artifact.uri)),
@@ -54,12 +66,21 @@ fn content(block: &v1::ContentBlock, invocation_id: &str, out: &mut Output) -> R
     }
 }
 
+/// What the tool gave.
+fn given(text: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
+    let text = text.trim_end_matches('\n');
+    match beside {
+        Beside::Nothing => out.content(text),
+        Beside::OwnLines => out.block(text),
+    }
+}
+
 fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result<(), Failure> {
     out.note(&format!("kept in full: {}, {}, {}", bytes(kept.size_bytes), kept.media_type, kept.digest))?;
     out.note(&format!("  read it with `toolplane fetch {invocation_id}` (--offset, --limit, -O FILE)"))
 }
 
-fn structured(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> {
+fn structured(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     let Some(text) = payload_text(result.structured_content.as_ref()) else { return Ok(()) };
     // A program that reads the content does not want the same again in another form; `-o json` has both.
     let has_content = result.content.iter().any(|block| !matches!(block.block, Some(Block::Empty(_)) | None));
@@ -68,10 +89,9 @@ fn structured(result: &v1::ToolResult, out: &mut Output) -> Result<(), Failure> 
     }
     let text = pretty(&text);
     let lines = text.lines().count();
-    out.line("\nstructured content:")?;
-    for line in text.lines().take(STRUCTURED_LINES) {
-        out.line(shortened(line))?;
-    }
+    out.note("structured content:")?;
+    let shown: Vec<String> = text.lines().take(STRUCTURED_LINES).map(shortened).collect();
+    given(&shown.join("\n"), beside, out)?;
     if lines > STRUCTURED_LINES {
         out.note(&format!("... {} more lines; `-o json` shows all", lines - STRUCTURED_LINES))?;
     }

@@ -6,7 +6,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 
 use super::connection::Connection;
-use super::output::{Output, Table, payload_text, pretty};
+use super::output::{Output, Table, payload_text, readable};
 use super::tools::word;
 use super::{Ending, Failure};
 
@@ -100,11 +100,16 @@ fn loaded(name: &str, schema: &v1::LoadedSchema, out: &mut Output) -> Result<(),
         let head = json!({ "name": tool.name, "tool_id": tool.tool_id, "description": schema.description }).to_string();
         return out.value(&format!("{},\"model_input_schema\":{parameters}}}", &head[..head.len() - 1]));
     }
-    out.line(format!("{name}  loaded as {}\n{}", tool.name, schema.description))?;
+    out.line(format!("{name}  loaded as {}", tool.name))?;
+    out.block(&schema.description)?;
     match text {
-        Some(text) => out.line(format!("arguments:\n{}\n", pretty(&text))),
-        None => out.line("takes no arguments\n"),
+        Some(text) => {
+            out.line("arguments:")?;
+            out.block(&readable(&text))?;
+        }
+        None => out.line("takes no arguments")?,
     }
+    out.gap()
 }
 
 fn refused(name: &str, failure: &v1::NotCallable, out: &mut Output) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::get_tool_request::Tool;
 
 use super::connection::Connection;
-use super::output::{Output, Table, payload_text, pretty};
+use super::output::{Output, Table, payload_text, readable};
 use super::{Ending, Failure};
 
 mod files;
@@ -148,8 +148,11 @@ pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output
     let declaration = tool.registration.unwrap_or_default().declaration.unwrap_or_default();
     out.line(format!("{}  {}  revision {}", declaration.name, tool.digest, tool.revision))?;
     for (name, json) in texts {
-        out.line(format!("\n{name}:\n{}", pretty(&json)))?;
+        out.gap()?;
+        out.line(format!("{name}:"))?;
+        out.block(&readable(&json))?;
     }
+    out.point_out(&format!("{} {} {}", declaration.name, declaration.title, declaration.description))?;
     Ok(Ending::Done)
 }
 
@@ -178,6 +181,7 @@ async fn register(
         } else {
             let would = if check { "would be " } else { "" };
             out.line(format!("{name}  {would}{outcome}  ({}, revision {})", tool.tool_id, tool.revision))?;
+            out.point_out(name)?;
         }
     }
     Ok(Ending::Done)

@@ -31,7 +31,7 @@ pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
     printed?;
     let outcome = outcome?;
     if !out.json() {
-        result::print(&outcome, out)?;
+        result::print(&outcome, result::Beside::OwnLines, out)?;
     }
     Ok(result::ending(&outcome))
 }

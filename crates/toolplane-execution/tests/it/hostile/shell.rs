@@ -221,7 +221,7 @@ fn observe(case: &Case, outcome: &Outcome, took: Duration) -> Result<(), String>
         }
         "tty-002" => holds(stdout.trim() == "-1 1", "TIOCSTI worked"),
         "tty-003" => {
-            let shown = toolplane_execution::text::visible(stdout);
+            let shown = toolplane_records::visible::text(stdout);
             holds(stdout.contains('\u{1b}') && !shown.chars().any(|c| c.is_control() && c != '\n'), "not shown safely")
         }
         "tty-004" => holds(took < Duration::from_secs(10), "it waited for input"),

@@ -128,5 +128,6 @@ fn print(approval: v1::Approval, out: &mut Output) -> Result<(), Failure> {
         _ => format!("by {}: {}", approval.resolved_by, approval.feedback),
     };
     let (id, tool) = (&approval.approval_id, &approval.tool_name);
-    out.line(format!("{}  {id}  {:<9}  {tool}  {what}", instant(at), state(&approval)))
+    out.line(format!("{}  {id}  {:<9}  {tool}  {what}", instant(at), state(&approval)))?;
+    out.point_out(&format!("{tool} {what}"))
 }

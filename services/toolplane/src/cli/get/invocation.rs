@@ -3,7 +3,8 @@
 use toolplane_proto::v1;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::{Output, instant, payload_text, pretty};
+use crate::cli::output::{Output, instant, payload_text, readable};
+use crate::cli::result::Beside;
 use crate::cli::rules::behavior;
 use crate::cli::tools::word;
 use crate::cli::{Ending, Failure, hooks, result};
@@ -33,8 +34,8 @@ pub(super) async fn show(
         false => arguments(&call, out)?,
     }
     if let Some(outcome) = &answer.result {
-        out.line("")?;
-        result::print(outcome, out)?;
+        out.gap()?;
+        result::print(outcome, Beside::OwnLines, out)?;
     }
     Ok(Ending::Done)
 }
@@ -95,7 +96,10 @@ fn described(decision: &v1::PermissionDecision) -> String {
 
 fn arguments(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
     match payload_text(call.model_input.as_ref()) {
-        Some(input) => out.line(format!("  arguments:\n{}", pretty(&input))),
+        Some(input) => {
+            out.line("  arguments:")?;
+            out.block(&readable(&input))
+        }
         None => Ok(()),
     }
 }
@@ -112,7 +116,7 @@ fn all_inputs(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
         let Some(kept) = kept else { continue };
         out.line(format!("  {name}  {}", kept.digest))?;
         match payload_text(value.as_ref()) {
-            Some(text) => out.line(pretty(&text))?,
+            Some(text) => out.block(&readable(&text))?,
             None => out.line("(not shown to this caller)")?,
         }
     }

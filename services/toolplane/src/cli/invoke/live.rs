@@ -6,9 +6,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::watch;
 use toolplane_proto::v1;
 use toolplane_records::progress::ToolProgress;
+use toolplane_records::visible;
 
 use crate::cli::follow::Step;
-use crate::cli::output::{bytes, duration, payload_bytes, printable};
+use crate::cli::output::{self, bytes, duration, payload_bytes};
 
 /// Least time between two plain progress lines.
 const PLAIN_PAUSE: Duration = Duration::from_secs(1);
@@ -34,7 +35,7 @@ impl Live {
         let plain = bar.is_hidden();
         bar.enable_steady_tick(Duration::from_millis(120));
         let (call, _) = watch::channel(String::new());
-        let tool = printable(tool);
+        let tool = visible::line(tool).into_owned();
         Self { tool, call, bar, plain, state: "asking".to_owned(), progress: String::new(), last_plain: None }
     }
 
@@ -49,7 +50,7 @@ impl Live {
             Step::Accepted(acceptance) => self.accepted(acceptance),
             Step::Event(event) => self.event(event),
             Step::Broken(status) => {
-                self.say(&format!("connection lost ({}); following again", printable(status.message())));
+                self.say(&format!("connection lost ({}); following again", status.message()));
             }
         }
     }
@@ -70,7 +71,7 @@ impl Live {
             self.progress(event);
             return;
         }
-        state(&event.event_type).clone_into(&mut self.state);
+        self.state = visible::line(state(&event.event_type)).into_owned();
         let call = self.call.borrow().clone();
         let waits = waits_for_a_person(event, &call);
         if waits.is_empty() && self.plain {
@@ -102,11 +103,8 @@ impl Live {
 
     /// One line that stays.
     fn say(&self, line: &str) {
-        if self.plain {
-            eprintln!("{line}");
-        } else {
-            self.bar.println(line);
-        }
+        // Progress that cannot be shown stops nobody.
+        let _ = self.bar.suspend(|| output::note(line));
     }
 }
 
@@ -125,7 +123,7 @@ pub(crate) fn describe(progress: &ToolProgress) -> String {
     parts.extend(progress.bytes_written.filter(|&size| size > 0).map(|size| format!("{} written", bytes(size))));
     parts.extend(progress.line_count.filter(|&lines| lines > 0).map(|lines| format!("{lines} lines")));
     if !progress.message.is_empty() {
-        parts.push(printable(&progress.message));
+        parts.push(visible::line(&progress.message).into_owned());
     }
     parts.join(" · ")
 }
@@ -140,7 +138,7 @@ pub(crate) fn waits_for_a_person(event: &v1::Event, call: &str) -> Vec<String> {
         v1::EventClass::ExtInvocationNeedsInput => {
             let prompt = data_field(event, "prompt").unwrap_or_default();
             let how = format!("answer it with `toolplane input {call} JSON` or `... --decline`");
-            vec![format!("asks: {}", printable(&prompt)), how]
+            vec![format!("asks: {prompt}"), how]
         }
         _ => Vec::new(),
     }

@@ -36,27 +36,9 @@ pub(crate) fn age(at: Option<&Timestamp>) -> String {
     }
 }
 
-/// Text that cannot steer a terminal: control characters other than line breaks and tabs are spelled out.
-pub(crate) fn printable(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => clean.push(character),
-            control if control.is_control() => clean.extend(control.escape_default()),
-            other => clean.push(other),
-        }
-    }
-    clean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escape_sequences_are_shown() {
-        assert_eq!(printable("a\u{1b}[31mb\r\nc\td"), "a\\u{1b}[31mb\\r\nc\td");
-    }
 
     #[test]
     fn durations_take_the_unit_that_fits() {

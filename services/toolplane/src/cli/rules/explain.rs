@@ -110,12 +110,14 @@ fn print(answer: &v1::ExplainInvocationResponse, out: &mut Output) -> Result<(),
         parts(&explanation.parts, out)?;
         rules(&explanation.rules, out)?;
         if !explanation.notes.is_empty() {
-            out.line("\nwhat else counted")?;
+            out.gap()?;
+            out.line("what else counted")?;
             explanation.notes.iter().try_for_each(|note| out.line(format!("  {note}")))?;
         }
     }
     if !answer.hooks.is_empty() {
-        out.line("\nhooks")?;
+        out.gap()?;
+        out.line("hooks")?;
         hooks::table(&answer.hooks, out)?;
     }
     question(answer, out)?;
@@ -150,6 +152,7 @@ fn parts(parts: &[v1::PartExplanation], out: &mut Output) -> Result<(), Failure>
     }
     let mut table = Table::new(&["PART", "ALONE", "RULE", "WHY"]);
     for part in parts {
+        out.point_out(&part.text)?;
         table.row([part.text.clone(), behavior(part.behavior()), part.rule_ref.clone(), part.why.clone()]);
     }
     out.line("")?;
@@ -178,12 +181,14 @@ fn rules(rules: &[v1::RuleExplanation], out: &mut Output) -> Result<(), Failure>
 fn question(answer: &v1::ExplainInvocationResponse, out: &mut Output) -> Result<(), Failure> {
     if let Some(approval) = &answer.approval {
         let options: Vec<&str> = approval.options.iter().map(|option| option.name.as_str()).collect();
-        out.line(format!("\nwould be asked in the queue `{}`: {}", approval.queue, options.join(" · ")))?;
+        out.gap()?;
+        out.line(format!("would be asked in the queue `{}`: {}", approval.queue, options.join(" · ")))?;
     }
     let decision = answer.decision.as_ref();
     let suggested = decision.map(|decision| Suggestion::all(&decision.suggested_updates)).unwrap_or_default();
     if !suggested.is_empty() {
-        out.line("\nwould answer it from then on")?;
+        out.gap()?;
+        out.line("would answer it from then on")?;
     }
     suggested.iter().try_for_each(|suggestion| suggestion.print(out))
 }
