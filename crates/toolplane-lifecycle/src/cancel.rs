@@ -1,11 +1,15 @@
 //! Cancellation as separate facts: requested, acknowledged, canceled or failed to cancel.
+//!
+//! One rule for everybody who cancels, be it a caller, the cancellation of its batch or a failed sibling: what has not
+//! started ends at once, what runs is stopped if its tool can be canceled, and goes on to its own end if it cannot.
+//! `interrupt_behavior` is not asked: it tells an agent's runtime whether to cancel a call when its user interrupts.
 
 use serde_json::json;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::{CancelFacts, Invocation};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
-    AbortReason, ErrorClass, EventClass, InterruptBehavior, InvocationStatus as Status, Recoverability, ResultStatus,
+    AbortReason, ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
 };
 
 use crate::command::{LeaseKey, SiblingCause};
@@ -21,18 +25,7 @@ pub(crate) fn request(
     abort_reason: AbortReason,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
-    stop(invocation, Request { requested_by, message, abort_reason }, Insistence::Always, now)
-}
-
-/// Somebody interrupts the batch of the call.
-pub(crate) fn interrupt(
-    invocation: &Invocation,
-    requested_by: String,
-    message: String,
-    now: Timestamp,
-) -> Result<Transition, Refusal> {
-    let request = Request { requested_by, message, abort_reason: AbortReason::UserInterruption };
-    stop(invocation, request, Insistence::AsDeclared, now)
+    stop(invocation, Request { requested_by, message, abort_reason }, now)
 }
 
 /// A sibling ended so that this call must not run, or must stop.
@@ -40,7 +33,7 @@ pub(crate) fn sibling(invocation: &Invocation, cause: &SiblingCause, now: Timest
     let SiblingCause { invocation_id, index, tool_name, status } = cause;
     let message = format!("sibling {index} `{tool_name}` ({invocation_id}) is {status}");
     let request = Request { requested_by: "scheduler".to_owned(), message, abort_reason: AbortReason::SiblingError };
-    stop(invocation, request, Insistence::AsDeclared, now)
+    stop(invocation, request, now)
 }
 
 struct Request {
@@ -49,21 +42,7 @@ struct Request {
     abort_reason: AbortReason,
 }
 
-/// Whether a running tool may be stopped although it declares that interruptions wait for it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Insistence {
-    /// Yes: this very call is to be canceled.
-    Always,
-    /// No: something around the call ends.
-    AsDeclared,
-}
-
-fn stop(
-    invocation: &Invocation,
-    request: Request,
-    insistence: Insistence,
-    now: Timestamp,
-) -> Result<Transition, Refusal> {
+fn stop(invocation: &Invocation, request: Request, now: Timestamp) -> Result<Transition, Refusal> {
     if invocation.cancel.is_some() {
         return Err(Refusal::NothingToDo);
     }
@@ -73,7 +52,7 @@ fn stop(
         EventClass::ExtCancelRequested,
         json!({ "requested_by": requested_by, "message": message, "abort_reason": abort_reason }),
     );
-    let failed = if has_started(invocation) { obstacle(invocation, insistence) } else { None };
+    let failed = (has_started(invocation) && !can_be_stopped(invocation)).then_some("unsupported");
     draft.invocation.cancel = Some(CancelFacts {
         requested_at: now,
         requested_by,
@@ -94,15 +73,9 @@ fn stop(
     Ok(draft.done())
 }
 
-/// Why a running execution cannot be stopped, in one stable word.
-fn obstacle(invocation: &Invocation, insistence: Insistence) -> Option<&'static str> {
-    match &invocation.dispatch {
-        Some(dispatch) if dispatch.supports_cancel => {
-            let waits = dispatch.interrupt_behavior == InterruptBehavior::Block;
-            (insistence == Insistence::AsDeclared && waits).then_some("interrupt_blocked")
-        }
-        _ => Some("unsupported"),
-    }
+/// Whether a running execution can be told to stop.
+fn can_be_stopped(invocation: &Invocation) -> bool {
+    invocation.dispatch.as_ref().is_some_and(|dispatch| dispatch.supports_cancel)
 }
 
 pub(crate) fn acknowledge(

@@ -218,7 +218,7 @@ pub enum Command {
         /// What is missing.
         error: ToolError,
     },
-    /// A caller asks to cancel.
+    /// A caller asks to cancel the call, or the batch it belongs to.
     RequestCancel {
         /// Who asks.
         requested_by: String,
@@ -245,14 +245,6 @@ pub enum Command {
     CancelSibling {
         /// That sibling.
         cause: SiblingCause,
-    },
-    /// Somebody interrupts the work the call belongs to: like a cancel request, but a running tool that declares
-    /// `interrupt_behavior: block` goes on.
-    Interrupt {
-        /// Who asks.
-        requested_by: String,
-        /// Why, in the caller's words.
-        message: String,
     },
     /// The terminal result is released to the readers of its batch. Legal only after the end.
     Yield {

@@ -100,7 +100,6 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::AcknowledgeCancel { lease, supported } => cancel::acknowledge(invocation, &lease, supported, now),
         Command::Unhold { hold, fence } => hold::unhold(invocation, hold, fence, now),
         Command::CancelSibling { cause } => cancel::sibling(invocation, &cause, now),
-        Command::Interrupt { requested_by, message } => cancel::interrupt(invocation, requested_by, message, now),
         Command::Yield { yield_seq } => released::yield_result(invocation, yield_seq, now),
         Command::Discard { reason } => released::discard(invocation, &reason, now),
         Command::RequestInput { lease, input } => input::request(invocation, &lease, input, now),

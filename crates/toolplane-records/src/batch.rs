@@ -70,7 +70,7 @@ pub struct BatchMember {
     /// What a failure of this call does to the others, when it is not what the batch's policy says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sibling_failure_policy: Option<SiblingFailurePolicy>,
-    /// What an interruption of the batch does to this call.
+    /// What the agent's runtime does about this call when its user interrupts.
     pub interrupt_behavior: InterruptBehavior,
     /// The batch lets it run.
     #[serde(default)]

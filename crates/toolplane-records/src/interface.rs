@@ -96,7 +96,7 @@ pub struct ToolInterface {
     /// Most characters kept inline in a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_inline_chars: Option<u64>,
-    /// What an interruption does; `block` when absent.
+    /// What the agent's runtime does about a running call when its user interrupts; `block` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_behavior: Option<InterruptBehavior>,
     /// Credentials the tool cannot run without.

@@ -83,7 +83,7 @@ pub struct DispatchFacts {
     pub timeout_ms: u64,
     /// Whether a running execution can be canceled.
     pub supports_cancel: bool,
-    /// What an interruption does.
+    /// What the agent's runtime does about it when its user interrupts.
     pub interrupt_behavior: InterruptBehavior,
     /// Most executions of an idempotent call, the first included.
     pub max_attempts: u32,

@@ -36,7 +36,7 @@ pub struct SchedulerPolicy {
     /// When results are released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yield_policy: Option<YieldPolicy>,
-    /// What an interruption does.
+    /// What the agent's runtime does about running calls when its user interrupts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_behavior: Option<InterruptBehavior>,
     /// What a failed sibling does.

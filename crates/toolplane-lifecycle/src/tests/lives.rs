@@ -29,7 +29,6 @@ enum Step {
     TimeOut,
     Unplaceable,
     Cancel,
-    Interrupt,
     Sibling,
     Acknowledge { supported: bool },
     Approve,
@@ -64,7 +63,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::TimeOut),
         1 => Just(Step::Unplaceable),
         1 => Just(Step::Cancel),
-        1 => Just(Step::Interrupt),
         1 => Just(Step::Sibling),
         1 => flag().prop_map(|supported| Step::Acknowledge { supported }),
         2 => Just(Step::Approve),
@@ -119,7 +117,6 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
         Step::TimeOut => complete(invocation, ResultStatus::TimedOut, Some(error(ErrorClass::Timeout))),
         Step::Unplaceable => Command::Unplaceable { error: error(ErrorClass::CapabilityGap) },
         Step::Cancel => cancel_request(),
-        Step::Interrupt => Command::Interrupt { requested_by: "someone".into(), message: String::new() },
         Step::Sibling => Command::CancelSibling {
             cause: SiblingCause {
                 invocation_id: InvocationId::from_trusted("inv_2"),

@@ -1149,7 +1149,8 @@ impl YieldPolicy {
         }
     }
 }
-/// What an interruption does to a running tool; block when omitted.
+/// What the agent's runtime does about a running call when its user interrupts: ask for its cancellation, or wait for its
+/// end; block when omitted. A cancellation that is asked for stops a running call whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum InterruptBehavior {
@@ -2233,7 +2234,7 @@ pub struct SchedulerPolicy {
     /// When results are released.
     #[prost(enumeration = "YieldPolicy", tag = "6")]
     pub yield_policy: i32,
-    /// What an interruption does.
+    /// What the agent's runtime does about running calls when its user interrupts.
     #[prost(enumeration = "InterruptBehavior", tag = "7")]
     pub interrupt_behavior: i32,
     /// What a failed sibling does.
@@ -2317,7 +2318,7 @@ pub struct BatchMember {
     /// What a failure of this call does to the others; as the batch's policy says when unspecified.
     #[prost(enumeration = "SiblingFailurePolicy", tag = "4")]
     pub sibling_failure_policy: i32,
-    /// What an interruption of the batch does to this call.
+    /// What the agent's runtime does about this call when its user interrupts.
     #[prost(enumeration = "InterruptBehavior", tag = "5")]
     pub interrupt_behavior: i32,
     /// The batch lets it run.
@@ -3698,7 +3699,7 @@ pub struct ToolInterface {
     /// Most characters kept inline in a result.
     #[prost(uint64, optional, tag = "26")]
     pub max_inline_chars: ::core::option::Option<u64>,
-    /// What an interruption does; BLOCK when unspecified.
+    /// What the agent's runtime does about a running call when its user interrupts; BLOCK when unspecified.
     #[prost(enumeration = "InterruptBehavior", tag = "27")]
     pub interrupt_behavior: i32,
     /// Credentials the tool cannot run without, by reference.
@@ -3997,10 +3998,10 @@ pub struct DispatchFacts {
     /// Wall time of one execution, milliseconds.
     #[prost(uint64, tag = "3")]
     pub timeout_ms: u64,
-    /// Whether a running execution can be canceled.
+    /// Whether a running execution can be canceled: then every cancellation stops it, whoever asks.
     #[prost(bool, tag = "4")]
     pub supports_cancel: bool,
-    /// What an interruption does.
+    /// What the agent's runtime does about it when its user interrupts.
     #[prost(enumeration = "InterruptBehavior", tag = "5")]
     pub interrupt_behavior: i32,
     /// Most executions of an idempotent call, the first included.
@@ -4876,13 +4877,14 @@ pub struct InvocationSpec {
     /// Permission mode in force; open vocabulary.
     #[prost(string, tag = "14")]
     pub permission_mode: ::prost::alloc::string::String,
-    /// The session it belongs to. A tool that is not safe to run beside others excludes the other such calls of its session.
+    /// The session it belongs to. A tool that is not safe to run beside others is alone with it: no other call of the session
+    /// runs meanwhile.
     #[prost(string, tag = "15")]
     pub session_ref: ::prost::alloc::string::String,
     /// Locks it needs before it may run, at most 16.
     #[prost(message, repeated, tag = "16")]
     pub resource_locks: ::prost::alloc::vec::Vec<ResourceLock>,
-    /// Where the locks apply; the session when empty, the whole tenant without one.
+    /// Where the locks apply, the one of the context included; the session when empty, the whole tenant without one.
     #[prost(string, tag = "17")]
     pub lock_domain: ::prost::alloc::string::String,
     /// What the agent says of its own certainty; it can only make the decision stricter.
@@ -5805,7 +5807,8 @@ pub mod invocation_service_client {
                 );
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Asks to cancel a call. The answer says what was asked; the result says what came of it.
+        /// Asks to cancel a call. What has not started ends at once; what runs is stopped if its tool can be canceled. The answer
+        /// says what was asked; the result says what came of it.
         pub async fn cancel_invocation(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelInvocationRequest>,
@@ -6153,7 +6156,7 @@ pub mod invocation_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.InvocationService", "WatchBatch"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Asks to cancel every call of a batch that has not ended.
+        /// Cancels every call of a batch that has not ended, each as CancelInvocation does.
         pub async fn cancel_batch(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelBatchRequest>,
@@ -6306,7 +6309,8 @@ pub mod invocation_service_server {
             tonic::Response<Self::WatchInvocationStream>,
             tonic::Status,
         >;
-        /// Asks to cancel a call. The answer says what was asked; the result says what came of it.
+        /// Asks to cancel a call. What has not started ends at once; what runs is stopped if its tool can be canceled. The answer
+        /// says what was asked; the result says what came of it.
         async fn cancel_invocation(
             &self,
             request: tonic::Request<super::CancelInvocationRequest>,
@@ -6425,7 +6429,7 @@ pub mod invocation_service_server {
             &self,
             request: tonic::Request<super::WatchBatchRequest>,
         ) -> std::result::Result<tonic::Response<Self::WatchBatchStream>, tonic::Status>;
-        /// Asks to cancel every call of a batch that has not ended.
+        /// Cancels every call of a batch that has not ended, each as CancelInvocation does.
         async fn cancel_batch(
             &self,
             request: tonic::Request<super::CancelBatchRequest>,

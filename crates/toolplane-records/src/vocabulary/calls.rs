@@ -50,7 +50,8 @@ vocabulary! {
         UnorderedStreaming = "unordered_streaming",
     }
 
-    /// What an interruption does to a running tool; `block` when omitted.
+    /// What the agent's runtime does about a running call when its user interrupts: ask for its cancellation, or wait for
+    /// its end; `block` when omitted. A cancellation that is asked for stops a running call whatever this says.
     InterruptBehavior {
         Cancel = "cancel",
         Block = "block",

@@ -1,4 +1,4 @@
-//! Batches: accepting, following, interrupting and listing them.
+//! Batches: accepting, following, canceling and listing them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use toolplane_lifecycle::Command;
 use toolplane_proto::v1;
 use toolplane_records::batch::Batch;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::vocabulary::{InterruptBehavior, InvocationStatus};
+use toolplane_records::vocabulary::{AbortReason, InterruptBehavior, InvocationStatus};
 use toolplane_runtime::{Caller, page};
 use tracing::Instrument as _;
 
@@ -138,9 +138,8 @@ impl InvocationApi {
         Ok(follow::batch_watched(self, &batch, records, start))
     }
 
-    /// Asks every call of a batch that has not ended to stop. What that does to a running one is its own declaration's or the
-    /// batch's word.
-    pub(super) async fn interrupt_batch(
+    /// Asks every call of a batch that has not ended to stop, each as if it alone were canceled.
+    pub(super) async fn cancel_all(
         &self,
         caller: &Caller,
         request: v1::CancelBatchRequest,
@@ -149,9 +148,10 @@ impl InvocationApi {
         let batch = self.find_batch(caller, &request.batch_id).await?;
         // The last first: the end of a call lets those run that wait for it.
         for member in batch.members.iter().rev().filter(|member| member.ended.is_none()) {
-            let command = |_: &Invocation| Command::Interrupt {
+            let command = |_: &Invocation| Command::RequestCancel {
                 requested_by: short(&request.requested_by, 256),
                 message: short(&request.reason, 1024),
+                abort_reason: AbortReason::UserInterruption,
             };
             let waited = self.engine.get(&member.invocation_id).await?;
             match self.engine.command(&member.invocation_id, Vec::new(), command).await {

@@ -226,7 +226,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::CancelBatchRequest>,
     ) -> Result<Response<v1::CancelBatchResponse>, Status> {
         let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(async move { api.interrupt_batch(&caller, request).await }).await)
+        reply(detached(async move { api.cancel_all(&caller, request).await }).await)
     }
 
     async fn list_batches(

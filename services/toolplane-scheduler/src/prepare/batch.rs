@@ -102,7 +102,7 @@ impl BatchSpec {
         Ok(shared.into_spec(calls, may_exist))
     }
 
-    /// The members as the batch's record keeps them. `interrupts` says of each call what an interruption does to it.
+    /// The members as the batch's record keeps them. `interrupts` holds the interrupt behaviour of each call.
     pub fn members(&self, interrupts: &[InterruptBehavior]) -> Vec<BatchMember> {
         let interrupts = interrupts.iter().copied().chain(std::iter::repeat(InterruptBehavior::Block));
         let member = |(call, interrupt_behavior): (&BatchCall, InterruptBehavior)| BatchMember {

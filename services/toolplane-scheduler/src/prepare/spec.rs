@@ -88,7 +88,7 @@ pub struct CallSpec {
 pub struct Member {
     /// The batch, and the call's position in it.
     pub place: BatchPlace,
-    /// What an interruption does to the call, when that is not the tool's own word.
+    /// The interrupt behaviour of the call, when that is not the tool's own word.
     pub interrupt_behavior: Option<InterruptBehavior>,
     /// What becomes of context modifiers; `None` leaves them alone.
     pub context_modifier_policy: Option<ContextModifierPolicy>,
