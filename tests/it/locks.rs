@@ -145,6 +145,35 @@ async fn calls_that_are_not_safe_beside_others_take_turns_within_their_session_o
     assert!(listed.iter().all(|call| call.lock_domain.as_deref() == Some("session:one")));
 }
 
+/// What the standard means by alone with the context: safe calls run beside each other, and beside no other.
+#[tokio::test]
+async fn a_call_that_is_not_safe_beside_others_runs_beside_no_safe_one_either() {
+    let bed = start().await;
+    let tools = ["locks.mark", "locks.mark", "locks.careful", "locks.mark", "locks.mark"];
+    let specs = |place: &str| {
+        let call = |(number, tool): (usize, &&str)| call(&bed, tool, &format!("{place}:{number}:{tool}"), Vec::new());
+        tools.iter().enumerate().map(call).collect::<Vec<_>>()
+    };
+    let mut ids = Vec::new();
+    for spec in specs("session") {
+        let spec = v1::InvocationSpec { session_ref: "one".to_owned(), ..spec };
+        ids.push(bed.submit(spec).await.invocation_id);
+    }
+    let calls = specs("batch").into_iter().map(|spec| v1::BatchCall { spec: Some(spec), ..Default::default() });
+    let request = v1::SubmitBatchRequest { spec: Some(v1::BatchSpec { calls: calls.collect(), ..Default::default() }) };
+    let batch = bed.clients.invocations().submit_batch(request).await.unwrap().into_inner();
+    ids.extend(batch.invocations.iter().map(|call| call.invocation_id.clone()));
+    all_succeed(&bed, &ids).await;
+    let (order, sets) = marks(&bed);
+    for place in ["session", "batch"] {
+        let here: Vec<Vec<&String>> =
+            sets.iter().map(|set| set.iter().filter(|mark| mark.starts_with(place)).collect()).collect();
+        let alone = |set: &Vec<&String>| set.len() == 1 || set.iter().all(|mark| mark.ends_with("locks.mark"));
+        assert!(here.iter().all(alone), "somebody was beside the careful one of the {place}: {order:?}");
+        assert!(here.iter().any(|set| set.len() == 2), "safe ones of the {place} run together: {order:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_killed_cluster_keeps_the_turns() {
     let config = format!("{CONFIG}\n[scheduler]\nlease_ms = 3000\nheartbeat_ms = 500\ntick_ms = 100\n");

@@ -6,6 +6,7 @@ use toolplane_records::locks::LockDomain;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
 
 use crate::legal::is_legal;
+use crate::locks::Taken;
 
 /// A broken invariant of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -188,12 +189,19 @@ pub fn check_locks(domain: &LockDomain) -> Result<(), Invariant> {
     if !grow || ids.len() != tickets.len() || tickets.last().is_some_and(|last| last.ticket >= domain.next_ticket) {
         return Err(Invariant::TicketsGrow);
     }
-    for (place, ticket) in tickets.iter().enumerate().filter(|(_, ticket)| ticket.granted) {
-        match tickets[..place].iter().find(|before| crate::locks::conflict(&before.locks, &ticket.locks)) {
-            Some(before) if before.granted => return Err(Invariant::GrantsExclude),
-            Some(_) => return Err(Invariant::NoBarging),
-            None => {}
+    let (mut granted, mut waiting) = (Taken::default(), Taken::default());
+    for ticket in tickets {
+        if !ticket.granted {
+            waiting.add(&ticket.locks);
+            continue;
         }
+        if granted.excludes(&ticket.locks) {
+            return Err(Invariant::GrantsExclude);
+        }
+        if waiting.excludes(&ticket.locks) {
+            return Err(Invariant::NoBarging);
+        }
+        granted.add(&ticket.locks);
     }
     Ok(())
 }

@@ -3,8 +3,10 @@
 //! A call takes all its locks at once, in the order of tickets, and only when nothing else holds it back. So whoever holds
 //! a lock can run, nobody holds one lock while waiting for another, and nobody overtakes an earlier ticket it conflicts with.
 
+use std::collections::{HashMap, HashSet};
+
 use toolplane_records::ids::InvocationId;
-use toolplane_records::invocation::Invocation;
+use toolplane_records::invocation::{InputSafety, Invocation};
 use toolplane_records::locks::{LockDomain, Ticket};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::time::Timestamp;
@@ -13,6 +15,16 @@ use toolplane_records::vocabulary::{Hold, InvocationStatus as Status, LockMode};
 use crate::command::Command;
 use crate::scope::{Known, Scope};
 use crate::transition::{Effect, Transition};
+
+/// Key of the lock that every call takes which shares a context with others: a session, a batch, or a domain its caller
+/// names.
+pub const CONTEXT: &str = "context";
+
+/// How a call shares its context: safe calls beside each other, any other call alone.
+pub fn of_context(safety: InputSafety) -> ResourceLock {
+    let mode = if safety.requires_exclusive_context { LockMode::Exclusive } else { LockMode::Shared };
+    ResourceLock { key: CONTEXT.to_owned(), mode }
+}
 
 /// What settling a lock domain comes to. All of it is stored in one atomic commit, or none.
 #[derive(Clone, Debug)]
@@ -98,12 +110,13 @@ fn may_still_run(record: &Invocation) -> bool {
 
 /// Gives a ticket to every call that waits for its locks and for nothing else, oldest first.
 fn draw(domain: &mut LockDomain, records: &Known) {
+    let drawn: HashSet<&InvocationId> = domain.tickets.iter().map(|ticket| &ticket.invocation_id).collect();
     let waits = |record: &&Invocation| {
         record.status == Status::Queued
             && record.holds == [Hold::Locks]
             && record.tenant == domain.tenant
             && record.lock_domain.as_ref() == Some(&domain.domain)
-            && !domain.tickets.iter().any(|ticket| ticket.invocation_id == record.invocation_id)
+            && !drawn.contains(&record.invocation_id)
     };
     let mut waiting: Vec<&Invocation> = records.values().flatten().filter(waits).collect();
     waiting.sort_by_key(|record| {
@@ -124,10 +137,8 @@ fn draw(domain: &mut LockDomain, records: &Known) {
 /// Grants every ticket that conflicts with no earlier one, granted or not.
 fn grant(step: &mut LocksStep, records: &Known, now: Timestamp) {
     let own = Effect::Settle(Scope::Locks { tenant: step.domain.tenant.clone(), domain: step.domain.domain.clone() });
-    for place in 0..step.domain.tickets.len() {
-        let (earlier, later) = step.domain.tickets.split_at_mut(place);
-        let Some(ticket) = later.first_mut() else { break };
-        let blocked = earlier.iter().any(|before| conflict(&before.locks, &ticket.locks));
+    let blocked = blocked(&step.domain.tickets);
+    for (ticket, blocked) in step.domain.tickets.iter_mut().zip(blocked) {
         if ticket.granted || blocked {
             continue;
         }
@@ -143,5 +154,38 @@ fn grant(step: &mut LocksStep, records: &Known, now: Timestamp) {
                 }
             }
         }
+    }
+}
+
+/// Of each ticket, whether it conflicts with an earlier one.
+fn blocked(tickets: &[Ticket]) -> Vec<bool> {
+    let mut earlier = Taken::default();
+    let found = tickets.iter().map(|ticket| {
+        let conflicts = earlier.excludes(&ticket.locks);
+        earlier.add(&ticket.locks);
+        conflicts
+    });
+    found.collect()
+}
+
+/// Locks of several tickets together, so that one pass over a domain is enough: it may have thousands of tickets.
+#[derive(Default)]
+pub(crate) struct Taken<'a>(HashMap<&'a str, LockMode>);
+
+impl<'a> Taken<'a> {
+    /// Adds the locks of one more ticket.
+    pub(crate) fn add(&mut self, locks: &'a [ResourceLock]) {
+        for lock in locks {
+            let mode = self.0.entry(&lock.key).or_insert(lock.mode);
+            if lock.mode == LockMode::Exclusive {
+                *mode = LockMode::Exclusive;
+            }
+        }
+    }
+
+    /// Whether one of these locks conflicts with one of `locks`.
+    pub(crate) fn excludes(&self, locks: &[ResourceLock]) -> bool {
+        let exclusive = |mode: LockMode| mode == LockMode::Exclusive;
+        locks.iter().any(|lock| self.0.get(&*lock.key).is_some_and(|mode| exclusive(*mode) || exclusive(lock.mode)))
     }
 }

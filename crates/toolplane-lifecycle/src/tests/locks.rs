@@ -278,3 +278,24 @@ fn a_parked_call_gives_its_ticket_back() {
     assert_eq!(names(&world), ["inv_000", "inv_001"]);
     assert_eq!(world.domain.tickets.len(), 1);
 }
+
+/// Safe calls share their context; any other is alone with it, and safe ones do not overtake it.
+#[test]
+fn a_context_is_shared_by_safe_calls_only() {
+    let safety =
+        |alone| toolplane_records::invocation::InputSafety { requires_exclusive_context: alone, ..Default::default() };
+    let mut world = World::new();
+    for alone in [false, false, true, false] {
+        world.now += 1;
+        world.arrive(vec![crate::locks::of_context(safety(alone))]);
+    }
+    world.settle();
+    assert_eq!(names(&world), ["inv_000", "inv_001"]);
+    world.end(0, End::Done);
+    world.end(0, End::Done);
+    world.settle();
+    assert_eq!(names(&world)[2..], ["inv_002"]);
+    world.end(0, End::Done);
+    world.settle();
+    assert_eq!(names(&world)[3..], ["inv_003"]);
+}

@@ -1,5 +1,6 @@
 //! Which locks a call needs, and where they apply.
 
+use toolplane_lifecycle::locks::of_context;
 use toolplane_proto::v1;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::invocation::{InputSafety, Invocation};
@@ -12,8 +13,6 @@ use super::fields::Fields;
 pub(super) const MAX_NAME: usize = 200;
 /// Most locks of one list.
 const MAX_LOCKS: usize = 16;
-/// The lock of calls that must not run beside others of their session or batch.
-const CONTEXT: &str = "context";
 
 /// Reads the locks in `field`.
 pub(super) fn read(field: &str, locks: Vec<v1::ResourceLock>, fields: &mut Fields) -> Vec<ResourceLock> {
@@ -57,8 +56,8 @@ fn domain(asked: Option<&str>, session: Option<&str>, batch: Option<&BatchPlace>
         .or_else(|| batch.map(|place| format!("batch:{}", place.batch_id)))
 }
 
-/// The locks of a call and their domain: those asked for, and the one every call takes that is not known to be safe beside
-/// others of its session or batch. A call on its own takes no lock it did not ask for.
+/// The locks of a call and their domain: those asked for, and the one of the context it shares with the others of its
+/// session, batch or domain. A call on its own takes no lock it did not ask for.
 pub(super) fn of_call(
     asked: &[ResourceLock],
     lock_domain: Option<&str>,
@@ -69,8 +68,8 @@ pub(super) fn of_call(
     let barges = toolplane_faultpoint::mutant(toolplane_faultpoint::Mutant::BargeLock);
     let mut locks = if barges { Vec::new() } else { asked.to_vec() };
     let domain = domain(lock_domain, session, batch);
-    if safety.requires_exclusive_context && domain.is_some() {
-        locks.push(ResourceLock { key: CONTEXT.to_owned(), mode: LockMode::Exclusive });
+    if domain.is_some() {
+        locks.push(of_context(safety));
     }
     let locks = merge(locks);
     match (locks.is_empty(), domain) {
@@ -119,7 +118,8 @@ mod tests {
     #[test]
     fn the_narrowest_place_that_is_known_is_the_domain() {
         let place = BatchPlace { batch_id: BatchId::from_trusted("batch_1"), index: 0 };
-        let context = [lock("context", LockMode::Exclusive)];
+        let alone = [lock("context", LockMode::Exclusive)];
+        let beside = [lock("context", LockMode::Shared)];
         let table = [
             (Some("d"), Some("s"), Some(&place), "d"),
             (None, Some("s"), Some(&place), "session:s"),
@@ -127,15 +127,17 @@ mod tests {
         ];
         for (asked, session, batch, expected) in table {
             let (locks, found) = of_call(&[], asked, session, batch, ALONE);
-            assert_eq!((&locks[..], found.as_deref()), (&context[..], Some(expected)));
+            assert_eq!((&locks[..], found.as_deref()), (&alone[..], Some(expected)));
             let (locks, found) = of_call(&[], asked, session, batch, SAFE);
-            assert_eq!((locks.len(), found.as_deref()), (0, Some(expected)));
+            assert_eq!((&locks[..], found.as_deref()), (&beside[..], Some(expected)));
         }
     }
 
     #[test]
     fn a_call_on_its_own_locks_only_what_it_asks_for_and_in_the_whole_tenant() {
-        assert_eq!(of_call(&[], None, None, None, ALONE), (vec![], None));
+        for safety in [ALONE, SAFE] {
+            assert_eq!(of_call(&[], None, None, None, safety), (vec![], None));
+        }
         let asked = [lock("db", LockMode::Shared)];
         let expected = (asked.to_vec(), Some("tenant".to_owned()));
         assert_eq!(of_call(&asked, None, None, None, ALONE), expected);
