@@ -1,8 +1,9 @@
 //! HTTP requests within an allow list.
 //!
 //! Where a request may go is decided three times: on the parsed URL, on every redirect, and on the addresses a name
-//! resolves to, and only an address that was decided on is connected to. Proxies of the environment are not used. A body
-//! is never decompressed, so what is counted is what is kept.
+//! resolves to, and only an address that was decided on is connected to. To another origin a redirect takes neither a body
+//! nor any header that could hold a secret. Proxies of the environment are not used. A body is never decompressed, so what
+//! is counted is what is kept.
 
 mod address;
 mod body;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use reqwest::header::{self, HeaderMap};
-use reqwest::{Client, Method, Response};
+use reqwest::header;
+use reqwest::{Client, Method, Response, StatusCode};
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
@@ -24,7 +25,7 @@ use url::Url;
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
-use crate::failure::{codes, excerpt, invalid_binding};
+use crate::failure::{codes, excerpt, invalid_binding, something_may_be_done};
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 use policy::{Policy, egress_denied};
@@ -83,20 +84,32 @@ impl Adapter for Http {
 
 /// Sends the request and follows redirects, each checked like the first URL.
 async fn send(client: &Client, mut request: Request, policy: &Policy) -> Result<(Url, Response), ToolError> {
+    let mut effects = false;
     for _ in 0..=MAX_REDIRECTS {
+        effects |= !request.is_safe();
         let response = request.send(client).await.map_err(|error| unreachable(&error, &request.url))?;
         let Some(location) = redirect_target(&response) else { return Ok((request.url, response)) };
-        let target = request
-            .url
-            .join(&location)
-            .map_err(|_| egress_denied("the server redirects to something that is not a URL", &location))?;
-        policy.check_url(&target)?;
-        if request.url.scheme() == "https" && target.scheme() == "http" {
-            return Err(egress_denied("the server redirects from https to http", target.as_str()));
-        }
-        request.redirect(target, response.status());
+        follow(&mut request, &location, response.status(), policy).map_err(|refused| match effects {
+            // The server that redirects has had the request.
+            true => something_may_be_done(refused),
+            false => refused,
+        })?;
     }
-    Err(egress_denied("the server redirects more than 3 times", request.url.as_str()))
+    let refused = egress_denied("the server redirects more than 3 times", request.url.as_str());
+    Err(if effects { something_may_be_done(refused) } else { refused })
+}
+
+/// Turns the request to where the server sends it, if it may go there.
+fn follow(request: &mut Request, location: &str, status: StatusCode, policy: &Policy) -> Result<(), ToolError> {
+    let target = request
+        .url
+        .join(location)
+        .map_err(|_| egress_denied("the server redirects to something that is not a URL", location))?;
+    policy.check_url(&target)?;
+    if request.url.scheme() == "https" && target.scheme() == "http" {
+        return Err(egress_denied("the server redirects from https to http", target.as_str()));
+    }
+    request.redirect(target, status)
 }
 
 fn redirect_target(response: &Response) -> Option<String> {
@@ -126,14 +139,6 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
 /// Methods that are safe to send again as they are.
 fn is_safe(method: &Method) -> bool {
     *method == Method::GET || *method == Method::HEAD
-}
-
-/// Headers that must not travel to another origin.
-fn strip_secrets(headers: &mut HeaderMap) {
-    for name in [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION] {
-        headers.remove(name);
-    }
-    headers.remove(request::IDEMPOTENCY_KEY);
 }
 
 #[cfg(test)]

@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 use toolplane_records::error::ToolError;
 use url::Url;
 
+use super::is_safe;
 use super::policy::{Policy, egress_denied};
-use super::{is_safe, strip_secrets};
 use crate::call::Call;
 use crate::failure::{excerpt, invalid_input};
 use crate::input;
 
 /// Tells a server that two requests are the same one.
-pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 const MAX_URL_BYTES: usize = 8192;
 const MAX_HEADERS: usize = 32;
@@ -60,6 +60,10 @@ const RESERVED: &[&str] = &[
     "http2-settings",
 ];
 const RESERVED_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-"];
+
+/// The headers that go along when a server sends the request to another origin. Any other may hold a secret that was meant
+/// for the first one alone, whatever it is called.
+const HARMLESS: &[HeaderName] = &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::ACCEPT_ENCODING, header::USER_AGENT];
 
 /// A request that may be sent.
 #[derive(Debug)]
@@ -107,19 +111,35 @@ impl Request {
         request.send().await
     }
 
-    /// Turns it to where a redirect leads, as browsers do.
-    pub(super) fn redirect(&mut self, target: Url, status: StatusCode) {
+    /// Whether it asks for nothing but to read.
+    pub(super) fn is_safe(&self) -> bool {
+        is_safe(&self.method)
+    }
+
+    /// Turns it to where a redirect leads, as browsers do. To another origin (scheme, host, port) goes no body, no method
+    /// but `GET` and `HEAD`, and no header that is not harmless.
+    pub(super) fn redirect(&mut self, target: Url, status: StatusCode) -> Result<(), ToolError> {
         let post_becomes_get = matches!(status.as_u16(), 301 | 302) && self.method == Method::POST;
         if (status == StatusCode::SEE_OTHER && self.method != Method::HEAD) || post_becomes_get {
             self.method = Method::GET;
             self.body = None;
             self.headers.remove(header::CONTENT_TYPE);
+            self.headers.remove(IDEMPOTENCY_KEY);
         }
         if target.origin() != self.url.origin() {
-            strip_secrets(&mut self.headers);
+            if self.body.is_some() || !self.is_safe() {
+                let reason = format!("the server redirects a {} request or its body to another origin", self.method);
+                return Err(egress_denied(&reason, target.as_str()));
+            }
+            self.headers = harmless(&self.headers);
         }
         self.url = target;
+        Ok(())
     }
+}
+
+fn harmless(headers: &HeaderMap) -> HeaderMap {
+    HARMLESS.iter().filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }
 
 fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, ToolError> {

@@ -123,6 +123,52 @@ async fn nothing_but_what_is_allowed_is_connected_to() {
     assert_eq!(failure(&outcome), ("sandbox_violation", "http.egress_denied"));
 }
 
+/// A secret may have any name: what goes to another origin is a list of what is known to hold none.
+#[tokio::test]
+async fn nothing_that_may_be_secret_follows_a_redirect_to_another_origin() {
+    let other = server().await;
+    let elsewhere = format!("http://ok.test:{}/echo", other.address.port());
+    let server = Server::start("127.0.0.77", elsewhere).await;
+    let url = |path: &str| format!("http://ok.test:{}{path}", server.address.port());
+    let headers = json!({
+        "X-Api-Key": "SECRET", "X-Auth-Token": "SECRET", "Private-Token": "SECRET", "Api-Key": "SECRET", "X-Trace": "SECRET",
+        "Referer": "https://a.test/?SECRET", "Content-Type": "text/SECRET", "Accept": "text/plain", "User-Agent": "mine",
+    });
+    for path in ["/redirect-out", "/moved-out"] {
+        let outcome = fetch(json!({"url": url(path), "headers": headers})).await;
+        let seen = text(&outcome).to_ascii_lowercase();
+        assert!(seen.starts_with("get /echo ") && !seen.contains("secret"), "{path}: {seen}");
+        assert!(seen.contains("accept: text/plain") && seen.contains("user-agent: mine"), "{path}: {seen}");
+    }
+    let stayed = fetch(json!({"url": url("/redirect"), "headers": headers})).await;
+    assert!(text(&stayed).to_ascii_lowercase().contains("x-api-key: secret"), "the origin is the same");
+
+    // A body, or a request that does something, was meant for the first origin.
+    let mut binding = allowed();
+    binding.allowed_methods = ["GET", "POST", "DELETE"].map(str::to_owned).to_vec();
+    let send = async |input| fetch_with(binding.clone(), input, Duration::from_secs(30)).await;
+    let before = other.connections();
+    for input in [
+        json!({"url": url("/moved-out"), "method": "POST", "body": "SECRET"}),
+        json!({"url": url("/moved-out"), "method": "DELETE"}),
+        json!({"url": url("/redirect-out"), "method": "DELETE"}),
+        json!({"url": url("/moved-out"), "body": "SECRET"}),
+    ] {
+        let outcome = send(input.clone()).await;
+        assert_eq!(failure(&outcome), ("sandbox_violation", "http.egress_denied"), "{input}");
+        let effects = if input["method"].is_null() { "none" } else { "unknown" };
+        let error = outcome.error.unwrap();
+        assert_eq!(error.side_effects.as_deref(), Some(effects), "the first server had the request: {input}");
+        assert!(!error.message.contains("SECRET"));
+    }
+    assert_eq!(other.connections(), before);
+    let seen = send(json!({"url": url("/moved"), "method": "POST", "body": "data"})).await;
+    assert!(text(&seen).starts_with("POST /echo ") && text(&seen).ends_with("data"), "{}", text(&seen));
+    let turned = send(json!({"url": url("/redirect-out"), "method": "POST", "body": "SECRET"})).await;
+    let seen = text(&turned).to_ascii_lowercase();
+    assert!(seen.starts_with("get /echo ") && !seen.contains("secret") && !seen.contains("idempotency"), "{seen}");
+}
+
 #[tokio::test]
 async fn headers_that_are_not_for_callers_are_refused() {
     for name in [

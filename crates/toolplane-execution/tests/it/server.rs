@@ -62,6 +62,8 @@ async fn serve(mut stream: TcpStream, elsewhere: String) -> Option<()> {
         }
         "/redirect" => redirect("/echo").into(),
         "/redirect-out" => redirect(&elsewhere).into(),
+        "/moved" => redirect("/echo").replace("302 Found", "307 Temporary Redirect").into(),
+        "/moved-out" => redirect(&elsewhere).replace("302 Found", "307 Temporary Redirect").into(),
         "/redirect-bare" => redirect("//169.254.169.254/").into(),
         "/redirect-file" => redirect("file:///etc/passwd").into(),
         "/redirect-gopher" => redirect("gopher://127.0.0.1:6379/_FLUSHALL").into(),
