@@ -22,7 +22,7 @@ use tracing::Span;
 use crate::caller::{self, Caller};
 use crate::config::Config;
 use crate::server::ServerError;
-use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, first_token, read};
+use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, first_token, is_caller, read};
 use crate::status::ApiError;
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
 use crate::telemetry::spans::rpc;
@@ -58,18 +58,22 @@ impl PeerSettings {
     /// The settings of the configuration, with its files read.
     pub fn from_config(config: &Config) -> Result<Self, ServerError> {
         let peers = &config.peers;
-        let own = config.server.auth.as_ref().and_then(|auth| auth.token_file.as_ref());
+        let identity = config.server.tls.as_ref().map(|tls| {
+            Ok((read("server.tls.cert_file", &tls.cert_file)?, read("server.tls.key_file", &tls.key_file)?))
+        });
+        let identity: Option<(Vec<u8>, Vec<u8>)> = identity.transpose()?;
+        // A certificate that is a caller says who we are: a token beside it would be of another caller.
+        let auth = config.server.auth.as_ref();
+        let named = auth.zip(identity.as_ref()).is_some_and(|(auth, (certificate, _))| is_caller(auth, certificate));
+        let own = auth.and_then(|auth| auth.token_file.as_ref()).filter(|_| !named);
         let token = match (&peers.token_file, own) {
             (Some(file), _) => Some(first_token("peers.token_file", file)?),
             (None, Some(file)) => Some(first_token("server.auth.token_file", file)?),
             (None, None) => None,
         };
-        let identity = config.server.tls.as_ref().map(|tls| {
-            Ok((read("server.tls.cert_file", &tls.cert_file)?, read("server.tls.key_file", &tls.key_file)?))
-        });
         Ok(Self {
             ca: peers.ca_file.as_ref().map(|file| read("peers.ca_file", file)).transpose()?,
-            identity: identity.transpose()?,
+            identity,
             server_name: peers.server_name.clone(),
             token,
         })

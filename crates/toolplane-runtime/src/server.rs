@@ -48,7 +48,7 @@ pub(crate) use auth::jwks_address;
 
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
-    pub(crate) use super::auth::{OwnProcess, first_token};
+    pub(crate) use super::auth::{OwnProcess, first_token, is_caller};
     pub(crate) use super::error::read;
     pub(crate) use super::inside::Inside;
     pub(crate) use super::observed::{Observation, ObservedBody};

@@ -30,6 +30,11 @@ pub(crate) fn speaks_for(own: &Arc<Caller>, headers: &HeaderMap) -> Result<(Arc<
     if said.iter().all(Option::is_none) {
         return Ok((Arc::clone(own), own.roles));
     }
+    if let Some(name) =
+        [TENANT, ACTOR, CALLER, ROLES].into_iter().find(|name| headers.get_all(*name).iter().count() > 1)
+    {
+        return Err(ApiError::invalid_argument(name, "is there more than once"));
+    }
     let [tenant, actor, caller, roles] = said;
     if !own.speaks_for_others() {
         let harmless = !own.authenticated

@@ -52,6 +52,9 @@ fn a_peer_speaks_for_others_and_nobody_else_does() {
     for pair in [(TENANT, "no spaces"), (ROLES, "agent,root"), (CALLER, "%z")] {
         assert_eq!(speaks_for(&peer, &metadata(&[pair])).expect_err("malformed").reason(), "INVALID_ARGUMENT");
     }
+    let mut twice = metadata(&[(TENANT, "acme"), (ROLES, "agent")]);
+    twice.append(ROLES, "operator".parse().expect("value"));
+    assert_eq!(speaks_for(&peer, &twice).expect_err("twice").reason(), "INVALID_ARGUMENT");
     let (bare, _) = speaks_for(&peer, &metadata(&[(TENANT, "acme")])).expect("a tenant alone");
     assert_eq!((bare.tenant.as_str(), &bare.actor, bare.roles), ("acme", &None, peer.roles));
     assert!(Arc::ptr_eq(&speaks_for(&agent, &HeaderMap::new()).expect("own").0, &agent));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::caller::Role;
 
 /// Who may call. Several ways may be open at once; a credential that is shown and wrong is refused even when another one
-/// would do.
+/// would do, and several good ones must be of the same caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuthConfig {

@@ -1,7 +1,8 @@
 //! Who calls: tokens, API keys, JSON Web Tokens and client certificates become a [`Caller`].
 //!
-//! A credential that is shown and wrong is refused even when another one would do. Of several good ones
-//! `authorization` counts, then `x-api-key`, then the certificate. Neither errors nor logs ever hold a credential.
+//! A credential that is shown and wrong is refused even when another one would do, and several good ones must be of the same
+//! caller: whose request it is would be a guess otherwise, and a wrong one where somebody in between added one of them.
+//! Neither errors nor logs ever hold a credential.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,12 +82,21 @@ impl Auth {
             Ok(shown) => shown,
             Err(refusal) => return Identified::Now(Err(refusal)),
         };
-        let by_key = shown.key.map(|key| self.of_secret(key, &digest(key)));
-        match (shown.bearer, by_key) {
-            (_, Some(Err(refusal))) => Identified::Now(Err(refusal)),
-            (Some(bearer), _) => self.of_bearer(bearer),
-            (None, Some(Ok(caller))) => Identified::Now(Ok(caller)),
-            (None, None) => Identified::Now(self.of_connection(extensions)),
+        let by_key = shown.key.map(|key| self.of_secret(key, &digest(key))).transpose();
+        let others = by_key.and_then(|by_key| {
+            let certificate = self.of_certificate(extensions).map(|caller| ("the client certificate", caller));
+            agreed(by_key.map(|caller| ("`x-api-key`", caller)), certificate)
+        });
+        let others = match others {
+            Ok(others) => others,
+            Err(refusal) => return Identified::Now(Err(refusal)),
+        };
+        let Some(bearer) = shown.bearer else {
+            return Identified::Now(others.map_or_else(|| of_nobody(extensions), |(_, caller)| Ok(caller)));
+        };
+        match self.of_bearer(bearer) {
+            Identified::Now(found) => Identified::Now(found.and_then(|caller| beside(caller, others))),
+            Identified::Later(finding) => Identified::later(async move { beside(finding.await?, others) }),
         }
     }
 
@@ -109,16 +119,10 @@ impl Auth {
         }
     }
 
-    fn of_connection(&self, extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
-        if extensions.get::<OwnProcess>().is_some() {
-            return Ok(Caller::this_process());
-        }
+    /// The caller a client certificate stands for. One that is mapped to nobody opens the connection and is no credential.
+    fn of_certificate(&self, extensions: &http::Extensions) -> Option<Arc<Caller>> {
         let certificates = extensions.get::<TlsConnectInfo<ConnectionLife>>().and_then(TlsConnectInfo::peer_certs);
-        let caller = certificates.and_then(|chain| self.subjects.caller(chain.first()?));
-        caller.ok_or_else(|| ApiError::Unauthenticated {
-            reason: "TOKEN_MISSING",
-            message: "a bearer token or an API key is required in `authorization`".to_owned(),
-        })
+        certificates.and_then(|chain| self.subjects.caller(chain.first()?))
     }
 
     /// Follows the files until the handle is dropped.
@@ -161,6 +165,42 @@ impl Identified {
     fn later(found: impl Future<Output = Result<Arc<Caller>, ApiError>> + Send + 'static) -> Self {
         Self::Later(found.boxed())
     }
+}
+
+/// A kind of credential, and whose it is.
+type Shown = (&'static str, Arc<Caller>);
+
+/// The caller of two credentials, if both are there and good.
+fn agreed(one: Option<Shown>, other: Option<Shown>) -> Result<Option<Shown>, ApiError> {
+    match (one, other) {
+        (Some((one, first)), Some((other, second))) if first != second => Err(ApiError::Unauthenticated {
+            reason: "CREDENTIALS_DIFFER",
+            message: format!("{one} and {other} are of different callers: show one of them"),
+        }),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+/// The caller of `authorization`, beside what else was shown.
+fn beside(caller: Arc<Caller>, others: Option<Shown>) -> Result<Arc<Caller>, ApiError> {
+    agreed(Some(("`authorization`", Arc::clone(&caller))), others).map(|_| caller)
+}
+
+/// Who sent a request without a credential.
+fn of_nobody(extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
+    if extensions.get::<OwnProcess>().is_some() {
+        return Ok(Caller::this_process());
+    }
+    Err(ApiError::Unauthenticated {
+        reason: "TOKEN_MISSING",
+        message: "a bearer token or an API key is required in `authorization`".to_owned(),
+    })
+}
+
+/// Whether this certificate (PEM) is a caller by itself for a server with this configuration.
+pub(crate) fn is_caller(config: &AuthConfig, certificate: &[u8]) -> bool {
+    let first = x509_parser::pem::Pem::iter_from_buffer(certificate).find_map(Result::ok);
+    first.is_some_and(|pem| Subjects::new(&config.mtls).caller(&pem.contents).is_some())
 }
 
 /// Nothing is said about how a secret was wrong.

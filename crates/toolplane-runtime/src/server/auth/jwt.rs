@@ -7,10 +7,13 @@ use std::collections::HashMap;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation};
 use parking_lot::Mutex;
 use serde_json::Value;
+use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 
 use super::{Identified, now, unknown};
 use crate::caller::Caller;
@@ -88,6 +91,9 @@ impl Issuers {
     pub(super) fn caller(self: &Arc<Self>, token: &[u8], digest: [u8; 32]) -> Identified {
         if token.len() > MAX_TOKEN_BYTES {
             return Identified::Now(Err(refused("it is too long")));
+        }
+        if says_twice(token) {
+            return Identified::Now(Err(refused("a claim or a member of its header is there twice")));
         }
         let Some((issuer, kid, algorithm)) = self.meant(token) else { return Identified::Now(Err(unknown())) };
         let keys = issuer.source.current();
@@ -178,6 +184,16 @@ impl Issuers {
             verified.insert(digest, found);
         }
     }
+}
+
+/// Whether its header or its claims say something twice. Which of the two counts differs between readers, so that what its
+/// issuer or a proxy has looked at may not be what is believed here.
+fn says_twice(token: &[u8]) -> bool {
+    let limits = JsonLimits { max_bytes: MAX_TOKEN_BYTES, ..JsonLimits::default() };
+    token.split(|byte| *byte == b'.').take(2).any(|part| {
+        let part = URL_SAFE_NO_PAD.decode(part).unwrap_or_default();
+        matches!(json::check(&part, &limits), Err(JsonRefusal::DuplicateKey(_)))
+    })
 }
 
 fn refused(reason: &str) -> ApiError {

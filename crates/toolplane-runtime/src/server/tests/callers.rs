@@ -90,8 +90,15 @@ async fn keys_are_callers_and_change_while_the_server_runs() {
     ] {
         assert_eq!(reason_of(&nobody, "Who", &pairs).await, expected, "{}", pairs.len());
     }
-    let first = send(&nobody, "Who", request(&[("authorization", agent.text()), ("x-api-key", operator.text())])).await;
-    assert!(first.expect("both are good").contains("key:a1"), "`authorization` counts");
+    // Two good ones of one caller are one; of two callers, whose request it is would be a guess.
+    let same = [("authorization", agent.text()), ("x-api-key", agent.text())];
+    assert!(send(&nobody, "Who", request(&same)).await.expect("one caller").contains("key:a1"));
+    for (one, other) in [(&agent, &operator), (&operator, &agent)] {
+        let pairs = [("authorization", one.text()), ("x-api-key", other.text())];
+        let refused = send(&nobody, "Who", request(&pairs)).await.expect_err("two callers");
+        assert_eq!((refused.code(), reason(&refused).as_deref()), (Code::Unauthenticated, Some("CREDENTIALS_DIFFER")));
+        assert_eq!(refused.message(), "`authorization` and `x-api-key` are of different callers: show one of them");
+    }
 
     // A broken file changes nothing; a good one does, within moments.
     std::fs::write(&file, "[[key]]\nid = \"a1\"\n").expect("broken");
@@ -189,11 +196,15 @@ async fn certificates_are_callers() {
         identity: Some((read("client.pem"), read("client.key"))),
         ..PeerSettings::default()
     };
+    let folder = tempfile::tempdir().expect("folder");
+    let keys = folder.path().join("keys.toml");
+    let key = NewKey::make("a1").expect("key");
+    std::fs::write(&keys, self::entry(&key, "a1", "acme", &[Role::Agent]).to_toml().expect("lines")).expect("keys");
     for (subject, expected) in [("CN=toolplane test client", "mtls:CN=toolplane test client"), ("CN=somebody", "")] {
         let mtls = vec![entry(subject)];
         let config = ServerConfig {
             tls: Some(tls.clone()),
-            auth: Some(AuthConfig { mtls, ..AuthConfig::default() }),
+            auth: Some(AuthConfig { mtls, api_key_file: Some(keys.clone()), ..AuthConfig::default() }),
             ..ServerConfig::default()
         };
         let server = start("127.0.0.1:0", ServerSettings::from_config(&config).expect("settings")).await;
@@ -204,8 +215,46 @@ async fn certificates_are_callers() {
                 assert_eq!((reason(&refused).as_deref(), expected), (Some("TOKEN_MISSING"), ""), "{refused:?}");
             }
         }
-        // Beside a good certificate, a wrong token is still wrong.
+        // Beside a good certificate, a wrong token is still wrong, and a good one of another caller is one too many; beside a
+        // certificate that is nobody's, it is all there is.
         assert_eq!(reason_of(&peer, "Who", &[("authorization", "Bearer x")]).await, "TOKEN_UNKNOWN");
+        for name in ["authorization", "x-api-key"] {
+            match send(&peer, "Who", request(&[(name, key.text())])).await {
+                Ok(who) => assert_eq!((who.as_str(), expected), ("acme a1@acme key:a1 agent true", "")),
+                Err(refused) => {
+                    assert_eq!(reason(&refused).as_deref(), Some("CREDENTIALS_DIFFER"), "{refused:?}");
+                    assert!(
+                        !expected.is_empty() && refused.message().contains("the client certificate"),
+                        "{refused:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What a process of the cluster shows: its token, unless its certificate already says who it is.
+#[test]
+fn a_process_shows_one_credential() {
+    let folder = tempfile::tempdir().expect("folder");
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "a-token\n").expect("tokens");
+    let file = |name: &str| -> std::path::PathBuf {
+        [env!("CARGO_MANIFEST_DIR"), "src/server/testdata", name].iter().collect()
+    };
+    for (subject, expected) in [("CN=toolplane test client", None), ("CN=somebody", Some("a-token"))] {
+        let subject = subject.to_owned();
+        let mtls = MtlsConfig { subject, tenant: "default".to_owned(), actor: None, roles: vec![Role::Peer] };
+        let mut config = crate::Config::default();
+        config.server.tls = Some(crate::config::TlsConfig {
+            cert_file: file("client.pem"),
+            key_file: file("client.key"),
+            client_ca_file: Some(file("ca.pem")),
+        });
+        config.server.auth =
+            Some(AuthConfig { mtls: vec![mtls], token_file: Some(tokens.clone()), ..AuthConfig::default() });
+        let settings = PeerSettings::from_config(&config).expect("settings");
+        assert_eq!(settings.token.as_deref(), expected);
     }
 }
 

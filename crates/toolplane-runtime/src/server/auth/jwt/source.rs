@@ -8,6 +8,7 @@ use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::Value;
+use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 
 use super::fetch::Remote;
 use crate::config::JwtConfig;
@@ -42,6 +43,10 @@ impl KeySet {
 
     /// The keys of a JWK set that check signatures; others (shared secrets, keys for encryption, unknown kinds) are left out.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let limits = JsonLimits { max_bytes: text.len(), ..JsonLimits::default() };
+        if matches!(json::check(text.as_bytes(), &limits), Err(JsonRefusal::DuplicateKey(_))) {
+            return Err("it says something twice in one object".to_owned());
+        }
         let document: Document = serde_json::from_str(text).map_err(|_| "it is not a JWK set".to_owned())?;
         if document.keys.len() > MAX_KEYS {
             return Err(format!("it holds more than {MAX_KEYS} keys"));

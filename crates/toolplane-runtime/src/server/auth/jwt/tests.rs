@@ -171,6 +171,40 @@ async fn every_claim_is_checked() {
     ask(&strict, &signer.sign(&claims())).await.expect("with `nbf`");
 }
 
+/// A token whose header and claims are these texts, signed as they are.
+fn sign_text(signer: &Signer, header: &str, claims: &str) -> String {
+    let text = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
+    let signature = jsonwebtoken::crypto::sign(text.as_bytes(), &signer.key, signer.algorithm).expect("signature");
+    format!("{text}.{signature}")
+}
+
+#[tokio::test]
+async fn what_is_said_twice_is_not_believed() {
+    let signer = Signer::es256("k");
+    let (file, issuers) = filed(&[&signer], config());
+    let (header, good) = (r#"{"alg":"ES256","kid":"k"}"#, claims().to_string());
+    ask(&issuers, &sign_text(&signer, header, &good)).await.expect("said once");
+    let twice = |more: &str| format!("{},{more}}}", good.trim_end_matches('}'));
+    for (header, claims) in [
+        (header, twice(r#""tenant":"other""#)),
+        (header, twice(r#""roles":["operator"]"#)),
+        (header, twice(r#""ro\u006ces":["operator"]"#)),
+        (header, twice(r#""sub":"alice""#)),
+        (header, twice(&format!(r#""iss":"{ISSUER}""#))),
+        (header, twice(r#""more":{"a":1,"a":2}"#)),
+        (r#"{"alg":"ES256","kid":"k","kid":"k"}"#, good.clone()),
+        (r#"{"alg":"none","alg":"ES256","kid":"k"}"#, good.clone()),
+    ] {
+        let found = refusal(&issuers, &sign_text(&signer, header, &claims)).await;
+        assert_eq!(found, "a claim or a member of its header is there twice", "{header} {claims}");
+    }
+    let keys = std::fs::read_to_string(file.path()).expect("keys");
+    assert!(
+        KeySet::parse(&keys.replacen(r#""kid""#, r#""kid":"other","kid""#, 1)).is_err(),
+        "a key that says it twice"
+    );
+}
+
 #[tokio::test]
 async fn algorithms_cannot_be_talked_into() {
     let (signer, rsa) = (Signer::es256("k"), Signer::rsa("r", Algorithm::RS256));
