@@ -19,6 +19,7 @@ pub(crate) fn options(config: &RedisConfig, keeper: Keeper) -> Result<RedisOptio
     options.tls = TlsFiles { ca: config.ca_file.clone(), client };
     options.namespace = keeper.namespace(&config.namespace);
     options.replicas = config.replicas;
+    options.refuse_buffered = !config.accept_buffered;
     Ok(options)
 }
 

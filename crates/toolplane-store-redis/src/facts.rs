@@ -20,6 +20,15 @@ pub(crate) struct Facts {
     pub(crate) durability: Durability,
     /// Whether `WAITAOF` is known, which waits for flushes and not only for memory.
     pub(crate) waits_for_flush: bool,
+    /// The policy by which it would drop records when its memory is full, if it has one.
+    pub(crate) evicts: Option<String>,
+}
+
+impl Facts {
+    /// Refuses a server that may drop records, before there are any. One that changes later is [`Trouble`](crate::Trouble).
+    pub(crate) fn check(&self) -> Result<(), OpenError> {
+        self.evicts.clone().map_or(Ok(()), |policy| Err(OpenError::Evicts { policy }))
+    }
 }
 
 /// The settings that decide about durability; not everybody may read them.
@@ -29,7 +38,7 @@ struct Settings {
     flushes_always: bool,
 }
 
-/// Asks the server behind `connection`, and refuses one that would lose records or cannot run the scripts.
+/// Asks the server behind `connection`, and refuses one that follows another or cannot run the scripts.
 pub(crate) async fn inspect(
     connection: &mut MultiplexedConnection,
     options: &RedisOptions,
@@ -71,9 +80,7 @@ fn judge(
         return Err(OpenError::NotPrimary);
     }
     let policy = field("maxmemory_policy");
-    if policy != "noeviction" {
-        return Err(OpenError::Evicts { policy: policy.to_owned() });
-    }
+    let evicts = (policy != "noeviction").then(|| policy.to_owned());
     let waits_for_flush = numbers >= WAITS_FOR_FLUSH && settings.is_none_or(|known| known.appends);
     let durability = match settings {
         Some(known) if known.appends && replicas > 0 && waits_for_flush => Durability::FsyncedReplicated,
@@ -82,7 +89,7 @@ fn judge(
         Some(_) => Durability::Buffered,
         None => assumed.unwrap_or(Durability::Buffered),
     };
-    Ok(Facts { durability, waits_for_flush })
+    Ok(Facts { durability, waits_for_flush, evicts })
 }
 
 fn settings(answer: Value) -> Settings {
@@ -146,7 +153,8 @@ mod tests {
             ("7.0.15", "master", "allkeys-lru", "store.redis.evicts"),
             ("7.0.15", "master", "", "store.redis.evicts"),
         ] {
-            let error = judge(&info(version, role, policy), None, 0, None).unwrap_err();
+            let facts = judge(&info(version, role, policy), None, 0, None);
+            let error = facts.and_then(|facts| facts.check()).unwrap_err();
             assert_eq!(error.code(), code);
         }
     }

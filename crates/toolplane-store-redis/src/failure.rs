@@ -3,6 +3,8 @@
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use toolplane_store::StoreError;
 
+use crate::trouble::Trouble;
+
 /// What became of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -16,6 +18,8 @@ pub(crate) enum Class {
     Ambiguous,
     /// It ended in the middle, and what it had written stays.
     Torn,
+    /// It was not sent: the server is not fit for it.
+    Unfit,
 }
 
 /// An error with its class.
@@ -46,6 +50,11 @@ impl Failure {
         Self { class: Class::NoOp, reason: reason.into() }
     }
 
+    /// Nothing was sent, because of this.
+    pub(crate) fn unfit(trouble: &Trouble) -> Self {
+        Self { class: Class::Unfit, reason: trouble.to_string() }
+    }
+
     /// An answer that cannot be understood.
     pub(crate) fn strange(reason: impl Into<String>) -> Self {
         Self { class: Class::Ambiguous, reason: reason.into() }
@@ -62,6 +71,7 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure.class {
             Class::Torn => Self::Corrupt { reason: failure.reason },
+            Class::Unfit => Self::Unsafe { reason: failure.reason },
             _ => Self::Unavailable { reason: failure.reason },
         }
     }

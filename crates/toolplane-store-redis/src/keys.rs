@@ -10,6 +10,7 @@
 //! | `{ns}:s:<stream>` | list | the events of a stream, the first of them sequence 1 |
 //! | `{ns}:o:<id>` | string, expires | an operation that was named by its caller |
 //! | `{ns}:t:<16 bytes>` | string, expires | an operation that was not |
+//! | `{ns}:id` | string | the name of the store, written when it is first opened |
 //! | `{ns}:h` | channel | hints |
 
 use toolplane_store::{Family, RecordKey};
@@ -68,6 +69,11 @@ impl Keys {
         [self.prefix.as_bytes(), b"t:", call].concat()
     }
 
+    /// The name of the store.
+    pub(crate) fn identity(&self) -> String {
+        format!("{}id", self.prefix)
+    }
+
     /// The channel of the hints.
     pub(crate) fn channel(&self) -> String {
         format!("{}h", self.prefix)
@@ -105,8 +111,9 @@ mod tests {
         let keys = Keys::new("ns").unwrap();
         let record = keys.record(&RecordKey::new(Family::Invocation, "x"));
         let mut all = BTreeSet::from([record, keys.names(), keys.index("x"), keys.stream("x"), keys.channel()]);
+        all.insert(keys.identity());
         all.extend(Family::ALL.map(|family| keys.family(family)));
-        assert_eq!(all.len(), 5 + Family::ALL.len());
+        assert_eq!(all.len(), 6 + Family::ALL.len());
         assert!(all.iter().all(|key| key.starts_with("{ns}:")), "{all:?}");
         assert_eq!(keys.operation("x"), b"{ns}:o:x");
         assert!(keys.call(&[7; 16]).starts_with(b"{ns}:t:"));

@@ -10,6 +10,7 @@
 //! | the scripts | `scripts/*.lua`, each with its keys, arguments and replies |
 //! | what an error means for its command | `failure` |
 //! | finding and checking the primary | `connector`, `facts` |
+//! | noticing that it changed: emptied, switched to lose records, away | `identity`, `standing`, `pulse` |
 //! | waiting for replicas | `barrier` |
 //!
 //! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
@@ -21,6 +22,7 @@ mod contract;
 mod facts;
 mod failure;
 mod hints;
+mod identity;
 mod keys;
 mod link;
 mod open_error;
@@ -32,9 +34,11 @@ mod scripts;
 mod standing;
 mod stats;
 mod store;
+mod trouble;
 mod value;
 
 pub use open_error::OpenError;
 pub use options::{RedisOptions, Secret, Servers, TlsFiles};
 pub use stats::Stats;
 pub use store::RedisStore;
+pub use trouble::Trouble;

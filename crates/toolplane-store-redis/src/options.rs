@@ -91,6 +91,8 @@ pub struct RedisOptions {
     /// What the servers are known to promise, for users that may not read their settings. Without it such a store is
     /// [`Durability::Buffered`].
     pub assume_durability: Option<Durability>,
+    /// Whether to take no new work while the servers are [`Durability::Buffered`], which may change as they run.
+    pub refuse_buffered: bool,
 }
 
 impl RedisOptions {
@@ -106,6 +108,7 @@ impl RedisOptions {
             connect_timeout: Duration::from_secs(1),
             replicas: 0,
             assume_durability: None,
+            refuse_buffered: false,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::clock::ServerClock;
 use crate::connector::Connector;
 use crate::facts;
 use crate::hints::Inbox;
+use crate::identity::Identity;
 use crate::open_error::OpenError;
 use crate::reply;
 use crate::standing::Standing;
@@ -18,7 +19,7 @@ use crate::standing::Standing;
 /// How often the clock is read.
 const BEAT: Duration = Duration::from_millis(500);
 /// After how many beats the server's settings are looked at again: somebody may change them while it runs.
-const BEATS_TO_LOOK: u32 = 10;
+const BEATS_TO_LOOK: u32 = 2;
 /// How long to wait before connecting again, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
@@ -30,6 +31,8 @@ pub(crate) struct Pulse {
     pub(crate) clock: Arc<ServerClock>,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) channel: String,
+    /// The key of the identity, and what must be there.
+    pub(crate) identity: (String, Identity),
 }
 
 /// A connection with its subscription.
@@ -75,7 +78,10 @@ impl Pulse {
                 tokio::time::sleep(pause).await;
                 match self.start().await {
                     Ok(beating) => break beating,
-                    Err(error) => tracing::debug!(%error, "still no connection for hints and the clock"),
+                    Err(error) => {
+                        self.standing.reached(false);
+                        tracing::debug!(%error, "still no connection for hints and the clock");
+                    }
                 }
                 pause = (pause * 2).min(PAUSE.1);
             };
@@ -107,8 +113,9 @@ impl Pulse {
         let refused = |error: redis::RedisError| OpenError::of(&error);
         let sent = Instant::now();
         let mut pipeline = redis::pipe();
-        pipeline.cmd("TIME").cmd("ROLE");
-        let (time, role): (Value, Value) = pipeline.query_async(&mut beating.connection).await.map_err(refused)?;
+        pipeline.cmd("TIME").cmd("ROLE").cmd("GET").arg(&self.identity.0);
+        let (time, role, identity): (Value, Value, Value) =
+            pipeline.query_async(&mut beating.connection).await.map_err(refused)?;
         let received = Instant::now();
         // A primary that lost its place still answers, but nobody publishes there any more.
         let name = match role {
@@ -118,6 +125,8 @@ impl Pulse {
         if reply::bytes(name).ok().as_deref() != Some(b"master") {
             return Err(OpenError::NotPrimary);
         }
+        self.standing.reached(true);
+        self.standing.kept(self.identity.1.is(&identity));
         let strange = |_| OpenError::Unreachable { reason: "the server does not tell the time".to_owned() };
         let mut parts = reply::list(time).map_err(strange)?.into_iter();
         let seconds = reply::number(parts.next()).map_err(strange)?;

@@ -16,6 +16,8 @@ pub(crate) enum Judged {
     Outcome(Result<CommitOutcome, StoreError>),
     /// A later attempt was answered before this one came.
     TooLate,
+    /// The server does not hold the store that was opened.
+    Emptied,
 }
 
 /// Reads the answer to `commit`, sent as a part of `call`.
@@ -42,6 +44,7 @@ pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId) -> Result<Ju
             Ok(Judged::Outcome(Err(StoreError::SequenceGap { stream, expected, offered })))
         }
         5 => Ok(Judged::TooLate),
+        6 => Ok(Judged::Emptied),
         other => Err(Failure::strange(format!("the script answered {other}"))),
     }
 }

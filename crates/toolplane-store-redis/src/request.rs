@@ -5,6 +5,7 @@ use toolplane_store::commit::OPERATION_MEMORY_MILLIS;
 use toolplane_store::{Commit, Expect, IndexOp, RecordKey, Write};
 
 use crate::hints;
+use crate::identity::Identity;
 use crate::keys::Keys;
 use crate::scripts::{By, COMMIT, ESSENTIAL_COMMIT};
 use crate::value::pack;
@@ -30,6 +31,7 @@ pub(crate) fn encode(
     commit: &Commit,
     keys: &Keys,
     publisher: &Publisher,
+    identity: &Identity,
     (call, attempt): (&CallId, u32),
     by: By,
 ) -> Cmd {
@@ -42,12 +44,13 @@ pub(crate) fn encode(
     } else {
         command.arg(publisher.command).arg(keys.channel()).arg(hints::pack(&publisher.sender, &commit.hints));
     }
+    command.arg(identity.as_bytes());
     name_changes(&mut command, commit);
     command
 }
 
 fn count_keys(commit: &Commit) -> usize {
-    2 + commit.compare.len()
+    3 + commit.compare.len()
         + commit.bounds.len()
         + 2 * commit.writes.len()
         + commit.index.len()
@@ -61,6 +64,7 @@ fn name_keys(command: &mut Cmd, commit: &Commit, keys: &Keys, call: &CallId) {
         Some(id) => command.arg(keys.operation(id)),
         None => command.arg(keys.call(call)),
     };
+    command.arg(keys.identity());
     let record = |key: &RecordKey| keys.record(key);
     for (key, _) in &commit.compare {
         command.arg(record(key));

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::{Cmd, Value};
+use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 use toolplane_store::{Commit, CommitOutcome, Durability, StoreError};
 use uuid::Uuid;
@@ -14,6 +15,7 @@ use crate::clock::ServerClock;
 use crate::connector::Connector;
 use crate::failure::{Class, Failure};
 use crate::hints::Inbox;
+use crate::identity::Identity;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::open_error::OpenError;
@@ -24,6 +26,7 @@ use crate::request::{self, CallId, Publisher};
 use crate::scripts::By;
 use crate::standing::Standing;
 use crate::stats::{Counters, Stats};
+use crate::trouble::Trouble;
 
 /// The pause before a commit is repeated, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
@@ -42,6 +45,7 @@ pub struct RedisStore {
 #[derive(Debug)]
 struct Inner {
     keys: Keys,
+    identity: Identity,
     publisher: Publisher,
     calls: AtomicU64,
     patience: Duration,
@@ -59,21 +63,28 @@ impl RedisStore {
     pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
         let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
         let connector = Arc::new(Connector::new(options, &keys)?);
-        let (standing, counters) = (Arc::new(Standing::unknown()), Arc::new(Counters::default()));
+        let (standing, counters) =
+            (Arc::new(Standing::unknown(connector.options.refuse_buffered)), Arc::new(Counters::default()));
         let command = if connector.is_cluster() { "SPUBLISH" } else { "PUBLISH" };
         let publisher = Publisher { sender: Uuid::new_v4().into_bytes(), command };
         let (clock, inbox) = (Arc::new(ServerClock::default()), Arc::new(Inbox::new(publisher.sender)));
+        let (mut connection, facts) = connector.primary(None).await?;
+        facts.check()?;
+        let identity = Identity::claim(&mut connection, &keys.identity()).await?;
+        drop(connection);
         let pulse = Pulse {
             connector: Arc::clone(&connector),
             standing: Arc::clone(&standing),
             clock: Arc::clone(&clock),
             inbox: Arc::clone(&inbox),
             channel: keys.channel(),
+            identity: (keys.identity(), identity.clone()),
         };
         let beating = pulse.start().await?;
         let waits = connector.options.replicas > 0;
         let inner = Inner {
             keys,
+            identity,
             publisher,
             calls: AtomicU64::new(0),
             patience: connector.options.command_timeout * 2,
@@ -91,6 +102,11 @@ impl RedisStore {
     /// What the store did so far.
     pub fn stats(&self) -> Stats {
         self.inner.counters.read()
+    }
+
+    /// What is wrong with the server at the moment, and every change of it.
+    pub fn trouble(&self) -> watch::Receiver<Option<Trouble>> {
+        self.inner.standing.trouble()
     }
 
     pub(crate) fn keys(&self) -> &Keys {
@@ -112,6 +128,9 @@ impl RedisStore {
     /// Sends a commit, and the same one again for as long as it is unknown what became of it.
     pub(crate) async fn settle(&self, commit: Commit) -> Result<CommitOutcome, StoreError> {
         commit.validate()?;
+        if let Some(trouble) = self.inner.standing.stops_commit(commit.essential) {
+            return Err(Failure::unfit(&trouble).into());
+        }
         Counters::add(&self.inner.counters.commits);
         let call = self.next_call();
         let end = Instant::now() + self.inner.patience;
@@ -123,6 +142,10 @@ impl RedisStore {
                 Ok(Judged::Applied) => return Ok(CommitOutcome::Applied),
                 Ok(Judged::Outcome(outcome)) => return outcome,
                 // The attempt that was answered instead is this call's own, so its answer would have ended the call.
+                Ok(Judged::Emptied) => {
+                    self.inner.standing.kept(false);
+                    Failure::unfit(&Trouble::Emptied)
+                }
                 Ok(Judged::TooLate) => Failure::strange("a later attempt was answered first"),
                 Err(failure) => failure,
             };
@@ -133,8 +156,10 @@ impl RedisStore {
                     return Err(StoreError::Corrupt { reason: failure.reason });
                 }
                 Class::Elsewhere if moves < MOVES => moves += 1,
-                Class::NoOp | Class::Elsewhere | Class::NoScript if doubt.is_none() => return Err(failure.into()),
-                Class::NoOp | Class::Elsewhere | Class::NoScript => {}
+                Class::NoOp | Class::Elsewhere | Class::NoScript | Class::Unfit if doubt.is_none() => {
+                    return Err(failure.into());
+                }
+                Class::NoOp | Class::Elsewhere | Class::NoScript | Class::Unfit => {}
                 Class::Ambiguous => drop(doubt.get_or_insert(failure.reason)),
             }
             if Instant::now() + pause >= end {
@@ -155,12 +180,16 @@ impl RedisStore {
     }
 
     async fn attempt(&self, commit: &Commit, (call, attempt): (&CallId, u32)) -> Result<Judged, Failure> {
-        let encode = |by| request::encode(commit, &self.inner.keys, &self.inner.publisher, (call, attempt), by);
+        let encode = |by| {
+            let Inner { keys, publisher, identity, .. } = &*self.inner;
+            request::encode(commit, keys, publisher, identity, (call, attempt), by)
+        };
         reply::judged(self.run(&encode, self.inner.barrier.as_ref()).await?, commit, call)
     }
 
     /// Runs a script that only reads.
     pub(crate) async fn read_script(&self, encode: &(dyn Fn(By) -> Cmd + Sync)) -> Result<Value, Failure> {
+        self.readable()?;
         let mut patience = Patience::new(&self.inner);
         loop {
             let answer = self.run(encode, None).await;
@@ -172,6 +201,7 @@ impl RedisStore {
 
     /// Runs a command that only reads.
     pub(crate) async fn read(&self, command: &Cmd) -> Result<Value, Failure> {
+        self.readable()?;
         let mut patience = Patience::new(&self.inner);
         loop {
             let answer = self.inner.link.ask(command).await;
@@ -179,6 +209,10 @@ impl RedisStore {
                 return answer;
             }
         }
+    }
+
+    fn readable(&self) -> Result<(), Failure> {
+        self.inner.standing.stops_read().map_or(Ok(()), |trouble| Err(Failure::unfit(&trouble)))
     }
 
     async fn run(&self, encode: &(dyn Fn(By) -> Cmd + Sync), barrier: Option<&Barrier>) -> Result<Value, Failure> {

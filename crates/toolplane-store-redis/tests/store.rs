@@ -24,3 +24,6 @@ mod restarts;
 #[cfg(test)]
 #[path = "store/support.rs"]
 mod support;
+#[cfg(test)]
+#[path = "store/trouble.rs"]
+mod trouble;

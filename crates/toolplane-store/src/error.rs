@@ -24,6 +24,13 @@ pub enum StoreError {
         /// What stands in the way.
         reason: String,
     },
+    /// The store is there and not fit for the call: it would lose what it is given, or has lost what it was given. Nothing was
+    /// written, and nothing new should be accepted.
+    #[error("the store is not safe to use: {reason}")]
+    Unsafe {
+        /// What is wrong with it, and what puts it right.
+        reason: String,
+    },
     /// The answer was lost after the commit was sent, so it may have been applied.
     #[error("the outcome of the commit is unknown: {reason}")]
     OutcomeUnknown {
@@ -84,6 +91,7 @@ impl StoreError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unavailable { .. } => "store.unavailable",
+            Self::Unsafe { .. } => "store.unsafe",
             Self::OutcomeUnknown { .. } => "store.outcome_unknown",
             Self::Poisoned { .. } => "store.poisoned",
             Self::SequenceGap { .. } => "store.sequence_gap",
@@ -100,7 +108,9 @@ impl StoreError {
     /// decides again may succeed.
     pub fn retry(&self) -> Retry {
         match self {
-            Self::Unavailable { .. } | Self::SequenceGap { .. } | Self::DiskFull { .. } => Retry::Definite,
+            Self::Unavailable { .. } | Self::Unsafe { .. } | Self::SequenceGap { .. } | Self::DiskFull { .. } => {
+                Retry::Definite
+            }
             Self::OutcomeUnknown { .. } => Retry::Ambiguous,
             Self::InvalidCommit { .. } | Self::TooLarge { .. } => Retry::Never,
             Self::Poisoned { .. } | Self::Corrupt { .. } => Retry::Fatal,

@@ -103,10 +103,15 @@ impl From<RulesError> for ApiError {
 }
 
 fn of_store(error: &StoreError) -> ApiError {
+    if matches!(error, StoreError::Unsafe { .. }) {
+        tracing::warn!(%error, code = error.code(), "the store does not take a call");
+        let message = "the permission store may lose what it is given, or has lost it; nothing was changed";
+        return ApiError::unavailable("STORE_UNSAFE", message);
+    }
     match error.retry() {
         Retry::Definite | Retry::Ambiguous => {
             tracing::warn!(%error, code = error.code(), "the store does not take a call");
-            ApiError::unavailable("STORE_UNAVAILABLE", "the store cannot be reached now")
+            ApiError::unavailable("STORE_UNAVAILABLE", "the permission store cannot be reached now")
         }
         Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
     }

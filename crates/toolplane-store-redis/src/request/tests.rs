@@ -4,6 +4,7 @@ use toolplane_store::{Append, Bound, Commit, CommitOutcome, Expect, Family, Reco
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use super::{CallId, Publisher, encode};
+use crate::identity::Identity;
 use crate::keys::Keys;
 use crate::link::answered;
 use crate::reply::{self, Judged};
@@ -20,14 +21,15 @@ struct Bench {
 async fn bench() -> Bench {
     let server = RedisServer::start(RedisOptions::default()).await.unwrap();
     let client = redis::Client::open(server.url()).unwrap();
-    let connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    redis::cmd("SET").arg("{ns}:id").arg("me").exec_async(&mut connection).await.unwrap();
     Bench { _server: server, connection, keys: Keys::new("ns").unwrap() }
 }
 
 impl Bench {
     /// Sends one attempt, as it would arrive whenever the network likes.
     async fn arrives(&mut self, commit: &Commit, call: &CallId, attempt: u32) -> Judged {
-        let command = encode(commit, &self.keys, &PUBLISHER, (call, attempt), By::Text);
+        let command = encode(commit, &self.keys, &PUBLISHER, &Identity::of_test("me"), (call, attempt), By::Text);
         let answer = answered(self.connection.send_packed_command(&command).await).unwrap();
         reply::judged(answer, commit, call).unwrap()
     }
@@ -105,4 +107,19 @@ async fn another_call_under_the_same_name_is_not_bound_by_a_refusal() {
     bench.remove().await;
     assert_eq!(bench.arrives(&commit, &[7; 16], 1).await, Judged::Applied);
     assert_eq!(bench.arrives(&commit, &[6; 16], 1).await, Judged::Outcome(Ok(CommitOutcome::Replayed)));
+}
+
+/// A commit never reaches a server that has lost what it depends on, however short ago that was.
+#[tokio::test]
+async fn a_store_that_was_emptied_or_replaced_takes_nothing() {
+    let mut bench = bench().await;
+    assert_eq!(bench.arrives(&create(), &[8; 16], 1).await, Judged::Applied);
+    for change in [&["FLUSHALL"][..], &["SET", "{ns}:id", "other"]] {
+        redis::cmd(change[0]).arg(&change[1..]).exec_async(&mut bench.connection).await.unwrap();
+        let essential = Commit { essential: true, ..create() };
+        for commit in [create(), essential] {
+            assert_eq!(bench.arrives(&commit, &[9; 16], 1).await, Judged::Emptied, "{change:?}");
+        }
+        assert!(!bench.is_there().await);
+    }
 }

@@ -3,11 +3,12 @@
 -- The first line is put in front of this text when it is loaded: `#!lua` for commits that are refused when memory is
 -- full, `#!lua flags=allow-oom` for those that finish work and must pass.
 --
--- Order: replay, compares, bounds, sequences; only then writes, none of which can fail: records first, then indexes,
+-- Order: identity, replay, compares, bounds, sequences; only then writes, none of which can fail: records first, then indexes,
 -- then streams, then the memory of the operation.
 --
 -- KEYS  1 the names of non-empty indexes (sorted set)
 --       2 the memory of this operation (string)
+--       3 the name of the store (string)
 --       then for each compare its record; for each bound its index; for each write its record and the ids of its
 --       family (sorted set); for each index change its index; for each append its stream (list); for each stream that
 --       is forgotten its list
@@ -16,6 +17,7 @@
 --       3 for how long the operation is remembered, in milliseconds
 --       4 how many compares, 5 bounds, 6 writes, 7 index changes, 8 appends, 9 forgotten streams
 --       10 the command that publishes hints, or nothing; 11 the channel; 12 the message
+--       13 the name the store had when it was opened
 --       then for each compare the expected version, 0 for none; for each bound the number to stay below; for each write
 --       the value behind its version, or nothing to delete; for each index change the name of the index, the score or
 --       nothing to remove, and the member; for each append the first sequence, the number of events and the events
@@ -30,13 +32,14 @@
 --          {3, at}                 the first bound that does not hold
 --          {4, at, sequence}       the first append that does not continue, and the sequence that would
 --          {5}                     this attempt comes too late: a later one was answered
+--          {6}                     the store is not the one that was opened: it was emptied, or is another one
 
 local call = redis.call
 local keys, args = KEYS, ARGV
 local me, attempt, keep = args[1], tonumber(args[2]), args[3]
 local compares, bounds, writes = tonumber(args[4]), tonumber(args[5]), tonumber(args[6])
 local moves, appends, forgotten = tonumber(args[7]), tonumber(args[8]), tonumber(args[9])
-local k, a = 2, 12
+local k, a = 3, 13
 
 -- Later attempts leave a mark, so that an earlier one that is still under way stays without effect.
 local function refuse(reply)
@@ -44,6 +47,10 @@ local function refuse(reply)
     call('SET', keys[2], 'v' .. me .. (attempt - 1), 'PX', keep)
   end
   return reply
+end
+
+if call('GET', keys[3]) ~= args[13] then
+  return {6}
 end
 
 local seen = call('GET', keys[2])

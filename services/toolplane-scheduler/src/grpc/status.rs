@@ -5,7 +5,7 @@ use std::time::Duration;
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
 use toolplane_runtime::ApiError;
-use toolplane_runtime::status::Violation;
+use toolplane_runtime::status::{Violation, reason};
 use toolplane_store::{Retry, StoreError};
 
 use crate::engine::EngineError;
@@ -50,13 +50,29 @@ fn api(error: CallError) -> ApiError {
         }
         CallError::Peer { peer, status } => {
             tracing::warn!(peer, code = ?status.code(), message = status.message(), "a peer failed");
-            ApiError::unavailable(
-                "PEER_UNAVAILABLE",
-                format!("the {peer} service does not answer; nothing was accepted"),
-            )
+            of_peer(peer, &status)
         }
         CallError::Engine(error) => engine(error),
         CallError::Internal(cause) => ApiError::internal("SCHEDULER_INTERNAL", cause),
+    }
+}
+
+/// What a service that was needed could not do. One that answers is not blamed for what it lacks itself.
+fn of_peer(peer: &str, status: &Status) -> ApiError {
+    let said = reason(status);
+    match said.as_deref() {
+        Some("STORE_UNAVAILABLE") => {
+            ApiError::unavailable("STORE_UNAVAILABLE", format!("{}; nothing was accepted", status.message()))
+        }
+        Some("STORE_UNSAFE") => ApiError::unavailable("STORE_UNSAFE", status.message()),
+        Some("NO_CONNECTION" | "TLS_FAILED") | None => ApiError::unavailable(
+            "PEER_UNAVAILABLE",
+            format!("the {peer} service cannot be reached; nothing was accepted"),
+        ),
+        Some(said) => ApiError::unavailable(
+            "PEER_UNAVAILABLE",
+            format!("the {peer} service could not do its part ({said}); nothing was accepted"),
+        ),
     }
 }
 
@@ -112,9 +128,43 @@ fn store(error: StoreError) -> ApiError {
             message: "the store's disk is nearly full; nothing was accepted".to_owned(),
             retry_after: Some(DISK_RETRY),
         },
+        StoreError::Unsafe { .. } => ApiError::unavailable(
+            "STORE_UNSAFE",
+            "the scheduler's store may lose what it is given, or has lost it; nothing was accepted",
+        ),
         _ => match error.retry() {
             Retry::Never => ApiError::internal("STORE_REFUSED", error),
-            _ => ApiError::unavailable("STORE_UNAVAILABLE", "the store does not answer"),
+            _ => ApiError::unavailable("STORE_UNAVAILABLE", "the scheduler's store does not answer"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_not_blamed_for_what_it_lacks() {
+        let gone = ApiError::Unavailable {
+            reason: "NO_CONNECTION",
+            message: "no connection: refused".to_owned(),
+            retry_after: Duration::ZERO,
+        };
+        let store = ApiError::unavailable("STORE_UNAVAILABLE", "the permission store cannot be reached now");
+        for (said, expected, blamed) in [
+            (store, "STORE_UNAVAILABLE", "the permission store cannot be reached now; nothing was accepted"),
+            (gone, "PEER_UNAVAILABLE", "the permission service cannot be reached; nothing was accepted"),
+            (
+                ApiError::unavailable("STOPPING", "this process is ending"),
+                "PEER_UNAVAILABLE",
+                "the permission service could not do its part (STOPPING); nothing was accepted",
+            ),
+        ] {
+            let status = of(CallError::Peer { peer: "permission", status: said.into() });
+            assert_eq!((reason(&status).as_deref(), status.message()), (Some(expected), blamed));
+        }
+        let unsafe_store = StoreError::Unsafe { reason: "Redis may lose what it has answered".to_owned() };
+        let status = of(CallError::Engine(EngineError::Store(unsafe_store)));
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::Unavailable, Some("STORE_UNSAFE")));
     }
 }
