@@ -7,6 +7,7 @@
 pub mod caller;
 pub mod client;
 pub mod config;
+pub mod health;
 pub mod keys;
 pub mod page;
 pub mod process;

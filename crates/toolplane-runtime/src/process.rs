@@ -12,8 +12,9 @@ use futures_util::future::BoxFuture;
 
 use crate::client::{self, Peer, PeerSettings};
 use crate::config::{Config, Endpoints};
+use crate::health::Readiness;
 use crate::server::internal::Inside;
-use crate::server::{self, Server, ServerSettings, Services};
+use crate::server::{self, Bound, Server, ServerSettings, Services};
 use crate::shutdown::Shutdown;
 use crate::tasks::Tasks;
 use crate::telemetry;
@@ -31,6 +32,8 @@ pub struct Process {
     pub config: Config,
     /// Where background work goes; its shutdown is the process's.
     pub tasks: Tasks,
+    /// What its services need and have.
+    pub readiness: Readiness,
     own: Option<(Inside, SocketAddr)>,
     role: &'static str,
     settings: PeerSettings,
@@ -102,6 +105,10 @@ where
     shutdown.on_signals()?;
     // The port first: a second process on the same port ends before it touches anything.
     let bound = if plan.listens { Some(server::bind(config.server.listen).await?) } else { None };
+    let probed = match probed_at(&config, plan) {
+        Some(address) => Some(server::bind(address).await?),
+        None => None,
+    };
     let guard = telemetry::init(&config, plan.role)?;
     let tasks = Tasks::new(shutdown.clone());
     let inside = Inside::new();
@@ -109,12 +116,21 @@ where
     let closing = inside.closing();
     let own = bound.as_ref().map(|bound| (inside.clone(), bound.address()));
     let settings = PeerSettings::from_config(&config)?;
-    let process = std::sync::Arc::new(Process { config, tasks: tasks.clone(), own, role: plan.role, settings });
+    let process = std::sync::Arc::new(Process {
+        config,
+        tasks: tasks.clone(),
+        readiness: Readiness::default(),
+        own,
+        role: plan.role,
+        settings,
+    });
     let role = build(process.clone(), Services::new(descriptors)?).await?;
+    answer_probes(probed, &process);
     let asked = match (bound, role.services) {
         (Some(bound), Some(services)) => {
             let settings = ServerSettings::from_config(&process.config.server)?;
-            let server = Server::new(bound, services, settings)?.with_inside(inside);
+            let server =
+                Server::new(bound, services, settings)?.with_inside(inside).with_readiness(process.readiness.clone());
             println!("listening on {}", server.address());
             let serving = server.run(shutdown.clone());
             let asked_at = async {
@@ -134,7 +150,9 @@ where
             asked
         }
         _ => {
+            process.readiness.open(true);
             shutdown.requested().await;
+            process.readiness.open(false);
             Instant::now()
         }
     };
@@ -149,6 +167,23 @@ where
     }
     guard.shutdown().await;
     Ok(failed?)
+}
+
+/// Where health checks are answered beside the gRPC listener; a process that has none answers them always.
+fn probed_at(config: &Config, plan: Plan) -> Option<SocketAddr> {
+    config.server.health_listen.or((!plan.listens).then_some(server::probes::ANYWHERE))
+}
+
+/// Answers health checks for as long as the process has something to do.
+fn answer_probes(probed: Option<Bound>, process: &Process) {
+    let Some(bound) = probed else { return };
+    println!("health on {}", bound.address());
+    let (readiness, stop) = (process.readiness.clone(), process.tasks.shutdown().token());
+    process.tasks.spawn("health", async move {
+        if let Err(error) = server::probes::serve(bound, readiness, stop).await {
+            tracing::error!(%error, "health checks are not answered any more");
+        }
+    });
 }
 
 /// The command line of a single-role program.

@@ -11,15 +11,15 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::server::ServerTlsConfig;
 use tonic::transport::{Certificate, Identity};
-use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
-use tonic_health::server::{HealthReporter, HealthService};
 use tower::Layer as _;
 
 use crate::config::ServerConfig;
+use crate::health::{HealthApi, Readiness};
 use crate::shutdown::Shutdown;
 
 pub mod access;
+mod admission;
 mod auth;
 mod calls;
 mod connection;
@@ -28,7 +28,9 @@ mod inside;
 mod lanes;
 mod life;
 mod observed;
+pub mod probes;
 mod remap;
+mod seats;
 mod services;
 #[cfg(test)]
 mod tests;
@@ -40,11 +42,16 @@ pub use remap::request_fault;
 pub use services::Services;
 
 use access::Access;
+use admission::Limits;
 use calls::CallLayer;
 use inside::Inside;
 use lanes::Lanes;
+use seats::Seats;
 
 pub(crate) use auth::jwks_address;
+
+/// Fewest connections a listener can be told to take.
+pub(crate) use admission::FEWEST as FEWEST_CONNECTIONS;
 
 /// What the client side of this crate shares with the server side.
 pub(crate) mod internal {
@@ -112,6 +119,10 @@ pub struct ServerSettings {
     pub connection_age: Option<ConnectionAge>,
     /// How often a quiet client is asked for a sign of life; it has half of that to answer.
     pub keepalive: Duration,
+    /// How long a connection may take to its first request of a known caller.
+    pub first_request: Duration,
+    /// Most connections at once, and most of one address; derived from the descriptors of the process when absent.
+    pub connections: (Option<u32>, Option<u32>),
     /// Whether descriptors may be asked for.
     pub reflection: bool,
 }
@@ -126,6 +137,8 @@ impl Default for ServerSettings {
             drain_timeout: Duration::from_secs(10),
             connection_age: None,
             keepalive: Duration::from_secs(20),
+            first_request: Duration::from_secs(10),
+            connections: (None, None),
             reflection: true,
         }
     }
@@ -158,6 +171,8 @@ impl ServerSettings {
                 grace: Duration::from_millis(config.connection_grace_ms),
             }),
             keepalive: Duration::from_millis(config.keepalive_ms),
+            first_request: Duration::from_millis(config.first_request_ms),
+            connections: (config.max_connections, config.max_connections_per_address),
             reflection: config.reflection,
         })
     }
@@ -172,39 +187,13 @@ pub enum Drain {
     Cut,
 }
 
-/// The health of the services of one server, as `grpc.health.v1` reports it. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Health {
-    reporter: HealthReporter,
-    names: Vec<&'static str>,
-}
-
-impl Health {
-    /// Says whether one service can do its work now (its store is there, its peers answer).
-    pub async fn set(&self, service: &str, serving: bool) {
-        self.reporter.set_service_status(service, status(serving)).await;
-    }
-
-    /// Says it for the whole server (`""`) and every service of it.
-    pub async fn set_all(&self, serving: bool) {
-        self.set("", serving).await;
-        for name in &self.names {
-            self.set(name, serving).await;
-        }
-    }
-}
-
-fn status(serving: bool) -> ServingStatus {
-    if serving { ServingStatus::Serving } else { ServingStatus::NotServing }
-}
-
 /// A server that has its port and its services, and does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     bound: Bound,
     services: Services,
     settings: ServerSettings,
-    health: Health,
+    readiness: Readiness,
     inside: Option<Inside>,
 }
 
@@ -214,8 +203,9 @@ impl Server {
         if !bound.address.ip().is_loopback() && (settings.tls.is_none() || settings.auth.is_none()) {
             return Err(ServerError::Exposed { address: bound.address });
         }
-        let health = Health { reporter: HealthReporter::new(), names: services.names() };
-        Ok(Self { bound, services, settings, health, inside: None })
+        let readiness = Readiness::default();
+        readiness.add(services.names());
+        Ok(Self { bound, services, settings, readiness, inside: None })
     }
 
     /// Opens this way in as well once the server runs.
@@ -229,25 +219,28 @@ impl Server {
         self.bound.address
     }
 
-    /// The health to report; all services serve from [`run`](Self::run) on until told otherwise.
-    pub fn health(&self) -> Health {
-        self.health.clone()
+    /// Answers health checks with what this process needs and has.
+    #[must_use]
+    pub fn with_readiness(mut self, readiness: Readiness) -> Self {
+        readiness.add(self.services.names());
+        self.readiness = readiness;
+        self
     }
 
     /// Serves until a stop is asked for, then drains: health says NOT_SERVING, nothing new is accepted, running calls
     /// may finish for `drain_timeout`. Streams that go on are ended as `UNAVAILABLE` just before that, and then
     /// connections are cut. Long streams should follow `shutdown` themselves.
     pub async fn run(self, shutdown: Shutdown) -> Result<Drain, ServerError> {
-        let Self { bound, services, settings, health, inside } = self;
+        let Self { bound, services, settings, readiness, inside } = self;
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
         let (ends, cut) = (CancellationToken::new(), CancellationToken::new());
-        health.set_all(true).await;
+        readiness.open(true);
         let catalog = services.catalog();
         let access = Access::new(settings.access, catalog.clone());
         let layer = CallLayer::new(catalog, access, settings.auth.clone(), draining.clone());
         // Files of keys are followed as long as the server runs.
         let _following = settings.auth.as_ref().map(Auth::follow);
-        let routes = routes(services, &settings, &health)?;
+        let routes = routes(services, &settings, &readiness)?;
         if let Some(inside) = inside {
             inside.open(layer.layer(routes.clone()));
         }
@@ -260,7 +253,10 @@ impl Server {
             let serving = router.serve_with_incoming_shutdown(connections, stop.clone().cancelled_owned());
             lanes.serve(async move { serving.await.map_err(ServerError::transport) });
         }
-        let serving = lanes.run(connection::incoming(bound.listener, TCP_KEEPALIVE), stop.clone());
+        let (total, per_address) = settings.connections;
+        let seats = Seats::new(Limits::derive(total, per_address, seats::descriptors(), settings.first_request));
+        let incoming = connection::incoming(bound.listener, TCP_KEEPALIVE, seats.clone());
+        let serving = lanes.run(incoming, seats, stop.clone());
         let mut serving = std::pin::pin!(serving);
         tracing::info!(address = %bound.address, "serving");
         tokio::select! {
@@ -270,7 +266,7 @@ impl Server {
             }
             () = shutdown.requested() => {}
         }
-        health.set_all(false).await;
+        readiness.open(false);
         draining.cancel();
         stop.cancel();
         let last_words = LAST_WORDS.min(settings.drain_timeout / 2);
@@ -298,8 +294,8 @@ impl Server {
 }
 
 /// The services of the roles, and health.
-fn routes(services: Services, settings: &ServerSettings, health: &Health) -> Result<Routes, ServerError> {
-    let health = HealthServer::new(HealthService::from_health_reporter(health.reporter.clone()));
+fn routes(services: Services, settings: &ServerSettings, readiness: &Readiness) -> Result<Routes, ServerError> {
+    let health = HealthServer::new(HealthApi(readiness.clone()));
     Ok(services.into_routes(settings.reflection)?.add_service(health).prepare())
 }
 

@@ -2,6 +2,8 @@
 
 use super::{Config, ConfigError, PeersConfig};
 
+/// Most connections any key may name.
+const MAX_CONNECTIONS: u64 = 1_000_000;
 /// Longest interval any key may name: a year.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -75,6 +77,7 @@ impl Config {
             ("server.max_connection_age_ms", self.server.max_connection_age_ms, 0),
             ("server.connection_grace_ms", self.server.connection_grace_ms, 0),
             ("server.keepalive_ms", self.server.keepalive_ms, 100),
+            ("server.first_request_ms", self.server.first_request_ms, 100),
             ("permission.approval_ttl_ms", self.permission.approval_ttl_ms, 1),
             ("permission.approval_holds_ms", self.permission.approval_holds_ms, 1),
             ("scheduler.lease_ms", scheduler.lease_ms, 100),
@@ -103,13 +106,26 @@ impl Config {
     }
 
     fn check_sizes(&self) -> Result<(), ConfigError> {
-        let message = self.server.max_message_bytes as u64;
+        let (server, fewest) = (&self.server, crate::server::FEWEST_CONNECTIONS);
+        let message = server.max_message_bytes as u64;
         let sizes = [
             ("server.max_message_bytes", message, 16 * 1024, 256 * 1024 * 1024),
             ("scheduler.max_input_bytes", self.scheduler.max_input_bytes, 1, message / 2),
             ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 4),
             ("scheduler.max_queued_per_tenant", self.scheduler.max_queued_per_tenant, 1, u64::MAX),
             ("objects.max_bytes", self.objects.max_bytes, 1, u64::MAX),
+            (
+                "server.max_connections",
+                u64::from(server.max_connections.unwrap_or(fewest)),
+                u64::from(fewest),
+                MAX_CONNECTIONS,
+            ),
+            (
+                "server.max_connections_per_address",
+                u64::from(server.max_connections_per_address.unwrap_or(1)),
+                1,
+                MAX_CONNECTIONS,
+            ),
             ("executor.slots", u64::from(self.executor.slots()), 1, 4096),
             ("executor.sandbox.pids", u64::from(self.executor.sandbox.pids), 8, u64::MAX),
         ];

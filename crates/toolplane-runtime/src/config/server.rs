@@ -16,6 +16,10 @@ pub struct ServerConfig {
     /// Address to listen on; port 0 takes a free one. Beyond loopback, `tls` and `auth` are required.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// A second address that answers health checks and nothing else, in clear text: for probes that must not wait behind
+    /// callers. A process that only runs tools has no other, and takes a free port of this machine when this is absent.
+    #[schemars(with = "Option<String>")]
+    pub health_listen: Option<SocketAddr>,
     /// Where this process keeps its state.
     pub data_dir: PathBuf,
     /// How long running calls may finish after a stop was asked for.
@@ -32,6 +36,13 @@ pub struct ServerConfig {
     /// How often the other side of a quiet connection is asked for a sign of life; without an answer within half of it,
     /// the connection is given up.
     pub keepalive_ms: u64,
+    /// How long a connection may take to its first request of a known caller; then it is closed.
+    pub first_request_ms: u64,
+    /// Most connections at once; half of the open files the process may have (`ulimit -n`) when absent. Parts of them are
+    /// kept for newcomers, for operators and processes of the cluster, and for health checks.
+    pub max_connections: Option<u32>,
+    /// Most connections of ordinary callers at one address (IPv6: one /64 network); three quarters of their part when absent.
+    pub max_connections_per_address: Option<u32>,
     /// Encryption; absent means clear text.
     pub tls: Option<TlsConfig>,
     /// Who may call; absent means everyone who can connect.
@@ -42,6 +53,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
+            health_listen: None,
             data_dir: PathBuf::from(".toolplane"),
             drain_timeout_ms: 10_000,
             max_message_bytes: 4 * 1024 * 1024,
@@ -49,6 +61,9 @@ impl Default for ServerConfig {
             max_connection_age_ms: 15 * 60 * 1000,
             connection_grace_ms: 30_000,
             keepalive_ms: 20_000,
+            first_request_ms: 10_000,
+            max_connections: None,
+            max_connections_per_address: None,
             tls: None,
             auth: None,
         }

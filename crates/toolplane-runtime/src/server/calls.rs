@@ -20,6 +20,7 @@ use super::auth::{Auth, Identified, OwnProcess};
 use super::life::{ConnectionLife, Until};
 use super::observed::{Observation, ObservedBody};
 use super::remap;
+use super::seats::Seat;
 use super::services::Catalog;
 use crate::caller::{self, Caller};
 use crate::status::ApiError;
@@ -66,6 +67,9 @@ impl Rules {
     /// Lets a request of this sender in, for itself or for whom it speaks, and notes the caller in it.
     fn admit(&self, own: &Arc<Caller>, request: &mut Request) -> Result<(), ApiError> {
         let (caller, roles) = caller::speaks_for(own, request.headers())?;
+        if let Some(seat) = request.extensions().get::<ConnectionLife>().and_then(ConnectionLife::seat) {
+            if Access::is_open(method_of(request)) { seat.probes() } else { seat.used_by(own) }?;
+        }
         self.access.check(method_of(request), roles)?;
         request.extensions_mut().insert(caller);
         Ok(())
@@ -121,7 +125,8 @@ where
         } else {
             Span::none()
         };
-        let observation = Observation::server(span.clone());
+        let seat = request.extensions().get::<ConnectionLife>().and_then(ConnectionLife::seat);
+        let observation = Observation::server(span.clone(), seat.map(Seat::begin));
         let until = match method {
             HEALTH_WATCH => Some(self.rules.draining()),
             _ => request.extensions().get::<ConnectionLife>().map(ConnectionLife::until),

@@ -13,20 +13,26 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::transport::server::{Connected, TcpIncoming};
 
 use super::life::{ConnectionLife, Lifeline};
+use super::seats::Seats;
 
 /// Pause after a failed accept: without it, running out of file descriptors would spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Connections of a listener, without Nagle's delay.
-pub(super) fn incoming(listener: TcpListener, keepalive: Duration) -> impl Stream<Item = TcpStream> {
+pub(super) fn incoming(listener: TcpListener, keepalive: Duration, seats: Seats) -> impl Stream<Item = TcpStream> {
     let accepted = TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(keepalive));
-    accepted.filter_map(|accepted| async move {
-        match accepted {
-            Ok(stream) => Some(stream),
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                None
+    accepted.filter_map(move |accepted| {
+        let seats = seats.clone();
+        async move {
+            match accepted {
+                Ok(stream) => Some(stream),
+                Err(error) => {
+                    tracing::debug!(%error, "cannot accept a connection");
+                    // Most often no descriptor is left; the one who waits in front of the door may be an operator.
+                    seats.relieve();
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    None
+                }
             }
         }
     })

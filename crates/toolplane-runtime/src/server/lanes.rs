@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::Connection;
 use super::error::ServerError;
 use super::life::{ConnectionAge, Lifeline};
+use super::seats::Seats;
 
 /// Connections on their way to a server; it takes them at once.
 const UNDER_WAY: usize = 64;
@@ -52,22 +53,35 @@ impl Lanes {
     pub(super) async fn run(
         self,
         incoming: impl Stream<Item = TcpStream>,
+        seats: Seats,
         stop: CancellationToken,
     ) -> Result<(), ServerError> {
         let Self { lanes, serving } = self;
         let giving = async {
-            stop.run_until_cancelled(give(incoming, lanes)).await;
+            stop.run_until_cancelled(give(incoming, lanes, seats)).await;
             Ok(())
         };
         tokio::try_join!(giving, try_join_all(serving)).map(drop)
     }
 }
 
-async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>) {
+async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>, seats: Seats) {
     let mut incoming = std::pin::pin!(incoming);
-    for lane in lanes.iter().cycle() {
-        let Some(stream) = incoming.next().await else { return };
-        let line = Lifeline::begin(lane.age, &lane.ends, &lane.cut);
+    let mut lanes = lanes.iter().cycle();
+    loop {
+        let stream = tokio::select! {
+            next = incoming.next() => match next {
+                Some(stream) => stream,
+                None => return,
+            },
+            () = seats.overdue() => continue,
+        };
+        // One that has gone already has no address.
+        let Ok(address) = stream.peer_addr() else { continue };
+        let Some(lane) = lanes.next() else { return };
+        let cut = lane.cut.child_token();
+        let Some(place) = seats.arrive(address.ip(), &cut) else { continue };
+        let line = Lifeline::begin(lane.age, &lane.ends, cut, Some(place));
         // A server that has ended ends the whole; nobody is left to be told.
         let _ = lane.connections.send(Ok(Connection::new(stream, line))).await;
     }

@@ -4,10 +4,12 @@
 //! on for a while. Then its streams end in words, so that a watcher knows to resume, and a moment later it is closed.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::seats::{Place, Seat};
 use crate::status::ApiError;
 
 /// Different ages a server gives to its connections. Clients that came together must not leave together.
@@ -40,6 +42,7 @@ impl ConnectionAge {
 pub struct ConnectionLife {
     leaving: CancellationToken,
     ends: CancellationToken,
+    seat: Option<Arc<Seat>>,
 }
 
 impl ConnectionLife {
@@ -52,6 +55,11 @@ impl ConnectionLife {
     /// of their own to say goodbye; all others are ended with `UNAVAILABLE` when the grace is nearly over.
     pub async fn leaving(&self) {
         self.leaving.cancelled().await;
+    }
+
+    /// The place of the connection; none for a call from this very process.
+    pub(super) fn seat(&self) -> Option<&Arc<Seat>> {
+        self.seat.as_ref()
     }
 
     pub(super) fn until(&self) -> Until {
@@ -77,20 +85,27 @@ pub(super) struct Lifeline {
     pub(super) life: ConnectionLife,
     /// The connection is to fail.
     pub(super) cut: CancellationToken,
+    _place: Option<Place>,
     _gone: DropGuard,
 }
 
 impl Lifeline {
-    /// Begins a connection's life. `ends` and `cut` are the server's: the end of its streams, and of everything.
-    pub(super) fn begin(age: Option<ConnectionAge>, ends: &CancellationToken, cut: &CancellationToken) -> Self {
-        let life = ConnectionLife { leaving: CancellationToken::new(), ends: ends.child_token() };
-        let (cut, gone) = (cut.child_token(), CancellationToken::new());
+    /// Begins a connection's life. `ends` is the server's, the end of its streams; `cut` ends this connection alone.
+    pub(super) fn begin(
+        age: Option<ConnectionAge>,
+        ends: &CancellationToken,
+        cut: CancellationToken,
+        place: Option<Place>,
+    ) -> Self {
+        let seat = place.as_ref().map(Place::seat);
+        let life = ConnectionLife { leaving: CancellationToken::new(), ends: ends.child_token(), seat };
+        let gone = CancellationToken::new();
         if let Some(age) = age {
             let aging = grow_old(age, life.clone(), cut.clone());
             let gone = gone.clone();
             tokio::spawn(async move { gone.run_until_cancelled(aging).await });
         }
-        Self { life, cut, _gone: gone.drop_guard() }
+        Self { life, cut, _place: place, _gone: gone.drop_guard() }
     }
 }
 
@@ -122,7 +137,7 @@ mod tests {
     async fn a_connection_grows_old_step_by_step() {
         let age = ConnectionAge { most: Duration::from_secs(60), grace: Duration::from_secs(30) };
         let begin = tokio::time::Instant::now();
-        let line = Lifeline::begin(Some(age), &CancellationToken::new(), &CancellationToken::new());
+        let line = Lifeline::begin(Some(age), &CancellationToken::new(), CancellationToken::new(), None);
         line.life.leaving().await;
         assert_eq!(begin.elapsed().as_secs(), 60);
         line.life.ends.cancelled().await;
@@ -134,7 +149,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn without_an_age_only_the_server_ends_it() {
         let (ends, cut) = (CancellationToken::new(), CancellationToken::new());
-        let line = Lifeline::begin(None, &ends, &cut);
+        let line = Lifeline::begin(None, &ends, cut.child_token(), None);
         tokio::time::sleep(Duration::from_secs(1_000_000)).await;
         assert!(!line.life.leaving.is_cancelled() && !line.life.ends.is_cancelled());
         ends.cancel();

@@ -12,6 +12,7 @@ use tonic::{Code, Status};
 use tracing::Span;
 
 use super::life::Until;
+use super::seats::Busy;
 use crate::status::ApiError;
 use crate::tasks::panic_text;
 use crate::telemetry::spans::rpc;
@@ -21,15 +22,17 @@ use crate::telemetry::spans::rpc;
 pub(crate) struct Observation {
     span: Span,
     end: Option<fn(&Span, Code)>,
+    /// The connection is at work as long as this call is.
+    _busy: Option<Busy>,
 }
 
 impl Observation {
-    pub(crate) fn server(span: Span) -> Self {
-        Self { span, end: Some(rpc::end_server) }
+    pub(crate) fn server(span: Span, busy: Option<Busy>) -> Self {
+        Self { span, end: Some(rpc::end_server), _busy: busy }
     }
 
     pub(crate) fn client(span: Span) -> Self {
-        Self { span, end: Some(rpc::end_client) }
+        Self { span, end: Some(rpc::end_client), _busy: None }
     }
 
     pub(crate) fn end(&mut self, code: Code) {

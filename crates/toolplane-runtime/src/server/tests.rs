@@ -26,6 +26,8 @@ use crate::telemetry::tests::{Recorder, attribute_of};
 
 mod ages;
 mod callers;
+mod crowds;
+mod health;
 
 const LIMIT: Duration = Duration::from_secs(20);
 

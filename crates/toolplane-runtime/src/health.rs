@@ -1,0 +1,133 @@
+//! Whether a process can do its work now, and what it lacks if it cannot: the one place that knows.
+//!
+//! Roles say what they need (a store, another service) and follow it; health checks (`grpc.health.v1`) and people
+//! (`toolplane status`) read it here. Two questions are kept apart: *ready* is asked of a service or of the whole process,
+//! and is no while something it needs is away, so that calls go elsewhere. [`LIVENESS`] is asked by whoever restarts
+//! processes, and is yes as long as the process answers: a restart does not bring back a store.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+mod peer;
+mod service;
+#[cfg(test)]
+mod tests;
+
+pub use peer::{check, follow};
+
+pub(crate) use service::HealthApi;
+
+/// The name whose health is yes as long as the process answers.
+pub const LIVENESS: &str = "liveness";
+/// Metadata of an answer that is not `SERVING`: what is missing, as text. Names parts of the cluster, and nothing of
+/// anybody's data.
+pub const REASON: &str = "toolplane-reason";
+
+/// What the services of one process need and have. Cheap to clone; all clones are one.
+#[derive(Clone, Debug)]
+pub struct Readiness(Arc<watch::Sender<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    names: BTreeSet<&'static str>,
+    needs: Vec<Known>,
+    open: bool,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// What it is, as its owner calls it.
+    what: String,
+    /// The services that cannot work without it.
+    services: Vec<&'static str>,
+    missing: Option<String>,
+}
+
+/// Something that services of this process cannot work without.
+#[derive(Clone, Debug)]
+pub struct Need {
+    readiness: Readiness,
+    at: usize,
+}
+
+impl Default for Readiness {
+    /// A process that needs nothing and does not answer yet.
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(State::default())))
+    }
+}
+
+impl Readiness {
+    /// These services are answered for.
+    pub fn add(&self, services: impl IntoIterator<Item = &'static str>) {
+        self.0.send_modify(|state| state.names.extend(services));
+    }
+
+    /// `services` need `what` from now on. Until it is said to be [there](Need::there), it is missing.
+    pub fn need(&self, what: impl Into<String>, services: &[&'static str]) -> Need {
+        let known = Known { what: what.into(), services: services.to_vec(), missing: Some("not known yet".to_owned()) };
+        let mut at = 0;
+        self.0.send_modify(|state| {
+            state.names.extend(services);
+            at = state.needs.len();
+            state.needs.push(known);
+        });
+        Need { readiness: self.clone(), at }
+    }
+
+    /// The process answers calls, or does no longer.
+    pub(crate) fn open(&self, open: bool) {
+        self.0.send_modify(|state| state.open = open);
+    }
+
+    /// What a service lacks, empty when it is ready; `None` when there is no such service. No name means the whole process.
+    pub fn lacks(&self, service: &str) -> Option<Vec<String>> {
+        self.0.borrow().lacks(service)
+    }
+
+    fn changes(&self) -> watch::Receiver<State> {
+        self.0.subscribe()
+    }
+}
+
+impl State {
+    fn lacks(&self, service: &str) -> Option<Vec<String>> {
+        if service == LIVENESS {
+            return Some(Vec::new());
+        }
+        if !service.is_empty() && !self.names.contains(service) {
+            return None;
+        }
+        if !self.open {
+            return Some(vec!["the process is starting or stopping".to_owned()]);
+        }
+        let concerned = self.needs.iter().filter(|need| service.is_empty() || need.services.contains(&service));
+        Some(concerned.filter_map(|need| Some(format!("{}: {}", need.what, need.missing.as_ref()?))).collect())
+    }
+}
+
+impl Need {
+    /// It is there.
+    pub fn there(&self) {
+        self.set(None);
+    }
+
+    /// It is missing, in a few words that name no secret and nobody's data.
+    pub fn missing(&self, why: impl Into<String>) {
+        self.set(Some(why.into()));
+    }
+
+    fn set(&self, missing: Option<String>) {
+        self.readiness.0.send_if_modified(|state| {
+            let Some(need) = state.needs.get_mut(self.at).filter(|need| need.missing != missing) else { return false };
+            match &missing {
+                Some(why) => tracing::warn!(what = need.what, why, "something this process needs is missing"),
+                None => tracing::info!(what = need.what, "what this process needs is there"),
+            }
+            need.missing = missing;
+            true
+        });
+    }
+}

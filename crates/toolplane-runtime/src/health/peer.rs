@@ -1,0 +1,61 @@
+//! The health of another process, asked for and followed.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tonic::{Code, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use super::{Need, REASON};
+use crate::client::{Backoff, Peer, retry};
+use crate::status;
+
+/// How often a peer is asked, and how long it may take to answer.
+const EVERY: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest reason that is passed on.
+const MAX_REASON_CHARS: usize = 300;
+
+/// Asks the process behind `peer` whether `service` (or, without a name, all of it) is ready. The error says in a few words
+/// what is missing.
+pub async fn check(peer: Peer, service: &str) -> Result<(), String> {
+    // A connection that has grown old is no news.
+    let asking = retry(Backoff::BRIEF, || {
+        let (mut client, service) = (HealthClient::new(peer.clone()), service.to_owned());
+        async move { client.check(HealthCheckRequest { service }).await }
+    });
+    let asked = tokio::time::timeout(PATIENCE, asking).await;
+    let answer =
+        asked.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?.map_err(|status| away(&status))?;
+    if answer.get_ref().status() == ServingStatus::Serving {
+        return Ok(());
+    }
+    // Header values that are text hold no control characters.
+    let said = answer.metadata().get(REASON).and_then(|reason| reason.to_str().ok()).unwrap_or_default();
+    let said: String = said.chars().take(MAX_REASON_CHARS).collect();
+    Err(if said.is_empty() { "it is not ready".to_owned() } else { format!("it is not ready ({said})") })
+}
+
+fn away(status: &Status) -> String {
+    match status::reason(status).as_deref() {
+        Some("NO_CONNECTION") => "it cannot be reached".to_owned(),
+        _ if status.code() == Code::NotFound => "another service answers at its address".to_owned(),
+        _ => format!("it answers {:?}", status.code()),
+    }
+}
+
+/// Keeps `need` up to date about a service of another process, until `stop`.
+pub async fn follow(need: Need, peer: Peer, service: &'static str, stop: CancellationToken) {
+    let following = async {
+        loop {
+            match check(peer.clone(), service).await {
+                Ok(()) => need.there(),
+                Err(why) => need.missing(why),
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    stop.run_until_cancelled(following).await;
+}
