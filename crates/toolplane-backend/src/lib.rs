@@ -8,8 +8,10 @@ mod redis;
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
+use toolplane_runtime::health::Need;
 use toolplane_store::{Durability, Store, StoreError};
 use toolplane_store_embedded::EmbeddedStore;
 use toolplane_store_redis::RedisStore;
@@ -40,6 +42,14 @@ impl Keeper {
             Self::Scheduler => configured.to_owned(),
             Self::Permission => format!("{configured}-permission"),
         }
+    }
+}
+
+/// Checks the configuration of the store of `keeper` without connecting: files that are named can be read.
+pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
+    match config.store.backend {
+        StoreBackend::Embedded => Ok(()),
+        StoreBackend::Redis => Ok(RedisStore::check(redis::options(&config.store.redis, keeper)?)?),
     }
 }
 
@@ -100,6 +110,27 @@ impl Backend {
                 None => std::future::pending().await,
             }
         }
+    }
+
+    /// Keeps `need` up to date about the store, until `stop`.
+    pub async fn follow(&self, need: Need, stop: CancellationToken) {
+        let Self::Redis(store) = self else {
+            // Its own files: when they fail, the process ends.
+            return need.there();
+        };
+        let mut trouble = store.trouble();
+        let following = async {
+            loop {
+                match &*trouble.borrow_and_update() {
+                    None => need.there(),
+                    Some(trouble) => need.missing(trouble.to_string()),
+                }
+                if trouble.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        stop.run_until_cancelled(following).await;
     }
 
     /// Closes the store in order.

@@ -59,6 +59,12 @@ struct Inner {
 }
 
 impl RedisStore {
+    /// Checks options without connecting: addresses are addresses, and files can be read.
+    pub fn check(options: RedisOptions) -> Result<(), OpenError> {
+        let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        Connector::new(options, &keys).map(drop)
+    }
+
     /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0.
     pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
         let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;

@@ -266,6 +266,14 @@ pub async fn serves(channel: Channel) -> bool {
     matches!(answer, Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving)
 }
 
+/// What a process that does not serve says it lacks; empty when it serves or does not answer.
+pub async fn lacks(channel: Channel) -> String {
+    let mut health = HealthClient::new(channel);
+    let answer = tokio::time::timeout(ONE_LOOK, health.check(HealthCheckRequest::default())).await;
+    let Ok(Ok(answer)) = answer else { return String::new() };
+    answer.metadata().get("toolplane-reason").and_then(|reason| reason.to_str().ok()).unwrap_or_default().to_owned()
+}
+
 /// Whether a scheduler has this worker among those that are ready.
 pub async fn knows(clients: &Clients, worker: &str) -> bool {
     let request = ListWorkersRequest { state: WorkerState::Ready.into(), ..Default::default() };

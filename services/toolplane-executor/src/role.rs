@@ -6,6 +6,7 @@ use std::time::Duration;
 use toolplane_execution::{Options as ToolboxOptions, Toolbox};
 use toolplane_hooks::Hooks;
 use toolplane_runtime::config::{Config, Endpoints};
+use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_sandbox::Limits;
 
@@ -54,7 +55,10 @@ pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
     options.hooks = Hooks::open(&process.config, after::EVENTS).await.map_err(ExecutorError::from)?;
     let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
-    process.peer("scheduler", schedulers)?;
+    let any = process.peer("scheduler", schedulers)?;
+    let need = process.readiness.need("the scheduler", &["executor"]);
+    let stop = process.tasks.shutdown().token();
+    process.tasks.spawn("executor peer health", health::follow(need, any, "toolplane.v1.WorkerService", stop));
     let (owner, urls) = (process.clone(), schedulers.urls().to_vec());
     let connect = Arc::new(move |url: &str| {
         let at = Endpoints::new(Some(url).filter(|url| !url.is_empty()).map(str::to_owned));

@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
-use toolplane_permission::Options;
 use toolplane_proto::FILE_DESCRIPTOR_SET;
 use toolplane_runtime::process::{self, Plan};
 
 fn main() -> ExitCode {
-    let plan = Plan { role: "permission", listens: true, check: |config| Ok(Options::from_config(config).map(drop)?) };
+    let plan = Plan { role: "permission", listens: true, check: toolplane_permission::check };
     process::main(plan, FILE_DESCRIPTOR_SET, |process, services| async move {
         toolplane_permission::role(&process, services).await
     })

@@ -91,9 +91,19 @@ impl Service {
     }
 }
 
+/// Checks what only this role understands in the configuration, without starting anything.
+pub fn check(config: &Config) -> Result<(), RoleError> {
+    Options::from_config(config)?;
+    Hooks::check(config)?;
+    Ok(toolplane_backend::check(config, Keeper::Permission)?)
+}
+
 /// The permission role in its process: opened, with its background work running, and added to `services`.
 pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
+    let need = process.readiness.need("the permission store", &["toolplane.v1.PermissionService", "permission"]);
+    let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
+    process.tasks.spawn("permission store health", async move { backend.follow(need, stop).await });
     let services = service.add_to(services);
     let close = async move { Ok(service.close().await?) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })

@@ -17,5 +17,5 @@ mod tests;
 mod trace;
 
 pub use error::CallError;
-pub use service::{Peers, Scheduler, SchedulerError, role};
+pub use service::{Peers, Scheduler, SchedulerError, check, role};
 pub use toolplane_backend::BackendError;

@@ -15,6 +15,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
 use toolplane_runtime::client::Peer;
+use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
@@ -30,6 +31,9 @@ use crate::prepare::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfaceP
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a ready call waits for a worker of its pool to connect.
 const PLACEMENT_GRACE_MS: i64 = 60_000;
+/// The services of the role, as health checks name them.
+const INVOCATIONS: &str = "toolplane.v1.InvocationService";
+const WORKERS: &str = "toolplane.v1.WorkerService";
 /// How often expired payloads are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
@@ -219,6 +223,12 @@ async fn expire_payloads(payloads: PayloadStore, engine: Engine) {
     }
 }
 
+/// Checks what only this role understands in the configuration, without starting anything.
+pub fn check(config: &Config) -> Result<(), RoleError> {
+    Hooks::check(config)?;
+    Ok(toolplane_backend::check(config, Keeper::Scheduler)?)
+}
+
 /// The scheduler as a role of `process`: opened, started, and added to `services`.
 pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let configured = &process.config.peers;
@@ -226,14 +236,31 @@ pub async fn role(process: &Process, services: Services) -> Result<Role, RoleErr
         surface: process.peer("surface", &configured.surface)?,
         permission: process.peer("permission", &configured.permission)?,
     };
-    let scheduler = Scheduler::open(&process.config, peers, process.tasks.shutdown().clone()).await?;
+    let scheduler = Scheduler::open(&process.config, peers.clone(), process.tasks.shutdown().clone()).await?;
     scheduler.start(&process.tasks);
+    follow_needs(process, &scheduler.backend, peers);
     let (engine, backend) = (scheduler.engine.clone(), scheduler.backend.clone());
     let close = async move {
         engine.leave().await;
         Ok(backend.close().await?)
     };
     Ok(Role { services: Some(scheduler.add_to(services)), close: vec![Box::pin(close)] })
+}
+
+/// Keeps the health up to date: without its store the scheduler can do nothing, without the other roles it accepts no calls.
+fn follow_needs(process: &Process, backend: &Backend, peers: Peers) {
+    let (readiness, tasks) = (&process.readiness, &process.tasks);
+    let stop = tasks.shutdown().token();
+    let store = readiness.need("the scheduler's store", &[INVOCATIONS, WORKERS, "scheduler"]);
+    let (backend, until) = (backend.clone(), stop.clone());
+    tasks.spawn("scheduler store health", async move { backend.follow(store, until).await });
+    for (role, peer, service) in [
+        ("surface", peers.surface, "toolplane.v1.SurfaceService"),
+        ("permission", peers.permission, "toolplane.v1.PermissionService"),
+    ] {
+        let need = readiness.need(format!("the {role} service"), &[INVOCATIONS, "scheduler"]);
+        tasks.spawn("scheduler peer health", health::follow(need, peer, service, stop.clone()));
+    }
 }
 
 fn signed(millis: u64) -> i64 {

@@ -71,6 +71,8 @@ impl Service {
 /// The surface role in its process: opened, with its background work running, and added to `services`.
 pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
+    // Its store is its own files: when they fail, the process ends.
+    process.readiness.add(["surface"]);
     let services = service.add_to(services);
     let close = async move { Ok(service.close().await?) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })

@@ -12,8 +12,9 @@ use super::{Need, REASON};
 use crate::client::{Backoff, Peer, retry};
 use crate::status;
 
-/// How often a peer is asked, and how long it may take to answer.
+/// How often a peer is asked, how often while it is missing, and how long it may take to answer.
 const EVERY: Duration = Duration::from_secs(2);
+const SOON: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest reason that is passed on.
 const MAX_REASON_CHARS: usize = 300;
@@ -41,6 +42,11 @@ pub async fn check(peer: Peer, service: &str) -> Result<(), String> {
 fn away(status: &Status) -> String {
     match status::reason(status).as_deref() {
         Some("NO_CONNECTION") => "it cannot be reached".to_owned(),
+        // Names of hosts may be in what is said, and anybody may ask for the health.
+        Some("TLS_FAILED") => {
+            tracing::debug!(message = status.message(), "a peer cannot be reached with TLS");
+            "encryption fails between it and this process".to_owned()
+        }
         _ if status.code() == Code::NotFound => "another service answers at its address".to_owned(),
         _ => format!("it answers {:?}", status.code()),
     }
@@ -50,11 +56,17 @@ fn away(status: &Status) -> String {
 pub async fn follow(need: Need, peer: Peer, service: &'static str, stop: CancellationToken) {
     let following = async {
         loop {
-            match check(peer.clone(), service).await {
-                Ok(()) => need.there(),
-                Err(why) => need.missing(why),
-            }
-            tokio::time::sleep(EVERY).await;
+            let pause = match check(peer.clone(), service).await {
+                Ok(()) => {
+                    need.there();
+                    EVERY
+                }
+                Err(why) => {
+                    need.missing(why);
+                    SOON
+                }
+            };
+            tokio::time::sleep(pause).await;
         }
     };
     stop.run_until_cancelled(following).await;

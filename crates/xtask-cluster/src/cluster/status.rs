@@ -3,7 +3,7 @@
 use toolplane_proto::v1::{ListWorkersRequest, WorkerState};
 use toolplane_testkit::clients::Clients;
 use toolplane_testkit::layout::{Member, RoleName};
-use toolplane_testkit::processes::{knows, serves};
+use toolplane_testkit::processes::{knows, lacks, serves};
 
 use super::state::{State, What};
 
@@ -17,7 +17,9 @@ pub(super) async fn table(state: &State) -> String {
             What::Redis(redis) => (redis.url(), false, String::new()),
             What::Member(member) => {
                 let endpoint = member.endpoint().unwrap_or_else(|| "-".to_owned());
-                (endpoint, seat.lives() && is_ready(member, state).await, workers(member).await)
+                let ready = seat.lives() && is_ready(member, state).await;
+                let note = if ready { workers(member).await } else { missing(member).await };
+                (endpoint, ready, note)
             }
         };
         let word = match (seat.lives(), ready) {
@@ -50,6 +52,13 @@ pub(super) async fn is_ready(member: &Member, state: &State) -> bool {
         }
     }
     false
+}
+
+/// What a process says it lacks.
+async fn missing(member: &Member) -> String {
+    let clients = member.endpoint().map(|endpoint| Clients::of(&endpoint));
+    let Some(Ok(clients)) = clients else { return String::new() };
+    lacks(clients.channel()).await
 }
 
 /// The workers that are connected to a scheduler.
