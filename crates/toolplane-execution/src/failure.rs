@@ -49,6 +49,8 @@ pub mod codes {
     pub const PATH_EXISTS: &str = "path.exists";
     /// Somebody else changed the file at the same time.
     pub const PATH_CHANGED: &str = "path.changed";
+    /// The workspace holds as much as it may.
+    pub const WORKSPACE_FULL: &str = "workspace.full";
     /// The text to be replaced is not in the file.
     pub const EDIT_NOT_FOUND: &str = "edit.text_not_found";
     /// The text to be replaced is in the file more than once.

@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 use toolplane_records::error::ToolError;
 
 use crate::adapter::Adapter;
+use crate::budget::Budget;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
 use crate::failure::{codes, execution_failed, invalid_binding};
@@ -53,10 +54,27 @@ impl Drop for StopOnDrop {
     }
 }
 
+/// Where a tool works.
+pub(crate) struct Site {
+    /// The workspace, open.
+    dir: Dir,
+    /// The same by its path, for what is known of it.
+    path: PathBuf,
+    stop: Stop,
+    budget: Arc<Budget>,
+}
+
+impl Site {
+    /// Whether there is room for a file of `before` bytes (none: a new one) to become one of `after` bytes.
+    fn admit(&self, before: Option<u64>, after: usize) -> Result<(), ToolError> {
+        self.budget.admit(&self.path, before, after as u64)
+    }
+}
+
 /// One tool: from its input to its outcome, on a thread that may block.
 trait FileTool: std::fmt::Debug + Send + Sync + 'static {
     type Input: DeserializeOwned + Send + 'static;
-    fn run(workspace: &Dir, input: Self::Input, stop: &Stop) -> Result<Outcome, ToolError>;
+    fn run(site: &Site, input: Self::Input) -> Result<Outcome, ToolError>;
 }
 
 /// The adapter around a [`FileTool`].
@@ -64,6 +82,7 @@ trait FileTool: std::fmt::Debug + Send + Sync + 'static {
 pub(crate) struct Files<T> {
     workspace: PathBuf,
     default_timeout: Duration,
+    budget: Arc<Budget>,
     tool: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -74,8 +93,9 @@ pub(crate) type WriteFile = Files<write::Write>;
 pub(crate) type EditFile = Files<edit::Edit>;
 
 impl<T> Files<T> {
-    pub(crate) fn new(workspace: &Path, default_timeout: Duration) -> Self {
-        Self { workspace: workspace.to_owned(), default_timeout, tool: std::marker::PhantomData }
+    pub(crate) fn new(workspace: &Path, default_timeout: Duration, budget: &Arc<Budget>) -> Self {
+        let (workspace, budget) = (workspace.to_owned(), Arc::clone(budget));
+        Self { workspace, default_timeout, budget, tool: std::marker::PhantomData }
     }
 }
 
@@ -97,10 +117,11 @@ impl<T: FileTool> Adapter for Files<T> {
             let workspace = call.workspace.clone().unwrap_or_else(|| self.workspace.clone());
             let stop = Stop::default();
             let _guard = StopOnDrop(stop.clone());
+            let budget = Arc::clone(&self.budget);
             let work = move || {
                 let dir = Dir::open_ambient_dir(&workspace, ambient_authority())
                     .map_err(|error| invalid_binding(format!("the workspace cannot be opened: {error}")))?;
-                T::run(&dir, input, &stop)
+                T::run(&Site { dir, path: workspace, stop, budget }, input)
             };
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(outcome)) => outcome,

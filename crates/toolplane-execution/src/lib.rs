@@ -18,6 +18,7 @@
 
 pub mod adapter;
 pub mod ask;
+pub mod budget;
 pub mod call;
 mod deadline;
 mod failure;
@@ -36,10 +37,11 @@ pub mod toolbox;
 
 pub use adapter::Adapter;
 pub use ask::{Answer, Asker, NobodyToAsk, Question};
+pub use budget::Bounds;
 pub use call::{Call, Context};
 pub use failure::codes;
 pub use http::{Lookup, SystemLookup};
 pub use kill::KillSwitch;
-pub use outcome::Outcome;
+pub use outcome::{Exact, Outcome};
 pub use progress::{ProgressSink, ProgressUpdate};
 pub use toolbox::{Capabilities, Gap, Options, Toolbox};

@@ -1,10 +1,47 @@
 //! What a call came to, before anything is kept or shortened.
 
+use bytes::Bytes;
 use serde::Serialize;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
+
+/// The bytes behind a text of the content, where the text does not say all about them: they are no UTF-8, are left out in
+/// part, or are of a known kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exact {
+    /// Which text: [`Exact::ANSWER`], or the stream of a log.
+    pub of: String,
+    /// What the bytes are.
+    pub media_type: String,
+    /// All bytes, or the first of them when some were left out.
+    pub bytes: Bytes,
+    /// The last bytes, when some were left out in between.
+    pub end: Option<Bytes>,
+    /// Bytes there were in all.
+    pub total_bytes: u64,
+    /// The text is these bytes, letter for letter.
+    pub is_text: bool,
+}
+
+impl Exact {
+    /// The answer itself, not a log.
+    pub const ANSWER: &str = "result";
+
+    /// All the bytes of the answer, shown as `text`.
+    pub fn answer(bytes: impl Into<Bytes>, media_type: impl Into<String>, text: &str) -> Self {
+        let bytes = bytes.into();
+        let is_text = bytes == text.as_bytes();
+        let total_bytes = bytes.len() as u64;
+        Self { of: Self::ANSWER.to_owned(), media_type: media_type.into(), bytes, end: None, total_bytes, is_text }
+    }
+}
+
+/// Media type of bytes nobody knows anything about.
+pub(crate) const BYTES: &str = "application/octet-stream";
+/// Media type of UTF-8 text.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The end of one execution.
 #[derive(Clone, Debug)]
@@ -13,6 +50,8 @@ pub struct Outcome {
     pub status: ResultStatus,
     /// All output that was kept, in order; [`ContentBlock::Empty`] when the tool ended and had nothing to say.
     pub content: Vec<ContentBlock>,
+    /// The exact bytes of texts of the content that are only a view of them.
+    pub exact: Vec<Exact>,
     /// Machine-readable output.
     pub structured_content: Option<JsonPayload>,
     /// The failure, unless it succeeded.
@@ -44,6 +83,7 @@ impl Outcome {
         Self {
             status: ResultStatus::Succeeded,
             content,
+            exact: Vec::new(),
             structured_content: None,
             error: None,
             output_bytes: 0,
@@ -75,6 +115,13 @@ impl Outcome {
     #[must_use]
     pub fn structured<T: Serialize>(mut self, value: &T) -> Self {
         self.structured_content = Some(JsonPayload::of(value));
+        self
+    }
+
+    /// This outcome with the exact bytes of one of its texts.
+    #[must_use]
+    pub fn exactly(mut self, exact: Option<Exact>) -> Self {
+        self.exact.extend(exact);
         self
     }
 

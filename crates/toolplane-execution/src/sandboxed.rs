@@ -10,8 +10,11 @@ use std::time::Duration;
 use rustix::io::Errno;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
-use toolplane_sandbox::{Limits, Posture, Profile, Progress, Running, SandboxBackend, SandboxError, SandboxSpec};
+use toolplane_sandbox::{
+    Limits, Posture, Profile, Progress, Running, SandboxBackend, SandboxError, SandboxSpec, Usage, WorkspaceAccess,
+};
 
+use crate::budget::{self, Budget};
 use crate::call::{Call, Context};
 use crate::failure::{self, codes};
 use crate::outcome::Outcome;
@@ -28,6 +31,7 @@ pub(crate) struct Sandboxed {
     pub(crate) limits: Limits,
     pub(crate) ceiling: Limits,
     pub(crate) read_only_paths: Vec<PathBuf>,
+    pub(crate) budget: Arc<Budget>,
 }
 
 impl Sandboxed {
@@ -39,6 +43,9 @@ impl Sandboxed {
         };
         let workspace = call.workspace.as_ref().unwrap_or(&self.workspace);
         let mut spec = SandboxSpec::new(argv).with_profile(profile, workspace);
+        if let Some(mount) = spec.workspace.as_mut().filter(|mount| mount.access == WorkspaceAccess::ReadWrite) {
+            mount.quota = self.budget.quota(workspace)?;
+        }
         spec.read_only_paths = self.read_only_paths.clone();
         spec.limits = self.limits(call);
         spec.declared_env = BTreeSet::new();
@@ -74,6 +81,7 @@ impl Sandboxed {
             return Outcome::failure(unavailable(self.posture.missing_reason.as_deref().unwrap_or("unknown reason")));
         }
         let limits = spec.limits.clone();
+        let workspace = spec.workspace.as_ref().map(|mount| mount.host.clone());
         let meter = Meter::start(&context.progress);
         let spawned = tokio::select! {
             biased;
@@ -83,14 +91,26 @@ impl Sandboxed {
             }
         };
         match spawned {
-            Ok(running) => watch(running, meter, context, &limits, rules).await,
+            Ok(running) => {
+                let (outcome, usage) = watch(running, meter, context, &limits, rules).await;
+                if let Some((workspace, usage)) = workspace.zip(usage) {
+                    self.budget.note(&workspace, usage, Duration::ZERO);
+                }
+                outcome
+            }
             Err(error) => Outcome::failure(no_exit(&error)),
         }
     }
 }
 
-/// Waits for the end, tells progress, and passes a cancellation on.
-async fn watch(running: Running, mut meter: Meter, context: &Context, limits: &Limits, rules: &Rules<'_>) -> Outcome {
+/// Waits for the end, tells progress, and passes a cancellation on. Also tells what the workspace holds at the end.
+async fn watch(
+    running: Running,
+    mut meter: Meter,
+    context: &Context,
+    limits: &Limits,
+    rules: &Rules<'_>,
+) -> (Outcome, Option<Usage>) {
     let mut progress = running.progress();
     let canceler = running.canceler();
     context.kill.arm(running.killer());
@@ -112,13 +132,13 @@ async fn watch(running: Running, mut meter: Meter, context: &Context, limits: &L
             () = meter.due() => meter.flush(),
         }
     };
-    let outcome = match ended {
-        Ok(exit) => report(&exit, limits, rules),
-        Err(error) => Outcome::failure(no_exit(&error)),
+    let (outcome, usage) = match ended {
+        Ok(exit) => (report(&exit, limits, rules), exit.workspace_usage),
+        Err(error) => (Outcome::failure(no_exit(&error)), None),
     };
     let last = counts(&progress.borrow());
     meter.finish(last, final_status(&outcome));
-    outcome
+    (outcome, usage)
 }
 
 fn counts(progress: &Progress) -> Counts {
@@ -145,6 +165,7 @@ fn no_exit(error: &SandboxError) -> ToolError {
     match error {
         SandboxError::Invalid { field: "workspace", .. } => failure::invalid_binding(message),
         SandboxError::Invalid { field, rule } => failure::invalid_input(field, rule.clone()),
+        SandboxError::Full { .. } => budget::full(message),
         SandboxError::Unavailable(reason) => unavailable(reason),
         SandboxError::SetupFailed { stage, errno, .. } => ToolError {
             native_error_ref: Some(match errno {

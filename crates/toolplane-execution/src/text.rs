@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use toolplane_sandbox::Captured;
+
+use crate::outcome::{BYTES, Exact, TEXT};
 
 /// What was kept of a stream as text: bytes that are no UTF-8 become U+FFFD, and a line tells where bytes were left out.
 pub fn of_captured(captured: &Captured) -> String {
@@ -12,6 +15,29 @@ pub fn of_captured(captured: &Captured) -> String {
     let head = String::from_utf8_lossy(without_cut_end(&captured.head));
     let tail = String::from_utf8_lossy(without_cut_start(&captured.tail));
     format!("{head}\n[... {} bytes left out ...]\n{tail}", captured.omitted_bytes())
+}
+
+/// The bytes of a stream, where [`of_captured`] is only a view of them: they are no UTF-8, or some were left out.
+pub fn exact(of: &str, captured: &Captured) -> Option<Exact> {
+    let gap = captured.omitted_bytes() > 0;
+    let is_utf8 = match gap {
+        true => [without_cut_end(&captured.head), without_cut_start(&captured.tail)].iter().all(|part| is_utf8(part)),
+        false => is_utf8(&captured.kept()),
+    };
+    if is_utf8 && !gap {
+        return None;
+    }
+    let (bytes, end) = match gap {
+        true => (Bytes::copy_from_slice(&captured.head), Some(Bytes::copy_from_slice(&captured.tail))),
+        false => (Bytes::from(captured.kept()), None),
+    };
+    let media_type = if is_utf8 { TEXT } else { BYTES };
+    let total_bytes = captured.total_bytes;
+    Some(Exact { of: of.to_owned(), media_type: media_type.to_owned(), bytes, end, total_bytes, is_text: false })
+}
+
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
 }
 
 /// The text itself up to `most` bytes; above that its first and last half of them, with a line that tells the gap.

@@ -1,17 +1,20 @@
 //! All adapters of a worker, and what they can do on this machine.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
+use toolplane_sandbox::workspace::{measure, tidy};
 use toolplane_sandbox::{Limits, Posture, SandboxBackend};
 
 use crate::adapter::Adapter;
+use crate::budget::{Bounds, Budget};
 use crate::call::{Call, Context};
 use crate::failure::{self, codes};
 use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
@@ -36,6 +39,8 @@ pub struct Options {
     pub ceiling: Limits,
     /// Host directories outside `/usr` that sandboxed tools may read: where further programs are installed.
     pub read_only_paths: Vec<PathBuf>,
+    /// Bounds on what is kept in workspaces.
+    pub bounds: Bounds,
     /// Where the parts of the sandbox are.
     pub sandbox: bubblewrap::Options,
 }
@@ -48,6 +53,7 @@ impl Options {
             limits: Limits::default(),
             ceiling: Limits::ceiling(),
             read_only_paths: Vec::new(),
+            bounds: Bounds::default(),
             sandbox: bubblewrap::Options::default(),
         }
     }
@@ -83,6 +89,7 @@ pub struct Toolbox {
     http: Arc<dyn Adapter>,
     native: HashMap<&'static str, Arc<dyn Adapter>>,
     posture: Posture,
+    budget: Arc<Budget>,
 }
 
 impl Toolbox {
@@ -102,6 +109,7 @@ impl Toolbox {
     ) -> Self {
         let default_timeout = options.limits.wall;
         let workspace = options.workspace.clone();
+        let budget = Arc::new(Budget::new(options.bounds));
         let sandboxed = Arc::new(Sandboxed {
             backend,
             posture: posture.clone(),
@@ -109,17 +117,18 @@ impl Toolbox {
             limits: options.limits,
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
+            budget: Arc::clone(&budget),
         });
         let native: [(&'static str, Arc<dyn Adapter>); 9] = [
             ("native.ask", Arc::new(Ask)),
             ("native.echo", Arc::new(Echo)),
             ("native.noop", Arc::new(Noop)),
             ("native.sleep", Arc::new(Sleep { default_timeout })),
-            ("files.read_file", Arc::new(ReadFile::new(&workspace, default_timeout))),
-            ("files.list_dir", Arc::new(ListDir::new(&workspace, default_timeout))),
-            ("files.search_text", Arc::new(SearchText::new(&workspace, default_timeout))),
-            ("files.write_file", Arc::new(WriteFile::new(&workspace, default_timeout))),
-            ("files.edit_file", Arc::new(EditFile::new(&workspace, default_timeout))),
+            ("files.read_file", Arc::new(ReadFile::new(&workspace, default_timeout, &budget))),
+            ("files.list_dir", Arc::new(ListDir::new(&workspace, default_timeout, &budget))),
+            ("files.search_text", Arc::new(SearchText::new(&workspace, default_timeout, &budget))),
+            ("files.write_file", Arc::new(WriteFile::new(&workspace, default_timeout, &budget))),
+            ("files.edit_file", Arc::new(EditFile::new(&workspace, default_timeout, &budget))),
         ];
         Self {
             shell: Arc::new(Shell(Arc::clone(&sandboxed))),
@@ -127,7 +136,16 @@ impl Toolbox {
             http: Arc::new(Http::new(lookup, default_timeout)),
             native: native.into_iter().collect(),
             posture,
+            budget,
         }
+    }
+
+    /// Looks through `workspace`, takes back what no tool may leave there (see [`toolplane_sandbox::workspace::tidy`]), and takes
+    /// note of what it holds. For a worker that starts. Blocks.
+    pub fn adopt(&self, workspace: &Path) -> std::io::Result<Vec<String>> {
+        let told = tidy(workspace)?;
+        self.budget.note(workspace, measure(workspace, u64::MAX)?, Duration::ZERO);
+        Ok(told)
     }
 
     /// Which pools can be served, and which cannot and why.

@@ -20,7 +20,7 @@ pub trait SandboxBackend: Send + Sync + std::fmt::Debug {
 
     /// Starts a run and returns once the tool's program runs. `tap` is given every chunk of output as it is read.
     ///
-    /// Fails with [`SandboxError::Invalid`], [`SandboxError::Unavailable`] or [`SandboxError::SetupFailed`]; in all three
-    /// cases the tool was not started. Dropping the future ends the attempt and everything it started.
+    /// Fails with [`SandboxError::Invalid`], [`SandboxError::Full`], [`SandboxError::Unavailable`] or
+    /// [`SandboxError::SetupFailed`]; in all these cases the tool was not started. Dropping the future ends the attempt and everything it started.
     fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>>;
 }

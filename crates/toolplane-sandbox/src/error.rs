@@ -11,6 +11,12 @@ pub enum SandboxError {
         /// The rule it broke.
         rule: String,
     },
+    /// The workspace has no room left; nothing was started.
+    #[error("the workspace is full: {rule}")]
+    Full {
+        /// What it holds, and what it may hold.
+        rule: String,
+    },
     /// The sandbox is not available on this machine; nothing was started.
     #[error("the sandbox is not available: {0}")]
     Unavailable(String),
@@ -37,6 +43,7 @@ impl SandboxError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Invalid { .. } => "sandbox_spec_invalid",
+            Self::Full { .. } => "workspace_full",
             Self::Unavailable(_) => "sandbox_unavailable",
             Self::SetupFailed { .. } => "sandbox_setup_failed",
             Self::Lost { .. } => "sandbox_lost",

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Captured;
+use crate::workspace::Usage;
 
 /// The end of one run. The tool's own exit code and nothing else: failures of the sandbox are
 /// [`SandboxError`](crate::SandboxError)s.
@@ -32,6 +33,11 @@ pub struct Exit {
     pub violations: Vec<Violation>,
     /// Protected paths of the workspace that are new or changed their identity during the run.
     pub new_protected_paths: Vec<String>,
+    /// What was taken back in the workspace after the run, one line each for people: rights of others on files, FIFOs, sockets
+    /// and devices.
+    pub mended: Vec<String>,
+    /// What the workspace held at the end, when it was writable.
+    pub workspace_usage: Option<Usage>,
 }
 
 impl Exit {
@@ -87,6 +93,12 @@ pub enum LimitKind {
     FileSize,
     /// Space in the scratch file systems.
     Scratch,
+    /// Bytes of the workspace.
+    WorkspaceBytes,
+    /// Files of the workspace.
+    WorkspaceFiles,
+    /// Bytes that must stay free on the disk of the workspace.
+    DiskFree,
 }
 
 impl LimitKind {
@@ -98,6 +110,9 @@ impl LimitKind {
             Self::Cpu => "cpu",
             Self::FileSize => "file_size",
             Self::Scratch => "scratch",
+            Self::WorkspaceBytes => "workspace_bytes",
+            Self::WorkspaceFiles => "workspace_files",
+            Self::DiskFree => "disk_free",
         }
     }
 }

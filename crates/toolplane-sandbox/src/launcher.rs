@@ -9,6 +9,7 @@ mod inner;
 mod outer;
 mod reaper;
 mod selftest;
+mod sockets;
 mod staging;
 mod start;
 mod sys;

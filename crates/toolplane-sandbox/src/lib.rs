@@ -30,6 +30,7 @@ pub mod protected;
 pub mod running;
 pub mod spec;
 mod wire;
+pub mod workspace;
 
 pub use backend::SandboxBackend;
 pub use bubblewrap::Bubblewrap;
@@ -40,3 +41,4 @@ pub use limits::Limits;
 pub use posture::{Layer, Posture};
 pub use running::{OutputTap, Progress, Running};
 pub use spec::{Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};
+pub use workspace::{Quota, Usage};

@@ -4,7 +4,9 @@ mod judge;
 
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -94,6 +96,8 @@ struct Place {
     root: PathBuf,
     workspace: PathBuf,
     canary: PathBuf,
+    /// In the workspace, listening on the host: no tool may reach it.
+    _socket: UnixListener,
 }
 
 impl Place {
@@ -102,11 +106,14 @@ impl Place {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let root = std::env::temp_dir().join(format!("toolplane-probe-{}-{number}", std::process::id()));
         fs::DirBuilder::new().mode(0o700).create(&root)?;
-        let place = Self { workspace: root.join("workspace"), canary: root.join("canary"), root };
-        fs::create_dir(&place.workspace)?;
-        fs::write(place.workspace.join("lock"), "")?;
-        fs::write(&place.canary, "canary")?;
-        Ok(place)
+        let (workspace, canary) = (root.join("workspace"), root.join("canary"));
+        fs::create_dir(&workspace)?;
+        fs::write(workspace.join("lock"), "")?;
+        fs::write(&canary, "canary")?;
+        // By a short way: a path of a socket has at most 107 bytes.
+        let directory = fs::File::open(&workspace)?;
+        let socket = UnixListener::bind(format!("/proc/self/fd/{}/socket", directory.as_raw_fd()))?;
+        Ok(Self { root, workspace, canary, _socket: socket })
     }
 }
 

@@ -1,14 +1,14 @@
 //! Paths of a workspace that decide what other programs run there later: hooks, editor tasks, shell start-up files.
 //!
 //! A tool with a writable workspace still sees them read-only. Mounts cannot cover what does not exist yet, so the
-//! workspace is looked through before and after a run, and what is new or was replaced is reported.
+//! workspace is looked through before and after a run (see [`crate::workspace`]), and what is new or was replaced is reported.
+//!
+//! Files that share their bytes with another name (hard links) are shown read-only too where that name is outside the
+//! workspace or protected.
 
-use std::collections::VecDeque;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use rustix::fs::FileType;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use crate::workspace::walk::{Found, shown};
 
 /// Names that are protected wherever they are.
 const NAMES: &[&str] = &[
@@ -51,9 +51,6 @@ pub fn protects(path: &str) -> Option<&str> {
     None
 }
 
-/// Bounds of one look through a workspace.
-const MAX_ENTRIES: usize = 50_000;
-const MAX_DEPTH: usize = 16;
 /// Most protected paths of one workspace.
 const MAX_PROTECTED: usize = 256;
 
@@ -73,99 +70,71 @@ pub struct ProtectedPath {
 /// The protected paths of a workspace at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Protected paths, breadth first.
+    /// Paths with protected names, a directory before what is in it.
     pub paths: Vec<ProtectedPath>,
+    /// Names of files that have a protected name as well, or one outside the workspace.
+    pub linked: Vec<ProtectedPath>,
     /// `.git` directories, which are made mount points so that they cannot be renamed away.
     pub repositories: Vec<String>,
-    /// The workspace was larger than one look through it may take.
-    pub partial: bool,
+    /// The first path that had to be protected and is no text, so that it cannot be named to anybody.
+    unnamed: Option<String>,
 }
 
 impl Snapshot {
-    /// Looks through `workspace` without ever following a symbolic link. Stops after 50,000 entries or 16 levels.
-    pub fn take(workspace: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(workspace, flags, Mode::empty())?;
-        let mut snapshot = Self::default();
-        let mut entries = 0;
-        let mut waiting = VecDeque::from([(root, String::new(), 0)]);
-        while let Some((directory, path, depth)) = waiting.pop_front() {
-            for (child, name) in snapshot.visit(&directory, &path, &mut entries)? {
-                if depth + 1 >= MAX_DEPTH {
-                    snapshot.partial = true;
-                } else {
-                    waiting.push_back((child, name, depth + 1));
-                }
-            }
-            if snapshot.partial && entries >= MAX_ENTRIES {
-                break;
-            }
+    /// Notes the entry if it is protected.
+    pub(crate) fn visit(&mut self, found: &Found<'_>) {
+        let name = found.name.to_bytes().to_ascii_lowercase();
+        let git = name == b".git";
+        let (above, parent) = parents(found.path);
+        let in_git = parent.eq_ignore_ascii_case(b".git");
+        let named = |names: &[&str]| names.iter().any(|known| known.as_bytes() == name);
+        if !(git || named(NAMES) || in_git && named(GIT_NAMES)) {
+            return;
         }
-        Ok(snapshot)
-    }
-
-    /// Notes the protected entries of one directory and returns its plain subdirectories.
-    fn visit(&mut self, directory: &OwnedFd, path: &str, entries: &mut usize) -> io::Result<Vec<(OwnedFd, String)>> {
-        let in_git = path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-        let mut below = Vec::new();
-        for entry in Dir::read_from(directory)? {
-            let Ok(entry) = entry else { break };
-            // A protected name is ASCII; anything else can only matter as a directory to look into.
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            if name == "." || name == ".." {
-                continue;
-            }
-            *entries += 1;
-            if *entries >= MAX_ENTRIES {
-                self.partial = true;
-                break;
-            }
-            let child = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-            let kind = self.classify(directory.as_fd(), name, &child, in_git, entry.file_type());
-            if kind == FileType::Directory
-                && let Some(open) = open_below(directory, name)
-            {
-                below.push((open, child));
-            }
-        }
-        Ok(below)
-    }
-
-    /// Notes the entry if it is protected; returns its type if it is to be looked into, else some other type.
-    fn classify(
-        &mut self,
-        directory: rustix::fd::BorrowedFd<'_>,
-        name: &str,
-        path: &str,
-        in_git: bool,
-        kind: FileType,
-    ) -> FileType {
-        let lower = name.to_ascii_lowercase();
-        let git = lower == ".git";
-        let protected = NAMES.contains(&lower.as_str()) || (in_git && GIT_NAMES.contains(&lower.as_str())) || git;
-        if !protected && kind != FileType::Unknown {
-            return if in_git { FileType::RegularFile } else { kind };
-        }
-        let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
-            return FileType::RegularFile;
+        // What is below something protected is covered by it, and the inside of a repository is the repository's own.
+        let covered = |name: &[u8]| {
+            let lower = name.to_ascii_lowercase();
+            lower == b".git" || NAMES.iter().any(|known| known.as_bytes() == lower)
         };
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        if git && kind == FileType::Directory {
-            self.repositories.push(path.to_owned());
-            return kind;
+        if above.split(|byte| *byte == b'/').any(covered)
+            || (!in_git && covered(parent))
+            || (in_git && !named(GIT_NAMES))
+        {
+            return;
         }
-        if !protected {
-            return if in_git { FileType::RegularFile } else { kind };
+        let Ok(path) = std::str::from_utf8(found.path) else { return self.unnamed(found.path) };
+        if git && found.kind() == FileType::Directory {
+            return self.repositories.push(path.to_owned());
         }
-        let symlink = kind == FileType::Symlink;
-        self.paths.push(ProtectedPath { path: path.to_owned(), dev: stat.st_dev, ino: stat.st_ino, symlink });
-        FileType::RegularFile
+        let (dev, ino) = found.id();
+        let symlink = found.kind() == FileType::Symlink;
+        self.paths.push(ProtectedPath { path: path.to_owned(), dev, ino, symlink });
+    }
+
+    /// Notes that `path` had to be protected and cannot be named.
+    pub(crate) fn unnamed(&mut self, path: &[u8]) {
+        self.unnamed.get_or_insert_with(|| shown(path));
+    }
+
+    /// All that tools are shown read-only.
+    pub(crate) fn read_only(&self) -> impl Iterator<Item = &ProtectedPath> {
+        self.paths.iter().chain(&self.linked)
     }
 
     /// Why this workspace cannot be given to a tool for writing, if it cannot.
     pub fn unprotectable(&self) -> Option<String> {
+        if let Some(path) = &self.unnamed {
+            return Some(format!("has the path `{path}`, which is no text and would have to be protected"));
+        }
         if self.paths.len() + self.repositories.len() > MAX_PROTECTED {
             return Some(format!("has more than {MAX_PROTECTED} protected paths"));
+        }
+        if let Some(linked) = self.linked.first().filter(|_| self.linked.len() > MAX_PROTECTED) {
+            return Some(format!(
+                "has more than {MAX_PROTECTED} files that others share by a second name (hard links), `{}` among them; give \
+                 it copies of its own",
+                linked.path
+            ));
         }
         let link = self.paths.iter().find(|path| path.symlink)?;
         Some(format!("has the protected path `{}` as a symbolic link, which cannot be protected", link.path))
@@ -178,9 +147,14 @@ impl Snapshot {
     }
 }
 
-fn open_below(directory: &OwnedFd, name: &str) -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    rustix::fs::openat(directory, name, flags, Mode::empty()).ok()
+/// The path of the directory above the one an entry is in, and the name of that one.
+fn parents(path: &[u8]) -> (&[u8], &[u8]) {
+    let split = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
+    let directory = split(path).map_or(&[][..], |at| &path[..at]);
+    match split(directory) {
+        Some(at) => (&directory[..at], &directory[at + 1..]),
+        None => (&[], directory),
+    }
 }
 
 #[cfg(test)]

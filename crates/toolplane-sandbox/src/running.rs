@@ -4,7 +4,6 @@ mod driver;
 pub(crate) mod reports;
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use crate::cgroup::RunGroup;
 use crate::error::SandboxError;
 use crate::exit::Exit;
 use crate::limits::Limits;
-use crate::protected::Snapshot;
+use crate::workspace::Visit;
 use reports::Reports;
 
 /// Given every chunk of output as it is read, exact bytes, in the order of its stream. Must not block.
@@ -54,8 +53,8 @@ enum Wish {
 pub(crate) struct Held {
     pub(crate) group: RunGroup,
     pub(crate) _slot: Option<Slot>,
-    /// The writable workspace and its protected paths before the run.
-    pub(crate) writable: Option<(PathBuf, Snapshot)>,
+    /// The writable workspace.
+    pub(crate) writable: Option<Visit>,
 }
 
 /// A tool that was started. Dropping it kills the whole tree.

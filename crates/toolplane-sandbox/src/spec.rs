@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::Limits;
+use crate::workspace::Quota;
 
 /// Where the workspace appears inside the sandbox.
 pub const WORKSPACE: &str = "/workspace";
@@ -87,6 +88,8 @@ pub struct WorkspaceMount {
     pub host: PathBuf,
     /// What the tool may do there.
     pub access: WorkspaceAccess,
+    /// How much it may hold when the tool may write.
+    pub quota: Quota,
 }
 
 /// Everything one run is given. What is not here does not exist for the tool.
@@ -128,7 +131,8 @@ impl SandboxSpec {
     /// The same run with `profile` applied to the directory `workspace`; a profile without a workspace ignores it.
     #[must_use]
     pub fn with_profile(mut self, profile: Profile, workspace: impl Into<PathBuf>) -> Self {
-        self.workspace = profile.access().map(|access| WorkspaceMount { host: workspace.into(), access });
+        self.workspace =
+            profile.access().map(|access| WorkspaceMount { host: workspace.into(), access, quota: Quota::default() });
         self
     }
 

@@ -1,6 +1,5 @@
 //! `files.edit_file`: one piece of a text file for another.
 
-use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
@@ -9,7 +8,7 @@ use super::place::relative;
 use super::replace::replace;
 use super::target::Target;
 use super::write::{MAX_BYTES, told};
-use super::{FileTool, Stop};
+use super::{FileTool, Site};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 
@@ -44,14 +43,14 @@ pub(crate) struct Edit;
 impl FileTool for Edit {
     type Input = EditInput;
 
-    fn run(workspace: &Dir, input: EditInput, stop: &Stop) -> Result<Outcome, ToolError> {
+    fn run(site: &Site, input: EditInput) -> Result<Outcome, ToolError> {
         if input.old_string.is_empty() {
             return Err(invalid_input("old_string", "must not be empty; a new file is made with `files.write_file`"));
         }
         if input.old_string == input.new_string {
             return Err(invalid_input("new_string", "is the same as `old_string`"));
         }
-        let target = Target::find(workspace, &input.path, false)?;
+        let target = Target::find(&site.dir, &input.path, false)?;
         let Some(mut before) = target.existing(&input.path)? else { return Err(missing(&input.path)) };
         let Some(bytes) = before.read(MAX_BYTES as u64, &input.path)? else { return Err(too_long(before.size)) };
         let text = String::from_utf8(bytes).map_err(|_| not_text())?;
@@ -66,7 +65,7 @@ impl FileTool for Edit {
             return Err(too_long(length as u64));
         }
         let after = text.replace(&input.old_string, &input.new_string);
-        replace(&target, Some(&before), after.as_bytes(), &input.path, stop)?;
+        replace(site, &target, Some(&before), after.as_bytes(), &input.path)?;
         let report = EditReport {
             path: relative(&input.path)?,
             replacements: found,

@@ -1,11 +1,11 @@
 //! `files.list_dir`: the entries of one directory.
 
-use cap_std::fs::{Dir, FileType};
+use cap_std::fs::FileType;
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
 use super::place::{open_dir, refused, relative};
-use super::{FileTool, Stop};
+use super::{FileTool, Site};
 use crate::failure::invalid_input;
 use crate::outcome::Outcome;
 
@@ -51,17 +51,17 @@ pub(crate) struct List;
 impl FileTool for List {
     type Input = ListInput;
 
-    fn run(workspace: &Dir, input: ListInput, stop: &Stop) -> Result<Outcome, ToolError> {
+    fn run(site: &Site, input: ListInput) -> Result<Outcome, ToolError> {
         let limit = input.limit.unwrap_or(DEFAULT_ENTRIES);
         if limit == 0 || limit > MAX_ENTRIES {
             return Err(invalid_input("limit", format!("must be from 1 to {MAX_ENTRIES}")));
         }
         let path = relative(&input.path)?;
-        let found = open_dir(workspace, &path, &input.path)?.entries().map_err(|error| refused(&input.path, &error))?;
+        let found = open_dir(&site.dir, &path, &input.path)?.entries().map_err(|error| refused(&input.path, &error))?;
         let mut names = Vec::new();
         let mut complete = true;
         for entry in found.flatten() {
-            if names.len() >= MAX_SEEN || stop.wanted() {
+            if names.len() >= MAX_SEEN || site.stop.wanted() {
                 complete = false;
                 break;
             }

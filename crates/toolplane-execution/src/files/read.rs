@@ -2,14 +2,13 @@
 
 use std::io::{BufRead, BufReader};
 
-use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
 use super::place::{open_file, refused, relative};
-use super::{FileTool, Stop};
+use super::{FileTool, Site, Stop};
 use crate::failure::{codes, execution_failed, invalid_input};
-use crate::outcome::Outcome;
+use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text::without_cut_end;
 
 const DEFAULT_LINES: u64 = 2000;
@@ -54,7 +53,7 @@ pub(crate) struct Read;
 impl FileTool for Read {
     type Input = ReadInput;
 
-    fn run(workspace: &Dir, input: ReadInput, stop: &Stop) -> Result<Outcome, ToolError> {
+    fn run(site: &Site, input: ReadInput) -> Result<Outcome, ToolError> {
         let first_line = input.offset.unwrap_or(1);
         let limit = input.limit.unwrap_or(DEFAULT_LINES);
         if first_line == 0 {
@@ -63,7 +62,7 @@ impl FileTool for Read {
         if limit == 0 || limit > MAX_LINES {
             return Err(invalid_input("limit", format!("must be from 1 to {MAX_LINES}")));
         }
-        let (file, size_bytes) = open_file(workspace, &relative(&input.path)?, &input.path)?;
+        let (file, size_bytes) = open_file(&site.dir, &relative(&input.path)?, &input.path)?;
         let mut source = BufReader::with_capacity(64 * 1024, file);
         let failed = |error: std::io::Error| refused(&input.path, &error);
         let beginning = source.fill_buf().map_err(failed)?;
@@ -71,12 +70,12 @@ impl FileTool for Read {
             let message = format!("the file is not text ({size_bytes} bytes)");
             return Err(execution_failed(codes::PATH_UNREADABLE, message));
         }
-        let skipped = skip_lines(&mut source, first_line - 1, stop).map_err(failed)?;
+        let skipped = skip_lines(&mut source, first_line - 1, &site.stop).map_err(failed)?;
         if skipped < first_line - 1 {
             let rule = format!("is beyond the end: the file has {skipped} lines");
             return Err(invalid_input("offset", rule));
         }
-        let taken = take_lines(&mut source, limit, stop).map_err(failed)?;
+        let taken = take_lines(&mut source, limit, &site.stop).map_err(failed)?;
         Ok(report(&input.path, size_bytes, first_line, &taken))
     }
 }
@@ -101,7 +100,8 @@ fn report(path: &str, size_bytes: u64, first_line: u64, taken: &Taken) -> Outcom
         truncated: taken.cut,
         encoding,
     };
-    Outcome::text(text.into_owned()).structured(&report)
+    let exact = (encoding == "lossy").then(|| Exact::answer(bytes.to_vec(), BYTES, &text));
+    Outcome::text(text.into_owned()).structured(&report).exactly(exact)
 }
 
 /// Goes past `wanted` line ends; returns how many there were.

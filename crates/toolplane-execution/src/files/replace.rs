@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use toolplane_records::error::ToolError;
 
-use super::Stop;
+use super::Site;
 use super::target::{Existing, Target, unwritable};
 use crate::failure::{canceled, codes, excerpt, execution_failed, nothing_done};
 
@@ -18,15 +18,16 @@ use crate::failure::{canceled, codes, excerpt, execution_failed, nothing_done};
 /// written. The file is written beside the old one and renamed over it, so that neither a crash nor a second name (a hard
 /// link) of the old file ever sees half of it.
 pub(super) fn replace(
+    site: &Site,
     target: &Target,
     before: Option<&Existing>,
     content: &[u8],
     given: &str,
-    stop: &Stop,
 ) -> Result<(), ToolError> {
+    site.admit(before.map(|existing| existing.size), content.len())?;
     let spare = Spare::write(&target.directory, before.map(|existing| existing.mode), content)
         .map_err(|error| unwritable(given, error))?;
-    if stop.wanted() {
+    if site.stop.wanted() {
         return Err(nothing_done(canceled()));
     }
     let renamed = match before {

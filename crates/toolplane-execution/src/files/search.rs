@@ -11,7 +11,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::place::{open_dir, relative};
-use super::{FileTool, Stop};
+use super::{FileTool, Site, Stop};
 use crate::failure::{codes, excerpt, invalid_input};
 use crate::outcome::Outcome;
 
@@ -70,8 +70,8 @@ pub(crate) struct Search;
 impl FileTool for Search {
     type Input = SearchInput;
 
-    fn run(workspace: &Dir, input: SearchInput, stop: &Stop) -> Result<Outcome, ToolError> {
-        search(workspace, input, stop, BOUNDS)
+    fn run(site: &Site, input: SearchInput) -> Result<Outcome, ToolError> {
+        search(&site.dir, input, &site.stop, BOUNDS)
     }
 }
 

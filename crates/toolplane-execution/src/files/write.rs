@@ -1,6 +1,5 @@
 //! `files.write_file`: a whole file at once.
 
-use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
@@ -9,7 +8,7 @@ use super::change::diff;
 use super::place::relative;
 use super::replace::replace;
 use super::target::Target;
-use super::{FileTool, Stop};
+use super::{FileTool, Site};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 
@@ -50,12 +49,12 @@ pub(crate) struct Write;
 impl FileTool for Write {
     type Input = WriteInput;
 
-    fn run(workspace: &Dir, input: WriteInput, stop: &Stop) -> Result<Outcome, ToolError> {
+    fn run(site: &Site, input: WriteInput) -> Result<Outcome, ToolError> {
         let content = input.content.as_bytes();
         if content.len() > MAX_BYTES {
             return Err(invalid_input("content", format!("is longer than {MAX_BYTES} bytes")));
         }
-        let target = Target::find(workspace, &input.path, input.create_parents)?;
+        let target = Target::find(&site.dir, &input.path, input.create_parents)?;
         let mut before = target.existing(&input.path)?;
         let old = match &mut before {
             Some(existing) => existing.read(MAX_BYTES as u64, &input.path)?,
@@ -76,7 +75,7 @@ impl FileTool for Write {
         if before.is_some() && !input.overwrite {
             return Err(exists(&input.path));
         }
-        replace(&target, before.as_ref(), content, &input.path, stop)?;
+        replace(site, &target, before.as_ref(), content, &input.path)?;
         // Without the bytes before, all of the file would look new.
         let comparable = report.created || old.is_some();
         let shown = if comparable { diff(&report.path, old.as_deref(), content) } else { None };

@@ -1,8 +1,10 @@
 //! From a response to an outcome.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reqwest::header::{self, HeaderMap};
+use bytes::Bytes;
+use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use toolplane_records::error::ToolError;
@@ -13,7 +15,7 @@ use url::Url;
 
 use super::unreachable;
 use crate::failure::{codes, execution_failed, too_large};
-use crate::outcome::Outcome;
+use crate::outcome::{BYTES, Exact, Outcome};
 use crate::progress::{Counts, Meter};
 use crate::text::without_cut_end;
 
@@ -22,6 +24,8 @@ pub(super) const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
 /// Bounds of the headers that are told.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 8192;
+/// Longest media type that is believed.
+const MAX_MEDIA_TYPE: usize = 128;
 
 #[derive(Debug, Serialize)]
 struct HttpReport {
@@ -31,7 +35,7 @@ struct HttpReport {
     headers: BTreeMap<String, String>,
     body_bytes: u64,
     truncated: bool,
-    /// The body is not text and was left out of the content.
+    /// The body is not text: the content is only a view of it, and its bytes are kept beside it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     binary: bool,
     /// The body, when it is JSON.
@@ -110,9 +114,23 @@ fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], trunca
         binary: text.is_none(),
         json,
     };
-    let mut outcome = Outcome::text(text.unwrap_or_default().to_owned()).structured(&report);
+    let view = text.map_or_else(|| String::from_utf8_lossy(body), Cow::Borrowed);
+    let exact = Exact::answer(Bytes::copy_from_slice(body), media_type(headers), &view);
+    let mut outcome = Outcome::text(view.into_owned()).structured(&report).exactly(Some(exact));
     outcome.output_bytes = body.len() as u64;
     outcome
+}
+
+/// What the body is, in the words of the server: it was not unpacked, so a packed one is what it was packed into.
+fn media_type(headers: &HeaderMap) -> String {
+    let said = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).map(str::trim);
+    match said(header::CONTENT_ENCODING) {
+        None | Some("identity") => {}
+        Some("gzip" | "x-gzip") => return "application/gzip".to_owned(),
+        Some(_) => return BYTES.to_owned(),
+    }
+    let named = said(header::CONTENT_TYPE).filter(|kind| kind.len() <= MAX_MEDIA_TYPE && kind.contains('/'));
+    named.unwrap_or(BYTES).to_owned()
 }
 
 /// Headers for the report: the first ones, without cookies.

@@ -6,14 +6,16 @@ use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
-use toolplane_sandbox::{Ending, Exit, LimitHit, Limits, ResourceUse, Violation};
+use toolplane_sandbox::{Ending, Exit, LimitHit, Limits, ResourceUse, Usage, Violation};
 
 use crate::failure::{self, codes};
-use crate::outcome::Outcome;
+use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text;
 
 mod modifiers;
 
+/// The log beside the answer.
+const STDERR: &str = "stderr";
 /// Most bytes of each stream in the structured content. All that was kept is in the content blocks.
 const MAX_STRUCTURED_BYTES: usize = 32 * 1024;
 
@@ -38,6 +40,9 @@ struct ProcessReport<'a> {
     stderr: &'a str,
     stdout_bytes: u64,
     stderr_bytes: u64,
+    /// `utf-8`; `lossy` when the text has U+FFFD for bytes that are none. The bytes themselves are kept beside it.
+    stdout_encoding: &'static str,
+    stderr_encoding: &'static str,
     /// Bytes of a stream were left out, or the process was killed for writing too much.
     truncated: bool,
     timed_out: bool,
@@ -52,6 +57,9 @@ struct ProcessReport<'a> {
     limits_hit: &'a [LimitHit],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     new_protected_paths: &'a [String],
+    /// What was taken back in the workspace.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    mended: &'a [String],
 }
 
 /// What an auditor is given.
@@ -63,6 +71,8 @@ struct Evidence<'a> {
     violations: &'a [Violation],
     limits_hit: &'a [LimitHit],
     new_protected_paths: &'a [String],
+    mended: &'a [String],
+    workspace_usage: Option<Usage>,
     stdout_bytes: u64,
     stderr_bytes: u64,
 }
@@ -70,6 +80,7 @@ struct Evidence<'a> {
 /// The outcome of a process that ended.
 pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome {
     let (stdout, stderr) = (text::of_captured(&exit.stdout), text::of_captured(&exit.stderr));
+    let exact = [text::exact(Exact::ANSWER, &exit.stdout), text::exact(STDERR, &exit.stderr)];
     let violations: Vec<_> = exit.violations.iter().map(Violation::evidence).collect();
     let error = error(exit, limits, rules, &violations);
     let (exit_code, signal) = match exit.ending {
@@ -83,6 +94,8 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
         stderr: &text::abridged(&stderr, MAX_STRUCTURED_BYTES),
         stdout_bytes: exit.stdout.total_bytes,
         stderr_bytes: exit.stderr.total_bytes,
+        stdout_encoding: encoding(exact[0].as_ref()),
+        stderr_encoding: encoding(exact[1].as_ref()),
         truncated: exit.stdout.truncated || exit.stderr.truncated,
         timed_out: exit.timed_out,
         canceled: exit.canceled,
@@ -91,6 +104,7 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
         violations: &violations,
         limits_hit: &exit.limits_hit,
         new_protected_paths: &exit.new_protected_paths,
+        mended: &exit.mended,
     });
     let mut context_modifiers = Vec::new();
     let (structured, stdout, error) = match (rules.json_output, error) {
@@ -106,8 +120,9 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
         },
         (_, error) => (structured, stdout, error),
     };
-    let log = ContentBlock::Log { text: stderr, stream: "stderr".to_owned() };
+    let log = ContentBlock::Log { text: stderr, stream: STDERR.to_owned() };
     let mut outcome = Outcome::blocks(vec![ContentBlock::Text { text: stdout }, log]);
+    outcome.exact = exact.into_iter().flatten().collect();
     outcome.output_bytes = exit.stdout.total_bytes + exit.stderr.total_bytes;
     outcome.structured_content = Some(structured);
     outcome.context_modifiers = context_modifiers;
@@ -118,6 +133,10 @@ pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome
     }
 }
 
+fn encoding(exact: Option<&Exact>) -> &'static str {
+    if exact.is_some_and(|exact| exact.media_type == BYTES) { "lossy" } else { "utf-8" }
+}
+
 fn evidence(exit: &Exit) -> JsonPayload {
     JsonPayload::of(&Evidence {
         ending: exit.ending,
@@ -126,6 +145,8 @@ fn evidence(exit: &Exit) -> JsonPayload {
         violations: &exit.violations,
         limits_hit: &exit.limits_hit,
         new_protected_paths: &exit.new_protected_paths,
+        mended: &exit.mended,
+        workspace_usage: exit.workspace_usage,
         stdout_bytes: exit.stdout.total_bytes,
         stderr_bytes: exit.stderr.total_bytes,
     })

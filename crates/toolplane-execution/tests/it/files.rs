@@ -41,6 +41,7 @@ async fn lines_are_read_in_pieces() {
     assert_eq!(structured(&outcome)["next_offset"], Value::Null);
     let outcome = read(json!({"path": "latin"})).await;
     assert_eq!((text(&outcome), &structured(&outcome)["encoding"]), ("caf\u{fffd}\n", &json!("lossy")));
+    assert_eq!(&outcome.exact[0].bytes[..], b"caf\xe9\n");
     let linked = read(json!({"path": "inside"})).await.error.unwrap();
     assert_eq!((linked.error_code.as_str(), linked.blocked_path.as_deref()), ("path.linked", Some("src/a.rs")));
     for input in [

@@ -75,7 +75,10 @@ async fn requests_carry_what_was_given_and_answers_come_back() {
     let report = outcome.structured_content.as_ref().unwrap().text();
     assert!(report.contains(r#""json":{"n": 12345678901234567890}"#) && !report.contains("cookie"), "{report}");
     let outcome = fetch(json!({"url": url("/binary")})).await;
-    assert_eq!((text(&outcome), &structured(&outcome)["binary"]), ("", &json!(true)));
+    assert_eq!((text(&outcome), &structured(&outcome)["binary"]), ("\0\u{fffd}\u{fffd}\u{fffd}", &json!(true)));
+    let kept = &outcome.exact[0];
+    assert_eq!((&kept.bytes[..], kept.media_type.as_str()), (&[0, 159, 146, 150][..], "application/octet-stream"));
+    assert!(!kept.is_text);
     assert!(text(&fetch(json!({"url": url("/redirect")})).await).starts_with("GET /echo "));
 }
 

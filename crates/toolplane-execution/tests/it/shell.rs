@@ -6,7 +6,7 @@ use toolplane_execution::{Options, SystemLookup};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ProgressStatus, ResultStatus};
 
-use crate::support::{call, context, execute, failure, shell_call, structured, text, toolbox, toolbox_with};
+use crate::support::{call, context, execute, failure, native, shell_call, structured, text, toolbox, toolbox_with};
 
 #[tokio::test]
 async fn a_command_gives_text_and_structure() {
@@ -120,4 +120,77 @@ async fn large_output_is_cut_in_the_middle_and_flooding_is_ended() {
         (outcome.status, failure(&outcome)),
         (ResultStatus::TooLarge, ("result_too_large", "exec.output_limit"))
     );
+}
+
+#[tokio::test]
+async fn bytes_are_kept_as_they_are_and_text_is_a_view() {
+    let workspace = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(workspace.path()).await;
+    let bytes: Vec<u8> = (0..100_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(workspace.path().join("random"), &bytes).unwrap();
+    let outcome = execute(&toolbox, &shell_call("cat random; printf 'caf\\351\\n' >&2")).await;
+    assert_eq!(outcome.status, ResultStatus::Succeeded);
+    let [answer, log] = outcome.exact.as_slice() else { panic!("{:?}", outcome.exact) };
+    assert_eq!((answer.of.as_str(), answer.media_type.as_str()), ("result", "application/octet-stream"));
+    assert!(answer.bytes == bytes && answer.end.is_none() && answer.total_bytes == 100_000);
+    assert_eq!((log.of.as_str(), &log.bytes[..]), ("stderr", &b"caf\xe9\n"[..]));
+    assert_eq!(outcome.content[1], ContentBlock::Log { text: "caf\u{fffd}\n".into(), stream: "stderr".into() });
+    let report = structured(&outcome);
+    assert_eq!((&report["stdout_encoding"], &report["stderr_encoding"]), (&json!("lossy"), &json!("lossy")));
+
+    let plain = execute(&toolbox, &shell_call("echo caf\u{e9}")).await;
+    assert!(plain.exact.is_empty(), "text says all there is to say");
+    assert_eq!(structured(&plain)["stdout_encoding"], json!("utf-8"));
+}
+
+#[tokio::test]
+async fn what_was_left_out_of_the_middle_does_not_alter_the_rest() {
+    let workspace = tempfile::tempdir().unwrap();
+    let mut options = Options::new(workspace.path());
+    options.limits.output_kept_bytes = 1000;
+    let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
+    let outcome = execute(&toolbox, &shell_call("seq 1 10000")).await;
+    let whole: String = (1..=10_000).map(|number| format!("{number}\n")).collect();
+    let [kept] = outcome.exact.as_slice() else { panic!("{:?}", outcome.exact) };
+    assert_eq!(kept.total_bytes, whole.len() as u64);
+    assert_eq!(kept.bytes, whole.as_bytes()[..500]);
+    assert_eq!(kept.end.as_deref(), Some(&whole.as_bytes()[whole.len() - 500..]));
+    assert_eq!(kept.media_type, "text/plain; charset=utf-8");
+}
+
+#[tokio::test]
+async fn a_full_workspace_is_told_before_anything_runs() {
+    let workspace = tempfile::tempdir().unwrap();
+    let mut options = Options::new(workspace.path());
+    options.bounds.tenant.bytes = 200_000;
+    options.bounds.call.bytes = 3_000_000;
+    let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
+    assert!(execute(&toolbox, &shell_call("head -c 150000 /dev/zero > f")).await.is_success());
+    let write = |size: usize| {
+        call(native("files.write_file"), json!({ "path": "new.txt", "content": "x".repeat(size) }))
+    };
+    let refused = execute(&toolbox, &write(100_000)).await;
+    assert_eq!(failure(&refused), ("execution_failed", "workspace.full"));
+    assert!(!workspace.path().join("new.txt").exists());
+    assert!(execute(&toolbox, &write(1000)).await.is_success());
+    let over = execute(&toolbox, &shell_call("head -c 100000 /dev/zero > g; sleep 30")).await;
+    assert_eq!(failure(&over), ("execution_failed", "exec.resource_limit"), "{over:?}");
+    assert!(over.error.unwrap().message.contains("workspace_bytes"));
+    let refused = execute(&toolbox, &shell_call("touch ran")).await;
+    assert_eq!(failure(&refused), ("execution_failed", "workspace.full"));
+    let error = refused.error.unwrap();
+    assert_eq!(error.side_effects.as_deref(), Some("none"));
+    assert!(error.message.contains("executor.quota"), "{}", error.message);
+    assert!(!workspace.path().join("ran").exists());
+    let shrink = json!({ "path": "new.txt", "old_string": "xx", "new_string": "", "replace_all": true });
+    assert!(execute(&toolbox, &call(native("files.edit_file"), shrink)).await.is_success(), "making room is allowed");
+}
+
+#[tokio::test]
+async fn what_was_taken_back_is_told() {
+    let workspace = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(workspace.path()).await;
+    let outcome = execute(&toolbox, &shell_call("mkfifo pipe; cp /bin/true t; chmod u+s t")).await;
+    assert_eq!(failure(&outcome), ("sandbox_violation", "sandbox.violation"));
+    assert_eq!(structured(&outcome)["mended"], json!(["removed the FIFO `pipe`"]));
 }

@@ -121,7 +121,7 @@ fn workspace(
     for repository in &protected.repositories {
         arguments.bind("--bind", &source.join(repository), &inside(repository))?;
     }
-    for path in &protected.paths {
+    for path in protected.read_only() {
         arguments.bind("--ro-bind", &source.join(&path.path), &inside(&path.path))?;
     }
     Ok(())

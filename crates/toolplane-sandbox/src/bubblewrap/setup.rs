@@ -21,8 +21,9 @@ use crate::limits::Limits;
 use crate::probe::NAMESPACES;
 use crate::protected::Snapshot;
 use crate::running::{Held, OutputTap, Running, reports::Reports};
-use crate::spec::{SandboxSpec, WorkspaceAccess};
+use crate::spec::{SandboxSpec, WorkspaceAccess, WorkspaceMount};
 use crate::wire::{self, ExpectedMount, InnerPlan, OuterPlan, PART_OUTER, Report, STAGED_LAUNCHER, STAGED_WORKSPACE};
+use crate::workspace::Visit;
 
 /// How long the layers may take to stand. Usually a few milliseconds.
 const SETUP_BOUND: Duration = Duration::from_secs(20);
@@ -64,8 +65,8 @@ pub(super) async fn start(
             });
         }
     }
-    let Host { slot, group, workspace, snapshot } = host;
-    let held = Held { group, _slot: slot, writable: workspace.filter(|_| snapshot.is_some()).zip(snapshot) };
+    let Host { slot, group, visit, .. } = host;
+    let held = Held { group, _slot: slot, writable: visit };
     Running::start(child, control, reports, held, spec.limits, tap)
 }
 
@@ -75,7 +76,7 @@ struct Host {
     group: RunGroup,
     workspace: Option<PathBuf>,
     /// Present when the workspace is writable.
-    snapshot: Option<Snapshot>,
+    visit: Option<Visit>,
 }
 
 impl Host {
@@ -94,28 +95,29 @@ impl Host {
             None
         };
         let Some(mount) = spec.workspace.clone() else {
-            return Ok(Self { slot, group, workspace: None, snapshot: None });
+            return Ok(Self { slot, group, workspace: None, visit: None });
         };
-        let looked = tokio::task::spawn_blocking(move || {
-            let host = mount.host.canonicalize()?;
-            let snapshot = match mount.access {
-                WorkspaceAccess::ReadWrite => Some(Snapshot::take(&host)?),
-                WorkspaceAccess::ReadOnly => None,
-            };
-            Ok::<_, std::io::Error>((host, snapshot))
-        });
-        let (workspace, snapshot) = looked
-            .await
-            .map_err(|_| SandboxError::Unavailable("the worker is shutting down".into()))?
-            .map_err(|error| SandboxError::invalid("workspace", format!("cannot be read: {error}")))?;
-        if !workspace.is_dir() {
-            return Err(SandboxError::invalid("workspace", "is not a directory"));
-        }
-        if let Some(reason) = snapshot.as_ref().and_then(Snapshot::unprotectable) {
-            return Err(SandboxError::invalid("workspace", reason));
-        }
-        Ok(Self { slot, group, workspace: Some(workspace), snapshot })
+        let looked = tokio::task::spawn_blocking(move || look(&mount)).await;
+        let (workspace, visit) =
+            looked.map_err(|_| SandboxError::Unavailable("the worker is shutting down".into()))??;
+        Ok(Self { slot, group, workspace: Some(workspace), visit })
     }
+}
+
+/// The real directory of a workspace, and the stay there of a tool that may write. Blocks.
+fn look(mount: &WorkspaceMount) -> Result<(PathBuf, Option<Visit>), SandboxError> {
+    let host = mount
+        .host
+        .canonicalize()
+        .map_err(|error| SandboxError::invalid("workspace", format!("cannot be read: {error}")))?;
+    if !host.is_dir() {
+        return Err(SandboxError::invalid("workspace", "is not a directory"));
+    }
+    let visit = match mount.access {
+        WorkspaceAccess::ReadWrite => Some(Visit::begin(&host, mount.quota)?),
+        WorkspaceAccess::ReadOnly => None,
+    };
+    Ok((host, visit))
 }
 
 /// Everything the launcher is told, in the order it reads it.
@@ -127,7 +129,7 @@ fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host)
         workspace: host.workspace.as_deref().map(|path| if staged { Path::new(STAGED_WORKSPACE) } else { path }),
     };
     let nothing = Snapshot::default();
-    let snapshot = host.snapshot.as_ref().unwrap_or(&nothing);
+    let snapshot = host.visit.as_ref().map_or(&nothing, Visit::protected);
     let outer = OuterPlan {
         control_groups: host.group.joins(),
         slot: host.slot.as_ref().map(Slot::id),
@@ -143,10 +145,9 @@ fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host)
         stdin_len: spec.stdin.as_ref().map(|stdin| stdin.len() as u64),
         rlimits: rlimits(&spec.limits, groups),
         host_namespaces: host_namespaces(),
-        workspace_writable: host.workspace.is_some().then_some(host.snapshot.is_some()),
+        workspace_writable: host.workspace.is_some().then_some(host.visit.is_some()),
         protected: snapshot
-            .paths
-            .iter()
+            .read_only()
             .map(|path| ExpectedMount { path: arguments::inside(&path.path), dev: path.dev, ino: path.ino })
             .collect(),
     };

@@ -3,7 +3,8 @@
 //! Denied calls are put to process 1 of the sandbox (user notification), which records them and answers with an error:
 //! that record is the evidence for a violation. Calls of another processor architecture are put to it as well and end
 //! the caller. Calls newer than this list, and those libraries have a fallback for, do not exist as far as the tool can
-//! tell. Everything here is what namespaces and missing capabilities do not already cover, or cover only by one layer.
+//! tell. A call to connect is put to process 1 too, which makes the connection itself where it stays inside. Everything here is
+//! what namespaces and missing capabilities do not already cover, or cover only by one layer.
 
 use libc::{c_long, sock_filter};
 
@@ -79,6 +80,59 @@ const PROBED: &[Denied] = &[
     (libc::SYS_io_uring_register, "io_uring_register"),
 ];
 
+/// Attributes beside the mode: capabilities of a file, and access lists. Copying programs try them and go on without.
+const ATTRIBUTES: &[Denied] = &[
+    (libc::SYS_setxattr, "setxattr"),
+    (libc::SYS_lsetxattr, "lsetxattr"),
+    (libc::SYS_fsetxattr, "fsetxattr"),
+    (SYS_SETXATTRAT, "setxattrat"),
+];
+/// The same number on every architecture, and not known to the C library yet.
+const SYS_SETXATTRAT: c_long = 463;
+
+/// Bits of a mode that lend the rights of a file's owner or group to whoever runs it.
+pub(super) const LENDING: u32 = (libc::S_ISUID | libc::S_ISGID) as u32;
+
+/// Calls that give a file a mode, and the argument it is in. No file of a tool may lend anybody's rights: on the host its
+/// owner is the workspace's owner, and `nosuid` mounts protect only the inside.
+const MODES: &[(c_long, &str, usize)] = &[
+    (libc::SYS_fchmod, "fchmod", 1),
+    (libc::SYS_fchmodat, "fchmodat", 2),
+    (libc::SYS_fchmodat2, "fchmodat2", 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, "chmod", 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, "creat", 1),
+];
+
+/// Calls that open a file and may make it: the arguments of flags and mode. The mode counts only where a file can be made;
+/// otherwise it is whatever happened to be in the register.
+const OPENS: &[(c_long, &str, usize, usize)] = &[
+    (libc::SYS_openat, "openat", 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, "open", 1, 2),
+];
+/// `O_CREAT`, and of `O_TMPFILE` the bit that is not `O_DIRECTORY` as well.
+const MAKES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
+
+/// Space is taken by writing, which takes time and is seen; libraries fall back to that. Giving space back is allowed.
+const NO_RESERVING: u32 = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
+
+/// Calls that make something that is no plain file, and the argument of its mode. Devices are nothing a tool makes.
+const NODES: &[(c_long, &str, usize)] = &[
+    (libc::SYS_mknodat, "mknodat", 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, "mknod", 1),
+];
+const TYPE_BITS: u32 = libc::S_IFMT as u32;
+const DEVICES: &[u32] = &[libc::S_IFCHR as u32, libc::S_IFBLK as u32];
+
+/// Kinds of Unix sockets that reach another one only by `connect`, which is looked at one by one (see
+/// [`super::sockets`]). A datagram socket names its target with every message.
+const SOCKET_TYPES: &[u32] = &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32];
+/// The type without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
+const SOCKET_TYPE_BITS: u32 = 0xf;
+
 /// The last call this list was checked against (`removexattrat`).
 const LAST_KNOWN: u32 = 466;
 
@@ -102,15 +156,17 @@ const ARCH: u32 = 0xc000_00b7;
 // Offsets in the kernel's `seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
+/// Of the argument `at` (from 0), the half the kernel looks at in modes, flags, families and requests.
 #[cfg(target_endian = "little")]
-const FIRST_ARGUMENT_LOW: u32 = 16;
-#[cfg(target_endian = "little")]
-const SECOND_ARGUMENT_LOW: u32 = 24;
+const fn argument_low(at: usize) -> u32 {
+    16 + 8 * at as u32
+}
 
 const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 const JUMP_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const JUMP_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
 const JUMP_ANY_BIT: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+const MASK: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
@@ -122,20 +178,17 @@ pub(super) fn program() -> Vec<sock_filter> {
     let mut code = vec![load(ARCHITECTURE), jump(JUMP_EQUAL, ARCH, 1, 0), done(ASK), load(NUMBER)];
     // Also covers the x32 numbers, which start at 2^30.
     code.extend([jump(JUMP_AT_LEAST, LAST_KNOWN + 1, 0, 1), done(MISSING)]);
-    // Its flags are behind a pointer, where a filter cannot look; libraries fall back to `clone`.
-    code.extend(when(libc::SYS_clone3, &[done(MISSING)]));
-    for (number, _) in DENIED.iter().chain(PROBED) {
+    // Their flags are behind a pointer, where a filter cannot look; libraries fall back to `clone` and `openat`.
+    for number in [libc::SYS_clone3, libc::SYS_openat2] {
+        code.extend(when(number, &[done(MISSING)]));
+    }
+    for (number, _) in DENIED.iter().chain(PROBED).chain(ATTRIBUTES) {
         code.extend(when(*number, &[done(ASK)]));
     }
-    code.extend(when(
-        libc::SYS_clone,
-        &[load(FIRST_ARGUMENT_LOW), jump(JUMP_ANY_BIT, NAMESPACE_FLAGS, 0, 1), done(ASK), done(ALLOW)],
-    ));
-    for number in [libc::SYS_socket, libc::SYS_socketpair] {
-        let unix = libc::AF_UNIX as u32;
-        code.extend(when(number, &[load(FIRST_ARGUMENT_LOW), jump(JUMP_EQUAL, unix, 1, 0), done(ASK), done(ALLOW)]));
-    }
-    let mut requests = vec![load(SECOND_ARGUMENT_LOW)];
+    code.extend(when(libc::SYS_clone, &unless_any(0, NAMESPACE_FLAGS)));
+    code.extend(files());
+    code.extend(sockets());
+    let mut requests = vec![load(argument_low(1))];
     for (request, _) in TERMINAL_REQUESTS {
         requests.extend([jump(JUMP_EQUAL, *request, 0, 1), done(ASK)]);
     }
@@ -143,6 +196,52 @@ pub(super) fn program() -> Vec<sock_filter> {
     code.extend(when(libc::SYS_ioctl, &requests));
     code.push(done(ALLOW));
     code
+}
+
+/// What may be made, and with which mode.
+fn files() -> Vec<sock_filter> {
+    let mut code = Vec::new();
+    for (number, _, mode) in MODES {
+        code.extend(when(*number, &unless_any(*mode, LENDING)));
+    }
+    for (number, _, flags, mode) in OPENS {
+        let mut made = vec![load(argument_low(*flags)), jump(JUMP_ANY_BIT, MAKES, 1, 0), done(ALLOW)];
+        made.extend(unless_any(*mode, LENDING));
+        code.extend(when(*number, &made));
+    }
+    let punches = [load(argument_low(1)), jump(JUMP_ANY_BIT, libc::FALLOC_FL_PUNCH_HOLE as u32, 0, 1)];
+    code.extend(when(libc::SYS_fallocate, &[punches[0], punches[1], done(ALLOW), done(NO_RESERVING)]));
+    for (number, _, mode) in NODES {
+        let mut made = vec![load(argument_low(*mode)), jump(JUMP_ANY_BIT, LENDING, 0, 1), done(ASK)];
+        made.push(jump(MASK, TYPE_BITS, 0, 0));
+        for device in DEVICES {
+            made.extend([jump(JUMP_EQUAL, *device, 0, 1), done(ASK)]);
+        }
+        made.push(done(ALLOW));
+        code.extend(when(*number, &made));
+    }
+    code
+}
+
+/// Unix sockets of the kinds that have to be connected, and every connection put to process 1.
+fn sockets() -> Vec<sock_filter> {
+    let mut code = Vec::new();
+    for number in [libc::SYS_socket, libc::SYS_socketpair] {
+        let mut kinds = vec![load(argument_low(0)), jump(JUMP_EQUAL, libc::AF_UNIX as u32, 1, 0), done(ASK)];
+        kinds.extend([load(argument_low(1)), jump(MASK, SOCKET_TYPE_BITS, 0, 0)]);
+        for kind in SOCKET_TYPES {
+            kinds.extend([jump(JUMP_EQUAL, *kind, 0, 1), done(ALLOW)]);
+        }
+        kinds.push(done(ASK));
+        code.extend(when(number, &kinds));
+    }
+    code.extend(when(libc::SYS_connect, &[done(ASK)]));
+    code
+}
+
+/// Allowed unless the argument `at` has any of `bits`.
+fn unless_any(at: usize, bits: u32) -> [sock_filter; 4] {
+    [load(argument_low(at)), jump(JUMP_ANY_BIT, bits, 0, 1), done(ASK), done(ALLOW)]
 }
 
 fn load(offset: u32) -> sock_filter {
@@ -175,6 +274,22 @@ pub(super) struct Verdict {
     pub(super) errno: i32,
     /// The caller is ended as the kernel would end it.
     pub(super) fatal: bool,
+    /// Not denied as such: it may connect within the sandbox.
+    pub(super) connects: bool,
+}
+
+/// Name and mode argument of a call that makes or changes a file.
+fn mode_of(number: c_long) -> Option<(&'static str, usize)> {
+    let changes = MODES.iter().chain(NODES).copied();
+    let opens = OPENS.iter().map(|(number, name, _, mode)| (*number, *name, *mode));
+    changes.chain(opens).find(|(known, _, _)| *known == number).map(|(_, name, mode)| (name, mode))
+}
+
+/// Datagram sockets are how libraries reach a system log that may not be there; a family says where somebody wanted to go.
+fn socket(syscall: &str, family: u32, kind: u32) -> Verdict {
+    let probe = family == libc::AF_UNIX as u32;
+    let detail = if probe { format!("unix,type={}", kind & SOCKET_TYPE_BITS) } else { format!("family={family}") };
+    Verdict { syscall: syscall.into(), detail, probe, errno: libc::EPERM, fatal: false, connects: false }
 }
 
 /// Names a denied call from what the kernel told about it.
@@ -185,6 +300,7 @@ pub(super) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> Verdict {
         probe: false,
         errno: libc::EPERM,
         fatal: false,
+        connects: false,
     };
     if arch != ARCH {
         let detail = format!("arch={arch:#x},number={number}");
@@ -198,10 +314,17 @@ pub(super) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> Verdict {
     if let Some(name) = find(PROBED) {
         return Verdict { probe: true, errno: libc::ENOSYS, ..verdict(name, String::new()) };
     }
+    if let Some(name) = find(ATTRIBUTES) {
+        return Verdict { probe: true, errno: libc::EOPNOTSUPP, ..verdict(name, String::new()) };
+    }
     let low = |at: usize| arguments[at] as u32;
+    if let Some((name, mode)) = mode_of(number) {
+        return verdict(name, format!("mode={:o}", low(mode) & 0o177_777));
+    }
     match number {
-        libc::SYS_socket => verdict("socket", format!("family={}", low(0))),
-        libc::SYS_socketpair => verdict("socketpair", format!("family={}", low(0))),
+        libc::SYS_socket => socket("socket", low(0), low(1)),
+        libc::SYS_socketpair => socket("socketpair", low(0), low(1)),
+        libc::SYS_connect => Verdict { errno: libc::EACCES, connects: true, ..verdict("connect", "unix".into()) },
         libc::SYS_clone => verdict("clone", format!("namespace_flags={:#x}", low(0) & NAMESPACE_FLAGS)),
         libc::SYS_ioctl => {
             let name = TERMINAL_REQUESTS.iter().find(|(request, _)| *request == low(1)).map_or("?", |(_, name)| *name);

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::filter::{self, Verdict};
+use super::sockets::{self, Connected};
 use super::start::Tool;
 use super::sys;
 use crate::exit::{Ending, ResourceUse, Violation};
@@ -80,6 +81,11 @@ impl<'a> Reaper<'a> {
             }
         };
         let verdict = filter::judge(question.arch, question.number, &question.arguments);
+        if verdict.connects
+            && let Connected::Answered(errno) = sockets::connect(&question, listener)
+        {
+            return sys::answer(listener, question.id, errno);
+        }
         if verdict.fatal {
             sys::signal(question.pid as i32, libc::SIGSYS);
         }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,6 +30,12 @@ pub(crate) struct Facts {
     pub(crate) internet_socket: Attempt,
     /// Reading a file the worker can read on the host.
     pub(crate) canary: Attempt,
+    /// Connecting to a socket of the worker that lies in the workspace.
+    pub(crate) host_socket: Attempt,
+    /// Connecting two processes of the sandbox over its scratch directory.
+    pub(crate) own_socket: Attempt,
+    /// Making a file of the workspace run with its owner's rights.
+    pub(crate) set_user_id: Attempt,
     /// Writing a file in each of these directories.
     pub(crate) writes: BTreeMap<String, Attempt>,
     pub(crate) descriptors: Vec<String>,
@@ -73,6 +81,9 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         interfaces: interfaces(),
         internet_socket: Attempt::of(std::net::UdpSocket::bind("127.0.0.1:0"), |_| "opened".into()),
         canary: Attempt::of(fs::read(canary), |bytes| format!("{} bytes", bytes.len())),
+        host_socket: Attempt::of(UnixStream::connect(Path::new(WORKSPACE).join("socket")), |_| "connected".into()),
+        own_socket: Attempt::of(own_socket(), |()| "connected".into()),
+        set_user_id: Attempt::of(set_user_id(), |()| "set".into()),
         writes: ["/", "/usr", "/etc", "/dev", "/proc/sys", WORKSPACE, SCRATCH]
             .iter()
             .map(|dir| try_write(dir))
@@ -88,6 +99,20 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         Ok(json) if writeln!(io::stdout(), "{json}").is_ok() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+fn own_socket() -> io::Result<()> {
+    let path = Path::new(SCRATCH).join("own-socket");
+    let _listener = UnixListener::bind(&path)?;
+    UnixStream::connect(&path).map(drop)
+}
+
+fn set_user_id() -> io::Result<()> {
+    let path = Path::new(WORKSPACE).join("set-user-id");
+    fs::write(&path, "x")?;
+    let done = fs::set_permissions(&path, fs::Permissions::from_mode(0o4755));
+    let _ = fs::remove_file(&path);
+    done
 }
 
 fn status() -> BTreeMap<String, String> {

@@ -60,15 +60,16 @@ fn translated(path: &Path, slot: u32) -> Result<OwnedFd, Failure> {
     };
     let owner = fs::metadata(path).map_err(Failure::at("workspace"))?;
     let mount = detached(path, false).map_err(Failure::at("workspace"))?;
-    let map = owner_map(owner.uid(), owner.gid(), slot).map_err(explain)?;
+    let map = owner_map(owner.uid(), owner.gid(), slot)?;
     sys::map_owners(mount.as_fd(), map.as_fd()).map_err(explain)?;
     Ok(mount)
 }
 
 /// A user namespace that exists only to carry the translation.
-fn owner_map(uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
-    let (ours, theirs) = sys::message_pair()?;
-    match sys::fork()? {
+fn owner_map(uid: u32, gid: u32, slot: u32) -> Result<OwnedFd, Failure> {
+    let failed = Failure::at("workspace");
+    let (ours, theirs) = sys::message_pair().map_err(&failed)?;
+    match sys::fork().map_err(&failed)? {
         Fork::Child => {
             drop(ours);
             let made = sys::unshare(libc::CLONE_NEWUSER).map_or_else(|error| error.raw_os_error().unwrap_or(0), |()| 0);
@@ -79,20 +80,39 @@ fn owner_map(uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
         }
         Fork::Parent(pid) => {
             drop(theirs);
-            let (answer, _) = sys::receive_message(ours.as_fd())?;
+            let (answer, _) = sys::receive_message(ours.as_fd()).map_err(&failed)?;
             let errno = answer.first_chunk().map_or(libc::EPIPE, |bytes| i32::from_le_bytes(*bytes));
             if errno != 0 {
-                return Err(io::Error::from_raw_os_error(errno));
+                return Err(no_user_namespaces(&io::Error::from_raw_os_error(errno)));
             }
-            fs::write(format!("/proc/{pid}/uid_map"), format!("{uid} {slot} 1"))?;
-            fs::write(format!("/proc/{pid}/gid_map"), format!("{gid} {slot} 1"))?;
-            let namespace = fs::File::open(format!("/proc/{pid}/ns/user"))?;
+            let namespace = mapped(pid, uid, gid, slot).map_err(&failed)?;
             drop(ours);
             // Bubblewrap takes this process's place and must not find a child it does not know.
             while !matches!(sys::reap(), Ok(Some(_)) | Err(_)) {
                 std::thread::yield_now();
             }
-            Ok(namespace.into())
+            Ok(namespace)
         }
     }
+}
+
+fn mapped(pid: i32, uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
+    fs::write(format!("/proc/{pid}/uid_map"), format!("{uid} {slot} 1"))?;
+    fs::write(format!("/proc/{pid}/gid_map"), format!("{gid} {slot} 1"))?;
+    Ok(fs::File::open(format!("/proc/{pid}/ns/user"))?.into())
+}
+
+/// The machine lets nobody make user namespaces, or no more of them: nothing about the workspace is wrong.
+fn no_user_namespaces(error: &io::Error) -> Failure {
+    let hint = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EUSERS) => {
+            "their number is bound: see `sysctl user.max_user_namespaces`, which must not be 0"
+        }
+        Some(libc::EPERM | libc::EACCES) => {
+            "something forbids them: a container's seccomp profile, AppArmor, or `sysctl kernel.unprivileged_userns_clone`"
+        }
+        _ => "the kernel may be built without them",
+    };
+    let detail = format!("user namespaces cannot be made ({error}); {hint}");
+    Failure { stage: "namespaces", errno: error.raw_os_error(), detail }
 }

@@ -335,3 +335,34 @@ pub(super) fn answer(listener: BorrowedFd<'_>, id: u64, errno: i32) {
     // SAFETY: the struct outlives the call.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };
 }
+
+/// Whether the thread behind a question still waits for its answer.
+pub(super) fn still_asks(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: the number outlives the call.
+    unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
+}
+
+/// Reads at most `length` bytes at `at` from the memory of a process.
+pub(super) fn read_memory(pid: u32, at: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0_u8; length];
+    let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length };
+    let theirs = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: length };
+    // SAFETY: the kernel writes at most `length` bytes into our buffer, and checks the other address itself.
+    let read = unsafe { libc::process_vm_readv(pid as libc::pid_t, &raw const ours, 1, &raw const theirs, 1, 0) };
+    let read = check(read as i64)?;
+    bytes.truncate(read as usize);
+    Ok(bytes)
+}
+
+/// Connects a socket without ever waiting: a listener whose queue is full is `EAGAIN`.
+pub(super) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
+    let fd = socket.as_raw_fd();
+    // SAFETY: plain descriptor calls; the address outlives the call and its length is told.
+    unsafe {
+        let flags = check(libc::fcntl(fd, libc::F_GETFL))? as i32;
+        check(libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+        let connected = check(libc::connect(fd, address.as_ptr().cast(), address.len() as libc::socklen_t));
+        check(libc::fcntl(fd, libc::F_SETFL, flags))?;
+        connected.map(drop)
+    }
+}

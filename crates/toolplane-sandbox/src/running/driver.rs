@@ -15,8 +15,8 @@ use crate::capture::{Capture, OutputStream};
 use crate::error::SandboxError;
 use crate::exit::{Ending, Exit, LimitHit, LimitKind, ResourceUse, Violation};
 use crate::limits::Limits;
-use crate::protected::Snapshot;
 use crate::wire::{self, Order, Report};
+use crate::workspace::{Departure, Visit, Watch};
 
 /// Most bytes read at once.
 const CHUNK: usize = 64 * 1024;
@@ -50,6 +50,8 @@ enum Happened {
     ReportsClosed,
     Alarm,
     Wished,
+    /// The workspace went over a bound.
+    Full(LimitHit),
     Ended,
 }
 
@@ -76,6 +78,8 @@ pub(super) struct Driver {
     timed_out: bool,
     output_limit_hit: bool,
     tool_ended: Option<Instant>,
+    watch: Option<Watch>,
+    full: Option<LimitHit>,
 }
 
 impl Driver {
@@ -99,6 +103,8 @@ impl Driver {
             child,
             control,
             reports,
+            watch: held.writable.as_ref().map(Visit::watch),
+            full: None,
             held,
             tap,
             wished,
@@ -130,6 +136,10 @@ impl Driver {
                 Happened::Report(report) => self.take_report(report),
                 Happened::ReportsClosed => self.reports_open = false,
                 Happened::Wished => self.take_wish().await,
+                Happened::Full(hit) => {
+                    self.full = Some(hit);
+                    self.kill().await;
+                }
                 Happened::Ended => {
                     self.ended = true;
                     self.alarm.as_mut().reset(Instant::now() + DRAIN_BOUND);
@@ -169,6 +179,7 @@ impl Driver {
                 self.wish = changed.map_or(Wish::Abandon, |()| *self.wished.borrow_and_update());
                 Happened::Wished
             }
+            hit = reached(&mut self.watch), if self.full.is_none() => Happened::Full(hit),
             _ = self.child.wait(), if !self.ended => Happened::Ended,
         }
     }
@@ -255,7 +266,11 @@ impl Driver {
 
     async fn finish(mut self) -> Result<Exit, SandboxError> {
         let wall = self.tool_ended.unwrap_or_else(Instant::now) - self.started;
-        let mut limits_hit = self.held.group.limits_hit(&self.limits);
+        self.watch = None;
+        // Also of a run that was lost: what it left is still there.
+        let departure = departure(self.held.writable.take()).await;
+        let mut limits_hit = Vec::from_iter(self.full.take());
+        limits_hit.extend(self.held.group.limits_hit(&self.limits));
         let Some(reported) = self.reported.take() else {
             let evidence: Vec<_> = limits_hit.iter().map(|hit| hit.evidence.as_str()).collect();
             let detail = match evidence.is_empty() {
@@ -265,7 +280,6 @@ impl Driver {
             return Err(SandboxError::Lost { detail });
         };
         limits_hit.extend(limits_shown_by(&reported, &self.limits));
-        let new_protected_paths = new_protected_paths(self.held.writable.take()).await;
         let [stdout, stderr] = self.captures;
         Ok(Exit {
             ending: reported.ending,
@@ -278,7 +292,9 @@ impl Driver {
             resources: reported.resources,
             limits_hit,
             violations: reported.violations,
-            new_protected_paths,
+            new_protected_paths: departure.new_protected_paths,
+            mended: departure.mended,
+            workspace_usage: departure.usage,
         })
     }
 }
@@ -312,8 +328,15 @@ fn limits_shown_by(reported: &Reported, limits: &Limits) -> Vec<LimitHit> {
     hits
 }
 
-async fn new_protected_paths(writable: Option<(std::path::PathBuf, Snapshot)>) -> Vec<String> {
-    let Some((workspace, before)) = writable else { return Vec::new() };
-    let look = move || Snapshot::take(&workspace).map(|after| after.new_since(&before)).unwrap_or_default();
-    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+/// Waits until the workspace goes over a bound; for ever when there is none to watch.
+async fn reached(watch: &mut Option<Watch>) -> LimitHit {
+    match watch {
+        Some(watch) => watch.reached().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn departure(visit: Option<Visit>) -> Departure {
+    let Some(visit) = visit else { return Departure::default() };
+    tokio::task::spawn_blocking(move || visit.end()).await.unwrap_or_default()
 }

@@ -3,7 +3,9 @@
 
 mod basics;
 mod confinement;
+mod leftovers;
 mod lifecycle;
 mod limits;
 mod posture;
+mod quota;
 mod support;

@@ -59,3 +59,29 @@ async fn broken_parts_are_setup_failures_and_never_a_run() {
         assert!(!sandbox.probe().await.available);
     }
 }
+
+/// Not a test of its own: started by the next one where nobody can make user namespaces.
+#[tokio::test]
+#[ignore = "started by another test"]
+async fn without_user_namespaces() {
+    let posture = sandbox().probe().await;
+    println!("REASON {}", posture.missing_reason.unwrap_or_default());
+}
+
+#[tokio::test]
+async fn a_machine_without_user_namespaces_is_told_as_such() {
+    // The number of namespaces below a namespace can be set in it, by its own root.
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" --exact posture::without_user_namespaces --ignored --nocapture";
+    let test = std::env::current_exe().unwrap();
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--user", "--map-root-user", "sh", "-c", script]).arg(test);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("REASON") && said.contains("user namespaces cannot be made"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(said.contains("max_user_namespaces"), "{said}");
+    assert!(!said.contains("owners of the workspace"), "{said}");
+}

@@ -3,7 +3,7 @@ use libc::sock_filter;
 use super::{ALLOW, ARCH, ASK, MISSING, judge, program};
 
 /// Runs the program as the kernel would.
-fn verdict(arch: u32, number: u32, arguments: [u64; 2]) -> u32 {
+fn verdict(arch: u32, number: u32, arguments: [u64; 4]) -> u32 {
     let code = program();
     let (mut at, mut loaded) = (0, 0_u32);
     loop {
@@ -15,14 +15,14 @@ fn verdict(arch: u32, number: u32, arguments: [u64; 2]) -> u32 {
                 loaded = match k {
                     0 => number,
                     4 => arch,
-                    16 => arguments[0] as u32,
-                    24 => arguments[1] as u32,
+                    16 | 24 | 32 | 40 => arguments[(k as usize - 16) / 8] as u32,
                     other => panic!("unexpected offset {other}"),
                 }
             }
             super::JUMP_EQUAL => branch(loaded == k),
             super::JUMP_AT_LEAST => branch(loaded >= k),
             super::JUMP_ANY_BIT => branch(loaded & k != 0),
+            super::MASK => loaded &= k,
             super::RETURN => return k,
             other => panic!("unexpected operation {other}"),
         }
@@ -30,8 +30,10 @@ fn verdict(arch: u32, number: u32, arguments: [u64; 2]) -> u32 {
 }
 
 #[track_caller]
-fn check(number: libc::c_long, arguments: [u64; 2], expected: u32) {
-    assert_eq!(verdict(ARCH, number as u32, arguments), expected, "call {number} with {arguments:x?}");
+fn check<const N: usize>(number: libc::c_long, arguments: [u64; N], expected: u32) {
+    let mut all = [0; 4];
+    all[..N].copy_from_slice(&arguments);
+    assert_eq!(verdict(ARCH, number as u32, all), expected, "call {number} with {arguments:x?}");
 }
 
 #[test]
@@ -67,8 +69,65 @@ fn unknown_and_foreign_calls_never_pass() {
     check(libc::SYS_clone3, [0, 0], MISSING);
     check(467, [0, 0], MISSING);
     check(0x4000_0029, [2, 1], MISSING);
-    assert_eq!(verdict(0x4000_0003, 359, [2, 1]), ASK, "i386");
+    assert_eq!(verdict(0x4000_0003, 359, [2, 1, 0, 0]), ASK, "i386");
     assert!(judge(0x4000_0003, 359, &[0; 6]).fatal);
+}
+
+#[test]
+fn nothing_is_made_that_lends_rights() {
+    for (number, at) in [
+        (libc::SYS_chmod, 1),
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (452, 2),
+        (libc::SYS_creat, 1),
+        (libc::SYS_mknod, 1),
+        (libc::SYS_mknodat, 2),
+    ] {
+        for (mode, expected) in
+            [(0o755, ALLOW), (0o1777, ALLOW), (0o4755, ASK), (0o2755, ASK), (0xffff_0000_0000_0800, ASK)]
+        {
+            let mut arguments = [0; 4];
+            arguments[at] = mode;
+            check(number, arguments, expected);
+        }
+    }
+    // The mode of an open counts only where something can be made.
+    for (flags, expected) in [(libc::O_CREAT, ASK), (libc::O_TMPFILE, ASK), (libc::O_DIRECTORY, ALLOW), (0, ALLOW)] {
+        check(libc::SYS_openat, [0, 0, flags as u64, 0o4755], expected);
+        check(libc::SYS_open, [0, flags as u64, 0o4755], expected);
+    }
+    check(libc::SYS_openat2, [0, 0, 0, 0], MISSING);
+    for (kind, expected) in
+        [(libc::S_IFCHR, ASK), (libc::S_IFBLK, ASK), (libc::S_IFIFO, ALLOW), (libc::S_IFSOCK, ALLOW)]
+    {
+        check(libc::SYS_mknodat, [0, 0, u64::from(kind | 0o644)], expected);
+    }
+    for number in [188, 189, 190, 463] {
+        check(number, [0, 0], ASK);
+    }
+}
+
+#[test]
+fn only_sockets_that_must_connect_are_given_out() {
+    for number in [libc::SYS_socket, libc::SYS_socketpair] {
+        for kind in
+            [libc::SOCK_STREAM, libc::SOCK_SEQPACKET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK]
+        {
+            check(number, [1, kind as u64], ALLOW);
+        }
+        for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC] {
+            check(number, [1, kind as u64], ASK);
+        }
+    }
+    check(libc::SYS_connect, [3, 0, 110], ASK);
+}
+
+#[test]
+fn space_is_not_reserved() {
+    check(libc::SYS_fallocate, [3, 0], super::NO_RESERVING);
+    check(libc::SYS_fallocate, [3, 0x10], super::NO_RESERVING);
+    check(libc::SYS_fallocate, [3, 3], ALLOW);
 }
 
 #[test]
