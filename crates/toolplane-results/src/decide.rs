@@ -14,6 +14,8 @@ pub const REASON_FITS: &str = "within_inline_limit";
 pub const REASON_LARGE: &str = "result_exceeded_inline_limit";
 /// The output is not text, so there is nothing to preview.
 pub const REASON_BINARY: &str = "result_is_binary";
+/// The output has bytes that are not UTF-8: what is shown is a view of it, so its bytes are kept.
+pub const REASON_NOT_TEXT: &str = "result_is_not_utf8";
 /// The tool opted out of persistence and the output is larger than the inline bounds.
 pub const REASON_OPTED_OUT: &str = "tool_opted_out_of_persistence";
 /// The output is larger than what the store may keep.
@@ -67,12 +69,29 @@ pub struct OutputFacts {
     pub bytes: u64,
     /// Characters; `None` when the bytes are not UTF-8 text.
     pub chars: Option<u64>,
+    /// A person can make something of it, although it may not be UTF-8; see [`legible`].
+    pub legible: bool,
+}
+
+/// Whether bytes that are not UTF-8 are still worth to be shown as text: no NUL, and at most a quarter of them replaced.
+pub fn legible(bytes: &[u8]) -> bool {
+    if bytes.contains(&0) {
+        return false;
+    }
+    let wrong: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    wrong <= bytes.len() / 4
 }
 
 impl OutputFacts {
     /// The facts of a text that is at hand.
     pub fn of_text(text: &str) -> Self {
-        Self { bytes: text.len() as u64, chars: Some(text.chars().count() as u64) }
+        Self { bytes: text.len() as u64, chars: Some(text.chars().count() as u64), legible: true }
+    }
+
+    /// The facts of bytes that are at hand, of which `total` were given.
+    pub fn of_bytes(bytes: &[u8], total: u64) -> Self {
+        let chars = std::str::from_utf8(bytes).ok().map(|text| text.chars().count() as u64);
+        Self { bytes: total, chars, legible: chars.is_some() || legible(bytes) }
     }
 }
 
@@ -128,7 +147,12 @@ fn strategy(policy: &PersistencePolicy, output: &OutputFacts) -> (PersistenceStr
     } else if output.bytes > policy.max_persist_bytes {
         (PersistenceStrategy::DropWithReason, REASON_TOO_LARGE)
     } else if output.chars.is_none() {
-        (PersistenceStrategy::RefOnly, REASON_BINARY)
+        match policy.large {
+            LargeOutput::PreviewAndPersist if output.legible => {
+                (PersistenceStrategy::PreviewAndPersist, REASON_NOT_TEXT)
+            }
+            _ => (PersistenceStrategy::RefOnly, REASON_BINARY),
+        }
     } else {
         match policy.large {
             LargeOutput::PreviewAndPersist => (PersistenceStrategy::PreviewAndPersist, REASON_LARGE),

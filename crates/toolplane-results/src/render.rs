@@ -15,6 +15,9 @@ mod tests;
 /// The longest summary line, in characters.
 pub const MAX_SUMMARY_CHARS: usize = 160;
 
+/// What stands after a text that is not the output itself.
+pub const VIEW: &str = "[this is a view: the output is not plain UTF-8 text, or not all of it is shown]";
+
 /// Where in the result an output belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Channel {
@@ -29,6 +32,8 @@ pub enum Channel {
 pub enum OutputBody<'a> {
     /// All of it, as text.
     Text(&'a str),
+    /// All of it, as a text in which U+FFFD stands for bytes that are not UTF-8, or a line for what was left out.
+    View(&'a str),
     /// Head and tail of it, already sampled.
     Sampled(&'a Preview),
     /// Nothing that could be shown: the bytes are not text.
@@ -62,7 +67,7 @@ pub fn render(
     let mut content = Vec::new();
     match persistence.strategy {
         PersistenceStrategy::Inline => match body {
-            OutputBody::Text(text) => content.push(shown(channel, text)),
+            OutputBody::Text(text) | OutputBody::View(text) => content.push(shown(channel, text)),
             OutputBody::Sampled(sample) => content.push(shown(channel, &sample.text)),
             OutputBody::Binary => content.push(ContentBlock::Empty),
         },
@@ -125,6 +130,11 @@ fn shown(channel: &Channel, text: &str) -> ContentBlock {
 fn shortened(body: OutputBody<'_>, limits: PreviewLimits) -> String {
     match body {
         OutputBody::Text(text) => preview(text, limits).text,
+        OutputBody::View(text) => {
+            let view = preview(text, limits).text;
+            let line_end = if view.ends_with('\n') { "" } else { "\n" };
+            format!("{view}{line_end}{VIEW}")
+        }
         OutputBody::Sampled(sample) => sample.text.clone(),
         OutputBody::Binary => "[binary output]".to_owned(),
     }

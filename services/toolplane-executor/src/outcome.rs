@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
-use toolplane_execution::Outcome;
+use toolplane_execution::{Exact, Outcome};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{self, Word as _};
 use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits};
@@ -58,8 +58,10 @@ pub(crate) async fn report(
     if let Some(withheld) = &effects.withheld {
         keeper.withheld(withheld);
     }
+    let mut exact = outcome.exact;
     for block in outcome.content {
-        keeper.show(block).await;
+        let bytes = bytes_of(&block, &mut exact);
+        keeper.show(block, bytes).await;
     }
     let structured_content = match outcome.structured_content {
         Some(value) => keeper.structured(value).await,
@@ -92,6 +94,17 @@ pub(crate) async fn report(
         context_modifiers: field::outs(&outcome.context_modifiers),
         hooks: field::outs(&effects.records),
     }
+}
+
+/// The exact bytes behind a block, if there are any: each belongs to the first text of its name.
+fn bytes_of(block: &ContentBlock, exact: &mut Vec<Exact>) -> Option<Exact> {
+    let name = match block {
+        ContentBlock::Text { .. } => Exact::ANSWER,
+        ContentBlock::Log { stream, .. } => stream.as_str(),
+        _ => return None,
+    };
+    let at = exact.iter().position(|exact| exact.of == name)?;
+    Some(exact.swap_remove(at))
 }
 
 /// What is reported of a call that was never begun.

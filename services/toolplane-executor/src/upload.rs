@@ -24,7 +24,7 @@ const ATTEMPT: Duration = Duration::from_secs(10);
 pub(crate) struct Output {
     /// Which output, e.g. `stdout`.
     pub(crate) name: String,
-    pub(crate) media_type: &'static str,
+    pub(crate) media_type: String,
     pub(crate) bytes: Bytes,
 }
 
@@ -84,7 +84,7 @@ impl Uploader {
         let mut client = self.client(&self.schedulers.after_current(tried))?;
         let header = UploadHeader {
             lease: Some(lease.clone()),
-            media_type: output.media_type.to_owned(),
+            media_type: output.media_type.clone(),
             name: output.name.clone(),
         };
         let bytes = output.bytes.clone();

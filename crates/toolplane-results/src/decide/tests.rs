@@ -10,7 +10,8 @@ fn ids() -> DecisionIds {
 
 #[track_caller]
 fn check(policy: PersistencePolicy, bytes: u64, chars: Option<u64>, expected: (PersistenceStrategy, &str)) {
-    let record = decide(&policy, &OutputFacts { bytes, chars }, ids(), Timestamp::from_millis(7));
+    let record =
+        decide(&policy, &OutputFacts { bytes, chars, legible: chars.is_some() }, ids(), Timestamp::from_millis(7));
     assert_eq!((record.strategy, record.reason.as_str()), expected, "{bytes} bytes, {chars:?} chars under {policy:?}");
     assert_eq!(record.original_size_bytes, bytes);
     assert_eq!(record.redaction_state, Some(RedactionState::None));
@@ -45,6 +46,20 @@ fn large_output_is_previewed_or_only_named() {
         (PersistenceStrategy::RefOnly, REASON_LARGE),
     );
     check(policy(), 5, None, (PersistenceStrategy::RefOnly, REASON_BINARY));
+}
+
+#[test]
+fn bytes_that_are_not_text_are_kept_however_few_they_are() {
+    for (bytes, strategy, reason) in [
+        (&b"caf\xe9 is closed today\n"[..], PersistenceStrategy::PreviewAndPersist, REASON_NOT_TEXT),
+        (&b"\x7fELF\0\xff"[..], PersistenceStrategy::RefOnly, REASON_BINARY),
+        (&b"\xff\xfe\xfd"[..], PersistenceStrategy::RefOnly, REASON_BINARY),
+        ("caf\u{e9}".as_bytes(), PersistenceStrategy::Inline, REASON_FITS),
+    ] {
+        let facts = OutputFacts::of_bytes(bytes, bytes.len() as u64);
+        let record = decide(&PersistencePolicy::default(), &facts, ids(), Timestamp::from_millis(7));
+        assert_eq!((record.strategy, record.reason.as_str()), (strategy, reason), "{bytes:?}");
+    }
 }
 
 #[test]

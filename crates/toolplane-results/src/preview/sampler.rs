@@ -49,7 +49,8 @@ impl Sampler {
 
     /// The size of everything seen; not text when a byte sequence was not UTF-8 or ended within a character.
     pub fn facts(&self) -> OutputFacts {
-        OutputFacts { bytes: self.bytes, chars: self.text.is_complete().then_some(self.chars) }
+        let chars = self.text.is_complete().then_some(self.chars);
+        OutputFacts { bytes: self.bytes, chars, legible: chars.is_some() }
     }
 
     /// Line ends seen.

@@ -90,7 +90,7 @@ fn an_opted_out_tool_keeps_no_reference() {
 
 #[test]
 fn binary_output_is_only_a_reference_and_logs_stay_logs() {
-    let record = decided(&small(), OutputFacts { bytes: 3, chars: None });
+    let record = decided(&small(), OutputFacts { bytes: 3, chars: None, legible: false });
     let rendered = render(record, OutputBody::Binary, &Channel::Answer, Some(kept(3)), LIMITS);
     assert_eq!(rendered.content, [ContentBlock::PersistedOutputRef { payload: kept(3) }]);
     assert_eq!(summarize(&rendered.content, None), "3 bytes kept");
@@ -111,4 +111,12 @@ fn the_summary_is_one_short_line() {
     assert!(summary.ends_with("(123,456 bytes kept)") && summary.chars().count() <= MAX_SUMMARY_CHARS, "{summary}");
     let error = ToolError::new("exec.exit_code", ErrorClass::ExecutionFailed, Recoverability::ALL[0], "exit code 1");
     assert_eq!(summarize(&with_ref, Some(&error)), "exec.exit_code: exit code 1");
+}
+
+#[test]
+fn a_view_says_that_it_is_one() {
+    let record = decided(&small(), OutputFacts { bytes: 5, chars: None, legible: true });
+    let rendered = render(record, OutputBody::View("caf\u{fffd}\n"), &Channel::Answer, None, PreviewLimits::default());
+    let [ContentBlock::Text { text }] = rendered.content.as_slice() else { panic!("{:?}", rendered.content) };
+    assert!(text.starts_with("caf\u{fffd}\n[this is a view") && text.contains("was not kept"), "{text}");
 }

@@ -104,6 +104,7 @@ impl Effects {
 
     fn replace(&mut self, outcome: &mut Outcome, replacement: Replacement) {
         outcome.content = replacement.content;
+        outcome.exact.clear();
         outcome.structured_content = replacement.structured_content;
         // Made from the output nobody is to see.
         outcome.context_modifiers.clear();
@@ -139,6 +140,7 @@ impl Effects {
         self.withheld = Some(Withheld { strategy, bytes });
         self.redacted = true;
         outcome.content.clear();
+        outcome.exact.clear();
         outcome.structured_content = None;
         outcome.context_modifiers.clear();
     }

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
-use toolplane_execution::Outcome;
+use toolplane_execution::{Exact, Outcome};
 use toolplane_hooks::HookInput;
 use toolplane_proto::v1::{LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
@@ -26,6 +28,9 @@ pub(crate) struct Finished {
     duration_ms: u64,
     status: ResultStatus,
     content: Vec<ContentBlock>,
+    /// The bytes of texts that are only a view of them.
+    #[serde(default)]
+    exact: Vec<Bytes64>,
     structured_content: Option<JsonPayload>,
     error: Option<ToolError>,
     output_bytes: u64,
@@ -35,6 +40,38 @@ pub(crate) struct Finished {
     /// What the hooks of the call are told, when they have not been asked yet: what is here is not what may be reported.
     #[serde(default)]
     hooks_ahead: Option<Box<HookInput>>,
+}
+
+/// Bytes as JSON can hold them.
+#[derive(Debug, Serialize, Deserialize)]
+struct Bytes64 {
+    of: String,
+    media_type: String,
+    bytes: String,
+    end: Option<String>,
+    total_bytes: u64,
+    is_text: bool,
+}
+
+impl Bytes64 {
+    fn of(exact: &Exact) -> Self {
+        Self {
+            of: exact.of.clone(),
+            media_type: exact.media_type.clone(),
+            bytes: BASE64.encode(&exact.bytes),
+            end: exact.end.as_ref().map(|end| BASE64.encode(end)),
+            total_bytes: exact.total_bytes,
+            is_text: exact.is_text,
+        }
+    }
+
+    /// Nothing when it is none; the checksum of the entry has proved that it is what was written.
+    fn read(self) -> Option<Exact> {
+        let Self { of, media_type, bytes, end, total_bytes, is_text } = self;
+        let bytes = BASE64.decode(bytes).ok()?.into();
+        let end = end.map(|end| BASE64.decode(end)).transpose().ok()?.map(Into::into);
+        Some(Exact { of, media_type, bytes, end, total_bytes, is_text })
+    }
 }
 
 impl Finished {
@@ -52,6 +89,7 @@ impl Finished {
             duration_ms: crate::outcome::millis(frame.duration),
             status: outcome.status,
             content: outcome.content,
+            exact: outcome.exact.iter().map(Bytes64::of).collect(),
             structured_content: outcome.structured_content,
             error: outcome.error,
             output_bytes: outcome.output_bytes,
@@ -81,6 +119,7 @@ impl Finished {
         let outcome = Outcome {
             status: self.status,
             content: self.content,
+            exact: self.exact.into_iter().filter_map(Bytes64::read).collect(),
             structured_content: self.structured_content,
             error: self.error,
             output_bytes: self.output_bytes,

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use tokio::time::Instant;
+use toolplane_execution::Exact;
 use toolplane_hooks::fold::Keeping;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{Word as _, optional_number};
@@ -89,10 +90,11 @@ impl<'a> Keeper<'a> {
         });
     }
 
-    /// Shows a block, whole when it is small, else as a preview of what is kept.
-    pub(super) async fn show(&mut self, block: ContentBlock) {
+    /// Shows a block, whole when it is small, else as a preview of what is kept. Of a text that is only a view, the `exact` bytes
+    /// are kept however few they are.
+    pub(super) async fn show(&mut self, block: ContentBlock, exact: Option<Exact>) {
         let (name, channel, text) = match &block {
-            ContentBlock::Text { text } => ("result", Channel::Answer, text),
+            ContentBlock::Text { text } => (Exact::ANSWER, Channel::Answer, text),
             ContentBlock::Diff { text } => ("diff", Channel::Answer, text),
             ContentBlock::Log { text, stream } => {
                 let name = if stream.is_empty() { "log" } else { stream.as_str() };
@@ -104,15 +106,25 @@ impl<'a> Keeper<'a> {
             return self.content.push(ContentBlock::Empty);
         }
         let policy = self.policy(LargeOutput::PreviewAndPersist);
-        if fits(text, &policy) {
+        let whole = Whole::of(text, exact);
+        if whole.is_shown && fits(text, &policy) {
             self.budget -= text.len() as u64;
             return self.content.push(block);
         }
         let name = self.name(name);
-        let (decision, payload) = self.decide(&policy, &name, "text/plain; charset=utf-8", text).await;
-        let rendered = render(decision, OutputBody::Text(text), &channel, payload, preview_limits(&policy));
-        self.record(name, text, &rendered.persistence);
+        let limits = if fits(text, &policy) { whole_text(text) } else { preview_limits(&policy) };
+        let (mut decision, payload) = self.decide(&policy, &name, &whole).await;
+        decision.original_size_bytes = whole.total_bytes;
+        let body = if whole.is_shown { OutputBody::Text(text) } else { OutputBody::View(text) };
+        let end = match (&whole.end, &payload) {
+            (Some(end), Some(_)) => self.keep(&format!("{name}-end"), &whole.media_type, end.clone()).await,
+            _ => None,
+        };
+        let rendered = render(decision, body, &channel, payload, limits);
+        self.record(name, &whole.bytes, &rendered.persistence);
         self.content.extend(rendered.content);
+        // Of an output with a gap, what is referred to as the whole is its beginning: the text says so.
+        self.content.extend(end.map(|payload| ContentBlock::File { payload }));
     }
 
     /// Structured content, when it is small; else it is kept and referred to, because half a JSON value is none.
@@ -122,7 +134,8 @@ impl<'a> Keeper<'a> {
             return Some(value);
         }
         let name = self.name("structured_content");
-        let (mut decision, payload) = self.decide(&policy, &name, "application/json", value.text()).await;
+        let whole = Whole { media_type: "application/json".to_owned(), ..Whole::of(value.text(), None) };
+        let (mut decision, payload) = self.decide(&policy, &name, &whole).await;
         match payload {
             Some(payload) => {
                 decision.persisted_ref = Some(payload.clone());
@@ -135,7 +148,7 @@ impl<'a> Keeper<'a> {
                 decision.strategy = PersistenceStrategy::DropWithReason;
             }
         }
-        self.record(name, value.text(), &decision);
+        self.record(name, &whole.bytes, &decision);
         None
     }
 
@@ -161,8 +174,7 @@ impl<'a> Keeper<'a> {
         &self,
         policy: &PersistencePolicy,
         name: &str,
-        media_type: &'static str,
-        text: &str,
+        whole: &Whole,
     ) -> (ResultPersistence, Option<PayloadRef>) {
         let ids = DecisionIds {
             // The scheduler names the decision; here it only has to be one.
@@ -170,30 +182,35 @@ impl<'a> Keeper<'a> {
             invocation_id: InvocationId::from_trusted(self.lease.invocation_id.as_str()),
             result_id: None,
         };
-        let mut decision = decide::decide(policy, &OutputFacts::of_text(text), ids, timestamp(SystemTime::now()));
+        let mut decision = decide::decide(policy, &whole.facts(), ids, timestamp(SystemTime::now()));
         if self.keeping != Keeping::AsUsual && decision.reason != decide::REASON_TOO_LARGE {
             decision.reason = REASON_HOOK.to_owned();
         }
         if !needs_store(decision.strategy) {
             return (decision, None);
         }
-        let bytes = Bytes::copy_from_slice(text.as_bytes());
-        let output = Output { name: name.to_owned(), media_type, bytes };
+        let payload = self.keep(name, &whole.media_type, whole.bytes.clone()).await;
+        (decision, payload)
+    }
+
+    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
+        let size = bytes.len();
+        let output = Output { name: name.to_owned(), media_type: media_type.to_owned(), bytes };
         let kept = tokio::select! {
             kept = self.core.uploader.keep(self.lease, output, self.give_up_at) => kept,
             () = self.core.hurry.cancelled() => Err(UploadError::GaveUp("the worker ends".to_owned())),
         };
-        let payload = kept.inspect_err(|error| {
+        let kept = kept.inspect_err(|error| {
             let invocation_id = &self.lease.invocation_id;
-            tracing::warn!(invocation_id, output = name, bytes = text.len(), %error, "output not kept");
+            tracing::warn!(invocation_id, output = name, bytes = size, %error, "output not kept");
         });
-        (decision, payload.ok())
+        kept.ok()
     }
 
-    fn record(&mut self, name: String, text: &str, decision: &ResultPersistence) {
+    fn record(&mut self, name: String, bytes: &Bytes, decision: &ResultPersistence) {
         if decision.strategy == PersistenceStrategy::DropWithReason {
             self.loss.get_or_insert_with(|| Loss {
-                output: format!("`{name}` ({} bytes, {})", text.len(), Digest::of(text.as_bytes())),
+                output: format!("`{name}` ({} bytes, {})", bytes.len(), Digest::of(bytes)),
                 too_large: decision.reason == decide::REASON_TOO_LARGE,
             });
         }
@@ -216,6 +233,44 @@ impl<'a> Keeper<'a> {
         self.names.push(name.to_owned());
         if earlier == 0 { name.to_owned() } else { format!("{name}-{}", earlier + 1) }
     }
+}
+
+/// One output as it is kept.
+struct Whole {
+    media_type: String,
+    /// All of it, or its beginning when some was left out.
+    bytes: Bytes,
+    end: Option<Bytes>,
+    total_bytes: u64,
+    /// The text that is shown says all there is to keep.
+    is_shown: bool,
+}
+
+impl Whole {
+    fn of(text: &str, exact: Option<Exact>) -> Self {
+        let Some(exact) = exact else {
+            let (bytes, media_type) = (Bytes::copy_from_slice(text.as_bytes()), "text/plain; charset=utf-8".to_owned());
+            return Self { media_type, bytes, end: None, total_bytes: text.len() as u64, is_shown: true };
+        };
+        // A text with a gap shows all that is left of it.
+        let is_shown = exact.is_text || (exact.end.is_some() && exact.media_type.starts_with("text/"));
+        let Exact { media_type, bytes, end, total_bytes, .. } = exact;
+        Self { media_type, bytes, end, total_bytes, is_shown }
+    }
+
+    fn facts(&self) -> OutputFacts {
+        let stored = (self.bytes.len() + self.end.as_ref().map_or(0, Bytes::len)) as u64;
+        let facts = OutputFacts::of_bytes(&self.bytes, stored);
+        match self.is_shown {
+            true => OutputFacts { chars: Some(facts.chars.unwrap_or(stored)), legible: true, ..facts },
+            false => OutputFacts { chars: None, ..facts },
+        }
+    }
+}
+
+/// A text that fits is shown whole, also where it is only a view of what is kept.
+fn whole_text(text: &str) -> PreviewLimits {
+    PreviewLimits { head_bytes: text.len(), tail_bytes: 0 }
 }
 
 fn fits(text: &str, policy: &PersistencePolicy) -> bool {

@@ -89,3 +89,38 @@ async fn large_structured_content_is_kept_whole_or_not_shown() {
     let names: Vec<_> = outcome.persisted.iter().map(|output| output.name.as_str()).collect();
     assert_eq!(names, ["result", "structured_content"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_are_kept_as_the_tool_gave_them() {
+    let mut fake = Fake::start().await;
+    let script = "head -c 100000 /dev/urandom | tee bytes; cksum < bytes > sum";
+    let outcome = run(&mut fake, Call::shell(&format!("{script}; printf 'caf\\351\\n' >&2"))).await;
+    assert_eq!((outcome.status.as_str(), outcome.error), ("succeeded", None));
+    let kept = fake.uploads.kept.lock().unwrap().clone();
+    assert_eq!((kept["result"].len(), &kept["stderr"][..]), (100_000, &b"caf\xe9\n"[..]));
+    let of = |name: &str| outcome.persisted.iter().find(|output| output.name == name).unwrap();
+    assert_eq!((of("result").strategy(), of("result").original_size_bytes), (PersistenceStrategy::RefOnly, 100_000));
+    assert_eq!(of("stderr").strategy(), PersistenceStrategy::PreviewAndPersist);
+    let payload = of("result").payload.clone().unwrap();
+    assert_eq!((payload.digest, payload.size_bytes), (Digest::of(&kept["result"]).to_string(), 100_000));
+    let shown = texts(&outcome.content).concat();
+    assert!(shown.contains("caf\u{fffd}") && shown.contains("this is a view"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_of_too_much_output_is_what_the_tool_gave() {
+    let mut fake = Fake::start().await;
+    let call = Call::shell("seq 1 4000000").change(|dispatch| {
+        let limits = toolplane_proto::v1::OutputLimits { max_output_bytes: Some(20 << 20), ..Default::default() };
+        dispatch.output_limits = Some(limits);
+    });
+    let outcome = run(&mut fake, call).await;
+    assert_eq!(outcome.status, "too_large");
+    let kept = fake.uploads.kept.lock().unwrap().clone();
+    let whole: String = (1..=4_000_000).map(|number| format!("{number}\n")).collect();
+    assert_eq!(kept["result"], whole.as_bytes()[..kept["result"].len()], "its beginning");
+    let end = String::from_utf8(kept["result-end"].clone().into()).unwrap();
+    assert!(whole.contains(&end), "and a later part, without a word in between");
+    let files = outcome.content.iter().filter(|block| matches!(block.block, Some(Block::File(_)))).count();
+    assert_eq!(files, 1);
+}
