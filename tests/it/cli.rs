@@ -87,6 +87,28 @@ async fn a_person_approves_and_fetches() {
     assert_eq!(shell.says(0, &["fetch", id, "--offset", "2", "--limit", "4"]), "2\n3\n");
 }
 
+#[tokio::test]
+async fn bytes_come_back_as_the_tool_gave_them() {
+    let (cluster, shell) = start().await;
+    let made = cluster.workspace().join("random");
+    let given: Vec<u8> = std::iter::repeat_with(|| uuid::Uuid::new_v4().into_bytes()).take(6250).flatten().collect();
+    std::fs::write(&made, &given).unwrap();
+    let submitted = shell.json(0, &["invoke", "shell.exec", "--detach", "-i", r#"{"command":"cat random"}"#]);
+    let id = submitted["invocation_id"].as_str().unwrap();
+    let approval = shell.json(0, &["approvals", "ls"]);
+    shell.says(0, &["approvals", "approve", approval["approval_id"].as_str().unwrap()]);
+    shell.says(0, &["watch", id]);
+
+    let file = cluster.folder().join("fetched");
+    let noted = shell.complains(0, &["fetch", id, "-O", file.to_str().unwrap()]);
+    assert!(noted.contains("digest checked"), "{noted}");
+    assert!(std::fs::read(&file).unwrap() == given, "100,000 bytes, each of them");
+    let part = shell.run(&["fetch", id, "--offset", "50000", "--limit", "100"]).stdout;
+    assert_eq!(part, given[50_000..50_100]);
+    let result = shell.json(0, &["get", "result", id]);
+    assert!(result.to_string().contains("application/octet-stream"), "{result}");
+}
+
 fn lines(file: &Path) -> usize {
     std::fs::read_to_string(file).unwrap().lines().count()
 }

@@ -10,7 +10,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
-use toolplane_sandbox::workspace::{measure, tidy};
+use toolplane_sandbox::workspace::tidy;
 use toolplane_sandbox::{Limits, Posture, SandboxBackend};
 
 use crate::adapter::Adapter;
@@ -143,8 +143,8 @@ impl Toolbox {
     /// Looks through `workspace`, takes back what no tool may leave there (see [`toolplane_sandbox::workspace::tidy`]), and takes
     /// note of what it holds. For a worker that starts. Blocks.
     pub fn adopt(&self, workspace: &Path) -> std::io::Result<Vec<String>> {
-        let told = tidy(workspace)?;
-        self.budget.note(workspace, measure(workspace, u64::MAX)?, Duration::ZERO);
+        let (told, usage) = tidy(workspace)?;
+        self.budget.note(workspace, usage, Duration::ZERO);
         Ok(told)
     }
 

@@ -1,6 +1,6 @@
 //! The hooks of one process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -59,7 +59,7 @@ impl Hooks {
             prepare(index, hook)?;
             match &hook.grpc {
                 Some(_) => drop(service::settings(hook, ca_of(config)).map_err(of_service(hook))?),
-                None => drop(program(index, hook, None)?),
+                None => drop(program(index, hook, config)?),
             }
         }
         Ok(())
@@ -68,9 +68,8 @@ impl Hooks {
     /// Opens the hooks of `config` that are asked at one of `events`, and no others. Must be called within the runtime; takes
     /// about a second when one of them is a program, because the sandbox is tried out.
     ///
-    /// Programs may read the workspace of `config` where it exists at this moment.
+    /// Programs may read the workspace of the tenant they are asked for, where this machine has it.
     pub async fn open(config: &Config, events: &[HookEvent]) -> Result<Self, HooksError> {
-        let workspace = workspace(config);
         let mut hooks = Vec::new();
         let mut first_program = None;
         for (index, hook) in enabled(config) {
@@ -83,7 +82,7 @@ impl Hooks {
                 Some(_) => Way::Service(Box::new(Service::of(hook, ca_of(config)).map_err(of_service(hook))?)),
                 None => {
                     first_program.get_or_insert_with(|| hook.id.clone());
-                    Way::Program(Box::new(program(index, hook, workspace.as_deref())?))
+                    Way::Program(Box::new(program(index, hook, config)?))
                 }
             };
             hooks.push((hook.order, Hook { meta, events: of_ours, matcher, way }));
@@ -217,8 +216,8 @@ fn prepare(index: usize, hook: &HookConfig) -> Result<(HookMeta, ToolMatcher), H
     Ok((meta, matcher))
 }
 
-fn program(index: usize, hook: &HookConfig, workspace: Option<&Path>) -> Result<Program, HooksError> {
-    Program::of(hook, workspace).map_err(|(key, rule)| HooksError::config(index, key, rule))
+fn program(index: usize, hook: &HookConfig, config: &Config) -> Result<Program, HooksError> {
+    Program::of(hook, config.workspaces()).map_err(|(key, rule)| HooksError::config(index, key, rule))
 }
 
 fn of_service(hook: &HookConfig) -> impl FnOnce(toolplane_runtime::server::ServerError) -> HooksError + '_ {
@@ -227,11 +226,6 @@ fn of_service(hook: &HookConfig) -> impl FnOnce(toolplane_runtime::server::Serve
 
 fn ca_of(config: &Config) -> Option<&Path> {
     config.peers.ca_file.as_deref()
-}
-
-/// The workspace of the tools, where this machine has it.
-fn workspace(config: &Config) -> Option<PathBuf> {
-    std::fs::canonicalize(config.workspace_dir()).ok().filter(|dir| dir.is_dir())
 }
 
 /// A wall clock before 1970 is no clock; its epoch will do for a field that is for people.

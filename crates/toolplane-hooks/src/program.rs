@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OnceCell, Semaphore};
 use toolplane_records::vocabulary::HookEvent;
-use toolplane_runtime::config::HookConfig;
+use toolplane_runtime::config::{HookConfig, Workspaces};
 use toolplane_sandbox::bubblewrap::Options;
 use toolplane_sandbox::spec::{SCRATCH, WORKSPACE};
 use toolplane_sandbox::{
@@ -56,19 +56,17 @@ impl Sandbox {
 #[derive(Debug)]
 pub(crate) struct Program {
     spec: SandboxSpec,
+    workspaces: Workspaces,
     timeout: Duration,
 }
 
 impl Program {
-    /// The program of `hook`, which may read `workspace` when there is one. Checks all that can be checked without running it:
-    /// the key and the rule of what is wrong.
-    pub(crate) fn of(hook: &HookConfig, workspace: Option<&Path>) -> Result<Self, (&'static str, String)> {
+    /// The program of `hook`, which may read the workspace of the tenant whose call it is asked about. Checks all that can be
+    /// checked without running it: the key and the rule of what is wrong.
+    pub(crate) fn of(hook: &HookConfig, workspaces: Workspaces) -> Result<Self, (&'static str, String)> {
         let argv = hook.command.clone().unwrap_or_default();
         check_places(&argv, &hook.read_only_paths)?;
         let mut spec = SandboxSpec::new(argv);
-        if let Some(workspace) = workspace {
-            spec = spec.with_profile(Profile::WorkspaceReadOnly, workspace);
-        }
         // Not in the workspace: an interpreter looks for its modules where it starts, and tools write there.
         spec.cwd = Some(SCRATCH.to_owned());
         spec.read_only_paths = hook.read_only_paths.clone();
@@ -80,7 +78,7 @@ impl Program {
             SandboxError::Invalid { field: "env", rule } => ("env", rule),
             other => ("command", other.to_string()),
         })?;
-        Ok(Self { spec, timeout: hook.timeout() })
+        Ok(Self { spec, workspaces, timeout: hook.timeout() })
     }
 
     /// Asks the program.
@@ -91,8 +89,12 @@ impl Program {
         hook: &HookMeta,
         input: &HookInput,
     ) -> Result<HookOutput, HookFailure> {
-        let place = if self.spec.workspace.is_some() { WORKSPACE } else { SCRATCH };
-        let spec = SandboxSpec { stdin: Some(told::told(event, hook, input, place)), ..self.spec.clone() };
+        let workspace = self.workspaces.existing(&input.tenant);
+        let place = if workspace.is_some() { WORKSPACE } else { SCRATCH };
+        let mut spec = SandboxSpec { stdin: Some(told::told(event, hook, input, place)), ..self.spec.clone() };
+        if let Some(workspace) = workspace {
+            spec = spec.with_profile(Profile::WorkspaceReadOnly, workspace);
+        }
         let run = async {
             let _room = sandbox.room.acquire().await;
             sandbox.backend.spawn(spec, None).await?.wait().await

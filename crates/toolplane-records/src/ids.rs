@@ -38,6 +38,30 @@ pub fn check_id(text: &str) -> Result<(), InvalidId> {
     }
 }
 
+/// Longest text of [`path_segment`]; a file name may have 255 bytes on common file systems.
+pub const MAX_PATH_SEGMENT: usize = 120;
+
+/// One identifier as one path segment of `A-Z a-z 0-9 _ - =`: no separator, no dot, never empty, bounded in length.
+///
+/// Other bytes become `=xx`. What would be too long keeps its start and gets the identifier's SHA-256 (`=h…`, which no
+/// encoded byte can look like), so two identifiers never share a segment.
+pub fn path_segment(id: &str) -> String {
+    let mut text = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("={byte:02x}"));
+        }
+    }
+    if text.is_empty() || text.len() > MAX_PATH_SEGMENT {
+        text.truncate(MAX_PATH_SEGMENT - 66);
+        text.push_str("=h");
+        text.push_str(&crate::payload::Digest::of(id.as_bytes()).hex());
+    }
+    text
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*

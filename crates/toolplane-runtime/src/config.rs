@@ -25,6 +25,7 @@ mod server;
 mod store;
 #[cfg(test)]
 mod tests;
+mod workspaces;
 
 pub use auth::{AuthConfig, JwtAlgorithm, JwtConfig, MtlsConfig};
 pub use endpoints::Endpoints;
@@ -32,11 +33,12 @@ pub use error::ConfigError;
 pub use hooks::{HookAuthority, HookConfig};
 pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
-pub use roles::{ExecutorConfig, HttpToolsConfig, SandboxConfig, SurfaceConfig};
+pub use roles::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig, SurfaceConfig};
 pub use scheduler::{SchedulerConfig, ToolLimit};
 pub use schema::json_schema;
 pub use server::{PeersConfig, ServerConfig, TlsConfig};
 pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
+pub use workspaces::Workspaces;
 
 /// What every environment override starts with: `TOOLPLANE__<SECTION>__<KEY>`.
 pub const ENV_PREFIX: &str = "TOOLPLANE__";
@@ -108,7 +110,7 @@ impl Config {
         self.objects.path.clone().unwrap_or_else(|| self.server.data_dir.join("objects"))
     }
 
-    /// The directory tools work in.
+    /// The directory the tools of the tenant `default` work in; see [`Config::workspaces`].
     pub fn workspace_dir(&self) -> PathBuf {
         self.executor.workspace.clone().unwrap_or_else(|| self.server.data_dir.join("workspace"))
     }

@@ -69,12 +69,12 @@ pub struct Quota {
 }
 
 impl Default for Quota {
-    /// 8 GiB and 200,000 files, of which one run adds at most 1 GiB and 50,000; 256 MiB stay free.
+    /// 8 GiB and 200,000 files, of which one run adds at most 1 GiB and 50,000; 512 MiB stay free.
     fn default() -> Self {
         Self {
             most: Usage { bytes: 8192 * MIB, files: 200_000 },
             growth: Usage { bytes: 1024 * MIB, files: 50_000 },
-            reserve_bytes: 256 * MIB,
+            reserve_bytes: 512 * MIB,
         }
     }
 }

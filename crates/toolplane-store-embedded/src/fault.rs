@@ -15,7 +15,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// The directory or a file in it could not be created, opened or flushed.
-    #[error("cannot {action} `{}`", path.display())]
+    #[error("cannot {action} `{}`: {source}", path.display())]
     File {
         /// What was tried.
         action: &'static str,
@@ -124,3 +124,15 @@ macro_rules! fault_from {
 }
 
 fault_from!(redb::CommitError, redb::DatabaseError, redb::StorageError, redb::TableError, redb::TransactionError);
+
+#[cfg(test)]
+mod tests {
+    use super::OpenError;
+
+    #[test]
+    fn what_the_system_said_is_told() {
+        let source = std::io::Error::from_raw_os_error(2);
+        let error = OpenError::File { action: "create", path: "/nowhere/store".into(), source };
+        assert_eq!(error.to_string(), "cannot create `/nowhere/store`: No such file or directory (os error 2)");
+    }
+}

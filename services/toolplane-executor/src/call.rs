@@ -13,6 +13,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::config::Workspaces;
 use toolplane_runtime::telemetry::CarriedContext;
 use toolplane_runtime::telemetry::spans::CallFacts;
 
@@ -69,6 +70,20 @@ impl Call {
             limits,
             queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
         })
+    }
+
+    /// Gives the call the workspace of its tenant.
+    pub(crate) fn settle(&mut self, workspaces: &Workspaces) -> Result<(), Box<ToolError>> {
+        if Workspaces::is_default(&self.told.tenant) {
+            return Ok(());
+        }
+        let opened = workspaces.open(&self.told.tenant).map_err(|error| {
+            let message = format!("the workspace of the tenant cannot be made or opened: {error}");
+            let class = ErrorClass::DependencyUnavailable;
+            nothing_done(ToolError::new("workspace.unavailable", class, Recoverability::CompleteSetup, message))
+        });
+        self.tool.workspace = Some(opened?);
+        Ok(())
     }
 
     /// What the spans of the call share.

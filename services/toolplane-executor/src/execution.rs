@@ -71,7 +71,9 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
         parenting: core.options.queue_parenting,
     };
     let span = spans::process(&call.facts(), &queued);
-    if let Err(error) = core.options.egress.narrow(&mut call.tool.binding) {
+    let prepared =
+        core.options.egress.narrow(&mut call.tool.binding).and_then(|()| call.settle(&core.options.workspaces));
+    if let Err(error) = prepared {
         spans::end_execution(&span, Some(error.error_class));
         return report(&core, &seat, outcome::refused(*error, &timing));
     }

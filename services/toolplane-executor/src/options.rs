@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolplane_hooks::Hooks;
 use toolplane_records::ids::WorkerId;
-use toolplane_runtime::config::{Config, QueueParenting};
+use toolplane_runtime::config::{Config, QueueParenting, Workspaces};
 
 use crate::egress::Egress;
 use crate::error::ExecutorError;
@@ -21,6 +21,8 @@ pub struct Options {
     pub pools: Option<Vec<String>>,
     /// Where the worker keeps its name, its lock and its journal, below `executor/`.
     pub data_dir: PathBuf,
+    /// Where the tools of each tenant work. That of the tenant `default` is the toolbox's own.
+    pub workspaces: Workspaces,
     /// How long running calls may go on after a stop was asked for.
     pub drain: Duration,
     /// Most bytes of one gRPC message.
@@ -65,6 +67,7 @@ impl Options {
             slots: config.executor.slots().max(1),
             pools: config.executor.pools.clone(),
             data_dir: config.server.data_dir.clone(),
+            workspaces: config.workspaces(),
             drain: config.server.drain_timeout(),
             max_message_bytes: config.server.max_message_bytes,
             max_persist_bytes: config.objects.max_bytes,

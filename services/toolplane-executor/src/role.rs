@@ -1,14 +1,15 @@
 //! The executor as a role of a process.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::{Options as ToolboxOptions, Toolbox};
+use toolplane_execution::{Bounds, Options as ToolboxOptions, Toolbox};
 use toolplane_hooks::Hooks;
 use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError};
-use toolplane_sandbox::Limits;
+use toolplane_sandbox::{Limits, Usage};
 
 use crate::after;
 use crate::error::ExecutorError;
@@ -16,12 +17,14 @@ use crate::executor::Executor;
 use crate::options::Options;
 use crate::schedulers::Schedulers;
 
-/// The tools of `config`, probed on this machine. Makes the workspace when it does not exist. Takes about a second.
+/// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
+/// through all there are. Takes about a second.
 pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
     let workspace = config.workspace_dir();
     std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
     // Tools see it under a path of its own, and the sandbox wants to know it absolutely.
     let workspace = std::fs::canonicalize(&workspace).map_err(ExecutorError::file(&workspace))?;
+    let own = workspace.clone();
     let mut options = ToolboxOptions::new(workspace);
     let sandbox = &config.executor.sandbox;
     options.limits = Limits {
@@ -36,7 +39,31 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         output_max_bytes: sandbox.output_max_bytes,
         ..Limits::default()
     };
-    Ok(Toolbox::probe(options).await)
+    let quota = &config.executor.quota;
+    options.bounds = Bounds {
+        call: Usage { bytes: quota.call_bytes, files: quota.call_files },
+        tenant: Usage { bytes: quota.tenant_bytes, files: quota.tenant_files },
+        worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },
+        reserve_bytes: quota.reserve_bytes,
+    };
+    let toolbox = Toolbox::probe(options).await;
+    let directories: Vec<_> = std::iter::once(own).chain(config.workspaces().of_tenants()).collect();
+    adopt(toolbox, directories).await
+}
+
+/// Looks through the workspaces before anything runs there: an earlier start of this worker may have been killed before it
+/// could take back what its tools left.
+async fn adopt(toolbox: Toolbox, directories: Vec<PathBuf>) -> Result<Toolbox, ExecutorError> {
+    let look = move || {
+        for directory in directories {
+            let told = toolbox.adopt(&directory).map_err(ExecutorError::file(&directory))?;
+            for line in told {
+                tracing::warn!(workspace = %directory.display(), "at start: {line}");
+            }
+        }
+        Ok(toolbox)
+    };
+    tokio::task::spawn_blocking(look).await.map_err(|error| ExecutorError::Session(std::io::Error::other(error)))?
 }
 
 /// What stopping late calls and reporting them takes at most, after the drain bound.

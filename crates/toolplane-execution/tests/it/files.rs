@@ -124,3 +124,23 @@ async fn special_files_are_refused_at_once() {
     let outcome = run(workspace.path(), "files.search_text", json!({"pattern": "x"})).await;
     assert!(outcome.is_success());
 }
+
+#[tokio::test]
+async fn lines_are_what_the_declaration_counts() {
+    let workspace = workspace();
+    let file =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/examples/tools/files.read_file.json");
+    let declared: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let fields = &declared["declaration"]["input_contract"]["model_input_schema"]["properties"];
+    let read = |input| run(workspace.path(), "files.read_file", input);
+    let least = fields["offset"]["minimum"].as_u64().unwrap();
+    let first = read(json!({"path": "lines", "offset": least, "limit": 2})).await;
+    assert_eq!(text(&first), "1\n2\n");
+    assert_eq!(failure(&read(json!({"path": "lines", "offset": least - 1})).await).0, "invalid_arguments");
+    let most = fields["limit"]["maximum"].as_u64().unwrap();
+    assert_eq!(structured(&read(json!({"path": "lines", "limit": most})).await)["line_count"], json!(3000));
+    assert_eq!(failure(&read(json!({"path": "lines", "limit": most + 1})).await).0, "invalid_arguments");
+    for field in ["offset", "limit"] {
+        assert!(fields[field]["description"].as_str().unwrap().contains("line"), "{field}");
+    }
+}

@@ -166,9 +166,8 @@ async fn a_full_workspace_is_told_before_anything_runs() {
     options.bounds.call.bytes = 3_000_000;
     let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
     assert!(execute(&toolbox, &shell_call("head -c 150000 /dev/zero > f")).await.is_success());
-    let write = |size: usize| {
-        call(native("files.write_file"), json!({ "path": "new.txt", "content": "x".repeat(size) }))
-    };
+    let write =
+        |size: usize| call(native("files.write_file"), json!({ "path": "new.txt", "content": "x".repeat(size) }));
     let refused = execute(&toolbox, &write(100_000)).await;
     assert_eq!(failure(&refused), ("execution_failed", "workspace.full"));
     assert!(!workspace.path().join("new.txt").exists());

@@ -69,7 +69,7 @@ pub enum PayloadError {
         reason: String,
     },
     /// The object store failed; a retry may help.
-    #[error("object store failed to {operation}")]
+    #[error("object store failed to {operation}: {source}")]
     Store {
         /// What was tried.
         operation: &'static str,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use object_store::path::Path;
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{MAX_PATH_SEGMENT, TenantId, path_segment};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
 
@@ -15,8 +15,6 @@ use super::error::PayloadError;
 pub const URI_PREFIX: &str = "toolplane://payloads/";
 
 pub(super) const ROOT: &str = "results";
-/// Longest encoded identifier; a file name may have 255 bytes on common file systems.
-const MAX_SEGMENT: usize = 120;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// The name of one payload. It can only be made by this crate's rule, so it never leaves its tenant's place in the store.
@@ -30,9 +28,9 @@ impl PayloadKey {
     pub fn new(origin: &PayloadOrigin, digest: Digest) -> Self {
         let parts = [
             ROOT.to_owned(),
-            segment(origin.tenant.as_str()),
+            path_segment(origin.tenant.as_str()),
             day(origin.made_at),
-            segment(origin.invocation_id.as_str()),
+            path_segment(origin.invocation_id.as_str()),
             format!("{}-{}", origin.lease_no, digest.hex()),
         ];
         Self { path: Path::from_iter(parts) }
@@ -45,7 +43,7 @@ impl PayloadKey {
 
     /// Whether the payload belongs to `tenant`. Callers must ask before they hand out bytes.
     pub fn belongs_to(&self, tenant: &TenantId) -> bool {
-        self.path.parts().nth(1).is_some_and(|part| part.as_ref() == segment(tenant.as_str()))
+        self.path.parts().nth(1).is_some_and(|part| part.as_ref() == path_segment(tenant.as_str()))
     }
 
     /// The digest the bytes must have.
@@ -110,31 +108,7 @@ pub(super) fn day(at: Timestamp) -> String {
     at.to_string().chars().take_while(|c| *c != 'T').filter(char::is_ascii_digit).collect()
 }
 
-/// One identifier as one path segment of `A-Z a-z 0-9 _ - =`: no separator, no dot, never empty, bounded in length.
-///
-/// Other bytes become `=xx`. What would be too long keeps its start and gets the identifier's SHA-256 (`=h…`, which no
-/// encoded byte can look like), so two identifiers never share a segment.
-pub(super) fn segment(id: &str) -> String {
-    let mut text = String::with_capacity(id.len());
-    for byte in id.bytes() {
-        if is_plain(byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("={byte:02x}"));
-        }
-    }
-    if text.is_empty() || text.len() > MAX_SEGMENT {
-        text.truncate(MAX_SEGMENT - 66);
-        text.push_str("=h");
-        text.push_str(&Digest::of(id.as_bytes()).hex());
-    }
-    text
-}
-
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
-}
-
 fn is_segment(text: &str) -> bool {
-    (1..=MAX_SEGMENT).contains(&text.len()) && text.bytes().all(|byte| is_plain(byte) || byte == b'=')
+    (1..=MAX_PATH_SEGMENT).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'='))
 }

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutMode, PutPayload};
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationId, path_segment};
 use toolplane_records::time::Timestamp;
 
 use super::PayloadStore;
 use super::error::PayloadError;
-use super::key::{day, segment};
+use super::key::day;
 
 /// First part of the names of start proofs.
 const STARTS: &str = "start";
@@ -30,7 +30,7 @@ impl PayloadStore {
     /// When this returns `Mine`, the claim is durable. Asking again with the same text gives the same answer, so a lost
     /// answer costs nothing.
     pub async fn claim_start(&self, invocation_id: &InvocationId, claimant: &str) -> Result<StartClaim, PayloadError> {
-        let path = Path::from_iter([STARTS.to_owned(), segment(invocation_id.as_str())]);
+        let path = Path::from_iter([STARTS.to_owned(), path_segment(invocation_id.as_str())]);
         let body = PutPayload::from(claimant.as_bytes().to_vec());
         match self.objects.put_opts(&path, body, PutMode::Create.into()).await {
             Ok(_) => return Ok(StartClaim::Mine),
@@ -48,7 +48,7 @@ impl PayloadStore {
 
     /// Removes the proof that `invocation_id` was started. Removing what is not there is no error.
     pub async fn forget_start(&self, invocation_id: &InvocationId) -> Result<(), PayloadError> {
-        let path = Path::from_iter([STARTS.to_owned(), segment(invocation_id.as_str())]);
+        let path = Path::from_iter([STARTS.to_owned(), path_segment(invocation_id.as_str())]);
         match self.objects.delete(&path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(source) => Err(PayloadError::store("delete", source)),
@@ -57,7 +57,7 @@ impl PayloadStore {
 
     /// Keeps `lines` (JSON, one record a line) under `archive/<day of made_at>/<name>.jsonl`, replacing what is there.
     pub async fn put_archive(&self, made_at: Timestamp, name: &str, lines: Bytes) -> Result<(), PayloadError> {
-        let path = Path::from_iter([ARCHIVE.to_owned(), day(made_at), format!("{}.jsonl", segment(name))]);
+        let path = Path::from_iter([ARCHIVE.to_owned(), day(made_at), format!("{}.jsonl", path_segment(name))]);
         let put = self.objects.put(&path, PutPayload::from_bytes(lines)).await;
         put.map(drop).map_err(|source| PayloadError::store("put", source))
     }

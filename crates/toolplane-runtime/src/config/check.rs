@@ -4,6 +4,8 @@ use super::{Config, ConfigError, PeersConfig};
 
 /// Most connections any key may name.
 const MAX_CONNECTIONS: u64 = 1_000_000;
+/// Most files of one workspace: it is looked through before and after every call that writes there.
+const MAX_TENANT_FILES: u64 = 1_000_000;
 /// Longest interval any key may name: a year.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -17,6 +19,7 @@ impl Config {
         self.check_peers()?;
         self.check_intervals()?;
         self.check_sizes()?;
+        self.check_workspaces()?;
         self.check_scheduler()?;
         self.check_store()?;
         self.check_hooks()?;
@@ -127,6 +130,12 @@ impl Config {
                 MAX_CONNECTIONS,
             ),
             ("executor.slots", u64::from(self.executor.slots()), 1, 4096),
+            ("executor.quota.call_bytes", self.executor.quota.call_bytes, 1, u64::MAX),
+            ("executor.quota.call_files", self.executor.quota.call_files, 1, u64::MAX),
+            ("executor.quota.tenant_bytes", self.executor.quota.tenant_bytes, 1, u64::MAX),
+            ("executor.quota.tenant_files", self.executor.quota.tenant_files, 1, MAX_TENANT_FILES),
+            ("executor.quota.worker_bytes", self.executor.quota.worker_bytes, 1, u64::MAX),
+            ("executor.quota.worker_files", self.executor.quota.worker_files, 1, u64::MAX),
             ("executor.sandbox.pids", u64::from(self.executor.sandbox.pids), 8, u64::MAX),
         ];
         for (key, value, least, most) in sizes {

@@ -29,10 +29,14 @@ pub struct ExecutorConfig {
     pub worker_id: Option<String>,
     /// Calls run at a time; two per processor when absent.
     pub slots: Option<u32>,
-    /// Directory tools work in; `<server.data_dir>/workspace` when absent.
+    /// Directory the tools of the tenant `default` work in; `<server.data_dir>/workspace` when absent.
     pub workspace: Option<PathBuf>,
+    /// Directory in which every other tenant has a workspace of its own; that of `workspace` with `-tenants` added when absent.
+    pub tenant_workspaces: Option<PathBuf>,
     /// Pools served; every pool this machine can serve when absent.
     pub pools: Option<Vec<String>>,
+    /// Bounds on what is kept in workspaces.
+    pub quota: QuotaConfig,
     /// Bounds of sandboxed processes.
     pub sandbox: SandboxConfig,
     /// Bounds of HTTP tools.
@@ -46,6 +50,42 @@ impl ExecutorConfig {
             let processors = std::thread::available_parallelism().map_or(1, usize::from);
             u32::try_from(processors.saturating_mul(2)).unwrap_or(u32::MAX)
         })
+    }
+}
+
+/// How much workspaces may hold, as bytes on disk and as files (directories count too). A call in a workspace that is full is
+/// refused; a tool that goes over a bound is ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuotaConfig {
+    /// Most bytes one call may add.
+    pub call_bytes: u64,
+    /// Most files one call may add.
+    pub call_files: u64,
+    /// Most bytes of one tenant.
+    pub tenant_bytes: u64,
+    /// Most files of one tenant.
+    pub tenant_files: u64,
+    /// Most bytes of all tenants together, on one worker.
+    pub worker_bytes: u64,
+    /// Most files of all tenants together, on one worker.
+    pub worker_files: u64,
+    /// Bytes that stay free on the disk of the workspaces.
+    pub reserve_bytes: u64,
+}
+
+impl Default for QuotaConfig {
+    fn default() -> Self {
+        const GIB: u64 = 1024 * 1024 * 1024;
+        Self {
+            call_bytes: GIB,
+            call_files: 50_000,
+            tenant_bytes: 8 * GIB,
+            tenant_files: 200_000,
+            worker_bytes: 64 * GIB,
+            worker_files: 1_600_000,
+            reserve_bytes: GIB / 2,
+        }
     }
 }
 

@@ -269,3 +269,34 @@ fn the_example_of_callers_is_a_configuration_and_a_file_of_keys() {
     let keys = std::fs::read_to_string(folder.join("keys.toml")).expect("keys");
     assert_eq!(crate::keys::check_file(&keys), Ok(2));
 }
+
+#[test]
+fn every_tenant_has_a_workspace_of_its_own() {
+    let spaces = Config::default().workspaces();
+    assert_eq!(spaces.of("default"), Path::new(".toolplane/workspace"));
+    assert_eq!(spaces.of("acme"), Path::new(".toolplane/workspace-tenants/acme"));
+    let others: std::collections::BTreeSet<_> =
+        ["acme", "a/../../b", "..", ".", "", "default/", "Acme", "a=b", "a/b", &"x".repeat(256), &"x".repeat(255)]
+            .map(|tenant| spaces.of(tenant))
+            .into();
+    assert_eq!(others.len(), 11, "{others:?}");
+    for path in &others {
+        assert_eq!(path.parent(), Some(Path::new(".toolplane/workspace-tenants")), "{path:?}");
+        assert!(path.file_name().is_some_and(|name| name.len() <= 120), "{path:?}");
+    }
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let mut config = Config::default();
+    config.executor.workspace = Some(folder.path().join("project"));
+    config.executor.tenant_workspaces = Some(folder.path().join("others"));
+    assert!(config.check().is_ok());
+    let made = config.workspaces().open("a/b").expect("made");
+    assert_eq!(made.file_name().and_then(|name| name.to_str()), Some("a=2fb"));
+    assert_eq!(config.workspaces().of_tenants(), [made]);
+    assert_eq!(config.workspaces().existing("nobody"), None);
+    check(
+        "[executor]\nworkspace = \"/srv/w\"\ntenant_workspaces = \"/srv/w/tenants\"\n",
+        &[],
+        "`executor.tenant_workspaces`: `/srv/w/tenants` and `executor.workspace` lie in one another",
+    );
+    check("[executor.quota]\ntenant_files = 0\n", &[], "`executor.quota.tenant_files`: ");
+}

@@ -11,21 +11,22 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use super::Usage;
 use super::survey::{CAPABILITIES, Id, Item, LENDING, Lends, Survey};
 use super::walk::{hold, shown};
 
 /// Most lines that are told.
 const MAX_TOLD: usize = 100;
 
-/// Takes set-user-id and set-group-id bits and capabilities off the files in `workspace`, whoever put them there, and tells
-/// each for people. For a worker that starts: an earlier one may have been killed before it could.
+/// Takes set-user-id and set-group-id bits and capabilities off the files in `workspace`, whoever put them there; tells each for
+/// people, and what the workspace holds. For a worker that starts: an earlier one may have been killed before it could.
 ///
 /// Files with a name outside the workspace are left as they are, and told too. Fails when the directory cannot be read.
-pub fn tidy(workspace: &Path) -> io::Result<Vec<String>> {
+pub fn tidy(workspace: &Path) -> io::Result<(Vec<String>, Usage)> {
     let survey = Survey::take(workspace)?;
     let mut told = lending(workspace, &survey);
     told.extend(survey.unseen.iter().map(|unseen| format!("not all of it could be looked at: {unseen}")));
-    Ok(told)
+    Ok((told, survey.usage))
 }
 
 /// Takes off whatever lends rights.

@@ -204,3 +204,24 @@ pub(crate) fn texts(content: &[ContentBlock]) -> Vec<&str> {
     let blocks = content.iter().filter_map(|block| block.block.as_ref());
     blocks.filter_map(|block| if let Block::Text(text) = block { Some(text.text.as_str()) } else { None }).collect()
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tenants_do_not_share_a_workspace() {
+    let mut fake = Fake::start().await;
+    let _worker = Worker::start(&fake.url).await;
+    let mut connection = fake.connection().await;
+    let mut said = Vec::new();
+    for (name, tenant) in [("a", "acme"), ("b", "../acme"), ("c", "acme"), ("d", "default"), ("e", "")] {
+        let call = Call::shell("ls -A; pwd; echo mine > of-$TOOLPLANE_INVOCATION_ID");
+        let (lease, offer) = call.change(|dispatch| dispatch.tenant = tenant.to_owned()).offer(name);
+        connection.send(offer);
+        let outcome = connection.done(&lease).await;
+        assert_eq!((outcome.status.as_str(), outcome.error), ("succeeded", None), "{tenant}");
+        said.push(texts(&outcome.content).concat());
+    }
+    let expected = ["/workspace\n", "/workspace\n", "of-inv_a\n/workspace\n"];
+    assert_eq!(said[..3], expected);
+    for other in &said[3..] {
+        assert!(!other.contains("of-inv_a") && !other.contains("of-inv_b"), "{other}");
+    }
+}

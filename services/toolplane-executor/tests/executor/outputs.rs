@@ -103,7 +103,11 @@ async fn bytes_are_kept_as_the_tool_gave_them() {
     assert_eq!(of("stderr").strategy(), PersistenceStrategy::PreviewAndPersist);
     let payload = of("result").payload.clone().unwrap();
     assert_eq!((payload.digest, payload.size_bytes), (Digest::of(&kept["result"]).to_string(), 100_000));
-    let shown = texts(&outcome.content).concat();
+    let log = outcome.content.iter().find_map(|block| match &block.block {
+        Some(Block::Log(log)) => Some(log.text.clone()),
+        _ => None,
+    });
+    let shown = log.unwrap_or_default();
     assert!(shown.contains("caf\u{fffd}") && shown.contains("this is a view"), "{shown}");
 }
 
