@@ -6,6 +6,10 @@
 //! tell. A call to connect is put to process 1 too, which makes the connection itself where it stays inside. Everything here is
 //! what namespaces and missing capabilities do not already cover, or cover only by one layer.
 
+mod verdict;
+
+pub(super) use verdict::{Verdict, judge};
+
 use libc::{c_long, sock_filter};
 
 /// A denied call: its number, its name, and how it is judged.
@@ -91,7 +95,7 @@ const ATTRIBUTES: &[Denied] = &[
 const SYS_SETXATTRAT: c_long = 463;
 
 /// Bits of a mode that lend the rights of a file's owner or group to whoever runs it.
-pub(super) const LENDING: u32 = (libc::S_ISUID | libc::S_ISGID) as u32;
+const LENDING: u32 = (libc::S_ISUID | libc::S_ISGID) as u32;
 
 /// Calls that give a file a mode, and the argument it is in. No file of a tool may lend anybody's rights: on the host its
 /// owner is the workspace's owner, and `nosuid` mounts protect only the inside.
@@ -261,77 +265,6 @@ fn when(number: c_long, then: &[sock_filter]) -> Vec<sock_filter> {
     let mut code = vec![jump(JUMP_EQUAL, number as u32, 0, then.len() as u8)];
     code.extend_from_slice(then);
     code
-}
-
-/// What a denied call is recorded as.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Verdict {
-    pub(super) syscall: String,
-    pub(super) detail: String,
-    /// Ordinary programs try it too.
-    pub(super) probe: bool,
-    /// Error number for the caller.
-    pub(super) errno: i32,
-    /// The caller is ended as the kernel would end it.
-    pub(super) fatal: bool,
-    /// Not denied as such: it may connect within the sandbox.
-    pub(super) connects: bool,
-}
-
-/// Name and mode argument of a call that makes or changes a file.
-fn mode_of(number: c_long) -> Option<(&'static str, usize)> {
-    let changes = MODES.iter().chain(NODES).copied();
-    let opens = OPENS.iter().map(|(number, name, _, mode)| (*number, *name, *mode));
-    changes.chain(opens).find(|(known, _, _)| *known == number).map(|(_, name, mode)| (name, mode))
-}
-
-/// Datagram sockets are how libraries reach a system log that may not be there; a family says where somebody wanted to go.
-fn socket(syscall: &str, family: u32, kind: u32) -> Verdict {
-    let probe = family == libc::AF_UNIX as u32;
-    let detail = if probe { format!("unix,type={}", kind & SOCKET_TYPE_BITS) } else { format!("family={family}") };
-    Verdict { syscall: syscall.into(), detail, probe, errno: libc::EPERM, fatal: false, connects: false }
-}
-
-/// Names a denied call from what the kernel told about it.
-pub(super) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> Verdict {
-    let verdict = |syscall: &str, detail: String| Verdict {
-        syscall: syscall.into(),
-        detail,
-        probe: false,
-        errno: libc::EPERM,
-        fatal: false,
-        connects: false,
-    };
-    if arch != ARCH {
-        let detail = format!("arch={arch:#x},number={number}");
-        return Verdict { fatal: true, ..verdict("foreign_architecture", detail) };
-    }
-    let number = c_long::from(number);
-    let find = |list: &[Denied]| list.iter().find(|(denied, _)| *denied == number).map(|(_, name)| *name);
-    if let Some(name) = find(DENIED) {
-        return verdict(name, String::new());
-    }
-    if let Some(name) = find(PROBED) {
-        return Verdict { probe: true, errno: libc::ENOSYS, ..verdict(name, String::new()) };
-    }
-    if let Some(name) = find(ATTRIBUTES) {
-        return Verdict { probe: true, errno: libc::EOPNOTSUPP, ..verdict(name, String::new()) };
-    }
-    let low = |at: usize| arguments[at] as u32;
-    if let Some((name, mode)) = mode_of(number) {
-        return verdict(name, format!("mode={:o}", low(mode) & 0o177_777));
-    }
-    match number {
-        libc::SYS_socket => socket("socket", low(0), low(1)),
-        libc::SYS_socketpair => socket("socketpair", low(0), low(1)),
-        libc::SYS_connect => Verdict { errno: libc::EACCES, connects: true, ..verdict("connect", "unix".into()) },
-        libc::SYS_clone => verdict("clone", format!("namespace_flags={:#x}", low(0) & NAMESPACE_FLAGS)),
-        libc::SYS_ioctl => {
-            let name = TERMINAL_REQUESTS.iter().find(|(request, _)| *request == low(1)).map_or("?", |(_, name)| *name);
-            verdict("ioctl", format!("request={name}"))
-        }
-        other => verdict("unknown", format!("number={other}")),
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 /// Deepest directory that is looked into. Each level holds one descriptor.
-pub(crate) const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// Most entries of one look.
 pub(crate) const MAX_ENTRIES: u64 = 2_000_000;
 
