@@ -4,17 +4,20 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::ToolId;
+use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
 
 use self::names::{Claims, Names};
+use crate::history::{Drift, History};
 use crate::limits::Limits;
 use crate::registration::Registration;
 use crate::search::SearchIndex;
+use crate::similar::NameIndex;
 use crate::validate::{Checked, validate};
 use crate::violations::Violations;
 
@@ -52,6 +55,8 @@ pub struct Change {
     pub tool: Arc<Checked>,
     /// Revision of the tool after the change: 1 when created, growing by one with every change.
     pub revision: u64,
+    /// What the tool was before the change.
+    pub history: Arc<History>,
 }
 
 /// One tool of the catalog.
@@ -61,9 +66,16 @@ pub struct Entry {
     pub tool: Arc<Checked>,
     /// How often it has been registered with another content.
     pub revision: u64,
+    /// What it was before.
+    pub history: Arc<History>,
 }
 
 impl Entry {
+    /// What happened to its schema since the declaration with that digest.
+    pub fn since(&self, known: &Digest) -> Drift {
+        self.history.since(known, self.tool.registration(), &self.tool.digest())
+    }
+
     /// The tool's id.
     pub fn tool_id(&self) -> &ToolId {
         &self.tool.registration().declaration.tool_id
@@ -76,9 +88,34 @@ pub enum Lookup<'a> {
     /// To one tool.
     One(&'a Entry),
     /// To several tools of different namespaces; only their full names tell them apart.
-    Ambiguous(Vec<&'a Entry>),
+    Ambiguous(Sharing<'a>),
     /// Nowhere.
     Unknown,
+}
+
+/// The tools that share a bare name.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing<'a> {
+    catalog: &'a Catalog,
+    ids: &'a BTreeSet<ToolId>,
+}
+
+impl<'a> Sharing<'a> {
+    /// The tools, by id.
+    pub fn entries(self) -> impl Iterator<Item = &'a Entry> {
+        self.ids.iter().filter_map(|id| self.catalog.entries.get(id))
+    }
+
+    /// The full names of some of them, for telling a caller which one to choose.
+    pub fn some_names(self) -> String {
+        const TOLD: usize = 5;
+        let mut names: Vec<&str> = self.entries().take(TOLD).map(|entry| entry.tool.full_name()).collect();
+        let more = format!("{} more", self.ids.len().saturating_sub(TOLD));
+        if self.ids.len() > TOLD {
+            names.push(&more);
+        }
+        names.join(", ")
+    }
 }
 
 /// Why a tool cannot be retired.
@@ -99,6 +136,8 @@ pub struct Catalog {
     limits: Limits,
     entries: BTreeMap<ToolId, Entry>,
     names: Names,
+    /// Behind an `Arc`, so that readers can look for similar names without keeping the catalog from changing.
+    similar: Arc<NameIndex>,
     index: SearchIndex,
 }
 
@@ -119,10 +158,11 @@ impl Catalog {
         for registration in registrations {
             claims.release(&registration.declaration.tool_id);
         }
+        let mut seen = HashSet::new();
         for (index, registration) in registrations.iter().enumerate() {
             let place = format!("tools[{index}]");
             let tool_id = &registration.declaration.tool_id;
-            if registrations[..index].iter().any(|earlier| earlier.declaration.tool_id == *tool_id) {
+            if !seen.insert(tool_id) {
                 faults.add(format!("{place}.declaration.tool_id"), format!("`{tool_id}` is given twice"));
                 continue;
             }
@@ -146,7 +186,8 @@ impl Catalog {
             return Err(RetireRefusal::AlreadyRetired);
         }
         let retired = entry.tool.with_lifecycle(ToolLifecycle::Retired);
-        Ok(Change { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1 })
+        let history = Arc::new(entry.history.after(entry.tool.registration(), entry.tool.digest()));
+        Ok(Change { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1, history })
     }
 
     /// Puts a planned change into effect.
@@ -156,18 +197,25 @@ impl Catalog {
         }
         let registration = change.tool.registration();
         let tool_id = registration.declaration.tool_id.clone();
-        if self.entries.contains_key(&tool_id) {
-            self.names.remove(&tool_id);
+        if let Some(before) = self.entries.get(&tool_id) {
+            self.names.remove(before.tool.registration());
         }
         self.names.insert(registration);
+        Arc::make_mut(&mut self.similar).put(&change.tool);
         self.index.insert(&change.tool);
-        self.entries.insert(tool_id, Entry { tool: change.tool, revision: change.revision });
+        let entry = Entry { tool: change.tool, revision: change.revision, history: change.history };
+        self.entries.insert(tool_id, entry);
     }
 
-    /// Brings back a tool that was registered before, at the revision it had.
+    /// Brings back a tool that was registered before, at the revision and with the history it had.
     ///
     /// It is checked again: what was stored under wider limits or collides with what is there is refused.
-    pub fn restore(&mut self, registration: &Registration, revision: u64) -> Result<(), Vec<FieldViolation>> {
+    pub fn restore(
+        &mut self,
+        registration: &Registration,
+        revision: u64,
+        history: History,
+    ) -> Result<(), Vec<FieldViolation>> {
         let tool = validate(registration, &self.limits)?;
         let mut claims = Claims::over(&self.names);
         claims.release(&registration.declaration.tool_id);
@@ -175,7 +223,8 @@ impl Catalog {
         if !collisions.is_empty() {
             return Err(collisions);
         }
-        self.apply(Change { kind: ChangeKind::Created, tool: Arc::new(tool), revision });
+        let history = Arc::new(history);
+        self.apply(Change { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history });
         Ok(())
     }
 
@@ -189,11 +238,11 @@ impl Catalog {
         if let Some(entry) = self.names.own(name).and_then(|tool_id| self.entries.get(tool_id)) {
             return Lookup::One(entry);
         }
-        let mut sharing: Vec<&Entry> = self.names.bare(name).filter_map(|tool_id| self.entries.get(tool_id)).collect();
-        match sharing.len() {
-            0 => Lookup::Unknown,
-            1 => Lookup::One(sharing.remove(0)),
-            _ => Lookup::Ambiguous(sharing),
+        let ids = self.names.bare(name);
+        match (ids.len(), ids.first().and_then(|id| self.entries.get(id))) {
+            (1, Some(entry)) => Lookup::One(entry),
+            (0, _) | (_, None) => Lookup::Unknown,
+            _ => Lookup::Ambiguous(Sharing { catalog: self, ids }),
         }
     }
 
@@ -212,6 +261,11 @@ impl Catalog {
         self.entries.is_empty()
     }
 
+    /// The names of the tools, for finding similar ones. Take it, let go of the catalog, and then look.
+    pub fn similar(&self) -> &Arc<NameIndex> {
+        &self.similar
+    }
+
     /// The index over the tools' texts.
     pub fn index(&self) -> &SearchIndex {
         &self.index
@@ -224,11 +278,16 @@ impl Catalog {
 
     fn change(&self, tool: Checked) -> Change {
         let before = self.entries.get(&tool.registration().declaration.tool_id);
-        let (kind, revision) = match before {
-            None => (ChangeKind::Created, 1),
-            Some(before) if before.tool.digest() == tool.digest() => (ChangeKind::Unchanged, before.revision),
-            Some(before) => (ChangeKind::Updated, before.revision + 1),
+        let (kind, revision, history) = match before {
+            None => (ChangeKind::Created, 1, Arc::default()),
+            Some(before) if before.tool.digest() == tool.digest() => {
+                (ChangeKind::Unchanged, before.revision, Arc::clone(&before.history))
+            }
+            Some(before) => {
+                let history = before.history.after(before.tool.registration(), before.tool.digest());
+                (ChangeKind::Updated, before.revision + 1, Arc::new(history))
+            }
         };
-        Change { kind, tool: Arc::new(tool), revision }
+        Change { kind, tool: Arc::new(tool), revision, history }
     }
 }

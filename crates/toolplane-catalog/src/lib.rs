@@ -7,24 +7,28 @@
 pub mod catalog;
 #[cfg(test)]
 mod fixtures;
+pub mod history;
 pub mod input;
 pub mod limits;
 pub mod registration;
 pub mod safety;
 pub mod schema;
 pub mod search;
+pub mod similar;
 pub mod surface;
 pub mod validate;
 mod violations;
 
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
+pub use history::{Drift, History};
 pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
 pub use limits::Limits;
 pub use registration::Registration;
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};
+pub use similar::{Effort, NameIndex};
 pub use surface::{
-    BlockedName, DeferPolicy, LoadOutcome, ModelCapabilities, Resolution, RoleConstraints, SurfaceRequest, load,
-    resolve, select,
+    BlockedName, DeferPolicy, IndexedSurface, LoadOutcome, Misnamed, ModelCapabilities, Resolution, RoleConstraints,
+    SurfaceRequest, load, resolve, select, similar_in,
 };
 pub use validate::{Checked, validate};

@@ -6,6 +6,7 @@
 mod compile;
 mod cost;
 mod dialect;
+mod differences;
 mod graph;
 mod pointer;
 #[cfg(test)]
@@ -14,5 +15,6 @@ mod tests;
 pub use compile::{CompiledSchema, compile};
 pub use cost::CostProfile;
 pub use dialect::Dialect;
+pub(crate) use differences::differences;
 pub use pointer::decode_pointer;
 pub(crate) use pointer::escape;

@@ -1,17 +1,21 @@
 //! What an agent sees of the catalog in one context, and what it may call.
 
+mod indexed;
 mod load;
+mod misnamed;
+mod now;
 mod request;
 mod resolve;
 mod select;
-mod similar;
 #[cfg(test)]
 mod tests;
 mod visibility;
 
+pub use indexed::IndexedSurface;
 pub use load::{LoadOutcome, load};
+pub use misnamed::Misnamed;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
-pub use resolve::{Resolution, resolve};
-pub(crate) use resolve::{hidden_in, lookup};
+pub use resolve::{Resolution, resolve, similar_in};
+pub(crate) use resolve::{Standing, lookup, standing};
 pub(crate) use select::deferred_ref;
 pub use select::select;

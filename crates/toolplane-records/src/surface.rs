@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{SurfaceId, TenantId, ToolId};
-use crate::payload::JsonPayload;
+use crate::payload::{Digest, JsonPayload};
 use crate::time::Timestamp;
 use crate::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, SurfaceScope};
 
@@ -17,6 +17,13 @@ pub struct LoadedTool {
     /// When its schema became visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_at: Option<Timestamp>,
+    /// Digest of the whole registration whose schema became visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// What of the schema changed since, in words; only in what is answered, and only when something did. The tool has to be
+    /// loaded again before it can be called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
 }
 
 /// A tool that can be found but whose schema is not loaded.

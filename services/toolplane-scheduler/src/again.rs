@@ -192,7 +192,9 @@ impl Again {
         };
         let caller = asker.caller(&record);
         let Some(place) = place_of(&record) else { return Ok(Err(Box::new(gone(&record)))) };
-        let tool = match self.preparer.surface().resolve(&place, &caller).await {
+        // The arguments were made for the declaration it was accepted with.
+        let known = self.engine.plan_of(&record).await?.map(|plan| plan.declaration_digest);
+        let tool = match self.preparer.surface().resolve(&place, &caller, known).await {
             Ok(Resolved::Callable(tool)) => tool,
             Ok(Resolved::NotCallable { error, .. }) => return Ok(Err(error)),
             // The surface itself is gone.

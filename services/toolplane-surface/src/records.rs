@@ -1,7 +1,7 @@
 //! What the store keeps of a tool and of a repeatable creation. A surface is kept as its own record.
 
 use serde::{Deserialize, Serialize};
-use toolplane_catalog::{Change, Registration};
+use toolplane_catalog::{Change, History, Registration};
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
@@ -15,13 +15,17 @@ pub(crate) struct StoredTool {
     pub(crate) revision: u64,
     /// When this revision came to be.
     pub(crate) changed_at: Timestamp,
+    /// What it was declared as before; nothing in records of older versions.
+    #[serde(default)]
+    pub(crate) history: History,
 }
 
 impl StoredTool {
     /// The tool after `change`.
     pub(crate) fn after(change: &Change, now: Timestamp) -> Self {
         let registration = Registration::clone(change.tool.registration());
-        Self { registration, revision: change.revision, changed_at: now }
+        let history = History::clone(&change.history);
+        Self { registration, revision: change.revision, changed_at: now, history }
     }
 }
 

@@ -76,7 +76,8 @@ impl Registry {
         let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
         let tenant = self.tenant(&tenant);
         let mut catalog = tenant.catalog.write();
-        catalog.restore(&stored.registration, stored.revision).map_err(|faults| unusable(first_of(&faults)))
+        let restored = catalog.restore(&stored.registration, stored.revision, stored.history);
+        restored.map_err(|faults| unusable(first_of(&faults)))
     }
 
     /// The tools of a tenant; none yet for a new one.

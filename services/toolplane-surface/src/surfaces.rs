@@ -2,6 +2,8 @@
 
 mod discover;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::json;
 use toolplane_catalog::{SurfaceRequest, select};
@@ -54,7 +56,11 @@ impl Registry {
         let tenant = &wanted.request.tenant;
         let id = SurfaceId::from_trusted(format!("surf_{}", Uuid::now_v7().simple()));
         let owner = self.tenant(tenant);
-        let surface = select(&owner.catalog.read(), &wanted.request, id.clone(), now).map_err(of_violations)?;
+        let (selected, names) = {
+            let catalog = owner.catalog.read();
+            (select(&catalog, &wanted.request, id.clone(), now), Arc::clone(catalog.similar()))
+        };
+        let surface = selected.map_err(|misnamed| of_violations(misnamed.violations(&names)))?;
         let created = json!({
             "revision": surface.revision,
             "loaded": surface.loaded_tools.len(),
@@ -98,10 +104,18 @@ impl Registry {
         self.surface(tenant, &creation.surface_id).await.map(Some)
     }
 
-    /// The surface as it stands.
-    pub(crate) async fn surface(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
+    /// The surface as it is stored.
+    async fn surface(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
         let held = self.0.surfaces.get(self.store(), tenant, id).await?;
         Ok(held.view().surface().clone())
+    }
+
+    /// The surface as its tools are declared now.
+    pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
+        let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        Ok(view.indexed().now(&catalog))
     }
 
     /// At most `limit` surfaces, newest first, and where to go on when there are more. Large ones make the page shorter.

@@ -89,9 +89,8 @@ impl Registry {
         match catalog.find(name) {
             Lookup::One(entry) => Ok(entry.clone()),
             Lookup::Unknown => Err(ApiError::not_found("tool", name)),
-            Lookup::Ambiguous(entries) => {
-                let full: Vec<&str> = entries.iter().map(|entry| entry.tool.full_name()).collect();
-                Err(ApiError::invalid_argument("name", format!("could be any of {}", full.join(", "))))
+            Lookup::Ambiguous(sharing) => {
+                Err(ApiError::invalid_argument("name", format!("could be any of {}", sharing.some_names())))
             }
         }
     }
@@ -105,19 +104,20 @@ impl Registry {
         limit: usize,
     ) -> (Vec<Entry>, bool) {
         let text = filter.text.to_lowercase();
-        let tenant = self.tenant(tenant);
-        let catalog = tenant.catalog.read();
-        let wanted = |entry: &&Entry| {
+        let wanted = |entry: &Entry| {
             let registration = entry.tool.registration();
             (filter.namespace.is_empty() || registration.declaration.namespace == filter.namespace)
                 && filter.lifecycle.is_none_or(|lifecycle| lifecycle == registration.lifecycle())
                 && after.is_none_or(|after| entry.tool.full_name() > after)
                 && (text.is_empty() || mentions(registration, entry.tool.full_name(), &text))
         };
-        let mut found: Vec<&Entry> = catalog.entries().filter(wanted).collect();
+        // A copy of all entries is quickly made; reading through their texts is not, so nobody has to wait for that.
+        let mut found: Vec<Entry> = self.tenant(tenant).catalog.read().entries().cloned().collect();
+        found.retain(wanted);
         found.sort_by(|a, b| a.tool.full_name().cmp(b.tool.full_name()));
         let more = found.len() > limit;
-        (found.into_iter().take(limit).cloned().collect(), more)
+        found.truncate(limit);
+        (found, more)
     }
 
     /// Makes changes durable, each with its event, in one commit.

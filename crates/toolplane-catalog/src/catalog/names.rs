@@ -22,8 +22,9 @@ impl Names {
         self.own.get(name)
     }
 
-    pub(super) fn bare(&self, name: &str) -> impl Iterator<Item = &ToolId> {
-        self.bare.get(name).into_iter().flatten()
+    pub(super) fn bare(&self, name: &str) -> &BTreeSet<ToolId> {
+        static NOBODY: BTreeSet<ToolId> = BTreeSet::new();
+        self.bare.get(name).unwrap_or(&NOBODY)
     }
 
     pub(super) fn insert(&mut self, registration: &Registration) {
@@ -34,12 +35,20 @@ impl Names {
         self.bare.entry(registration.declaration.name.clone()).or_default().insert(tool_id.clone());
     }
 
-    pub(super) fn remove(&mut self, tool_id: &ToolId) {
-        self.own.retain(|_, owner| owner != tool_id);
-        self.bare.retain(|_, owners| {
+    /// Takes away the names that `registration` brought.
+    pub(super) fn remove(&mut self, registration: &Registration) {
+        let tool_id = &registration.declaration.tool_id;
+        for (name, _) in own_names(registration) {
+            if self.own.get(&name) == Some(tool_id) {
+                self.own.remove(&name);
+            }
+        }
+        if let Some(owners) = self.bare.get_mut(&registration.declaration.name) {
             owners.remove(tool_id);
-            !owners.is_empty()
-        });
+            if owners.is_empty() {
+                self.bare.remove(&registration.declaration.name);
+            }
+        }
     }
 }
 
@@ -89,7 +98,7 @@ impl<'a> Claims<'a> {
 
     /// A name that leads to one tool alone must not shadow the bare name of another.
     fn holder_of_bare(&self, name: &str, except: &ToolId) -> Option<&ToolId> {
-        let registered = self.names.bare(name).filter(|holder| !self.released.contains(*holder));
+        let registered = self.names.bare(name).iter().filter(|holder| !self.released.contains(*holder));
         registered.chain(self.bare.get(name)).find(|holder| *holder != except)
     }
 }

@@ -53,7 +53,7 @@ fn every_name_leads_to_the_tool() {
 fn shared_bare_names_are_ambiguous_until_one_is_left() {
     let catalog = catalog(&[tool("web", "search"), tool("code", "search")]);
     match catalog.find("search") {
-        Lookup::Ambiguous(entries) => assert_eq!(entries.len(), 2),
+        Lookup::Ambiguous(sharing) => assert_eq!(sharing.entries().count(), 2),
         other => panic!("{other:?}"),
     }
     assert_eq!(found(&catalog, "code.search"), Some("code.search"));
@@ -137,9 +137,9 @@ fn a_retired_identity_stays_and_stays_taken() {
 #[test]
 fn a_restored_catalog_is_the_same() {
     let mut restored = Catalog::default();
-    restored.restore(&named("a", "one", &["uno"]), 7).unwrap();
+    restored.restore(&named("a", "one", &["uno"]), 7, History::default()).unwrap();
     assert_eq!(restored.get(&ToolId::from_trusted("tool_a_one")).unwrap().revision, 7);
-    assert!(restored.restore(&named("b", "two", &["uno"]), 1).is_err());
+    assert!(restored.restore(&named("b", "two", &["uno"]), 1, History::default()).is_err());
     assert_eq!((restored.len(), restored.is_empty()), (1, false));
 }
 

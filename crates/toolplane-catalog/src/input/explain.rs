@@ -4,6 +4,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use toolplane_records::error::FieldViolation;
+use toolplane_records::visible;
 
 use super::sensitive::SensitiveFields;
 use crate::schema::escape;
@@ -241,14 +242,10 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// A value as JSON of at most `max` characters, without characters that are not seen or that turn text around.
+/// A value as JSON; of a string about `max` characters, of anything else at most so many.
 fn literal(value: &Value, max: usize) -> String {
     match value {
-        Value::String(text) => format!("{:?}", shown(text, max)),
-        other => {
-            let text = shown(&other.to_string(), max);
-            let visible = |c: char| if matches!(c, '"' | '\'' | '\\') { vec![c] } else { c.escape_debug().collect() };
-            text.chars().flat_map(visible).collect()
-        }
+        Value::String(text) => visible::line(&Value::String(shown(text, max)).to_string()).into_owned(),
+        other => visible::excerpt(&other.to_string(), max),
     }
 }

@@ -17,6 +17,8 @@ const LENGTH: [f64; FIELDS] = [0.4, 0.5, 0.2, 0.75, 0.75];
 const SATURATION: f64 = 1.2;
 /// Most parameter names that are indexed.
 const MAX_PARAMETERS: usize = 200;
+/// Most terms of a query that count, the rarest: each is held against every tool that has it.
+const MAX_WANTED: usize = 64;
 
 /// One tool found, with its score.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +90,12 @@ impl SearchIndex {
         let mut wanted = terms(query);
         wanted.sort();
         wanted.dedup();
-        for term in &wanted {
-            let Some(tools) = self.postings.get(term) else { continue };
+        let mut lists: Vec<_> = wanted.iter().filter_map(|term| self.postings.get(term)).collect();
+        if lists.len() > MAX_WANTED {
+            lists.sort_by_key(|tools| tools.len());
+            lists.truncate(MAX_WANTED);
+        }
+        for tools in lists {
             let rarity = self.rarity(tools.len());
             for (tool_id, counts) in tools {
                 if let Some(document) = self.documents.get(tool_id) {

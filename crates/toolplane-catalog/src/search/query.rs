@@ -1,10 +1,12 @@
 //! Answering a search in a surface.
 
-use toolplane_records::surface::{DeferredToolRef, HiddenTool, SearchResult, ToolSurface};
+use std::collections::HashSet;
+
+use toolplane_records::surface::{DeferredToolRef, HiddenTool, SearchResult};
 use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
 use crate::catalog::{Catalog, Entry, Lookup};
-use crate::surface::{deferred_ref, hidden_in};
+use crate::surface::{IndexedSurface, Standing, deferred_ref, lookup, standing};
 use crate::violations::shown;
 
 /// Longest query that is looked at, in characters.
@@ -17,12 +19,13 @@ const MAX_SELECTED: usize = 100;
 /// `select:a,b` asks for tools by name: names that lead nowhere are in `missing_names`, and a hidden tool is in `refs` with the
 /// loading state `unavailable` and its reason, but never in `matches`. Any other query is by keywords over loaded and deferred
 /// tools, best first, at most `limit`; hidden tools never match. A query that is exactly a tool's name puts that tool first.
-/// The same surface, catalog and query always give the same answer.
-pub fn search(surface: &ToolSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
+/// The answer is about now: a tool that was retired since is hidden, one whose schema changed since it was loaded has to be
+/// loaded again. The same surface, catalog and query always give the same answer.
+pub fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
     let query: String = query.chars().take(MAX_QUERY_CHARS).collect();
     let query = query.trim();
-    let mut pending: Vec<String> =
-        surface.deferred_tools.iter().map(|tool| tool.pending_provider_or_server.clone()).collect();
+    let deferred = &surface.surface().deferred_tools;
+    let mut pending: Vec<String> = deferred.iter().map(|tool| tool.pending_provider_or_server.clone()).collect();
     pending.retain(|provider| !provider.is_empty());
     pending.sort();
     pending.dedup();
@@ -36,7 +39,7 @@ pub fn search(surface: &ToolSurface, catalog: &Catalog, query: &str, limit: usiz
         query_type: if query.starts_with("select:") { "select" } else { "keyword" }.to_owned(),
         next_action: next_action(&found, &pending).to_owned(),
         matches: found.tools.iter().map(|tool| tool.tool_id.clone()).collect(),
-        total_deferred_tools: surface.deferred_tools.len() as u64,
+        total_deferred_tools: deferred.len() as u64,
         pending_providers: pending,
         missing_names: found.missing,
         refs: found.tools.into_iter().chain(found.hidden).collect(),
@@ -50,55 +53,59 @@ struct Found {
     missing: Vec<String>,
 }
 
-fn select(surface: &ToolSurface, catalog: &Catalog, names: &str) -> Found {
+fn select(surface: &IndexedSurface, catalog: &Catalog, names: &str) -> Found {
     let mut found = Found::default();
+    let mut seen = HashSet::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()).take(MAX_SELECTED) {
-        let Some(entry) = crate::surface::lookup(surface, catalog, name) else {
+        let Some(entry) = lookup(surface, catalog, name) else {
             found.missing.push(shown(name, 128));
             continue;
         };
-        let (list, reference) = match hidden_in(surface, entry) {
-            Some(hidden) => (&mut found.hidden, unavailable(entry, hidden)),
-            None => (&mut found.tools, reference(surface, entry)),
-        };
-        if !list.iter().any(|known| known.tool_id == reference.tool_id) {
-            list.push(reference);
+        if !seen.insert(entry.tool_id()) {
+            continue;
+        }
+        match reference(surface, entry) {
+            Ok(tool) => found.tools.push(tool),
+            Err(hidden) => found.hidden.push(unavailable(entry, hidden)),
         }
     }
     found
 }
 
-fn keywords(surface: &ToolSurface, catalog: &Catalog, query: &str, limit: usize) -> Found {
-    let named = match catalog.find(query) {
+fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> Found {
+    let named: Vec<&Entry> = match catalog.find(query) {
         Lookup::One(entry) => vec![entry],
-        Lookup::Ambiguous(entries) => entries,
+        Lookup::Ambiguous(sharing) => sharing.entries().filter(|entry| surface.shows(entry.tool_id())).collect(),
         Lookup::Unknown => Vec::new(),
     };
     let by_words = catalog.index().search(query);
     let by_words = by_words.iter().filter_map(|hit| catalog.get(&hit.tool_id));
-    let mut tools: Vec<DeferredToolRef> = Vec::new();
-    for entry in named.into_iter().chain(by_words) {
-        if tools.len() >= limit {
-            break;
-        }
-        if !tools.iter().any(|known| known.tool_id == *entry.tool_id()) && hidden_in(surface, entry).is_none() {
-            tools.push(reference(surface, entry));
-        }
-    }
+    let mut seen = HashSet::new();
+    let fresh = named.into_iter().chain(by_words).filter(|entry| seen.insert(entry.tool_id()));
+    let tools = fresh.filter_map(|entry| reference(surface, entry).ok()).take(limit).collect();
     Found { tools, ..Found::default() }
 }
 
-/// The tool as the surface has it: its deferred reference, or one that says it is loaded.
-fn reference(surface: &ToolSurface, entry: &Entry) -> DeferredToolRef {
-    match surface.deferred_tools.iter().find(|tool| tool.tool_id == *entry.tool_id()) {
-        Some(deferred) => deferred.clone(),
-        None => DeferredToolRef {
+/// The tool as it stands in the surface now, or why it is hidden.
+fn reference(surface: &IndexedSurface, entry: &Entry) -> Result<DeferredToolRef, HiddenTool> {
+    Ok(match standing(surface, entry) {
+        Standing::Hidden(_, tool) => return Err(tool),
+        Standing::Deferred(deferred) => {
+            let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
+            deferred_ref(entry, provider)
+        }
+        Standing::Stale(drift) => {
+            let changed = drift.words().unwrap_or_default();
+            let reason = format!("its schema changed since it was loaded: {changed}");
+            DeferredToolRef { reason, ..deferred_ref(entry, None) }
+        }
+        Standing::Loaded => DeferredToolRef {
             schema_visibility: Some(SchemaVisibility::Loaded),
             loading_state: LoadingState::Loaded,
             reason: String::new(),
             ..deferred_ref(entry, None)
         },
-    }
+    })
 }
 
 fn unavailable(entry: &Entry, hidden: HiddenTool) -> DeferredToolRef {

@@ -12,7 +12,7 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::fixtures::{catalog, registration, tool, tool_json};
 use crate::registration::Registration;
-use crate::surface::{DeferPolicy, SurfaceRequest, select};
+use crate::surface::{DeferPolicy, IndexedSurface, SurfaceRequest, select};
 
 fn described(namespace: &str, name: &str, description: &str) -> Registration {
     let mut json = tool_json(namespace, name);
@@ -37,6 +37,10 @@ fn library() -> Catalog {
         described("mcp.github", "search_issues", "Searching issues and pull requests of a repository."),
         described("translate", "translate_text", "翻译文本到其他语言"),
     ])
+}
+
+fn search(surface: &ToolSurface, catalog: &Catalog, query: &str, limit: usize) -> SearchResult {
+    super::search(&IndexedSurface::new(surface.clone()), catalog, query, limit)
 }
 
 fn surface(catalog: &Catalog, defer: DeferPolicy) -> ToolSurface {

@@ -1,6 +1,6 @@
 //! What a surface is made for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -143,6 +143,12 @@ impl SurfaceRequest {
             surface_reason: String::new(),
         }
     }
+}
+
+/// Whether `namespace` is one of these or below one.
+pub(super) fn within_any(namespace: &str, any: &HashSet<&str>) -> bool {
+    let ends = namespace.match_indices('.').map(|(at, _)| at).chain([namespace.len()]);
+    !any.is_empty() && ends.into_iter().any(|end| any.contains(&namespace[..end]))
 }
 
 /// Whether `namespace` is `within` or below it.

@@ -1,44 +1,48 @@
 //! Making a surface.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
-use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{SurfaceId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::{DeferredToolRef, LoadedTool, ToolSurface};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility, ToolKind, ToolLifecycle};
 
-use super::request::{BlockedName, DeferPolicy, SurfaceRequest, is_within};
-use super::similar::similar_names;
+use super::misnamed::Misnamed;
+use super::request::{BlockedName, DeferPolicy, SurfaceRequest, is_within, within_any};
 use super::visibility::{Hiding, hidden, hidden_tool};
 use crate::catalog::{Catalog, Entry, Lookup};
-use crate::violations::{Violations, shown};
 
 /// Decides which tools `request` gets to see: each considered tool is loaded, deferred, blocked or excluded, and each hidden
 /// one says why.
 ///
-/// Violations name the entries of `tool_refs`, `load` and `blocked` that lead to no tool or to several: a misspelt name must
+/// The error names the entries of `tool_refs`, `load` and `blocked` that lead to no tool or to several: a misspelt name must
 /// neither block nothing nor show something else. The surface starts at revision 1, its lists in order of tool ids.
 pub fn select(
     catalog: &Catalog,
     request: &SurfaceRequest,
     surface_id: SurfaceId,
     now: Timestamp,
-) -> Result<ToolSurface, Vec<FieldViolation>> {
-    let mut faults = Violations::default();
+) -> Result<ToolSurface, Misnamed> {
+    let mut faults = Misnamed::default();
     let named = named_tools(catalog, "tool_refs", &request.tool_refs, &mut faults);
     let load = named_tools(catalog, "load", &request.load, &mut faults);
     let blocked = blocked_tools(catalog, &request.blocked, &mut faults);
     faults.into_result()?;
+    // Sets, because what a request lists is held against every tool of the catalog.
+    let namespaces: HashSet<&str> = request.namespaces.iter().map(String::as_str).collect();
+    let mut request = request.clone();
+    request.capability_requirements.sort_unstable();
+    request.capability_requirements.dedup();
+    let request = &request;
     let considered = catalog.entries().filter(|entry| {
         let id = entry.tool_id();
         let namespace = &entry.tool.registration().declaration.namespace;
         (request.tool_refs.is_empty() && request.namespaces.is_empty())
             || named.contains(id)
             || load.contains(id)
-            || request.namespaces.iter().any(|within| is_within(namespace, within))
+            || within_any(namespace, &namespaces)
     });
     let mut surface = empty(request, surface_id, now);
     let mut selectable = Vec::new();
@@ -46,9 +50,11 @@ pub fn select(
         let id = entry.tool_id();
         surface.tool_refs.push(id.as_str().to_owned());
         match hidden(entry, request, named.contains(id) || load.contains(id), blocked.get(id).copied()) {
-            Some((Hiding::Blocked, reason, message)) => surface.blocked_tools.push(hidden_tool(entry, reason, message)),
+            Some((Hiding::Blocked, reason, message)) => {
+                surface.blocked_tools.push(hidden_tool(&entry.tool, reason, message))
+            }
             Some((Hiding::Excluded, reason, message)) => {
-                surface.excluded_tools.push(hidden_tool(entry, reason, message))
+                surface.excluded_tools.push(hidden_tool(&entry.tool, reason, message))
             }
             None => selectable.push(entry),
         }
@@ -91,7 +97,7 @@ fn pending_provider<'a>(entry: &Entry, request: &'a SurfaceRequest) -> Option<&'
     pending.next().map(|(_, provider)| provider.as_str())
 }
 
-fn named_tools(catalog: &Catalog, field: &str, names: &[String], faults: &mut Violations) -> BTreeSet<ToolId> {
+fn named_tools(catalog: &Catalog, field: &str, names: &[String], faults: &mut Misnamed) -> BTreeSet<ToolId> {
     let places = names.iter().enumerate().map(|(index, name)| (format!("{field}[{index}]"), name));
     places.filter_map(|(place, name)| named_tool(catalog, place, name, faults)).collect()
 }
@@ -100,7 +106,7 @@ fn named_tools(catalog: &Catalog, field: &str, names: &[String], faults: &mut Vi
 fn blocked_tools<'a>(
     catalog: &Catalog,
     blocked: &'a [BlockedName],
-    faults: &mut Violations,
+    faults: &mut Misnamed,
 ) -> BTreeMap<ToolId, &'a str> {
     let places = blocked.iter().enumerate().map(|(index, blocked)| (format!("blocked[{index}].name"), blocked));
     places
@@ -110,24 +116,23 @@ fn blocked_tools<'a>(
         .collect()
 }
 
-fn named_tool(catalog: &Catalog, place: String, name: &str, faults: &mut Violations) -> Option<ToolId> {
+fn named_tool(catalog: &Catalog, place: String, name: &str, faults: &mut Misnamed) -> Option<ToolId> {
     match catalog.find(name) {
         Lookup::One(entry) => return Some(entry.tool_id().clone()),
-        Lookup::Ambiguous(entries) => {
-            let full: Vec<&str> = entries.iter().map(|entry| entry.tool.full_name()).collect();
-            faults.add(place, format!("`{}` could be any of {}", shown(name, 80), full.join(", ")));
-        }
-        Lookup::Unknown => {
-            let similar = similar_names(name, catalog.entries());
-            let hint = if similar.is_empty() { String::new() } else { format!("; similar: {}", similar.join(", ")) };
-            faults.add(place, format!("`{}` is not a registered tool{hint}", shown(name, 80)));
-        }
+        Lookup::Ambiguous(sharing) => faults.add(place, name, Some(sharing.some_names())),
+        Lookup::Unknown => faults.add(place, name, None),
     }
     None
 }
 
 pub(super) fn loaded(entry: &Entry, now: Timestamp) -> LoadedTool {
-    LoadedTool { tool_id: entry.tool_id().clone(), name: entry.tool.full_name().to_owned(), loaded_at: Some(now) }
+    LoadedTool {
+        tool_id: entry.tool_id().clone(),
+        name: entry.tool.full_name().to_owned(),
+        loaded_at: Some(now),
+        digest: Some(entry.tool.digest()),
+        changed: None,
+    }
 }
 
 /// The tool as a reference without its schema. With `pending`, its provider is still connecting.

@@ -9,12 +9,27 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ArgumentMode, HiddenReason, LoadingState, SurfaceScope};
 
 use super::*;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Lookup};
 use crate::fixtures::{catalog, registration, tool, tool_json, tool_with};
+use crate::history::Drift;
 use crate::registration::Registration;
+use crate::similar::Effort;
 
 fn request() -> SurfaceRequest {
     SurfaceRequest::new(TenantId::unauthenticated(), SurfaceScope::Session)
+}
+
+fn resolve<'a>(surface: &ToolSurface, catalog: &'a Catalog, name: &str) -> Resolution<'a> {
+    super::resolve(&IndexedSurface::new(surface.clone()), catalog, name, None)
+}
+
+fn load(
+    surface: &ToolSurface,
+    catalog: &Catalog,
+    names: &[String],
+    now: Timestamp,
+) -> (ToolSurface, Vec<(String, LoadOutcome)>) {
+    super::load(&IndexedSurface::new(surface.clone()), catalog, names, now)
 }
 
 fn make(catalog: &Catalog, request: &SurfaceRequest) -> ToolSurface {
@@ -172,6 +187,7 @@ fn names_that_lead_nowhere_are_refused() {
     request.blocked = vec![blocked("files.raed_file")];
     request.load = strings(&["search"]);
     let found = select(&catalog, &request, SurfaceId::from_trusted("s"), Timestamp::default()).unwrap_err();
+    let found = found.violations(catalog.similar());
     assert_eq!(found[0].field, "load[0]");
     assert!(found[0].description.contains("could be any of code.search, web.search"), "{found:?}");
     assert_eq!(found[1].field, "blocked[0].name");
@@ -224,7 +240,7 @@ fn loading_makes_callable() {
     let one = ToolId::from_trusted("tool_a_one");
     assert_eq!(outcomes[0].1, LoadOutcome::Loaded(one.clone()));
     assert_eq!(outcomes[1].1, LoadOutcome::AlreadyLoaded(one));
-    assert_eq!(outcomes[2].1, LoadOutcome::Unknown { similar: strings(&["a.one"]) });
+    assert_eq!(outcomes[2].1, LoadOutcome::Unknown);
     assert!(matches!(&outcomes[3].1, LoadOutcome::Hidden(hidden) if hidden.reason == HiddenReason::FeatureDisabled));
     assert_eq!((surface.revision, after.revision), (1, 2));
     assert_eq!(names(&after), (vec!["a.one"], vec!["a.two"]));
@@ -265,7 +281,7 @@ fn the_catalog_has_the_last_word() {
 fn a_shared_bare_name_means_the_tool_that_is_shown() {
     let catalog = catalog(&[tool("web", "search"), tool("code", "search"), tool("web", "fetch")]);
     let everything = make(&catalog, &request());
-    assert!(matches!(resolve(&everything, &catalog, "search"), Resolution::Unknown { .. }));
+    assert!(matches!(resolve(&everything, &catalog, "search"), Resolution::Unknown));
     let web = make(&catalog, &SurfaceRequest { namespaces: strings(&["web"]), ..request() });
     match resolve(&web, &catalog, "search") {
         Resolution::Callable(entry) => assert_eq!(entry.tool.full_name(), "web.search"),
@@ -283,13 +299,115 @@ fn only_shown_tools_are_suggested() {
     ];
     let catalog = catalog(&tools);
     let surface = make(&catalog, &request());
-    let similar = |name: &str| match resolve(&surface, &catalog, name) {
-        Resolution::Unknown { similar } => similar,
-        other => panic!("{other:?}"),
-    };
+    let surface = IndexedSurface::new(surface);
+    let similar = |name: &str| similar_in(&surface, catalog.similar(), name, &mut Effort::of_one_request());
     assert_eq!(similar("readFile"), ["files.read_file", "files.read_files"]);
     assert_eq!(similar("files__read__file"), ["files.read_file", "files.read_files"]);
     assert_eq!(similar("fech"), ["web.fetch"]);
     assert_eq!(similar("launch_rocket"), [""; 0]);
     assert_eq!(similar(&"x".repeat(10_000)), [""; 0]);
+}
+
+fn with_schema(name: &str, schema: Value) -> Registration {
+    changed(name, "input_contract", json!({ "model_input_schema": schema }))
+}
+
+fn register(catalog: &mut Catalog, tool: Registration) {
+    for change in catalog.plan_register(&[tool]).unwrap() {
+        catalog.apply(change);
+    }
+}
+
+#[test]
+fn a_changed_schema_has_to_be_loaded_again() {
+    let one = |kind: &str| json!({ "type": "object", "properties": { "n": { "type": kind } } });
+    let mut catalog = catalog(&[with_schema("one", one("string")), tool("a", "two")]);
+    let surface = make(&catalog, &request());
+    let first = catalog.find("one");
+    let Lookup::One(entry) = first else { panic!("{first:?}") };
+    let known = entry.tool.digest();
+    register(&mut catalog, with_schema("one", one("integer")));
+    match resolve(&surface, &catalog, "one") {
+        Resolution::Changed(entry, drift) => {
+            assert_eq!(entry.revision, 2);
+            let words = drift.words().unwrap();
+            assert_eq!(words, r#"`/n` changed: `type` is "integer" (was "string")"#);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(resolve(&surface, &catalog, "two"), Resolution::Callable(_)));
+    // Loading it again is knowing it again; whoever goes by the older declaration is told all the same.
+    let (after, outcomes) = load(&surface, &catalog, &strings(&["one", "one"]), Timestamp::from_millis(9));
+    let id = ToolId::from_trusted("tool_a_one");
+    assert_eq!(outcomes[0].1, LoadOutcome::Loaded(id.clone()));
+    assert_eq!(outcomes[1].1, LoadOutcome::AlreadyLoaded(id));
+    assert_eq!((after.revision, after.loaded_tools.len()), (surface.revision + 1, 2));
+    assert!(matches!(resolve(&after, &catalog, "one"), Resolution::Callable(_)));
+    let indexed = IndexedSurface::new(after);
+    assert!(matches!(super::resolve(&indexed, &catalog, "one", Some(&known)), Resolution::Changed(..)));
+    let nobodys = toolplane_records::payload::Digest::of(b"");
+    let forgotten = super::resolve(&indexed, &catalog, "one", Some(&nobodys));
+    assert!(matches!(forgotten, Resolution::Changed(_, Drift::Forgotten)), "{forgotten:?}");
+}
+
+#[test]
+fn another_description_changes_no_schema() {
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "string" } } });
+    let mut catalog = catalog(&[with_schema("one", schema)]);
+    let surface = make(&catalog, &request());
+    let reordered = json!({ "properties": { "n": { "type": "string" } }, "type": "object" });
+    let mut described = with_schema("one", reordered);
+    described.declaration.description = "does it better".to_owned();
+    register(&mut catalog, described);
+    assert!(matches!(resolve(&surface, &catalog, "one"), Resolution::Callable(_)));
+    assert_eq!(IndexedSurface::new(surface.clone()).now(&catalog), surface);
+    // Loading takes the new declaration in.
+    let (after, outcomes) = load(&surface, &catalog, &strings(&["one"]), Timestamp::from_millis(9));
+    assert!(matches!(outcomes[0].1, LoadOutcome::Loaded(_)));
+    assert_ne!(after.loaded_tools[0].digest, surface.loaded_tools[0].digest);
+}
+
+#[test]
+fn a_surface_tells_the_state_of_now() {
+    let one = |kind: &str| json!({ "type": "object", "properties": { "n": { "type": kind } } });
+    let lazy = || tool_with("a", "lazy", json!({ "should_defer": true }));
+    let other = || tool_with("a", "other", json!({ "should_defer": true }));
+    let mut catalog =
+        catalog(&[with_schema("one", one("string")), tool("a", "gone"), tool("a", "off"), lazy(), other()]);
+    let surface = make(&catalog, &request());
+    assert_eq!(names(&surface), (vec!["a.gone", "a.off", "a.one"], vec!["a.lazy", "a.other"]));
+    register(&mut catalog, with_schema("one", one("integer")));
+    for gone in ["tool_a_gone", "tool_a_other"] {
+        let change = catalog.plan_retire(&ToolId::from_trusted(gone)).unwrap();
+        catalog.apply(change);
+    }
+    register(&mut catalog, in_state("off", "requires_setup"));
+    let mut renamed = lazy();
+    renamed.declaration.search_hint = "sleeps".to_owned();
+    register(&mut catalog, renamed);
+    let now = IndexedSurface::new(surface.clone()).now(&catalog);
+    assert_eq!(names(&now), (vec!["a.one"], vec!["a.lazy"]));
+    assert!(now.loaded_tools[0].changed.as_deref().unwrap().contains("`/n` changed"));
+    assert_eq!(now.deferred_tools[0].search_hint, "sleeps");
+    let hidden = |list: &[HiddenTool]| list.iter().map(|tool| (tool.name.clone(), tool.reason)).collect::<Vec<_>>();
+    let retired = |name: &str| (name.to_owned(), HiddenReason::Retired);
+    assert_eq!(hidden(&now.excluded_tools), [retired("a.gone"), retired("a.other")]);
+    assert_eq!(hidden(&now.blocked_tools), [("a.off".to_owned(), HiddenReason::SetupRequired)]);
+    assert_eq!(now.revision, surface.revision, "nothing was changed");
+}
+
+/// What a request lists is looked up, not walked through for every tool.
+#[test]
+fn long_lists_select_what_short_ones_do() {
+    let catalog = catalog(&[tool("a", "one"), tool("a.b", "two"), tool("ab", "three")]);
+    let mut long = request();
+    long.namespaces = (0..50_000).map(|n| format!("n{n}")).chain(["a".to_owned()]).collect();
+    assert_eq!(names(&make(&catalog, &long)).0, ["a.b.two", "a.one"]);
+    let mut wrong = request();
+    wrong.load = (0..50_000).map(|n| format!("a.onn{n}")).collect();
+    let found = select(&catalog, &wrong, SurfaceId::from_trusted("s"), Timestamp::default()).unwrap_err();
+    let found = found.violations(catalog.similar());
+    assert_eq!(found.len(), 101);
+    assert!(found[0].description.contains("similar: a.one"), "{:?}", found[0]);
+    assert!(found[100].description.starts_with("49900 more names"), "{:?}", found[100]);
 }

@@ -7,6 +7,7 @@ use toolplane_records::vocabulary::{HiddenReason, ToolKind, ToolLifecycle};
 use super::request::SurfaceRequest;
 use crate::catalog::Entry;
 use crate::registration::Registration;
+use crate::validate::Checked;
 
 /// On which list of the surface a hidden tool stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +42,17 @@ pub(super) fn hidden(entry: &Entry, request: &SurfaceRequest, named: bool, block
 }
 
 /// Why a tool of an existing surface can no longer be used, whatever the surface was made for.
-pub(crate) fn hidden_now(entry: &Entry) -> Option<(Hiding, HiddenTool)> {
-    let registration = entry.tool.registration();
+pub(crate) fn hidden_now(tool: &Checked) -> Option<(Hiding, HiddenTool)> {
+    let registration = tool.registration();
     let switched_off = registration.interface.as_ref().and_then(|interface| interface.is_enabled.as_ref());
     let switched_off = (switched_off == Some(&SafetyFact::Known(false))).then(disabled);
     let (hiding, reason, message) = by_lifecycle(registration, true).or(switched_off)?;
-    Some((hiding, hidden_tool(entry, reason, message)))
+    Some((hiding, hidden_tool(tool, reason, message)))
 }
 
-pub(crate) fn hidden_tool(entry: &Entry, reason: HiddenReason, message: String) -> HiddenTool {
-    HiddenTool { tool_id: entry.tool_id().clone(), name: entry.tool.full_name().to_owned(), reason, message }
+pub(crate) fn hidden_tool(tool: &Checked, reason: HiddenReason, message: String) -> HiddenTool {
+    let tool_id = tool.registration().declaration.tool_id.clone();
+    HiddenTool { tool_id, name: tool.full_name().to_owned(), reason, message }
 }
 
 fn excluded(reason: HiddenReason, message: impl Into<String>) -> Option<Hidden> {

@@ -12,6 +12,8 @@ impl From<&records::LoadedTool> for v1::LoadedTool {
             tool_id: record.tool_id.to_string(),
             name: record.name.clone(),
             loaded_at: record.loaded_at.and_then(field::instant),
+            digest: field::text(&record.digest),
+            changed: record.changed.clone().unwrap_or_default(),
         }
     }
 }
@@ -24,6 +26,8 @@ impl TryFrom<v1::LoadedTool> for records::LoadedTool {
             tool_id: field::id("tool_id", &message.tool_id)?,
             name: message.name,
             loaded_at: field::optional_time("loaded_at", message.loaded_at)?,
+            digest: field::optional_id("digest", &message.digest)?,
+            changed: Some(message.changed).filter(|text| !text.is_empty()),
         })
     }
 }

@@ -2343,7 +2343,7 @@ pub struct BatchMember {
 /// What a tool accepts.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InputContract {
-    /// JSON Schema (2020-12) of what a model may produce.
+    /// JSON Schema of what a model may produce, in the version its `$schema` names; 2020-12 without one.
     #[prost(message, optional, tag = "1")]
     pub model_input_schema: ::core::option::Option<JsonPayload>,
     /// JSON Schema of the final input, including internal fields.
@@ -2377,7 +2377,7 @@ pub struct InputContract {
 /// What a tool gives back.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OutputContract {
-    /// JSON Schema (2020-12) of structured content.
+    /// JSON Schema of structured content, in the version its `$schema` names; 2020-12 without one.
     #[prost(message, optional, tag = "1")]
     pub structured_schema: ::core::option::Option<JsonPayload>,
     /// Content classes the tool may return (`text`, `image`, ...).
@@ -3929,7 +3929,7 @@ pub struct PendingInput {
     /// The question, for people.
     #[prost(string, tag = "2")]
     pub prompt: ::prost::alloc::string::String,
-    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    /// JSON Schema the answer has to fit, when there is one.
     #[prost(message, optional, tag = "3")]
     pub schema: ::core::option::Option<JsonPayload>,
     /// When it was asked.
@@ -4448,7 +4448,7 @@ pub struct InputRequested {
     /// The question, for people.
     #[prost(string, tag = "3")]
     pub prompt: ::prost::alloc::string::String,
-    /// JSON Schema (2020-12) the answer has to fit, when there is one.
+    /// JSON Schema the answer has to fit, when there is one.
     #[prost(message, optional, tag = "4")]
     pub schema: ::core::option::Option<JsonPayload>,
     /// How long to wait for an answer, in milliseconds; 0 takes the server's own.
@@ -4890,6 +4890,10 @@ pub struct InvocationSpec {
     /// What the agent says of its own certainty; it can only make the decision stricter.
     #[prost(message, optional, tag = "18")]
     pub assurance: ::core::option::Option<CallAssurance>,
+    /// `LoadedSchema.digest` of the schema the arguments were made for. If the schema is another one by now, the call ends with
+    /// what changed. When empty, the schema that was loaded in the surface is meant.
+    #[prost(string, tag = "19")]
+    pub declaration_digest: ::prost::alloc::string::String,
 }
 /// How a call was accepted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9237,6 +9241,12 @@ pub struct LoadedTool {
     /// When its schema became visible.
     #[prost(message, optional, tag = "3")]
     pub loaded_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// `sha256:<hex>` of the whole registration whose schema became visible; empty in surfaces of older versions.
+    #[prost(string, tag = "4")]
+    pub digest: ::prost::alloc::string::String,
+    /// What of its schema changed since, in words; empty when nothing did. It must be loaded again before it can be called.
+    #[prost(string, tag = "5")]
+    pub changed: ::prost::alloc::string::String,
 }
 /// A tool kept out of a surface, and why.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9705,7 +9715,7 @@ pub struct LoadedSchema {
     /// The tool.
     #[prost(message, optional, tag = "1")]
     pub tool: ::core::option::Option<LoadedTool>,
-    /// JSON Schema (2020-12) of what a model may produce.
+    /// JSON Schema of what a model may produce, in the version its `$schema` names; 2020-12 without one.
     #[prost(message, optional, tag = "2")]
     pub model_input_schema: ::core::option::Option<JsonPayload>,
     /// Model-facing usage guidance.
@@ -9783,6 +9793,9 @@ pub struct ResolveToolRequest {
     /// Owner of the surface.
     #[prost(string, tag = "3")]
     pub tenant: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of the registration the caller goes by; the one that was loaded in the surface when empty.
+    #[prost(string, tag = "4")]
+    pub known_digest: ::prost::alloc::string::String,
 }
 /// What a name means in a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9988,6 +10001,8 @@ pub enum NotCallableKind {
     Excluded = 4,
     /// Out of use for good.
     Retired = 5,
+    /// Its schema is not the one the caller knows; load it again.
+    Changed = 6,
 }
 impl NotCallableKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -10002,6 +10017,7 @@ impl NotCallableKind {
             Self::Blocked => "NOT_CALLABLE_KIND_BLOCKED",
             Self::Excluded => "NOT_CALLABLE_KIND_EXCLUDED",
             Self::Retired => "NOT_CALLABLE_KIND_RETIRED",
+            Self::Changed => "NOT_CALLABLE_KIND_CHANGED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -10013,6 +10029,7 @@ impl NotCallableKind {
             "NOT_CALLABLE_KIND_BLOCKED" => Some(Self::Blocked),
             "NOT_CALLABLE_KIND_EXCLUDED" => Some(Self::Excluded),
             "NOT_CALLABLE_KIND_RETIRED" => Some(Self::Retired),
+            "NOT_CALLABLE_KIND_CHANGED" => Some(Self::Changed),
             _ => None,
         }
     }
@@ -10234,7 +10251,7 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "CreateSurface"));
             self.inner.unary(req, path, codec).await
         }
-        /// Reads a surface.
+        /// Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed.
         pub async fn get_surface(
             &mut self,
             request: impl tonic::IntoRequest<super::GetSurfaceRequest>,
@@ -10309,7 +10326,7 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "SearchTools"));
             self.inner.unary(req, path, codec).await
         }
-        /// Makes the schemas of deferred tools visible, so that they can be called.
+        /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         pub async fn load_tools(
             &mut self,
             request: impl tonic::IntoRequest<super::LoadToolsRequest>,
@@ -10463,7 +10480,7 @@ pub mod surface_service_server {
             tonic::Response<super::CreateSurfaceResponse>,
             tonic::Status,
         >;
-        /// Reads a surface.
+        /// Reads a surface as it is now: tools that cannot be used any more are hidden, and loaded ones say what changed.
         async fn get_surface(
             &self,
             request: tonic::Request<super::GetSurfaceRequest>,
@@ -10487,7 +10504,7 @@ pub mod surface_service_server {
             tonic::Response<super::SearchToolsResponse>,
             tonic::Status,
         >;
-        /// Makes the schemas of deferred tools visible, so that they can be called.
+        /// Makes the schemas of deferred tools, and of loaded ones that changed since, visible, so that they can be called.
         async fn load_tools(
             &self,
             request: tonic::Request<super::LoadToolsRequest>,

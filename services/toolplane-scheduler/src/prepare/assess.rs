@@ -60,7 +60,7 @@ impl Preparer {
         let mut acceptance = acceptance(spec, telemetry_refs, now);
         let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
         let mut asker = Asker::of(spec);
-        let (judged, plan) = match self.surface.resolve(&spec.place(), &spec.caller).await? {
+        let (judged, plan) = match self.surface.resolve(&spec.place(), &spec.caller, spec.declaration_digest).await? {
             Resolved::NotCallable { error, blocked, tool_id } => {
                 acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
                 (Preparation::Unresolved { error: *error, blocked }.into(), None)

@@ -70,9 +70,14 @@ impl SurfacePeer {
         }))
     }
 
-    /// The tool at `place`, for `caller`.
-    pub(crate) async fn resolve(&self, place: &Place, caller: &Caller) -> Result<Resolved, CallError> {
-        if let Some(tool) = self.known(place) {
+    /// The tool at `place`, for `caller` who goes by the declaration `known`; by the one loaded in the surface without it.
+    pub(crate) async fn resolve(
+        &self,
+        place: &Place,
+        caller: &Caller,
+        known: Option<Digest>,
+    ) -> Result<Resolved, CallError> {
+        if let Some(tool) = self.known(place).filter(|tool| known.is_none_or(|known| known == tool.digest)) {
             return Ok(Resolved::Callable(tool));
         }
         let generation = self.0.generation.load(Ordering::Acquire);
@@ -80,6 +85,7 @@ impl SurfacePeer {
             surface_id: place.surface_id.to_string(),
             name: place.name.clone(),
             tenant: place.tenant.to_string(),
+            known_digest: known.map(|known| known.to_string()).unwrap_or_default(),
         };
         let ask = || {
             let (mut client, request) = (self.0.client.clone(), Peer::on_behalf(caller, request.clone()));
@@ -89,7 +95,9 @@ impl SurfacePeer {
         match answer.resolution {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
                 let tool = self.version(resolved)?;
-                if self.0.live.load(Ordering::Acquire) && self.0.generation.load(Ordering::Acquire) == generation {
+                // What is callable for one declaration need not be for the one the surface loaded.
+                let current = self.0.generation.load(Ordering::Acquire) == generation;
+                if known.is_none() && current && self.0.live.load(Ordering::Acquire) {
                     self.0.places.insert(place.clone(), tool.clone());
                 }
                 Ok(Resolved::Callable(tool))
@@ -212,6 +220,9 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         Kind::NotLoaded => {
             ("surface.schema_not_loaded".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
         }
+        Kind::Changed => {
+            ("surface.schema_changed".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
+        }
         Kind::Retired => ("surface.retired".to_owned(), ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst),
         Kind::Blocked | Kind::Excluded => {
             let (class, recoverability) = hidden_class(&answer.reason);
@@ -221,6 +232,7 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     let mut message = match (kind, answer.message.is_empty()) {
         (_, false) => answer.message.clone(),
         (Kind::NotLoaded, true) => format!("the schema of `{name}` is not loaded; load the tool first"),
+        (Kind::Changed, true) => format!("the schema of `{name}` changed; load the tool again"),
         (Kind::Blocked | Kind::Excluded, true) => format!("`{name}` may not be used here: {}", answer.reason),
         (_, true) => format!("there is no tool `{name}` in this surface"),
     };
@@ -241,6 +253,7 @@ fn hidden_class(reason: &str) -> (ErrorClass, Recoverability) {
         Ok(HiddenReason::CredentialMissing) => (ErrorClass::CredentialMissing, Recoverability::CompleteSetup),
         Ok(HiddenReason::SetupRequired) => (ErrorClass::SetupRequired, Recoverability::CompleteSetup),
         Ok(HiddenReason::DeferredUntilDiscovered) => (ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
+        Ok(HiddenReason::NotSelected) => (ErrorClass::CapabilityGap, Recoverability::DiscoverToolFirst),
         _ => (ErrorClass::CapabilityGap, Recoverability::NotRetryable),
     }
 }

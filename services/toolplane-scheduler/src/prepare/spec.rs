@@ -47,6 +47,8 @@ pub struct CallSpec {
     pub tool_name: String,
     /// The arguments, exactly.
     pub model_input: JsonPayload,
+    /// The declaration the arguments were made for, when the caller says so.
+    pub declaration_digest: Option<Digest>,
     /// The caller's key.
     pub idempotency_key: Option<String>,
     /// The provider's id of the call.
@@ -121,6 +123,10 @@ impl CallSpec {
         let surface_id = fields.take("surface_id", SurfaceId::parse(&spec.surface_id));
         let tool_name = fields.required_text("tool_name", spec.tool_name);
         let model_input = model_input(spec.model_input, limits, fields);
+        let declaration_digest = match spec.declaration_digest.as_str() {
+            "" => None,
+            digest => fields.take("declaration_digest", digest.parse::<Digest>()),
+        };
         let idempotency_key = fields.text("idempotency_key", spec.idempotency_key);
         let own_id = match spec.invocation_id.as_str() {
             "" => None,
@@ -161,6 +167,7 @@ impl CallSpec {
             surface_id,
             tool_name,
             model_input,
+            declaration_digest,
             idempotency_key,
             native_call_id,
             actor_ref,

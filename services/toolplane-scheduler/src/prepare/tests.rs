@@ -40,6 +40,7 @@ fn every_wrong_field_of_a_call_is_named() {
     let wrong = v1::InvocationSpec {
         surface_id: "not an id".into(),
         tool_name: String::new(),
+        declaration_digest: "sha256:12".into(),
         priority: "soon".into(),
         session_ref: "a\nb".into(),
         lock_domain: "d".repeat(201),
@@ -50,6 +51,7 @@ fn every_wrong_field_of_a_call_is_named() {
     let expected = [
         "spec.surface_id",
         "spec.tool_name",
+        "spec.declaration_digest",
         "spec.timeout_ms",
         "spec.priority",
         "spec.session_ref",

@@ -13,6 +13,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::hook_service_server::HookServiceServer;
 use toolplane_proto::v1::permission_service_server::PermissionServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
+use toolplane_records::payload::JsonPayload;
 
 /// What the stand-in for the permission service says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub(super) struct Fakes {
 
 struct State {
     tool: Mutex<Option<Value>>,
+    /// The schemas of every declaration that was seen, by digest.
+    schemas: Mutex<HashMap<String, Option<JsonPayload>>>,
     catalog: broadcast::Sender<()>,
     policy: watch::Sender<String>,
     says: Mutex<Says>,
@@ -52,6 +55,7 @@ impl Fakes {
     pub(super) async fn start() -> Self {
         let state = Arc::new(State {
             tool: Mutex::new(Some(tool())),
+            schemas: Mutex::default(),
             catalog: broadcast::channel(16).0,
             policy: watch::channel("v1".to_owned()).0,
             says: Mutex::new(Says::Allow),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolplane_lifecycle::{Command, LeaseKey};
-use toolplane_records::vocabulary::{ErrorClass, InvocationStatus as Status, ResultStatus};
+use toolplane_records::vocabulary::{ErrorClass, InvocationStatus as Status, Recoverability, ResultStatus};
 
 use super::fakes::{Says, tool};
 use super::*;
@@ -152,13 +152,49 @@ async fn a_tool_that_was_declared_anew_is_decided_about_and_run_as_it_is_now() {
     assert_ne!(questions[0].declaration_digest, questions[1].declaration_digest);
 }
 
-/// The arguments no longer fit the tool: the call ends and says so.
+/// The arguments were made for another schema: the call does not run under this one, whether they fit it or not.
+#[tokio::test]
+async fn a_waiting_call_does_not_run_under_another_schema() {
+    let world = World::new().await;
+    let queued = world.call(r#"{"path":"a"}"#).await;
+    let mut anew = tool();
+    anew["declaration"]["input_contract"]["model_input_schema"]["properties"]["more"] = json!({});
+    world.change(|fakes| fakes.declare(Some(anew))).await;
+    let mut messages = world.worker().await;
+    let ended = world.until(&queued.invocation_id, Status::Denied).await;
+    assert_eq!(world.code(&ended.invocation_id).await, "surface.schema_changed");
+    assert!(messages.try_recv().is_err());
+}
+
+/// A caller may say which declaration it goes by; what changed since is the answer, and what to do.
+#[tokio::test]
+async fn a_call_for_an_older_schema_is_told_what_changed() {
+    let world = World::new().await;
+    let digest = |tool: serde_json::Value| {
+        serde_json::from_value::<toolplane_catalog::Registration>(tool).unwrap().digest().to_string()
+    };
+    let by = |digest: String| v1::InvocationSpec { declaration_digest: digest, ..spec(r#"{"path":"a"}"#) };
+    let _messages = world.worker().await;
+    world.call(r#"{"path":"remembers the tool"}"#).await;
+    let known = world.call_with(by(digest(tool()))).await;
+    assert_eq!(known.status, Status::Running);
+    let mut anew = tool();
+    anew["declaration"]["input_contract"]["model_input_schema"]["required"] = json!(["path", "key"]);
+    world.change(|fakes| fakes.declare(Some(anew))).await;
+    let stale = world.call_with(by(digest(tool()))).await;
+    let error = world.result(&stale.invocation_id).await.error.unwrap();
+    assert_eq!((error.error_code.as_str(), error.error_class), ("surface.schema_changed", ErrorClass::SchemaNotLoaded));
+    assert_eq!(error.recoverability, Recoverability::DiscoverToolFirst);
+    assert!(error.message.contains("`/key` is required now"), "{}", error.message);
+}
+
+/// The call no longer fits the tool: it ends and says so.
 #[tokio::test]
 async fn a_call_that_does_not_fit_the_new_declaration_ends() {
     let world = World::new().await;
     let queued = world.call(r#"{"path":"a"}"#).await;
     let mut anew = tool();
-    anew["declaration"]["input_contract"]["model_input_schema"]["required"] = json!(["path", "key"]);
+    anew["declaration"]["input_contract"]["runtime_input_schema"]["required"] = json!(["ref"]);
     world.change(|fakes| fakes.declare(Some(anew))).await;
     let _messages = world.worker().await;
     let ended = world.until(&queued.invocation_id, Status::Denied).await;

@@ -74,7 +74,9 @@ pub(super) async fn resolve(
     if request.name.is_empty() {
         return Err(ApiError::invalid_argument("name", "is required"));
     }
-    let (meaning, surface_revision, catalog_revision) = api.registry.resolve(&tenant, &id, &request.name).await?;
+    let known = field::optional_id("known_digest", &request.known_digest).map_err(of_field)?;
+    let (meaning, surface_revision, catalog_revision) =
+        api.registry.resolve(&tenant, &id, &request.name, known).await?;
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
             registration: Some(encode::registration(entry.tool.registration())),

@@ -66,6 +66,7 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         RefusalKind::Blocked => v1::NotCallableKind::Blocked,
         RefusalKind::Excluded => v1::NotCallableKind::Excluded,
         RefusalKind::Retired => v1::NotCallableKind::Retired,
+        RefusalKind::Changed => v1::NotCallableKind::Changed,
     };
     v1::NotCallable {
         kind: kind.into(),

@@ -122,7 +122,7 @@ pub(super) async fn get(
     let tenant = Caller::of(&request).tenant.clone();
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
-    let surface = api.registry.surface(&tenant, &id).await?;
+    let surface = api.registry.surface_now(&tenant, &id).await?;
     let wants_json = request.view() == v1::RecordView::Json;
     Ok(v1::GetSurfaceResponse {
         surface: Some((&surface).into()),

@@ -1,11 +1,14 @@
 //! Finding tools in a surface, loading them, and what a name means there.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::json;
 use toolplane_catalog::catalog::Entry;
-use toolplane_catalog::{Catalog, LoadOutcome, Resolution, load, search};
+use toolplane_catalog::{Catalog, Effort, LoadOutcome, NameIndex, Resolution, load, resolve, search, similar_in};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult, ToolSurface};
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
@@ -36,6 +39,7 @@ pub(crate) enum RefusalKind {
     Blocked,
     Excluded,
     Retired,
+    Changed,
 }
 
 /// Why a name cannot be called, and what would help.
@@ -58,18 +62,24 @@ pub(crate) struct Loaded {
 }
 
 impl Registry {
-    /// What `name` means, with the revisions of the surface and of the catalog the answer is about.
+    /// What `name` means to somebody who goes by the declaration `known`, or by what the surface loaded; with the revisions of the
+    /// surface and of the catalog the answer is about.
     pub(crate) async fn resolve(
         &self,
         tenant: &TenantId,
         id: &SurfaceId,
         name: &str,
+        known: Option<Digest>,
     ) -> Result<(Meaning, u64, u64), ApiError> {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
         let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
         let owner = self.tenant(tenant);
-        let meaning = meaning(&view, &owner.catalog.read(), name);
+        let (mut meaning, names) = {
+            let catalog = owner.catalog.read();
+            (meaning(&view, &catalog, name, known.as_ref()), Arc::clone(catalog.similar()))
+        };
+        suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
         Ok((meaning, view.surface().revision, catalog_revision))
     }
 
@@ -86,7 +96,7 @@ impl Registry {
             let view = held.view();
             let owner = self.tenant(tenant);
             let catalog = owner.catalog.read();
-            search(view.surface(), &catalog, query, limit)
+            search(view.indexed(), &catalog, query, limit)
         };
         let deferred = |state| matches!(state, LoadingState::Discoverable | LoadingState::Deferred);
         let discovered: Vec<&ToolId> =
@@ -118,7 +128,7 @@ impl Registry {
             let turn = held.turn.lock().await;
             let (now, before) = (registry.now().await?, held.view());
             let owner = registry.tenant(&tenant);
-            let (after, outcomes) = load(before.surface(), &owner.catalog.read(), &names, now);
+            let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &names, now);
             let new: Vec<ToolId> = outcomes
                 .into_iter()
                 .filter_map(|(_, outcome)| match outcome {
@@ -134,9 +144,15 @@ impl Registry {
                 published.acknowledged().await;
             }
             let view = held.view();
-            let catalog = owner.catalog.read();
-            let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name), name));
-            let meanings = meanings.map(|(meaning, name)| (name, meaning)).collect();
+            let (mut meanings, similar): (Vec<_>, _) = {
+                let catalog = owner.catalog.read();
+                let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name, None), name));
+                (meanings.map(|(meaning, name)| (name, meaning)).collect(), Arc::clone(catalog.similar()))
+            };
+            let mut effort = Effort::of_one_request();
+            for (name, meaning) in &mut meanings {
+                suggest(&view, &similar, name, meaning, &mut effort);
+            }
             Ok(Loaded { meanings, revision: view.surface().revision })
         })
         .await
@@ -151,10 +167,15 @@ impl Registry {
     ) -> Result<(), ApiError> {
         let (id, now) = (&after.surface_id, self.now().await?);
         let log = Log::Surface(tenant.clone(), id.clone());
-        let name = |tool_id: &ToolId| before.deferred(tool_id).map_or("", |deferred| deferred.name.as_str());
+        let loaded: HashMap<&ToolId, &LoadedTool> =
+            after.loaded_tools.iter().map(|tool| (&tool.tool_id, tool)).collect();
         let mut told: Vec<_> = new
             .iter()
-            .map(|tool_id| json!({ "tool_id": tool_id, "name": name(tool_id), "revision": after.revision }))
+            .filter_map(|tool_id| loaded.get(tool_id))
+            .map(|tool| {
+                let (id, revision) = (&tool.tool_id, after.revision);
+                json!({ "tool_id": id, "name": tool.name, "revision": revision, "digest": tool.digest })
+            })
             .map(|data| (EventClass::DeferredLoaded, facts(&data)))
             .collect();
         let updated = json!({ "revision": after.revision, "loaded": new });
@@ -177,15 +198,40 @@ impl Registry {
     }
 }
 
-fn meaning(view: &View, catalog: &Catalog, name: &str) -> Meaning {
-    match view.resolve(catalog, name) {
+/// Adds to an unknown name what may have been meant. Not to be called while the catalog is held.
+fn suggest(view: &View, names: &NameIndex, name: &str, meaning: &mut Meaning, effort: &mut Effort) {
+    if let Meaning::Refused(refusal) = meaning
+        && refusal.kind == RefusalKind::Unknown
+    {
+        refusal.similar = similar_in(view.indexed(), names, name, effort);
+    }
+}
+
+fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -> Meaning {
+    match resolve(view.indexed(), catalog, name, known) {
         Resolution::Callable(entry) => {
-            let loaded = view.loaded(entry.tool_id()).cloned().unwrap_or_else(|| LoadedTool {
+            let loaded = view.indexed().loaded(entry.tool_id()).cloned().unwrap_or_else(|| LoadedTool {
                 tool_id: entry.tool_id().clone(),
                 name: entry.tool.full_name().to_owned(),
                 loaded_at: None,
+                digest: None,
+                changed: None,
             });
             Meaning::Callable(entry.clone(), loaded)
+        }
+        Resolution::Changed(entry, drift) => {
+            let (name, what) = (entry.tool.full_name(), drift.words().unwrap_or_default());
+            let since = if known.is_some() { "since the declaration you go by" } else { "since it was loaded here" };
+            Meaning::Refused(Refusal {
+                kind: RefusalKind::Changed,
+                reason: None,
+                message: format!(
+                    "the schema of `{name}` changed {since}: {what}; load it again with LoadTools and make the call for \
+                     the schema it has now"
+                ),
+                tool_id: Some(entry.tool_id().clone()),
+                similar: Vec::new(),
+            })
         }
         Resolution::NotLoaded(deferred) => {
             let message = match deferred.pending_provider_or_server.as_str() {
@@ -202,12 +248,12 @@ fn meaning(view: &View, catalog: &Catalog, name: &str) -> Meaning {
         }
         Resolution::Blocked(tool) => Meaning::Refused(hidden(RefusalKind::Blocked, tool)),
         Resolution::Excluded(tool) => Meaning::Refused(hidden(RefusalKind::Excluded, tool)),
-        Resolution::Unknown { similar } => Meaning::Refused(Refusal {
+        Resolution::Unknown => Meaning::Refused(Refusal {
             kind: RefusalKind::Unknown,
             reason: None,
             message: "no tool of this surface has that name; search for it with SearchTools".to_owned(),
             tool_id: None,
-            similar,
+            similar: Vec::new(),
         }),
     }
 }

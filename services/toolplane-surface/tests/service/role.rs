@@ -90,8 +90,17 @@ impl Role {
     }
 
     pub(crate) async fn resolve(&self, surface: &str, name: &str) -> v1::ResolveToolResponse {
-        let request =
-            v1::ResolveToolRequest { surface_id: surface.to_owned(), name: name.to_owned(), tenant: String::new() };
+        self.resolve_by(surface, name, "").await
+    }
+
+    /// As somebody who goes by the declaration `known`.
+    pub(crate) async fn resolve_by(&self, surface: &str, name: &str, known: &str) -> v1::ResolveToolResponse {
+        let request = v1::ResolveToolRequest {
+            surface_id: surface.to_owned(),
+            name: name.to_owned(),
+            known_digest: known.to_owned(),
+            ..Default::default()
+        };
         self.client.clone().resolve_tool(request).await.unwrap().into_inner()
     }
 

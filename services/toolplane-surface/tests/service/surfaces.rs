@@ -9,7 +9,7 @@ use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::surface::ToolSurface;
 
-use crate::role::{Role, tool};
+use crate::role::{Role, changed, tool};
 
 fn deferred() -> v1::CreateSurfaceRequest {
     v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() }
@@ -61,6 +61,98 @@ async fn from_search_over_loading_to_a_callable_tool() {
     assert_eq!(types, expected);
     assert!(events.iter().zip(1..).all(|(event, seq)| event.sequence == seq));
     assert_eq!(events[3].tool_id, "tool_files_read");
+    role.stop().await;
+}
+
+/// A schema that changed is told, with what changed, over a restart too; loading it again is knowing it again.
+#[tokio::test]
+async fn a_changed_schema_is_told_and_loaded_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write")]).await.unwrap();
+    let id = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    let first = role.resolved(&id, "files.read").await.digest;
+    let schema =
+        r#"{"type":"object","required":["to"],"properties":{"path":{"type":"string"},"to":{"type":"string"}}}"#;
+    let anew = |description: &str| {
+        changed(tool("files", "read"), |declaration| {
+            let schema = Some((&JsonPayload::from_checked(schema)).into());
+            declaration.input_contract = Some(v1::InputContract { model_input_schema: schema, ..Default::default() });
+            description.clone_into(&mut declaration.description);
+        })
+    };
+    role.register(vec![anew("Use it now.")]).await.unwrap();
+    role.stop().await;
+    let role = Role::start(dir.path()).await;
+    let refusal = role.refusal(&id, "files.read").await;
+    assert_eq!(refusal.kind(), v1::NotCallableKind::Changed);
+    for words in ["since it was loaded here", "`/max` is gone", "`/to` is new and required", "LoadTools"] {
+        assert!(refusal.message.contains(words), "{words}: {}", refusal.message);
+    }
+    let shown = role.get(&id).await;
+    let told = shown.surface.unwrap().loaded_tools;
+    let changed: Vec<_> =
+        told.iter().map(|tool| (tool.name.as_str(), tool.changed.contains("`/max` is gone"))).collect();
+    assert_eq!(changed, [("files.read", true), ("files.write", false)]);
+    assert_eq!(told[0].digest, first);
+    let found = role.search(&id, "select:files.read").await;
+    assert_eq!(found.next_action, "load_schema_then_call");
+    assert!(found.refs[0].reason.contains("changed since it was loaded"), "{:?}", found.refs);
+    let loaded = role.load(&id, &["files.read"]).await;
+    assert_eq!(loaded.surface_revision, 2);
+    let now = role.resolved(&id, "files.read").await.digest;
+    assert_ne!(now, first);
+    assert_eq!(role.search(&id, "select:files.read").await.next_action, "call");
+    // Another description changes nothing that was loaded; the older declaration is still another one.
+    role.register(vec![anew("Use it later.")]).await.unwrap();
+    role.resolved(&id, "files.read").await;
+    let by = async |known: &str| match role.resolve_by(&id, "files.read", known).await.resolution.unwrap() {
+        v1::resolve_tool_response::Resolution::NotCallable(refusal) => refusal.message,
+        v1::resolve_tool_response::Resolution::Resolved(_) => String::new(),
+    };
+    assert_eq!(by(&now).await, "");
+    assert!(by(&first).await.contains("`/to` is new and required"));
+    let nobodys = format!("sha256:{}", "0".repeat(64));
+    assert!(by(&nobodys).await.contains("not remembered"));
+    role.stop().await;
+}
+
+/// What cannot be used any more is not shown as if it could.
+#[tokio::test]
+async fn a_surface_is_read_as_it_is_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    role.register(vec![tool("files", "read"), tool("files", "write")]).await.unwrap();
+    let id = role.surface(v1::CreateSurfaceRequest::default()).await.surface_id;
+    role.retire("tool_files_write").await.unwrap();
+    let now = role.get(&id).await.surface.unwrap();
+    let names = |tools: &[v1::LoadedTool]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&now.loaded_tools), ["files.read"]);
+    assert_eq!(
+        (now.excluded_tools[0].name.as_str(), now.excluded_tools[0].reason.as_str()),
+        ("files.write", "retired")
+    );
+    role.stop().await;
+}
+
+/// Suggestions cost a request no more than so much, however many names it gets wrong.
+#[tokio::test]
+async fn many_wrong_names_are_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let role = Role::start(dir.path()).await;
+    for part in 0..3 {
+        let tools = (0..500).map(|n| tool("many", &format!("thing_{part}_{n}"))).collect();
+        role.register(tools).await.unwrap();
+    }
+    let id = role.surface(deferred()).await.surface_id;
+    let names: Vec<String> = (0..100).map(|n| format!("many.thinf_1_{n}x")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let outcomes = role.load(&id, &names).await.outcomes;
+    let similar = |outcome: &v1::LoadOutcome| match &outcome.outcome {
+        Some(Outcome::Failure(failure)) => failure.similar_names.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((outcomes.len(), similar(&outcomes[0]), similar(&outcomes[99])), (100, 3, 0));
     role.stop().await;
 }
 

@@ -6,6 +6,7 @@ use toolplane_records::contract::{InputContract, OutputContract};
 use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::interface::{SafetyFact, ToolInterface};
 use toolplane_records::mapping::ExternalMapping;
+use toolplane_records::payload::Digest;
 use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
 };
@@ -231,6 +232,8 @@ fn surface() -> ToolSurface {
             tool_id: id("tool:files/read"),
             name: "files.read_file".to_owned(),
             loaded_at: Some(at(1)),
+            digest: Some(Digest::of(b"registration")),
+            changed: Some("`/limit` is gone".to_owned()),
         }],
         deferred_tools: vec![deferred()],
         blocked_tools: vec![hidden(HiddenReason::PolicyBlocked)],

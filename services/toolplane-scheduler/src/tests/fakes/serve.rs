@@ -39,14 +39,28 @@ impl SurfaceService for Fakes {
 
     async fn resolve_tool(
         &self,
-        _: Request<v1::ResolveToolRequest>,
+        request: Request<v1::ResolveToolRequest>,
     ) -> Result<Response<v1::ResolveToolResponse>, Status> {
         use v1::resolve_tool_response::Resolution;
         let tool = self.state.tool.lock().clone();
+        let known = request.into_inner().known_digest;
         let resolution = match tool {
             Some(tool) => {
                 let registration: Registration = serde_json::from_value(tool).unwrap();
                 let digest = registration.digest().to_string();
+                let schema = registration.model_schema().cloned();
+                let mut schemas = self.state.schemas.lock();
+                schemas.insert(digest.clone(), schema.clone());
+                if !known.is_empty() && schemas.get(&known) != Some(&schema) {
+                    let changed = v1::NotCallable {
+                        kind: v1::NotCallableKind::Changed.into(),
+                        message: "`/key` is required now".into(),
+                        tool_id: "tool_test".into(),
+                        ..Default::default()
+                    };
+                    let resolution = Some(Resolution::NotCallable(changed));
+                    return Ok(Response::new(v1::ResolveToolResponse { resolution, ..Default::default() }));
+                }
                 let parts = RegistrationParts {
                     declaration: registration.declaration,
                     interface: registration.interface,

@@ -1,0 +1,102 @@
+//! What a tool was declared as before: enough to tell whoever knows an older declaration what of its schema changed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolplane_records::payload::{Digest, JsonPayload};
+
+use crate::registration::Registration;
+use crate::schema::differences;
+
+/// Most declarations that are remembered.
+const MAX_VERSIONS: usize = 32;
+/// Most bytes of schemas that are remembered; of older ones only the digest is.
+const MAX_SCHEMA_BYTES: u64 = 64 * 1024;
+
+/// The declarations a tool had, the latest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct History(Vec<Version>);
+
+/// One declaration a tool had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Version {
+    /// Of the whole registration.
+    digest: Digest,
+    /// Of the model schema, whatever the order of its keys.
+    schema_digest: Digest,
+    /// The model schema; absent when the tool took no arguments, or when it is too long ago.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema: Option<JsonPayload>,
+    /// The tool took no arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    no_arguments: bool,
+}
+
+/// What happened to a tool's schema since a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Drift {
+    /// The schema is what it was, whatever else changed.
+    None,
+    /// The schema changed; the differences in words, none when they are too long ago to be known.
+    Changed(Vec<String>),
+    /// No declaration of this tool that is remembered has that digest.
+    Forgotten,
+}
+
+impl Drift {
+    /// What there is to say, in words; `None` when nothing changed.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Changed(differences) if differences.is_empty() => Some("its schema is another one".to_owned()),
+            Self::Changed(differences) => Some(differences.join("; ")),
+            Self::Forgotten => Some("the declaration that is asked about is not remembered any more".to_owned()),
+        }
+    }
+}
+
+impl History {
+    /// The history after `before` was replaced.
+    pub(crate) fn after(&self, before: &Registration, digest: Digest) -> Self {
+        let schema = before.model_schema();
+        let version = Version {
+            digest,
+            schema_digest: schema_digest(schema),
+            schema: schema.cloned(),
+            no_arguments: schema.is_none(),
+        };
+        let older = self.0.iter().filter(|version| version.digest != digest).cloned();
+        let mut versions: Vec<Version> = std::iter::once(version).chain(older).take(MAX_VERSIONS).collect();
+        let mut left = MAX_SCHEMA_BYTES;
+        for version in &mut versions {
+            match version.schema.as_ref().map_or(0, JsonPayload::size) {
+                size if size <= left => left -= size,
+                _ => version.schema = None,
+            }
+        }
+        Self(versions)
+    }
+
+    /// What happened between the declaration `known` and `now`, whose digest is `digest`.
+    pub(crate) fn since(&self, known: &Digest, now: &Registration, digest: &Digest) -> Drift {
+        if known == digest {
+            return Drift::None;
+        }
+        let Some(version) = self.0.iter().find(|version| version.digest == *known) else { return Drift::Forgotten };
+        let schema = now.model_schema();
+        if version.schema_digest == schema_digest(schema) {
+            return Drift::None;
+        }
+        if version.schema.is_none() && !version.no_arguments {
+            return Drift::Changed(Vec::new());
+        }
+        let before = version.schema.as_ref().map(JsonPayload::to_value);
+        Drift::Changed(differences(before.as_ref(), schema.map(JsonPayload::to_value).as_ref()))
+    }
+}
+
+fn schema_digest(schema: Option<&JsonPayload>) -> Digest {
+    let mut value = schema.map_or(Value::Null, JsonPayload::to_value);
+    value.sort_all_objects();
+    JsonPayload::of(&value).digest()
+}

@@ -1,0 +1,95 @@
+//! A surface with an index that makes one tool's place in it a matter of one look.
+
+use std::collections::HashMap;
+
+use toolplane_records::ids::ToolId;
+use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSurface};
+
+use super::visibility::Hiding;
+
+/// A surface, and where each of its tools stands.
+#[derive(Clone, Debug)]
+pub struct IndexedSurface {
+    surface: ToolSurface,
+    places: HashMap<ToolId, Index>,
+}
+
+/// Which list a tool stands in, and where.
+#[derive(Clone, Copy, Debug)]
+enum Index {
+    Loaded(usize),
+    Deferred(usize),
+    Blocked(usize),
+    Excluded(usize),
+}
+
+/// Where a tool stands in a surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place<'s> {
+    Loaded(&'s LoadedTool),
+    Deferred(&'s DeferredToolRef),
+    Hidden(Hiding, &'s HiddenTool),
+    Outside,
+}
+
+impl IndexedSurface {
+    /// Indexes `surface`. A tool in two lists stands in the first of: loaded, deferred, blocked, excluded.
+    pub fn new(surface: ToolSurface) -> Self {
+        let mut places = HashMap::with_capacity(surface.loaded_tools.len() + surface.deferred_tools.len());
+        for (at, tool) in surface.excluded_tools.iter().enumerate() {
+            places.insert(tool.tool_id.clone(), Index::Excluded(at));
+        }
+        for (at, tool) in surface.blocked_tools.iter().enumerate() {
+            places.insert(tool.tool_id.clone(), Index::Blocked(at));
+        }
+        for (at, tool) in surface.deferred_tools.iter().enumerate() {
+            places.insert(tool.tool_id.clone(), Index::Deferred(at));
+        }
+        for (at, tool) in surface.loaded_tools.iter().enumerate() {
+            places.insert(tool.tool_id.clone(), Index::Loaded(at));
+        }
+        Self { surface, places }
+    }
+
+    /// The surface.
+    pub fn surface(&self) -> &ToolSurface {
+        &self.surface
+    }
+
+    /// How many tools the surface knows of: what keeping it in memory costs.
+    pub fn weight(&self) -> usize {
+        self.places.len() + self.surface.tool_refs.len() + 1
+    }
+
+    /// The tool as it stands among the loaded ones.
+    pub fn loaded(&self, id: &ToolId) -> Option<&LoadedTool> {
+        match self.place(id) {
+            Place::Loaded(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// The tool as it stands among the deferred ones.
+    pub fn deferred(&self, id: &ToolId) -> Option<&DeferredToolRef> {
+        match self.place(id) {
+            Place::Deferred(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// Whether the tool is loaded or deferred here.
+    pub fn shows(&self, id: &ToolId) -> bool {
+        matches!(self.places.get(id), Some(Index::Loaded(_) | Index::Deferred(_)))
+    }
+
+    pub(super) fn place(&self, id: &ToolId) -> Place<'_> {
+        let surface = &self.surface;
+        let place = self.places.get(id).and_then(|index| match *index {
+            Index::Loaded(at) => surface.loaded_tools.get(at).map(Place::Loaded),
+            Index::Deferred(at) => surface.deferred_tools.get(at).map(Place::Deferred),
+            Index::Blocked(at) => surface.blocked_tools.get(at).map(|tool| Place::Hidden(Hiding::Blocked, tool)),
+            Index::Excluded(at) => surface.excluded_tools.get(at).map(|tool| Place::Hidden(Hiding::Excluded, tool)),
+        });
+        place.unwrap_or(Place::Outside)
+    }
+}

@@ -1,0 +1,59 @@
+//! A surface as it is now: what the catalog says today of the tools it was made with.
+
+use toolplane_records::surface::{LoadedTool, ToolSurface};
+
+use super::indexed::IndexedSurface;
+use super::resolve::{Standing, standing};
+use super::select::deferred_ref;
+use super::visibility::Hiding;
+use crate::catalog::Catalog;
+
+impl IndexedSurface {
+    /// The surface with every tool where it stands now: one that was retired, disabled or lost its setup since is hidden with
+    /// its reason, deferred ones are described as they are declared, and a loaded one says what of its schema changed since.
+    pub fn now(&self, catalog: &Catalog) -> ToolSurface {
+        let stored = self.surface();
+        let (loaded, deferred) = (stored.loaded_tools.len(), stored.deferred_tools.len());
+        let mut now = ToolSurface {
+            loaded_tools: Vec::with_capacity(loaded),
+            deferred_tools: Vec::with_capacity(deferred),
+            ..stored.clone()
+        };
+        for tool in &stored.loaded_tools {
+            let Some(entry) = catalog.get(&tool.tool_id) else {
+                now.loaded_tools.push(tool.clone());
+                continue;
+            };
+            match standing(self, entry) {
+                Standing::Stale(drift) => {
+                    let name = entry.tool.full_name().to_owned();
+                    now.loaded_tools.push(LoadedTool { name, changed: drift.words(), ..tool.clone() });
+                }
+                Standing::Hidden(hiding, tool) => hide(&mut now, hiding, tool),
+                Standing::Loaded | Standing::Deferred(_) => {
+                    now.loaded_tools.push(LoadedTool { name: entry.tool.full_name().to_owned(), ..tool.clone() });
+                }
+            }
+        }
+        for tool in &stored.deferred_tools {
+            match catalog.get(&tool.tool_id).map(|entry| (entry, standing(self, entry))) {
+                Some((_, Standing::Hidden(hiding, tool))) => hide(&mut now, hiding, tool),
+                Some((entry, Standing::Deferred(deferred))) => {
+                    let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
+                    now.deferred_tools.push(deferred_ref(entry, provider));
+                }
+                // In two lists, it stands in the other one.
+                Some((_, Standing::Loaded | Standing::Stale(_))) => {}
+                None => now.deferred_tools.push(tool.clone()),
+            }
+        }
+        now
+    }
+}
+
+fn hide(surface: &mut ToolSurface, hiding: Hiding, tool: toolplane_records::surface::HiddenTool) {
+    match hiding {
+        Hiding::Blocked => surface.blocked_tools.push(tool),
+        Hiding::Excluded => surface.excluded_tools.push(tool),
+    }
+}
