@@ -165,6 +165,41 @@ async fn any_scheduler_serves_any_request() {
     assert!(result.is_error && begin.elapsed() < Duration::from_secs(40), "{result:?}");
 }
 
+/// Waits until the one worker of the cluster is told of in this state, whichever scheduler is asked.
+async fn until_worker_is(clients: &Clients, state: v1::WorkerState) -> v1::WorkerRecord {
+    let begin = Instant::now();
+    loop {
+        let listed = clients.invocations().list_workers(v1::ListWorkersRequest::default()).await.unwrap().into_inner();
+        match <[v1::WorkerRecord; 1]>::try_from(listed.workers) {
+            Ok([worker]) if worker.state() == state => return worker,
+            other => assert!(begin.elapsed() < PATIENCE, "{state:?}: {other:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Any scheduler tells of the workers of all, and of those that went without a word.
+#[tokio::test]
+async fn any_scheduler_lists_the_workers_of_all() {
+    let mut processes = Processes::prepare(shared(2, 1)).await.unwrap();
+    let first = format!("[\"{}\"]", processes.member("scheduler-1").unwrap().endpoint().unwrap());
+    processes.set_env("executor-1", "TOOLPLANE__PEERS__SCHEDULER", Some(&first)).unwrap();
+    processes.launch_all().unwrap();
+    processes.ready().await.unwrap();
+    let (one, other) =
+        (processes.clients_by("scheduler-1").unwrap().clone(), processes.clients_by("scheduler-2").unwrap().clone());
+    let here = until_worker_is(&one, v1::WorkerState::Ready).await;
+    let there = until_worker_is(&other, v1::WorkerState::Ready).await;
+    assert_eq!((here.worker_id, here.pools, here.slots), (there.worker_id, there.pools, there.slots));
+    processes.kill("executor-1").unwrap();
+    for clients in [&one, &other] {
+        let lost = until_worker_is(clients, v1::WorkerState::Lost).await;
+        assert!(lost.free_slots == 0 && lost.last_seen_at.is_some(), "{lost:?}");
+    }
+    processes.start_again("executor-1").await.unwrap();
+    until_worker_is(&other, v1::WorkerState::Ready).await;
+}
+
 #[tokio::test]
 async fn a_call_survives_the_death_of_its_scheduler() {
     let mut many = Many::start(shared(2, 2)).await;

@@ -61,6 +61,8 @@ pub struct Acceptance {
     pub batch: Option<BatchPlace>,
     /// The authenticated caller.
     pub caller_ref: Option<String>,
+    /// The actor its credential names.
+    pub caller_actor: Option<String>,
     /// What the agent said of its own certainty.
     pub assurance: Option<CallAssurance>,
     /// Permission mode it was called in.
@@ -186,6 +188,7 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         lost_workers: Vec::new(),
         late_reports: 0,
         caller_ref: acceptance.caller_ref,
+        caller_actor: acceptance.caller_actor,
         assurance: acceptance.assurance,
         permission_mode: acceptance.permission_mode,
     }

@@ -264,6 +264,9 @@ pub struct Invocation {
     /// Permission mode it was called in (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
+    /// The actor the caller's credential names; absent without authentication, or when it names none (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_actor: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

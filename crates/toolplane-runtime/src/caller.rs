@@ -53,6 +53,16 @@ impl Caller {
         Arc::clone(&NOBODY)
     }
 
+    /// Who did something, for records: the actor of the credential, or the credential itself; only without authentication what
+    /// the request says.
+    pub fn doer<'a>(&'a self, said: &'a str) -> &'a str {
+        match &self.actor {
+            _ if !self.authenticated => said,
+            Some(actor) => actor,
+            None => &self.caller_ref,
+        }
+    }
+
     /// A process calling itself: believed in everything, because nothing from outside can be taken for it.
     pub(crate) fn this_process() -> Arc<Self> {
         static OWN: LazyLock<Arc<Caller>> = LazyLock::new(|| Caller::everything("process"));

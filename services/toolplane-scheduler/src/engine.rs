@@ -28,6 +28,7 @@ mod queues;
 mod read;
 mod relay;
 mod retire;
+mod roster;
 mod scopes;
 mod standing;
 mod steady;
@@ -60,6 +61,7 @@ pub use limits::{Bounds, ToolBound};
 pub use message::Message;
 pub use plan::DispatchPlan;
 pub use read::{InvocationFilter, Page};
+pub use roster::Enlisted;
 pub use standing::{Moment, Standing};
 pub use watch::{Watch, WatchItem};
 pub use workers::{Placement, PoolGap, WorkerInfo, WorkerLink};
@@ -140,6 +142,7 @@ struct Inner {
     plans: plan::Plans,
     fences: fence::Fences,
     members: members::Members,
+    roster: roster::Roster,
     quarantine: quarantine::Quarantine,
     scopes: scopes::Scopes,
     steady: steady::Steady,
@@ -166,10 +169,12 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let shared = store.is_shared();
         let limits = limits::Limits::new(options.bounds.clone()).map_err(EngineError::Pattern)?;
+        let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
         let engine = Self(Arc::new(Inner {
             shared,
             objects,
-            name: format!("scheduler-{}", uuid::Uuid::now_v7().simple()),
+            roster: roster::Roster::new(store.clone(), name.clone()),
+            name,
             hub: hub::Hub::default(),
             hot: hot::HotTable::default(),
             workers: workers::Workers::default(),
@@ -235,6 +240,16 @@ impl Engine {
     /// Connected workers.
     pub fn workers(&self) -> &workers::Workers {
         &self.0.workers
+    }
+
+    /// What the cluster knows of its workers, those connected here included.
+    pub(crate) fn roster(&self) -> &roster::Roster {
+        &self.0.roster
+    }
+
+    /// Whether the scheduler of that name lives; this one does.
+    pub(crate) fn lives(&self, scheduler: &str) -> bool {
+        scheduler == self.0.name || self.0.members.lives(scheduler)
     }
 
     /// Index entries that the audit had to put right since this engine was opened. Anything but 0 is a fault of ours.

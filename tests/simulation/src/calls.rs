@@ -137,6 +137,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         held_by_batch: place.is_some(),
         hooks: Vec::new(),
         caller_ref: None,
+        caller_actor: None,
         assurance: None,
         permission_mode: None,
         batch: place,

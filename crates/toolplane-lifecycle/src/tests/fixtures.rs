@@ -71,6 +71,7 @@ pub(crate) fn acceptance(idempotent: bool) -> Acceptance {
         held_by_batch: false,
         hooks: vec![],
         caller_ref: None,
+        caller_actor: None,
         assurance: None,
         permission_mode: None,
     }

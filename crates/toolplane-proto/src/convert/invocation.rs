@@ -172,6 +172,7 @@ impl From<&records::Invocation> for v1::Invocation {
             caller_ref: record.caller_ref.clone(),
             assurance: field::out(&record.assurance),
             permission_mode: record.permission_mode.clone(),
+            caller_actor: record.caller_actor.clone(),
         }
     }
 }
@@ -240,6 +241,7 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             caller_ref: message.caller_ref,
             assurance: field::optional("assurance", message.assurance)?,
             permission_mode: message.permission_mode,
+            caller_actor: message.caller_actor,
         })
     }
 }

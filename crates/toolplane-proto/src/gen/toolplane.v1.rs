@@ -3772,7 +3772,7 @@ pub struct Invocation {
     /// Where that is kept.
     #[prost(message, optional, tag = "18")]
     pub call_input_ref: ::core::option::Option<PayloadRef>,
-    /// Who called.
+    /// Who called, as the caller says.
     #[prost(string, optional, tag = "19")]
     pub actor_ref: ::core::option::Option<::prost::alloc::string::String>,
     /// Runtime, session, task or sandbox refs.
@@ -3909,6 +3909,9 @@ pub struct Invocation {
     /// Permission mode it was called in.
     #[prost(string, optional, tag = "63")]
     pub permission_mode: ::core::option::Option<::prost::alloc::string::String>,
+    /// The actor the caller's credential names; absent without authentication, or when it names none.
+    #[prost(string, optional, tag = "64")]
+    pub caller_actor: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4805,7 +4808,7 @@ pub enum WorkerState {
     Ready = 1,
     /// Finishing what it holds, taking no more.
     Draining = 2,
-    /// Not heard of for longer than a lease lasts.
+    /// It, or the scheduler it was connected to, went without a word; `last_seen_at` says since when. Told for a day.
     Lost = 3,
 }
 impl WorkerState {
@@ -6214,7 +6217,7 @@ pub mod invocation_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists the workers the cluster knows.
+        /// Lists the workers of the whole cluster, whichever scheduler they are connected to, and those that were lost.
         pub async fn list_workers(
             &mut self,
             request: impl tonic::IntoRequest<super::ListWorkersRequest>,
@@ -6449,7 +6452,7 @@ pub mod invocation_service_server {
             tonic::Response<super::ListBatchesResponse>,
             tonic::Status,
         >;
-        /// Lists the workers the cluster knows.
+        /// Lists the workers of the whole cluster, whichever scheduler they are connected to, and those that were lost.
         async fn list_workers(
             &self,
             request: tonic::Request<super::ListWorkersRequest>,

@@ -48,6 +48,7 @@ impl Invocation {
             call_input_ref: uri(&self.inputs.call),
             actor_ref: self.actor_ref.as_deref(),
             caller_ref: self.caller_ref.as_deref(),
+            caller_actor: self.caller_actor.as_deref(),
             permission_mode: self.permission_mode.as_deref(),
             assurance: self.assurance.as_ref(),
             runtime_refs: &self.runtime_refs,
@@ -113,6 +114,8 @@ struct View<'a> {
     actor_ref: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     caller_ref: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller_actor: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_mode: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

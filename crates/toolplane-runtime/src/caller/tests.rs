@@ -21,6 +21,15 @@ fn metadata(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 #[test]
+fn who_did_it_is_who_proved_it() {
+    let mut known = Caller::clone(&caller("acme", &[Role::Operator]));
+    assert_eq!(known.doer("somebody else"), "zoë");
+    known.actor = None;
+    assert_eq!(known.doer("somebody else"), "key:k1");
+    assert_eq!(Caller::unauthenticated().doer("ann"), "ann");
+}
+
+#[test]
 fn roles_are_names_and_none_includes_another() {
     for role in Role::ALL {
         assert_eq!(role.as_str().parse(), Ok(role));

@@ -89,7 +89,7 @@ fn resolver(caller: &Caller, claimed: String, may_be_the_caller: bool) -> Resolv
         return Resolver { name: claimed, may_be_the_caller, ..Resolver::default() };
     }
     Resolver {
-        name: caller.actor.clone().unwrap_or_else(|| caller.caller_ref.clone()),
+        name: caller.doer("").to_owned(),
         actor: caller.actor.clone(),
         caller_ref: caller.caller_ref.clone(),
         may_be_the_caller,

@@ -68,6 +68,11 @@ impl Members {
         others.any(|(_, member)| member.pools.iter().any(|served| served == pool))
     }
 
+    /// Whether a scheduler of that name lives.
+    pub(crate) fn lives(&self, name: &str) -> bool {
+        self.0.read().living.values().any(|member| member.name == name)
+    }
+
     /// Where other living schedulers can be reached.
     pub(crate) fn others(&self) -> Vec<String> {
         let view = self.0.read();

@@ -57,6 +57,10 @@ impl Engine {
         if count.is_multiple_of(MEMBERS_EVERY) {
             self.show_membership(now).await?;
             self.0.limits.tidy();
+            // Only for people to read: what cannot be recorded now holds nothing up.
+            if let Err(error) = self.0.roster.refresh(&self.0.workers.list(), now).await {
+                tracing::debug!(%error, "what is known of the workers could not be recorded");
+            }
         }
         self.refresh_quarantine(now).await?;
         for timer in Timer::ALL {

@@ -191,6 +191,7 @@ impl Bench {
             held_by_batch: false,
             hooks: vec![],
             caller_ref: None,
+            caller_actor: None,
             assurance: None,
             permission_mode: None,
         };

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use dashmap::DashMap;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use toolplane_lifecycle::LeaseKey;
 use toolplane_records::ids::{InvocationId, WorkerId};
@@ -15,7 +16,7 @@ use toolplane_records::time::Timestamp;
 use super::message::Message;
 
 /// A pool a worker does not serve although it has the code for it, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolGap {
     /// The pool.
     pub pool: String,
@@ -26,7 +27,7 @@ pub struct PoolGap {
 }
 
 /// What a worker said of itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkerInfo {
     /// Stable over restarts.
     pub worker_id: WorkerId,

@@ -23,7 +23,7 @@ impl InvocationApi {
         let record = self.find(caller, &request.invocation_id).await?;
         let question = standing(&record, &request.input_id)?;
         let input = self.read_answer(&request, question)?;
-        let by = short(&request.provided_by, 256);
+        let by = short(caller.doer(&request.provided_by), 256);
         let command = |_: &Invocation| Command::ProvideInput {
             input_id: question.input_id.clone(),
             input: input.clone(),

@@ -149,7 +149,7 @@ impl InvocationApi {
         // The last first: the end of a call lets those run that wait for it.
         for member in batch.members.iter().rev().filter(|member| member.ended.is_none()) {
             let command = |_: &Invocation| Command::RequestCancel {
-                requested_by: short(&request.requested_by, 256),
+                requested_by: short(caller.doer(&request.requested_by), 256),
                 message: short(&request.reason, 1024),
                 abort_reason: AbortReason::UserInterruption,
             };

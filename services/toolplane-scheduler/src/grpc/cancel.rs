@@ -20,7 +20,7 @@ impl InvocationApi {
         check_request_id(&request.request_id)?;
         let record = self.find(caller, &request.invocation_id).await?;
         let command = |_: &Invocation| Command::RequestCancel {
-            requested_by: short(&request.requested_by, 256),
+            requested_by: short(caller.doer(&request.requested_by), 256),
             message: short(&request.reason, 1024),
             abort_reason: AbortReason::UserInterruption,
         };

@@ -5,14 +5,15 @@ use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field::instant;
 use toolplane_proto::v1;
 use toolplane_records::event::LogEvent;
+use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::JsonPayload;
-
+use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 use toolplane_store::Durability;
 
 use super::sight::seen_by;
-use crate::engine::{Engine, PoolGap, WorkerLink};
+use crate::engine::{Engine, Enlisted, PoolGap, WorkerInfo, WorkerLink};
 use crate::error::CallError;
 
 /// Inputs up to this size are repeated by value where two of them are the same.
@@ -27,22 +28,41 @@ pub(crate) fn durability(durability: Durability) -> v1::Durability {
 }
 
 pub(crate) fn worker(link: &WorkerLink) -> v1::WorkerRecord {
-    let info = &link.info;
-    let in_flight = link.in_flight();
+    let state = if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready };
+    known_worker(&link.info, state, link.last_seen(), &link.in_flight())
+}
+
+/// A worker as it was recorded last. One that is lost has no free slot.
+pub(crate) fn enlisted(recorded: &Enlisted, lost: bool) -> v1::WorkerRecord {
+    let state = match (lost, recorded.draining) {
+        (true, _) => v1::WorkerState::Lost,
+        (false, true) => v1::WorkerState::Draining,
+        (false, false) => v1::WorkerState::Ready,
+    };
+    known_worker(&recorded.info, state, recorded.seen_at, &recorded.calls)
+}
+
+fn known_worker(
+    info: &WorkerInfo,
+    state: v1::WorkerState,
+    seen_at: Timestamp,
+    calls: &[InvocationId],
+) -> v1::WorkerRecord {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let free = if state == v1::WorkerState::Lost { 0 } else { info.slots.saturating_sub(calls.len()) };
     v1::WorkerRecord {
         worker_id: info.worker_id.to_string(),
         incarnation: info.incarnation.clone(),
         version: info.version.clone(),
-        state: if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready }.into(),
+        state: state.into(),
         slots: count(info.slots),
-        free_slots: count(info.slots.saturating_sub(in_flight.len())),
+        free_slots: count(free),
         pools: info.pools.clone(),
         gaps: info.gaps.iter().map(gap).collect(),
         posture: info.posture.as_ref().map(Into::into),
         connected_at: instant(info.connected_at),
-        last_seen_at: instant(link.last_seen()),
-        invocation_ids: in_flight.iter().map(ToString::to_string).collect(),
+        last_seen_at: instant(seen_at),
+        invocation_ids: calls.iter().map(ToString::to_string).collect(),
     }
 }
 

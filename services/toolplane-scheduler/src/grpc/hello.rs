@@ -1,6 +1,7 @@
 //! The beginning of a worker's stream: who it is, what it has finished, and what it still holds.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::sync::mpsc;
 use toolplane_proto::convert::{ConvertError, field};
@@ -44,7 +45,8 @@ impl Session {
         }
         let (sender, messages) = mpsc::unbounded_channel();
         let link = Arc::new(WorkerLink::new(info, sender));
-        let session = Self { engine, link, terms, backlog: reports.collect() };
+        let goodbye = AtomicBool::new(false);
+        let session = Self { engine, link, terms, backlog: reports.collect(), goodbye };
         session.settle_finished(finished).await?;
         session.settle_held(held).await?;
         if previous_dead {
@@ -53,6 +55,7 @@ impl Session {
             tracing::info!(%worker_id, ended, "a worker restarted; leases of its earlier life ended");
         }
         session.engine.connect_worker(session.link.clone());
+        session.engine.roster().enlist(&session.link).await;
         Ok((session, messages))
     }
 

@@ -1,5 +1,7 @@
 //! Lists: calls, newest first, and workers.
 
+use std::collections::BTreeMap;
+
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
 use toolplane_records::ids::{BatchId, InvocationId, TenantId, ToolId};
@@ -71,12 +73,9 @@ impl InvocationApi {
         let first = read_count(page::position(&"workers", &request.page_token)?);
         let size = page::size(request.page_size)?;
         let wanted = request.state();
-        let all = self.engine.workers().list();
-        let all: Vec<_> = all
-            .iter()
-            .map(|link| encode::worker(link))
-            .filter(|worker| wanted == v1::WorkerState::Unspecified || worker.state() == wanted)
-            .collect();
+        let all: Vec<_> = self.known_workers().await?;
+        let fits = |worker: &v1::WorkerRecord| wanted == v1::WorkerState::Unspecified || worker.state() == wanted;
+        let all: Vec<_> = all.into_iter().filter(fits).collect();
         let next = first.saturating_add(size);
         let next_page_token = if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
         let mut workers: Vec<_> = all.into_iter().skip(first).take(size).collect();
@@ -88,6 +87,18 @@ impl InvocationApi {
 }
 
 impl InvocationApi {
+    /// Every worker of the cluster by id: those connected here as they are, others as their schedulers recorded them.
+    async fn known_workers(&self) -> Result<Vec<v1::WorkerRecord>, CallError> {
+        let here = self.engine.workers().list();
+        let mut known: BTreeMap<String, v1::WorkerRecord> = BTreeMap::new();
+        for recorded in self.engine.roster().all().await.map_err(EngineError::from)? {
+            let lost = recorded.is_lost(|scheduler| self.engine.lives(scheduler));
+            known.insert(recorded.info.worker_id.to_string(), encode::enlisted(&recorded, lost));
+        }
+        known.extend(here.iter().map(|link| (link.info.worker_id.to_string(), encode::worker(link))));
+        Ok(known.into_values().collect())
+    }
+
     /// Of these calls the caller's tenant's: workers run those of every tenant.
     async fn own_calls(&self, caller: &Caller, ids: Vec<String>) -> Vec<String> {
         let mut own = Vec::with_capacity(ids.len());

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use tonic::Streaming;
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     pub(super) terms: WorkerTerms,
     /// Reports that came with the hello.
     pub(super) backlog: Vec<v1::WorkerReport>,
+    /// The worker ends on purpose.
+    pub(super) goodbye: AtomicBool,
 }
 
 impl Session {
@@ -72,6 +75,7 @@ impl Session {
             }
         }
         self.engine.workers().disconnect(&self.link);
+        self.engine.roster().left(&self.link, self.goodbye.load(Ordering::Relaxed)).await;
         tracing::info!(worker_id = %self.link.info.worker_id, "a worker's stream ended");
     }
 
@@ -102,7 +106,10 @@ impl Session {
                 let (engine, link, terms) = (self.engine.clone(), self.link.clone(), self.terms);
                 tokio::spawn(async move { take_beat(&engine, &link, terms, beat.leases).await });
             }
-            Report::Goodbye(_) => self.link.drain(),
+            Report::Goodbye(_) => {
+                self.goodbye.store(true, Ordering::Relaxed);
+                self.link.drain();
+            }
             Report::Hello(_) => tracing::warn!(worker_id = %self.link.info.worker_id, "a second hello was ignored"),
             _ => {}
         }

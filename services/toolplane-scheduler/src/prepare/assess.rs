@@ -226,6 +226,7 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         lock_domain: spec.lock_domain.clone(),
         batch: spec.member.as_ref().map(|member| member.place.clone()),
         caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.clone()),
+        caller_actor: spec.caller.actor.clone().filter(|_| spec.caller.authenticated),
         assurance: spec.assurance.clone(),
         permission_mode: spec.permission_mode.clone(),
         held_by_batch: spec.member.is_some(),

@@ -180,6 +180,7 @@ fn invocation() -> Invocation {
         lost_workers: vec![id("worker-0")],
         late_reports: 1,
         caller_ref: some("key:ci"),
+        caller_actor: some("ci-bot"),
         assurance: Some(assurance()),
         permission_mode: some("plan"),
     }

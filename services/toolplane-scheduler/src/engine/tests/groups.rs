@@ -52,6 +52,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
         held_by_batch: share.batch.is_some(),
         hooks: Vec::new(),
         caller_ref: None,
+        caller_actor: None,
         assurance: None,
         permission_mode: None,
         batch: share.batch,

@@ -1,0 +1,174 @@
+//! Which workers the cluster knows: one record for each in the store, so that every scheduler can tell about all of them,
+//! and about those that went without a word.
+//!
+//! What is recorded is for people. Who may run what is decided from the workers connected here (`workers.rs`).
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::time::Timestamp;
+use toolplane_store::{Commit, Expect, Family, RecordKey, Store, StoreError, Write};
+
+use super::workers::{WorkerInfo, WorkerLink};
+
+/// How long a worker that went without a word is told about.
+const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
+/// Pause between two times the records are brought up to date, where other schedulers read them, and where none do.
+const SHARED_EVERY_MS: i64 = 10_000;
+const ALONE_EVERY_MS: i64 = 60_000;
+/// Records read at once.
+const PAGE: usize = 256;
+/// Most calls a record names.
+const MAX_CALLS: usize = 64;
+
+/// The records of all workers.
+pub(crate) struct Roster {
+    store: Arc<dyn Store>,
+    /// The name of this scheduler, made up at each start.
+    scheduler: String,
+    every_ms: i64,
+    refreshed_millis: AtomicI64,
+}
+
+/// One worker as it was last recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Enlisted {
+    /// What it said of itself.
+    pub info: WorkerInfo,
+    /// The scheduler it is connected to, or was.
+    scheduler: String,
+    /// When it was last heard of, as far as it was recorded.
+    pub seen_at: Timestamp,
+    /// It takes no new calls.
+    pub draining: bool,
+    /// Calls it ran then, at most 64.
+    pub calls: Vec<InvocationId>,
+    /// Its stream ended, and it did not say goodbye.
+    gone: bool,
+}
+
+impl Enlisted {
+    fn new(link: &WorkerLink, scheduler: &str) -> Self {
+        let mut calls = link.in_flight();
+        calls.truncate(MAX_CALLS);
+        Self {
+            info: link.info.clone(),
+            scheduler: scheduler.to_owned(),
+            seen_at: link.last_seen(),
+            draining: link.is_draining(),
+            calls,
+            gone: false,
+        }
+    }
+
+    /// Whether nobody holds its stream any more; `lives` says whether a scheduler does.
+    pub fn is_lost(&self, lives: impl Fn(&str) -> bool) -> bool {
+        self.gone || !lives(&self.scheduler)
+    }
+
+    fn put(&self) -> Result<Write, StoreError> {
+        let bytes =
+            serde_json::to_vec(self).map_err(|error| StoreError::InvalidCommit { reason: error.to_string() })?;
+        Ok(Write::Put { key: key(&self.info.worker_id), bytes: Bytes::from(bytes) })
+    }
+}
+
+fn key(id: &WorkerId) -> RecordKey {
+    RecordKey::new(Family::Worker, id.as_str())
+}
+
+impl Roster {
+    pub(crate) fn new(store: Arc<dyn Store>, scheduler: String) -> Self {
+        let every_ms = if store.is_shared() { SHARED_EVERY_MS } else { ALONE_EVERY_MS };
+        Self { store, scheduler, every_ms, refreshed_millis: AtomicI64::new(0) }
+    }
+
+    /// A worker is connected here from now on.
+    pub(crate) async fn enlist(&self, link: &WorkerLink) {
+        let written = async {
+            let writes = vec![Enlisted::new(link, &self.scheduler).put()?];
+            self.store.commit(Commit { writes, ..Commit::default() }).await
+        };
+        self.told(&link.info.worker_id, written.await.map(drop));
+    }
+
+    /// The stream of a worker ended here. One that said goodbye is forgotten, unless it is connected elsewhere by now.
+    pub(crate) async fn left(&self, link: &WorkerLink, said_goodbye: bool) {
+        let key = key(&link.info.worker_id);
+        let written = async {
+            let Some(stored) = self.store.get(&key).await? else { return Ok(()) };
+            let known = serde_json::from_slice::<Enlisted>(&stored.bytes).ok();
+            let ours = known.is_none_or(|known| {
+                known.scheduler == self.scheduler && known.info.incarnation == link.info.incarnation
+            });
+            if !ours {
+                return Ok(());
+            }
+            let write = match said_goodbye {
+                true => Write::Delete { key: key.clone() },
+                false => Enlisted { gone: true, ..Enlisted::new(link, &self.scheduler) }.put()?,
+            };
+            let compare = vec![(key.clone(), Expect::Version(stored.version))];
+            let commit = Commit { compare, writes: vec![write], essential: true, ..Commit::default() };
+            self.store.commit(commit).await.map(drop)
+        };
+        self.told(&link.info.worker_id, written.await);
+    }
+
+    /// Brings the records of the workers connected here up to date, and forgets who is gone for long; now and then.
+    pub(crate) async fn refresh(&self, links: &[Arc<WorkerLink>], now: Timestamp) -> Result<(), StoreError> {
+        let millis = now.as_millis();
+        if millis - self.refreshed_millis.load(Ordering::Relaxed) < self.every_ms {
+            return Ok(());
+        }
+        self.refreshed_millis.store(millis, Ordering::Relaxed);
+        let writes: Result<Vec<Write>, StoreError> =
+            links.iter().map(|link| Enlisted::new(link, &self.scheduler).put()).collect();
+        let writes = writes?;
+        if !writes.is_empty() {
+            self.store.commit(Commit { writes, ..Commit::default() }).await?;
+        }
+        for (version, enlisted) in self.read().await? {
+            let here = links.iter().any(|link| link.info.worker_id == enlisted.info.worker_id);
+            if !here && now.since_millis(enlisted.seen_at) > REMEMBERED_MS {
+                let key = key(&enlisted.info.worker_id);
+                let compare = vec![(key.clone(), Expect::Version(version))];
+                let writes = vec![Write::Delete { key }];
+                self.store.commit(Commit { compare, writes, essential: true, ..Commit::default() }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every worker that is recorded, by id; also those connected here.
+    pub(crate) async fn all(&self) -> Result<Vec<Enlisted>, StoreError> {
+        Ok(self.read().await?.into_iter().map(|(_, enlisted)| enlisted).collect())
+    }
+
+    /// The records with their versions. One that cannot be read is about nobody.
+    async fn read(&self) -> Result<Vec<(u64, Enlisted)>, StoreError> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.store.keys(Family::Worker, after.as_deref(), PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(found) };
+            after = Some(last.clone());
+            let read = |(_, stored): (String, toolplane_store::Versioned)| {
+                Some((stored.version, serde_json::from_slice(&stored.bytes).ok()?))
+            };
+            found.extend(page.into_iter().filter_map(read));
+        }
+    }
+
+    /// A record that cannot be written stops no worker.
+    fn told(&self, worker_id: &WorkerId, written: Result<(), StoreError>) {
+        if let Err(error) = written {
+            tracing::debug!(%worker_id, %error, "what is known of a worker could not be recorded");
+        }
+    }
+}

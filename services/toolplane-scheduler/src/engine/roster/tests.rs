@@ -1,0 +1,82 @@
+//! What schedulers that share a store know of each other's workers.
+
+use tokio::sync::mpsc;
+use toolplane_store::MemoryStore;
+
+use super::*;
+
+fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
+    let info = WorkerInfo {
+        worker_id: WorkerId::from_trusted(worker),
+        incarnation: incarnation.to_owned(),
+        version: "1".to_owned(),
+        slots: 4,
+        pools: vec!["shell".to_owned()],
+        gaps: Vec::new(),
+        posture: None,
+        connected_at: Timestamp::from_millis(at),
+    };
+    WorkerLink::new(info, mpsc::unbounded_channel().0)
+}
+
+/// The workers, each with whether it is lost where only `living` lives.
+async fn known(roster: &Roster, living: &[&str]) -> Vec<(String, bool, i64)> {
+    let all = roster.all().await.unwrap();
+    let told = |one: Enlisted| {
+        (one.info.worker_id.to_string(), one.is_lost(|name| living.contains(&name)), one.seen_at.as_millis())
+    };
+    all.into_iter().map(told).collect()
+}
+
+fn rosters() -> (Roster, Roster) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    (Roster::new(Arc::clone(&store), "a".to_owned()), Roster::new(store, "b".to_owned()))
+}
+
+#[tokio::test]
+async fn every_scheduler_knows_the_workers_of_all() {
+    let (a, b) = rosters();
+    a.enlist(&link("w1", "i", 5)).await;
+    b.enlist(&link("w2", "i", 7)).await;
+    let both = [("w1".to_owned(), false, 5), ("w2".to_owned(), false, 7)];
+    assert_eq!(known(&a, &["a", "b"]).await, both);
+    assert_eq!(known(&b, &["a", "b"]).await, both);
+    // A scheduler that died takes its workers with it, until they come back.
+    assert_eq!(known(&b, &["b"]).await[0], ("w1".to_owned(), true, 5));
+    b.enlist(&link("w1", "i", 9)).await;
+    assert_eq!(known(&b, &["b"]).await[0], ("w1".to_owned(), false, 9));
+}
+
+#[tokio::test]
+async fn who_goes_without_a_word_is_lost_and_who_says_goodbye_is_not() {
+    let (a, b) = rosters();
+    let (silent, polite) = (link("w1", "i", 5), link("w2", "i", 5));
+    a.enlist(&silent).await;
+    a.enlist(&polite).await;
+    silent.seen(Timestamp::from_millis(40));
+    a.left(&silent, false).await;
+    a.left(&polite, true).await;
+    assert_eq!(known(&b, &["a", "b"]).await, [("w1".to_owned(), true, 40)]);
+    // It comes back with another scheduler before the first one notices that it left.
+    b.enlist(&link("w1", "i", 50)).await;
+    a.left(&silent, false).await;
+    assert_eq!(known(&b, &["a", "b"]).await, [("w1".to_owned(), false, 50)]);
+}
+
+#[tokio::test]
+async fn records_are_brought_up_to_date_and_forgotten_after_a_day() {
+    let (a, _) = rosters();
+    let (here, lost) = (Arc::new(link("w1", "i", 5)), link("w2", "i", 5));
+    a.enlist(&here).await;
+    a.enlist(&lost).await;
+    a.left(&lost, false).await;
+    here.seen(Timestamp::from_millis(70_000));
+    a.refresh(std::slice::from_ref(&here), Timestamp::from_millis(70_000)).await.unwrap();
+    assert_eq!(known(&a, &["a"]).await, [("w1".to_owned(), false, 70_000), ("w2".to_owned(), true, 5)]);
+    here.seen(Timestamp::from_millis(80_000));
+    a.refresh(std::slice::from_ref(&here), Timestamp::from_millis(80_000)).await.unwrap();
+    assert_eq!(known(&a, &["a"]).await[0].2, 70_000, "not every time it is asked for");
+    let tomorrow = Timestamp::from_millis(REMEMBERED_MS + 1_000);
+    a.refresh(std::slice::from_ref(&here), tomorrow).await.unwrap();
+    assert_eq!(known(&a, &["a"]).await, [("w1".to_owned(), false, 80_000)]);
+}
