@@ -112,3 +112,76 @@ async fn bytes_come_back_as_the_tool_gave_them() {
 fn lines(file: &Path) -> usize {
     std::fs::read_to_string(file).unwrap().lines().count()
 }
+
+/// A tool registered after the first call can be called, and one registered with another schema is loaded as it is now.
+#[tokio::test]
+async fn tools_registered_later_can_be_called() {
+    let (cluster, shell) = start().await;
+    shell.says(0, &["invoke", "native.echo", "-i", r#"{"n":1}"#]);
+    let declare = |schema: &str| {
+        let file = cluster.folder().join("late.json");
+        let echo = tools::example_files().unwrap().into_iter().find(|file| file.ends_with("native.echo.json")).unwrap();
+        let mut tool: serde_json::Value = serde_json::from_slice(&std::fs::read(echo).unwrap()).unwrap();
+        let text = tool.to_string().replace("tool_native_echo", "tool_late_echo");
+        tool = serde_json::from_str(&text).unwrap();
+        tool["declaration"]["namespace"] = "native.late".into();
+        tool["declaration"]["name"] = "echo".into();
+        tool["declaration"]["input_contract"]["examples"] = serde_json::json!([]);
+        tool["declaration"]["input_contract"]["model_input_schema"] = serde_json::from_str(schema).unwrap();
+        std::fs::write(&file, tool.to_string()).unwrap();
+        shell.says(0, &["tools", "register", file.to_str().unwrap()]);
+    };
+    declare(r#"{"type":"object"}"#);
+    let said = shell.complains(0, &["invoke", "native.late.echo", "-i", r#"{"n":2}"#]);
+    assert!(said.contains("made surface"), "{said}");
+    assert!(shell.complains(0, &["invoke", "native.late.echo", "-i", r#"{"n":2}"#]).contains("using surface"));
+    declare(r#"{"type":"object","$schema":"http://json-schema.org/draft-07/schema#","required":["m"]}"#);
+    let wrong = shell.complains(1, &["invoke", "native.late.echo", "-i", r#"{"n":2}"#]);
+    assert!(wrong.contains("/m") && wrong.contains("is required"), "{wrong}");
+    shell.says(0, &["invoke", "native.late.echo", "-i", r#"{"m":2}"#]);
+    let unknown = shell.complains(1, &["invoke", "native.late.ecko", "-i", "{}"]);
+    assert!(unknown.contains("did you mean native.late.echo"), "{unknown}");
+}
+
+/// Nobody is there: the command says so at once, waits no longer than it was told, and the call goes on waiting.
+#[tokio::test]
+async fn nobody_is_waited_for_longer_than_said() {
+    let (_cluster, shell) = start().await;
+    let call = ["invoke", "shell.exec", "--wait", "1s", "-i", r#"{"command":"date > asked.txt"}"#];
+    let output = shell.run(&call);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{out}\n{err}");
+    for words in ["waits for a person", "approvals approve appr_", "--wait", "toolplane watch", "toolplane cancel"] {
+        assert!(err.contains(words), "{words}: {err}");
+    }
+    let id = out.trim();
+    assert_eq!(shell.json(0, &["get", id])["status"], "awaiting_approval");
+    assert_eq!(shell.json(3, &call)["status"], "awaiting_approval");
+    assert!(shell.complains(2, &["invoke", "native.echo", "--wait", "soon"]).contains("30s"));
+}
+
+/// What people and shells get beside answers: completions, manual pages, results a line each.
+#[tokio::test]
+async fn shells_and_readers_are_served() {
+    let (cluster, shell) = start().await;
+    let nobody = Shell::at("http://127.0.0.1:1");
+    for name in ["bash", "zsh", "fish"] {
+        assert!(nobody.says(0, &["completions", name]).contains("approvals"), "{name}");
+    }
+    assert!(nobody.says(0, &["man"]).contains(".TH toolplane"));
+    let folder = cluster.folder().join("man1");
+    std::fs::create_dir_all(&folder).unwrap();
+    nobody.says(0, &["man", folder.to_str().unwrap()]);
+    assert!(folder.join("toolplane-invoke.1").is_file());
+
+    std::fs::create_dir_all(cluster.workspace().join("notes")).unwrap();
+    for n in 0..26 {
+        std::fs::write(cluster.workspace().join(format!("notes/{n:02}.txt")), format!("note {n}\n")).unwrap();
+    }
+    let file = toolplane_testkit::binary::root().join("deploy/examples/batches/notes.json");
+    let said = shell.says(1, &["batch", file.to_str().unwrap()]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 27, "{said}");
+    assert!(lines[0].starts_with("[0] ✔ files.read_file  succeeded  inv_") && lines[0].contains("note 0"), "{said}");
+    assert_eq!(lines.iter().filter(|line| line.contains('✘')).count(), 1, "{said}");
+}

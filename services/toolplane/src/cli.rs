@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod answer;
 mod approvals;
@@ -16,12 +16,15 @@ mod get;
 mod hooks;
 mod invoke;
 mod keys;
+mod manual;
 mod output;
 mod result;
 mod rules;
 mod search;
+mod span;
 mod surface;
 mod tools;
+mod waiting;
 mod watch;
 mod workers;
 
@@ -38,7 +41,14 @@ struct Cli {
     #[command(flatten)]
     connection: ConnectionArgs,
     /// How answers are printed: for people, or as the standard's JSON records.
-    #[arg(short = 'o', long = "output", global = true, value_enum, default_value_t = Format::Text)]
+    #[arg(
+        short = 'o',
+        long = "output",
+        global = true,
+        value_enum,
+        default_value_t = Format::Text,
+        help_heading = "Global options"
+    )]
     output: Format,
     #[command(subcommand)]
     command: Command,
@@ -89,8 +99,12 @@ enum Command {
     Cancel(calls::CancelArgs),
     /// List calls, newest first.
     Ls(calls::LsArgs),
-    /// List the workers that run calls.
+    /// List the workers that run calls, in the whole cluster, and those that were lost.
     Workers(workers::WorkersArgs),
+    /// Print the completions for a shell, e.g. `source <(toolplane completions bash)`.
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page, or write a page for every command into a folder.
+    Man(manual::ManArgs),
 }
 
 /// How a command that worked ended.
@@ -100,10 +114,12 @@ pub(crate) enum Ending {
     Done,
     /// The answer is a failure of the tool or a denial: exit code 1.
     ToolFailed,
+    /// A person has to do something first, and the command waited no longer: exit code 3. The call goes on waiting.
+    StillWaiting,
 }
 
 /// Parses the process's arguments, runs the command, and reports. Exit codes: 0 done, 1 the tool failed or was denied,
-/// 2 wrong usage or an error of the API.
+/// 2 wrong usage or an error of the API, 3 the call still waits for a person.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Command::Serve(args) = &cli.command {
@@ -116,14 +132,18 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::ToolFailed) => ExitCode::from(1),
+        Ok(Ending::StillWaiting) => ExitCode::from(3),
         Err(failure) => failure.report(),
     }
 }
 
 async fn run(cli: Cli) -> Result<Ending, Failure> {
     let mut out = Output::standard(cli.output);
-    if let Command::Keys(command) = &cli.command {
-        return keys::run(command, &mut out);
+    match &cli.command {
+        Command::Keys(command) => return keys::run(command, &mut out),
+        Command::Completions(args) => return manual::completions(args, &mut Cli::command(), &mut out),
+        Command::Man(args) => return manual::man(args, Cli::command(), &mut out),
+        _ => {}
     }
     if let Command::Rules(command) = &cli.command
         && let Some(ended) = rules::run_offline(command, &mut out)
@@ -132,7 +152,7 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
     }
     let connection = Connection::open(&cli.connection).await?;
     match cli.command {
-        Command::Serve(_) | Command::Keys(_) => Ok(Ending::Done),
+        Command::Serve(_) | Command::Keys(_) | Command::Completions(_) | Command::Man(_) => Ok(Ending::Done),
         Command::Tools(command) => tools::run(command, &connection, &mut out).await,
         Command::Surface(command) => surface::run(command, &connection, &mut out).await,
         Command::Search(args) => search::search(args, &connection, &mut out).await,
@@ -155,11 +175,30 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use super::*;
 
     /// clap's own consistency checks: clashing flags, bad defaults, missing values.
     #[test]
     fn arguments_are_consistent() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    /// How to reach a cluster is told apart from what a command does, in the help of every command.
+    #[test]
+    fn connection_and_global_options_have_headings_of_their_own() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments().filter(|argument| argument.is_global_set()) {
+                let heading = argument.get_help_heading();
+                let expected = if argument.get_id() == "output" { "Global options" } else { "Connection" };
+                assert_eq!(heading, Some(expected), "{} of {}", argument.get_id(), command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        let mut command = Cli::command();
+        command.build();
+        check(&command);
+        let invoke = command.find_subcommand_mut("invoke").unwrap().render_long_help().to_string();
+        let (own, rest) = invoke.split_once("Connection:").unwrap();
+        assert!(own.contains("--input") && !own.contains("--endpoint") && rest.contains("--endpoint"), "{invoke}");
     }
 }

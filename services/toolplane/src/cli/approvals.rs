@@ -203,7 +203,7 @@ fn state(approval: &v1::Approval) -> String {
     word(approval.state().as_str_name(), "APPROVAL_STATE_")
 }
 
-/// Who asked: the authenticated caller where there is one.
+/// Who asked: the actor, which is the authenticated one where there is authentication, else the credential.
 fn asker(approval: &v1::Approval) -> &str {
     match approval.actor_ref.as_str() {
         "" => &approval.caller_ref,

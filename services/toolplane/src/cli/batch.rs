@@ -1,5 +1,7 @@
 //! `toolplane batch` and `toolplane batches`: several calls under one policy.
 
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -8,6 +10,7 @@ use toolplane_proto::v1;
 use super::connection::Connection;
 use super::invoke::{PRODUCER, session, waits_for_a_person};
 use super::output::{Output, Table, age};
+use super::waiting::{WaitArgs, Waiting};
 use super::{Ending, Failure, result};
 
 mod file;
@@ -36,6 +39,11 @@ pub(crate) struct BatchArgs {
     /// Only submit; do not wait for the results.
     #[arg(long)]
     detach: bool,
+    /// Print whole results instead of one line for each call.
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 /// What can be done with batches.
@@ -59,6 +67,9 @@ pub(crate) enum BatchesCommand {
     Watch {
         /// The batch.
         id: String,
+        /// Print whole results instead of one line for each call.
+        #[arg(long)]
+        full: bool,
     },
     /// Ask every call that has not ended to stop.
     Cancel {
@@ -88,7 +99,7 @@ pub(crate) async fn run(args: BatchArgs, connection: &Connection, out: &mut Outp
     batch.idempotency_key = args.key.unwrap_or_default();
     match args.detach {
         true => submit(batch, connection, out).await,
-        false => invoke(batch, connection, out).await,
+        false => invoke(batch, (args.full, args.wait), connection, out).await,
     }
 }
 
@@ -104,11 +115,11 @@ pub(crate) async fn batches(
             show(answer.into_inner().batch, out)
         }
         BatchesCommand::Ls { session, limit } => list(session, limit, connection, out).await,
-        BatchesCommand::Watch { id } => {
+        BatchesCommand::Watch { id, full } => {
             let answer = connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id.clone() }).await?;
             let batch = answer.into_inner().batch.unwrap_or_default();
             let names = batch.members.into_iter().map(|member| member.tool_name).collect();
-            let mut printer = Printer::new(names, out);
+            let mut printer = Printer::new(names, full, Waiting::new(None), out);
             follow::watch(connection, id, &mut |step| printer.step(step)).await?;
             printer.end()
         }
@@ -138,11 +149,19 @@ async fn submit(batch: v1::BatchSpec, connection: &Connection, out: &mut Output)
     Ok(Ending::Done)
 }
 
-/// Follows the batch; the first Ctrl-C asks it to stop, the second leaves it alone.
-async fn invoke(batch: v1::BatchSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+/// Follows the batch; the first Ctrl-C asks it to stop, the second leaves it alone. Ends early when nothing goes on because
+/// persons are waited for too long.
+async fn invoke(
+    batch: v1::BatchSpec,
+    (full, wait): (bool, WaitArgs),
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
     let names = file::names(&batch);
     let known = tokio::sync::watch::channel(String::new()).0;
-    let mut printer = Printer::new(names, out);
+    let waiting = Waiting::new(wait.bound(std::io::stderr().is_terminal()));
+    let mut printer = Printer::new(names, full, waiting.clone(), out);
+    let mut left = false;
     {
         let mut on_step = |step: Step<'_>| {
             if let Step::Accepted(accepted) = &step {
@@ -156,6 +175,7 @@ async fn invoke(batch: v1::BatchSpec, connection: &Connection, out: &mut Output)
         loop {
             tokio::select! {
                 outcome = &mut following => { outcome?; break }
+                () = waiting.too_long() => { left = true; break }
                 _ = tokio::signal::ctrl_c() => {
                     let id = known.borrow().clone();
                     if asked || id.is_empty() {
@@ -174,20 +194,33 @@ async fn invoke(batch: v1::BatchSpec, connection: &Connection, out: &mut Output)
             }
         }
     }
-    printer.end()
+    if !left {
+        return printer.end();
+    }
+    let id = known.borrow().clone();
+    printer.out.note("nobody answered; the calls go on waiting")?;
+    printer
+        .out
+        .note(&format!("  follow them: `toolplane batches watch {id}`; end them: `toolplane batches cancel {id}`"))?;
+    Ok(Ending::StillWaiting)
 }
 
 /// Prints results as they are released.
 struct Printer<'a> {
     names: Vec<String>,
+    /// Whole results, rather than a line for each.
+    full: bool,
+    waiting: Waiting,
+    /// Calls that wait for a person.
+    asked: BTreeSet<u32>,
     out: &'a mut Output,
     results: usize,
     failed: usize,
 }
 
 impl<'a> Printer<'a> {
-    fn new(names: Vec<String>, out: &'a mut Output) -> Self {
-        Self { names, out, results: 0, failed: 0 }
+    fn new(names: Vec<String>, full: bool, waiting: Waiting, out: &'a mut Output) -> Self {
+        Self { names, full, waiting, asked: BTreeSet::new(), out, results: 0, failed: 0 }
     }
 
     fn step(&mut self, step: Step<'_>) -> Result<(), Failure> {
@@ -199,15 +232,28 @@ impl<'a> Printer<'a> {
             Step::Broken(status) => self.out.note(&format!("connection lost ({}); following again", status.message())),
             Step::Event(index, call, event) => {
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
-                let waits = waits_for_a_person(event, call);
+                let mut waits = waits_for_a_person(event, call);
+                match waits.is_empty() {
+                    true => drop(self.asked.remove(&index)),
+                    false => {
+                        if self.asked.is_empty() {
+                            waits.extend(self.waiting.notice());
+                        }
+                        self.asked.insert(index);
+                    }
+                }
+                self.waiting.set(!self.asked.is_empty());
                 waits.iter().try_for_each(|line| self.out.note(&format!("[{index}] {name} {line}")))
             }
             Step::Result(index, result) => {
                 self.results += 1;
                 self.failed += usize::from(result.is_error);
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
-                self.out.note(&format!("[{index}] {name}"))?;
-                result::print(result, result::Beside::Nothing, self.out)
+                if self.out.json() || self.full {
+                    self.out.note(&format!("[{index}] {name}"))?;
+                    return result::print(result, result::Beside::Nothing, self.out);
+                }
+                self.out.line(result::one_line(&format!("[{index}]"), name, result))
             }
         }
     }

@@ -78,7 +78,7 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
                 age(call.created_at.as_ref()),
                 took(&call),
                 call.attempt.to_string(),
-                call.actor_ref.clone().unwrap_or_default(),
+                called_by(&call),
             ]);
         }
         if page.next_page_token.is_empty() {
@@ -96,6 +96,17 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
 pub(crate) fn print_record(call: v1::Invocation, out: &mut Output) -> Result<(), Failure> {
     let record = Invocation::try_from(call).map_err(|error| Failure::Answer(error.to_string()))?;
     out.value(record.to_json(&InputBodies::default()).text())
+}
+
+/// Who called: whoever proved to be it, and beside that the name the call was made in, when it is another one.
+pub(crate) fn called_by(call: &v1::Invocation) -> String {
+    let said = call.actor_ref.as_deref().unwrap_or_default();
+    let proved = [call.caller_actor.as_deref(), call.caller_ref.as_deref()];
+    match proved.into_iter().flatten().find(|name| !name.is_empty()) {
+        None => said.to_owned(),
+        Some(proved) if said.is_empty() || said == proved => proved.to_owned(),
+        Some(proved) => format!("{proved} (as {said})"),
+    }
 }
 
 /// Time from acceptance to the end.
@@ -128,4 +139,29 @@ pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut 
     .to_owned();
     out.line(format!("{}  {}: {said}", call.invocation_id, call.status))?;
     Ok(Ending::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(said: &str, actor: &str, credential: &str, expected: &str) {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let call = v1::Invocation {
+            actor_ref: given(said),
+            caller_actor: given(actor),
+            caller_ref: given(credential),
+            ..Default::default()
+        };
+        assert_eq!(called_by(&call), expected);
+    }
+
+    #[test]
+    fn who_called_is_who_proved_it() {
+        check("night-agent", "", "", "night-agent");
+        check("night-agent", "bot-1", "key:bot", "bot-1 (as night-agent)");
+        check("night-agent", "", "key:bot", "key:bot (as night-agent)");
+        check("bot-1", "bot-1", "key:bot", "bot-1");
+        check("", "", "key:bot", "key:bot");
+    }
 }

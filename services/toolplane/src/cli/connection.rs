@@ -21,6 +21,7 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Where the cluster is and who asks.
 #[derive(Clone, Args)]
+#[command(next_help_heading = "Connection")]
 pub struct ConnectionArgs {
     /// The cluster.
     #[arg(long, global = true, env = "TOOLPLANE_ENDPOINT", default_value = "http://127.0.0.1:7420")]

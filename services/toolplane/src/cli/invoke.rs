@@ -6,6 +6,7 @@ use toolplane_proto::v1::json_payload::Body;
 
 use super::connection::Connection;
 use super::output::Output;
+use super::waiting::{WaitArgs, Waiting};
 use super::{Ending, Failure, calls, follow, result};
 
 pub(crate) mod input;
@@ -56,6 +57,8 @@ pub(crate) struct InvokeArgs {
     #[arg(long)]
     priority: Option<String>,
     #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -87,7 +90,7 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
     args.manner.apply(&mut spec);
     match args.detach {
         true => submit(spec, connection, out).await,
-        false => call(spec, connection, out).await,
+        false => call(spec, args.wait, connection, out).await,
     }
 }
 
@@ -106,21 +109,45 @@ async fn submit(spec: v1::InvocationSpec, connection: &Connection, out: &mut Out
     Ok(Ending::Done)
 }
 
-async fn call(spec: v1::InvocationSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let mut live = Live::new(&spec.tool_name);
+async fn call(
+    spec: v1::InvocationSpec,
+    wait: WaitArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<Ending, Failure> {
+    let mut live = Live::new(&spec.tool_name, wait);
+    let id = live.call();
     let outcome = until_result(spec, connection, &mut live).await;
     live.finish();
-    let outcome = outcome?;
+    let Some(outcome) = outcome? else {
+        let id = id.borrow().clone();
+        return left_waiting(id, connection, out).await;
+    };
     result::print(&outcome, result::Beside::Nothing, out)?;
     Ok(result::ending(&outcome))
 }
 
-/// Follows the call; the first Ctrl-C asks it to stop, the second leaves it alone.
+/// The call waits for somebody, and nobody waits for it any more: says which it is, as `--detach` does, and how to go on.
+async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    if out.json() {
+        let request = v1::GetInvocationRequest { invocation_id: id.clone(), ..Default::default() };
+        let answer = connection.invocations().get_invocation(request).await?.into_inner();
+        calls::print_record(answer.invocation.unwrap_or_default(), out)?;
+    } else {
+        out.line(&id)?;
+    }
+    out.note("nobody answered; the call goes on waiting")?;
+    out.note(&format!("  follow it: `toolplane watch {id}`; end it: `toolplane cancel {id}`"))?;
+    Ok(Ending::StillWaiting)
+}
+
+/// Follows the call; the first Ctrl-C asks it to stop, the second leaves it alone. Nothing when a person was waited for too long.
 async fn until_result(
     spec: v1::InvocationSpec,
     connection: &Connection,
     live: &mut Live,
-) -> Result<v1::ToolResult, Failure> {
+) -> Result<Option<v1::ToolResult>, Failure> {
+    let waiting: Waiting = live.waiting();
     let known = live.call();
     known.send_replace(spec.invocation_id.clone());
     let mut on_step = |step: follow::Step<'_>| live.step(&step);
@@ -129,7 +156,8 @@ async fn until_result(
     let mut asked = false;
     loop {
         tokio::select! {
-            outcome = &mut following => return outcome,
+            outcome = &mut following => return outcome.map(Some),
+            () = waiting.too_long() => return Ok(None),
             _ = tokio::signal::ctrl_c() => {
                 let id = known.borrow().clone();
                 if asked || id.is_empty() {

@@ -2,6 +2,7 @@
 
 use toolplane_proto::v1;
 use toolplane_proto::v1::content_block::Block;
+use toolplane_records::visible;
 
 use super::output::{Output, bytes, payload_text, pretty};
 use super::{Ending, Failure};
@@ -23,6 +24,20 @@ pub(crate) enum Beside {
     OwnLines,
 }
 
+/// A result in one line, for lists of them: what became of which call, and the beginning of what it gave or of why it failed.
+pub(crate) fn one_line(place: &str, tool: &str, result: &v1::ToolResult) -> String {
+    const MOST: usize = 100;
+    let mark = if result.is_error { "✘" } else { "✔" };
+    let said = match &result.error {
+        Some(error) => error.message.as_str(),
+        None => result.content.iter().find_map(text_of).unwrap_or_default(),
+    };
+    let mut lines = said.lines().filter(|line| !line.trim().is_empty());
+    let first = visible::excerpt(lines.next().unwrap_or_default().trim(), MOST);
+    let more = if lines.next().is_some() { " …" } else { "" };
+    format!("{place} {mark} {tool}  {}  {}  {first}{more}", result.status, result.invocation_id).trim_end().to_owned()
+}
+
 /// Prints a result: content on standard output, the rest around it on standard error; or the JSON record.
 pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     if out.json() {
@@ -33,8 +48,12 @@ pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -
         "" => result.ui_facing_summary.as_str(),
         summary => summary,
     };
-    out.note(&format!("{mark} {}  {}  {summary}", result.status, result.invocation_id))?;
-    for block in &result.content {
+    // What follows anyway is not said here first.
+    let texts = || result.content.iter().filter_map(text_of);
+    let summary = if result.error.is_some() || texts().any(|text| text.contains(summary)) { "" } else { summary };
+    out.note(format!("{mark} {}  {}  {summary}", result.status, result.invocation_id).trim_end())?;
+    let shown = result.content.iter().filter(|block| !repeats_the_error(block, result.error.as_ref()));
+    for block in shown {
         content(block, &result.invocation_id, beside, out)?;
     }
     structured(result, beside, out)?;
@@ -48,6 +67,20 @@ pub(crate) fn print(result: &v1::ToolResult, beside: Beside, out: &mut Output) -
         failure(error, out)?;
     }
     Ok(())
+}
+
+fn text_of(block: &v1::ContentBlock) -> Option<&str> {
+    match &block.block {
+        Some(Block::Text(text)) => Some(&text.text),
+        _ => None,
+    }
+}
+
+/// Whether the content says nothing but what is said of the error anyway.
+fn repeats_the_error(block: &v1::ContentBlock, error: Option<&v1::ToolError>) -> bool {
+    let (Some(text), Some(error)) = (text_of(block), error) else { return false };
+    let text = text.trim();
+    text == error.message.trim() || text == format!("{} [{}]", error.message, error.error_code)
 }
 
 fn content(block: &v1::ContentBlock, invocation_id: &str, beside: Beside, out: &mut Output) -> Result<(), Failure> {
@@ -82,9 +115,9 @@ fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result
 
 fn structured(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     let Some(text) = payload_text(result.structured_content.as_ref()) else { return Ok(()) };
-    // A program that reads the content does not want the same again in another form; `-o json` has both.
+    // Whoever reads the content does not want the same again in another form; `-o json` has both.
     let has_content = result.content.iter().any(|block| !matches!(block.block, Some(Block::Empty(_)) | None));
-    if has_content && !out.terminal() {
+    if has_content {
         return Ok(());
     }
     let text = pretty(&text);
@@ -145,7 +178,36 @@ fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::*;
+
+    #[test]
+    fn a_result_fits_a_line() {
+        let text = |text: &str| v1::ContentBlock { block: Some(Block::Text(v1::TextBlock { text: text.to_owned() })) };
+        let mut result = v1::ToolResult {
+            status: "succeeded".to_owned(),
+            invocation_id: "inv_1".to_owned(),
+            content: vec![text("\nfirst\u{202e}\nsecond\n")],
+            ..Default::default()
+        };
+        let line = one_line("[3]", "a.b", &result);
+        assert!(line.starts_with("[3] ✔ a.b  succeeded  inv_1  first") && line.ends_with(" …"), "{line}");
+        assert!(!line.contains('\u{202e}'));
+        result.content = vec![text(&"x".repeat(5_000))];
+        assert!(one_line("[3]", "a.b", &result).chars().count() < 150);
+        result.is_error = true;
+        result.error = Some(v1::ToolError { message: "no such file".to_owned(), ..Default::default() });
+        assert_eq!(one_line("[3]", "a.b", &result), "[3] ✘ a.b  succeeded  inv_1  no such file");
+    }
+
+    #[test]
+    fn an_error_is_told_once() {
+        let block = |text: &str| v1::ContentBlock { block: Some(Block::Text(v1::TextBlock { text: text.to_owned() })) };
+        let error = v1::ToolError { message: "no".to_owned(), error_code: "a.b".to_owned(), ..Default::default() };
+        assert!(repeats_the_error(&block("no"), Some(&error)));
+        assert!(repeats_the_error(&block("no [a.b]"), Some(&error)));
+        assert!(!repeats_the_error(&block("no, and what the tool wrote"), Some(&error)));
+        assert!(!repeats_the_error(&block("no"), None));
+    }
 
     #[test]
     fn long_lines_are_cut_between_characters() {

@@ -158,7 +158,11 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
     }
     out.line(format!("{}  {}  revision {}", surface.surface_id, surface.scope, surface.revision))?;
     for tool in &surface.loaded_tools {
-        out.line(format!("  loaded    {}", tool.name))?;
+        let changed = match tool.changed.as_str() {
+            "" => String::new(),
+            what => format!("  (its schema changed since: {what}; load it again)"),
+        };
+        out.line(format!("  loaded    {}{changed}", tool.name))?;
     }
     for tool in &surface.deferred_tools {
         out.line(format!("  deferred  {}  {}  ({})", tool.name, tool.search_hint, tool.reason))?;

@@ -5,7 +5,7 @@ use serde_json::json;
 use toolplane_proto::v1;
 
 use super::connection::Connection;
-use super::output::{Output, Table, age, payload_text};
+use super::output::{Output, Table, age, instant, payload_text};
 use super::tools::word;
 use super::{Ending, Failure};
 
@@ -25,7 +25,11 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
                 out.value(&record(&worker))?;
                 continue;
             }
-            let missing = worker.gaps.iter();
+            if worker.state() == v1::WorkerState::Lost {
+                let (id, since) = (&worker.worker_id, age(worker.last_seen_at.as_ref()));
+                gaps.push(format!("{id} is lost: it was last heard of {since} ago, and said no goodbye"));
+            }
+            let missing = worker.gaps.iter().filter(|_| worker.state() != v1::WorkerState::Lost);
             gaps.extend(missing.map(|gap| format!("{} cannot run {}: {}", worker.worker_id, gap.pool, gap.message)));
             table.row([
                 worker.worker_id.clone(),
@@ -64,6 +68,8 @@ fn record(worker: &v1::WorkerRecord) -> String {
         "free_slots": worker.free_slots,
         "pools": worker.pools,
         "gaps": gaps,
+        "connected_at": instant(worker.connected_at.as_ref()),
+        "last_seen_at": instant(worker.last_seen_at.as_ref()),
         "invocation_ids": worker.invocation_ids,
     })
     .to_string();

@@ -2,6 +2,7 @@
 
 use toolplane_proto::v1;
 
+use crate::cli::calls::called_by;
 use crate::cli::connection::Connection;
 use crate::cli::output::{Output, instant, payload_text, readable};
 use crate::cli::result::Beside;
@@ -44,10 +45,11 @@ fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
     out.line(format!("{}  {}", call.invocation_id, call.status))?;
     out.line(format!("  tool      {} ({})", call.tool_name, call.tool_id))?;
     out.line(format!("  surface   {}", call.surface_id))?;
-    let caller = [call.actor_ref.as_deref(), call.caller_ref.as_deref()];
-    let caller: Vec<&str> = caller.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+    let caller = called_by(call);
+    let credential = call.caller_ref.as_deref().filter(|credential| !caller.starts_with(credential));
     if !caller.is_empty() {
-        out.line(format!("  caller    {}", caller.join(", ")))?;
+        let by = credential.map(|credential| format!(", by {credential}")).unwrap_or_default();
+        out.line(format!("  caller    {caller}{by}"))?;
     }
     if let Some(mode) = &call.permission_mode {
         out.line(format!("  mode      {mode}"))?;

@@ -10,6 +10,7 @@ use toolplane_records::visible;
 
 use crate::cli::follow::Step;
 use crate::cli::output::{self, bytes, duration, payload_bytes};
+use crate::cli::waiting::{WaitArgs, Waiting};
 
 /// Least time between two plain progress lines.
 const PLAIN_PAUSE: Duration = Duration::from_secs(1);
@@ -23,11 +24,12 @@ pub(crate) struct Live {
     state: String,
     progress: String,
     last_plain: Option<Instant>,
+    waiting: Waiting,
 }
 
 impl Live {
     /// Starts showing a call of `tool`, on standard error.
-    pub(crate) fn new(tool: &str) -> Self {
+    pub(crate) fn new(tool: &str, wait: WaitArgs) -> Self {
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {msg}") {
             bar.set_style(style);
@@ -36,7 +38,13 @@ impl Live {
         bar.enable_steady_tick(Duration::from_millis(120));
         let (call, _) = watch::channel(String::new());
         let tool = visible::line(tool).into_owned();
-        Self { tool, call, bar, plain, state: "asking".to_owned(), progress: String::new(), last_plain: None }
+        let waiting = Waiting::new(wait.bound(!plain));
+        Self { tool, call, bar, plain, state: "asking".to_owned(), progress: String::new(), last_plain: None, waiting }
+    }
+
+    /// Whether a person is waited for.
+    pub(crate) fn waiting(&self) -> Waiting {
+        self.waiting.clone()
     }
 
     /// The id of the call, once it is known.
@@ -73,9 +81,13 @@ impl Live {
         }
         self.state = visible::line(state(&event.event_type)).into_owned();
         let call = self.call.borrow().clone();
-        let waits = waits_for_a_person(event, &call);
+        let mut waits = waits_for_a_person(event, &call);
+        self.waiting.set(!waits.is_empty());
         if waits.is_empty() && self.plain {
             self.say(&self.state.clone());
+        }
+        if !waits.is_empty() {
+            waits.extend(self.waiting.notice());
         }
         for line in waits {
             self.say(&line);
@@ -133,7 +145,10 @@ pub(crate) fn waits_for_a_person(event: &v1::Event, call: &str) -> Vec<String> {
     match event.event_class() {
         v1::EventClass::ExtInvocationAwaitingApproval => {
             let approval = data_field(event, "approval_id").unwrap_or_else(|| "ID".to_owned());
-            vec![format!("waits for a person: `toolplane approvals approve {approval}` or `... reject {approval}`")]
+            let until = data_field(event, "expires_at").map(|at| format!(", until {at}")).unwrap_or_default();
+            vec![format!(
+                "waits for a person who may approve it{until}: `toolplane approvals approve {approval}` or `... reject {approval}`"
+            )]
         }
         v1::EventClass::ExtInvocationNeedsInput => {
             let prompt = data_field(event, "prompt").unwrap_or_default();

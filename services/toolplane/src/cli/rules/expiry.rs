@@ -4,6 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use prost_types::Timestamp;
 
+use crate::cli::span::span;
+
 /// Reads a time from now on, by this machine's clock, or an instant such as `2026-12-24T18:00:00Z`.
 pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
     if let Some(seconds) = span(text) {
@@ -22,35 +24,9 @@ fn instant(seconds: Option<i64>) -> Result<Timestamp, String> {
     seconds.map(|seconds| Timestamp { seconds, nanos: 0 }).ok_or_else(|| "is too far away".to_owned())
 }
 
-/// Seconds of a number with a unit; nothing when it is no such thing.
-fn span(text: &str) -> Option<u64> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let unit = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        _ => return None,
-    };
-    let number = number.parse::<u64>().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))?;
-    Some(number.saturating_mul(unit))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_units() {
-        let table = [("90s", 90), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600)];
-        for (text, seconds) in table {
-            assert_eq!(span(text), Some(seconds), "{text}");
-        }
-        for text in ["", "7", "d", "+7d", "-7d", "7 d", "7days", "é"] {
-            assert_eq!(span(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn instants_are_read_and_nonsense_is_refused() {

@@ -1,0 +1,48 @@
+//! `toolplane completions` and `toolplane man`: what shells and readers of manuals need, from the commands themselves.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use super::output::Output;
+use super::{Ending, Failure};
+
+/// For whom.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Where to.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// A folder for the pages of all commands, e.g. `~/.local/share/man/man1`; it has to be there.
+    folder: Option<PathBuf>,
+}
+
+/// Prints the completions.
+pub(crate) fn completions(args: &CompletionsArgs, command: &mut Command, out: &mut Output) -> Result<Ending, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, command, "toolplane", &mut script);
+    out.raw(&script)?;
+    Ok(Ending::Done)
+}
+
+/// Prints the page of the program, or writes one for every command.
+pub(crate) fn man(args: &ManArgs, command: Command, out: &mut Output) -> Result<Ending, Failure> {
+    match &args.folder {
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            out.raw(&page)?;
+        }
+        Some(folder) => {
+            clap_mangen::generate_to(command, folder).map_err(|error| Failure::file(folder, &error))?;
+            out.note(&format!("written to {}", folder.display()))?;
+        }
+    }
+    Ok(Ending::Done)
+}
