@@ -245,7 +245,14 @@ fn kind_of(value: &Value) -> &'static str {
 /// A value as JSON; of a string about `max` characters, of anything else at most so many.
 fn literal(value: &Value, max: usize) -> String {
     match value {
-        Value::String(text) => visible::line(&Value::String(shown(text, max)).to_string()).into_owned(),
+        Value::String(text) => {
+            // Cut before it is written as JSON, so that the closing quote is there, and made visible after it.
+            let cut = match text.char_indices().nth(max) {
+                Some((end, _)) => format!("{}…", &text[..end]),
+                None => text.clone(),
+            };
+            visible::line(&Value::String(cut).to_string()).into_owned()
+        }
         other => visible::excerpt(&other.to_string(), max),
     }
 }
