@@ -17,13 +17,14 @@ pub mod search;
 pub mod similar;
 pub mod surface;
 pub mod validate;
+pub mod values;
 mod violations;
 
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
 pub use history::{Drift, History};
 pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
 pub use limits::Limits;
-pub use registration::Registration;
+pub use registration::{MutableBy, Registration};
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};
 pub use similar::{Effort, NameIndex};

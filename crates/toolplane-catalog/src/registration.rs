@@ -54,6 +54,18 @@ impl Registration {
         self.declaration.input_contract.as_ref()
     }
 
+    /// Who may put another input in place of the caller's (`mutation_policy`). Words nobody knows allow both.
+    pub fn mutable_by(&self) -> MutableBy {
+        let policy = self.contract().and_then(|contract| contract.mutation_policy.as_deref());
+        let (hooks, prompts) = match policy.unwrap_or_default() {
+            "forbid" | "forbidden" | "none" => (false, false),
+            "hooks_only" => (true, false),
+            "prompts_only" => (false, true),
+            _ => (true, true),
+        };
+        MutableBy { hooks, prompts }
+    }
+
     /// The declared lifecycle state.
     pub fn lifecycle(&self) -> ToolLifecycle {
         self.declaration.lifecycle
@@ -83,4 +95,13 @@ impl Registration {
     pub fn provider_alias(&self) -> String {
         self.declaration.full_name().replace('.', "__")
     }
+}
+
+/// Who may put another input in place of the caller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MutableBy {
+    /// Hooks before the call.
+    pub hooks: bool,
+    /// The people who answer a question about it.
+    pub prompts: bool,
 }

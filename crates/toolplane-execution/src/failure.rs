@@ -1,14 +1,16 @@
 //! The errors adapters give: code, class, and what could help.
 
-use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_catalog::values;
+use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability};
 
 /// Stable error codes of executions.
 pub mod codes {
-    /// The input breaks a rule of the tool.
-    pub const INPUT_INVALID: &str = "input.invalid";
-    /// The binding of the tool breaks a rule: nothing a caller can change.
-    pub const BINDING_INVALID: &str = "exec.binding_invalid";
+    // What is known before anything runs, and refused then.
+    pub use toolplane_catalog::values::codes::{
+        BINDING_INVALID, EGRESS_DENIED, INPUT_INVALID, PATH_OUTSIDE, PATH_PROTECTED,
+    };
+
     /// No built-in tool has this name.
     pub const NATIVE_UNKNOWN: &str = "exec.native_unknown";
     /// A process ended with an exit code that does not mean success.
@@ -33,16 +35,12 @@ pub mod codes {
     pub const SANDBOX_SETUP_FAILED: &str = "sandbox.setup_failed";
     /// The sandbox was killed from outside while the tool ran.
     pub const SANDBOX_LOST: &str = "sandbox.lost";
-    /// A path leads out of the workspace.
-    pub const PATH_OUTSIDE: &str = "path.outside_workspace";
     /// There is nothing at this path.
     pub const PATH_NOT_FOUND: &str = "path.not_found";
     /// The file cannot be read by this tool.
     pub const PATH_UNREADABLE: &str = "path.unreadable";
     /// A path that a link turns aside, to something beneath the workspace that was not decided about.
     pub const PATH_LINKED: &str = "path.linked";
-    /// The path belongs to what decides which programs run there later, and is never written by a tool.
-    pub const PATH_PROTECTED: &str = "path.protected_path";
     /// The file cannot be written by this tool.
     pub const PATH_UNWRITABLE: &str = "path.unwritable";
     /// There is a file already.
@@ -55,8 +53,6 @@ pub mod codes {
     pub const EDIT_NOT_FOUND: &str = "edit.text_not_found";
     /// The text to be replaced is in the file more than once.
     pub const EDIT_NOT_UNIQUE: &str = "edit.text_not_unique";
-    /// The request may not go there.
-    pub const EGRESS_DENIED: &str = "http.egress_denied";
     /// The server answered with an error.
     pub const HTTP_STATUS: &str = "http.status";
     /// The server could not be reached, or broke off.
@@ -65,23 +61,12 @@ pub mod codes {
 
 /// The input is wrong at `field`.
 pub(crate) fn invalid_input(field: &str, rule: impl Into<String>) -> ToolError {
-    let rule = rule.into();
-    let message = if field.is_empty() { format!("the input {rule}") } else { format!("`{field}` {rule}") };
-    ToolError {
-        field_violations: vec![FieldViolation { field: field.to_owned(), description: rule }],
-        ..nothing_done(ToolError::new(
-            codes::INPUT_INVALID,
-            ErrorClass::InvalidArguments,
-            Recoverability::ChangeArguments,
-            message,
-        ))
-    }
+    *values::invalid_input(field, rule)
 }
 
 /// The tool is declared in a way that cannot be run.
 pub(crate) fn invalid_binding(message: impl Into<String>) -> ToolError {
-    let class = ErrorClass::SetupRequired;
-    nothing_done(ToolError::new(codes::BINDING_INVALID, class, Recoverability::CompleteSetup, message))
+    *values::invalid_binding(message)
 }
 
 /// The wall time of `seconds` was over.

@@ -7,7 +7,6 @@
 
 mod address;
 mod body;
-mod policy;
 mod request;
 mod resolve;
 
@@ -17,6 +16,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use reqwest::header;
 use reqwest::{Client, Method, Response, StatusCode};
+use toolplane_catalog::values::{self, Egress};
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
@@ -28,7 +28,6 @@ use crate::deadline::bounded;
 use crate::failure::{codes, excerpt, invalid_binding, something_may_be_done};
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
-use policy::{Policy, egress_denied};
 use request::Request;
 use resolve::{Clients, denied_by_resolver};
 pub use resolve::{Lookup, SystemLookup};
@@ -48,7 +47,7 @@ impl Http {
     }
 
     async fn fetch(&self, call: &Call, binding: &HttpBinding, meter: &mut Meter) -> Result<Outcome, ToolError> {
-        let policy = Policy::of(binding);
+        let policy = Egress::of(binding);
         let request = Request::read(call, &policy)?;
         let client = self.clients.of(&policy).map_err(|error| invalid_binding(error.to_string()))?;
         let (url, response) = send(&client, request, &policy).await?;
@@ -83,7 +82,7 @@ impl Adapter for Http {
 }
 
 /// Sends the request and follows redirects, each checked like the first URL.
-async fn send(client: &Client, mut request: Request, policy: &Policy) -> Result<(Url, Response), ToolError> {
+async fn send(client: &Client, mut request: Request, policy: &Egress) -> Result<(Url, Response), ToolError> {
     let mut effects = false;
     for _ in 0..=MAX_REDIRECTS {
         effects |= !request.is_safe();
@@ -100,12 +99,12 @@ async fn send(client: &Client, mut request: Request, policy: &Policy) -> Result<
 }
 
 /// Turns the request to where the server sends it, if it may go there.
-fn follow(request: &mut Request, location: &str, status: StatusCode, policy: &Policy) -> Result<(), ToolError> {
+fn follow(request: &mut Request, location: &str, status: StatusCode, policy: &Egress) -> Result<(), ToolError> {
     let target = request
         .url
         .join(location)
         .map_err(|_| egress_denied("the server redirects to something that is not a URL", location))?;
-    policy.check_url(&target)?;
+    policy.check_url(&target).map_err(|error| *error)?;
     if request.url.scheme() == "https" && target.scheme() == "http" {
         return Err(egress_denied("the server redirects from https to http", target.as_str()));
     }
@@ -116,6 +115,11 @@ fn redirect_target(response: &Response) -> Option<String> {
     let redirects = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(header::LOCATION).filter(|_| redirects)?;
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+/// The request may not be sent.
+fn egress_denied(reason: &str, what: &str) -> ToolError {
+    *values::egress_denied("url", reason, what)
 }
 
 /// Why no response came. Never shows the query of the URL, which may hold secrets.

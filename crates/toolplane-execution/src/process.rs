@@ -1,10 +1,9 @@
 //! A declared program, started in the sandbox without a shell.
 
-mod template;
-
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding, ProcessStdin};
 use toolplane_sandbox::{Profile, SandboxSpec};
@@ -21,7 +20,7 @@ pub(crate) struct Process(pub(crate) Arc<Sandboxed>);
 
 impl Process {
     fn prepare(&self, call: &Call, binding: &ProcessBinding) -> Result<SandboxSpec, ToolError> {
-        let argv = template::fill(&binding.argv, &call.input)?;
+        let argv = values::fill(&binding.argv, &call.input).map_err(|error| *error)?;
         let mut spec = self.0.spec(call, argv, Profile::ComputeOnly)?;
         if binding.stdin == ProcessStdin::Json {
             spec.stdin = Some(call.input.bytes().to_vec());

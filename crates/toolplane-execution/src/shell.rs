@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
+use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_sandbox::{Profile, SandboxSpec};
 
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
-use crate::failure::{invalid_binding, invalid_input};
+use crate::failure::invalid_binding;
 use crate::input;
 use crate::outcome::Outcome;
 use crate::sandboxed::{Rules, Sandboxed, asked_timeout};
 
-/// Most bytes of one command.
-const MAX_COMMAND_BYTES: usize = 64 * 1024;
 const DEFAULT_SHELL: &str = "/bin/bash";
 
 /// What the tool takes.
@@ -46,15 +45,7 @@ impl Shell {
             return Err(invalid_binding("the shell of the tool must be an absolute path"));
         }
         let ShellInput { command, timeout_ms, .. } = input::read(&call.input)?;
-        if command.trim().is_empty() {
-            return Err(invalid_input("command", "must not be empty"));
-        }
-        if command.contains('\0') {
-            return Err(invalid_input("command", "must not contain NUL"));
-        }
-        if command.len() > MAX_COMMAND_BYTES {
-            return Err(invalid_input("command", format!("is larger than {MAX_COMMAND_BYTES} bytes")));
-        }
+        values::command(&command).map_err(|error| *error)?;
         let argv = vec![shell.to_owned(), "-c".to_owned(), command];
         let mut spec = self.0.spec(call, argv, Profile::WorkspaceShellSandbox)?;
         spec.limits.wall = asked_timeout(timeout_ms, spec.limits.wall);

@@ -35,6 +35,7 @@ pub mod surface;
 pub mod time;
 pub mod visible;
 pub mod vocabulary;
+pub mod workspace;
 
 /// The version of the standard every record of this crate carries in `schema_version`.
 pub const SCHEMA_VERSION: &str = "0.2.0";

@@ -7,49 +7,12 @@
 //! workspace or protected.
 
 use rustix::fs::FileType;
+use toolplane_records::workspace::{Protection, protection_of_name};
 
 use crate::workspace::walk::{Found, shown};
 
-/// Names that are protected wherever they are.
-const NAMES: &[&str] = &[
-    ".gitmodules",
-    ".mcp.json",
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".toolplane",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".gitconfig",
-    ".npmrc",
-    ".pypirc",
-];
 /// Names that are protected directly beneath a `.git` directory.
 const GIT_NAMES: &[&str] = &["hooks", "config", "config.worktree"];
-
-/// The protected part of `path`, if it leads to one: a protected name, or `.git` and whatever is beneath it.
-///
-/// For tools that write files themselves. `path` is relative to the workspace and read as it stands: no `..`, no links. A
-/// sandboxed program may still change most of `.git`, because `git` has to; a tool that writes single files never does.
-pub fn protects(path: &str) -> Option<&str> {
-    let mut end = 0;
-    for component in path.split('/') {
-        end += component.len();
-        let name = component.to_ascii_lowercase();
-        if name == ".git" || NAMES.contains(&name.as_str()) {
-            return path.get(..end);
-        }
-        end += 1;
-    }
-    None
-}
 
 /// Most protected paths of one workspace.
 const MAX_PROTECTED: usize = 256;
@@ -79,6 +42,11 @@ pub struct Snapshot {
     /// The first path that had to be protected and is no text, so that it cannot be named to anybody.
     unnamed: Option<String>,
 }
+/// Whether this name is one that no tool writes.
+fn is_closed(name: &[u8]) -> bool {
+    // Protected names are text.
+    std::str::from_utf8(name).is_ok_and(|name| protection_of_name(name) == Some(Protection::Closed))
+}
 
 impl Snapshot {
     /// Notes the entry if it is protected.
@@ -88,16 +56,12 @@ impl Snapshot {
         let (above, parent) = parents(found.path);
         let in_git = parent.eq_ignore_ascii_case(b".git");
         let named = |names: &[&str]| names.iter().any(|known| known.as_bytes() == name);
-        if !(git || named(NAMES) || in_git && named(GIT_NAMES)) {
+        if !(git || is_closed(&name) || in_git && named(GIT_NAMES)) {
             return;
         }
         // What is below something protected is covered by it, and the inside of a repository is the repository's own.
-        let covered = |name: &[u8]| {
-            let lower = name.to_ascii_lowercase();
-            lower == b".git" || NAMES.iter().any(|known| known.as_bytes() == lower)
-        };
-        if above.split(|byte| *byte == b'/').any(covered)
-            || (!in_git && covered(parent))
+        if above.split(|byte| *byte == b'/').any(is_closed)
+            || (!in_git && is_closed(parent))
             || (in_git && !named(GIT_NAMES))
         {
             return;

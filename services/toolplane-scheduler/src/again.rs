@@ -219,7 +219,8 @@ impl Again {
         let fits = record.started_at.is_none()
             && dispatch.pool == before.pool
             && locks_again(record, safety).0 == record.resource_locks
-            && case.tool.validator.validate_call(&case.call).is_ok();
+            && case.tool.validator.validate_call(&case.call).is_ok()
+            && case.tool.check_values(&case.call).is_ok();
         fits.then_some(Replan { dispatch, safety })
     }
 

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
@@ -14,39 +15,9 @@ use super::target::Target;
 use super::walk::{Purpose, Walk};
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
-/// Where sandboxed tools see the workspace; file tools take the same name for it.
-const WORKSPACE: &str = "/workspace";
-const MAX_PATH_BYTES: usize = 4096;
-const MAX_COMPONENTS: usize = 128;
-
-/// The path relative to the workspace, without `.`, `..` and empty components; `.` for the workspace itself.
-///
-/// Refuses NUL, more than 4096 bytes or 128 components, and paths that lead out of the workspace whatever is there. Paths
-/// are taken literally: no `~`, no `%2e`. `..` takes away the component before it even where that is a link, because this is
-/// how permission rules read the path: what was decided is what is opened.
+/// The path relative to the workspace, as the check before the call reads it: see [`values::readable`].
 pub(super) fn relative(path: &str) -> Result<String, ToolError> {
-    if path.contains('\0') {
-        return Err(invalid_input("path", "must not contain NUL"));
-    }
-    if path.len() > MAX_PATH_BYTES || path.split('/').count() > MAX_COMPONENTS {
-        let rule = format!("is longer than {MAX_PATH_BYTES} bytes or {MAX_COMPONENTS} components");
-        return Err(invalid_input("path", rule));
-    }
-    let inside = match path.strip_prefix(WORKSPACE) {
-        Some("") => "",
-        Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/'),
-        _ if path.starts_with('/') => return Err(outside(path)),
-        _ => path,
-    };
-    let mut kept: Vec<&str> = Vec::new();
-    for component in inside.split('/') {
-        match component {
-            "" | "." => {}
-            ".." => drop(kept.pop().ok_or_else(|| outside(path))?),
-            _ => kept.push(component),
-        }
-    }
-    Ok(if kept.is_empty() { ".".to_owned() } else { kept.join("/") })
+    values::readable(path).map_err(|error| *error)
 }
 
 /// A regular file, opened for reading without ever waiting for one.
@@ -106,16 +77,7 @@ pub(super) fn refused(path: &str, error: &io::Error) -> ToolError {
 
 /// The error for a path that leads out of the workspace.
 pub(super) fn outside(path: &str) -> ToolError {
-    let shown = excerpt(path);
-    nothing_done(ToolError {
-        blocked_path: Some(path_of(path)),
-        ..ToolError::new(
-            codes::PATH_OUTSIDE,
-            ErrorClass::SandboxViolation,
-            Recoverability::ChangeArgumentsOrPolicy,
-            format!("`{shown}` leads out of the workspace"),
-        )
-    })
+    *values::outside(path)
 }
 
 /// The error for a path that a link turns aside: permission was decided about another path than the one it leads to.

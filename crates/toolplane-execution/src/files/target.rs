@@ -7,13 +7,12 @@ use std::os::fd::OwnedFd;
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
-use toolplane_sandbox::protected::protects;
 
-use super::place::{outside, refused, relative};
+use super::place::{outside, refused};
 use super::walk::{Purpose, Walk};
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
+use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 
 /// The directory of the file, open, and the file's name in it.
 #[derive(Debug)]
@@ -55,12 +54,7 @@ impl Target {
     /// A path that links turn aside is refused with the name of what it leads to. Protected paths are refused by the name that was
     /// given and by the one that was found.
     pub(super) fn find(workspace: &Dir, given: &str, parents: bool) -> Result<Self, ToolError> {
-        let relative = relative(given)?;
-        let last = given.rsplit('/').next().unwrap_or_default();
-        if relative == "." || matches!(last, "" | "." | "..") {
-            return Err(invalid_input("path", "names a directory, not a file"));
-        }
-        refuse_protected(&relative)?;
+        let relative = values::writable(given).map_err(|error| *error)?;
         Walk::new(workspace, &relative, given, Purpose::Write { make: parents })?.run()
     }
 
@@ -109,19 +103,9 @@ impl Existing {
     }
 }
 
-/// Refuses what no tool writes; see [`protects`].
+/// Refuses what no tool writes, by the path that was found.
 pub(super) fn refuse_protected(path: &str) -> Result<(), ToolError> {
-    let Some(protected) = protects(path) else { return Ok(()) };
-    let shown = excerpt(protected);
-    Err(nothing_done(ToolError {
-        blocked_path: Some(path_of(path)),
-        ..ToolError::new(
-            codes::PATH_PROTECTED,
-            ErrorClass::PermissionDenied,
-            Recoverability::ChangeArgumentsOrPolicy,
-            format!("`{shown}` decides what other programs do here later, and no tool writes it"),
-        )
-    }))
+    values::unprotected(path).map_err(|error| *error)
 }
 
 /// The error for a place the operating system lets nobody write.

@@ -7,11 +7,11 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use toolplane_catalog::values::Egress;
 use toolplane_records::error::ToolError;
 use url::Url;
 
-use super::is_safe;
-use super::policy::{Policy, egress_denied};
+use super::{egress_denied, is_safe};
 use crate::call::Call;
 use crate::failure::{excerpt, invalid_input};
 use crate::input;
@@ -19,7 +19,6 @@ use crate::input;
 /// Tells a server that two requests are the same one.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-const MAX_URL_BYTES: usize = 8192;
 const MAX_HEADERS: usize = 32;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -76,20 +75,11 @@ pub(super) struct Request {
 
 impl Request {
     /// Reads and checks the input.
-    pub(super) fn read(call: &Call, policy: &Policy) -> Result<Self, ToolError> {
+    pub(super) fn read(call: &Call, egress: &Egress) -> Result<Self, ToolError> {
         let input: HttpInput = input::read(&call.input)?;
-        if input.url.len() > MAX_URL_BYTES {
-            return Err(invalid_input("url", format!("is longer than {MAX_URL_BYTES} bytes")));
-        }
-        let url = Url::parse(&input.url)
-            .map_err(|error| invalid_input("url", format!("is not a URL: {}", excerpt(&error.to_string()))))?;
-        let method = input.method.as_deref().unwrap_or("GET").to_ascii_uppercase();
+        let method = input.method.as_deref().unwrap_or("GET");
+        let (url, method) = egress.check(&input.url, method).map_err(|error| *error)?;
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| invalid_input("method", "is not a method"))?;
-        if method == Method::CONNECT || method == Method::TRACE {
-            return Err(egress_denied("the method is not allowed for any tool", method.as_str()));
-        }
-        policy.check_method(&method)?;
-        policy.check_url(&url)?;
         let mut headers = headers(&input.headers)?;
         let body = input.body.map(|body| read_body(&body, &mut headers)).transpose()?;
         // A compressed answer could not be bounded by what it takes to read it.

@@ -9,8 +9,9 @@ use futures_util::future::BoxFuture;
 use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
+use toolplane_catalog::values::Egress;
 
-use super::policy::Policy;
+use super::address::is_public;
 
 /// Most clients kept; each is one connection pool for one allow list.
 const MAX_CLIENTS: usize = 64;
@@ -59,19 +60,25 @@ pub(super) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
     None
 }
 
+/// Whether `name`, which is allowed, may stand for `address`: a public one, or one that is listed itself, or loopback when
+/// `localhost` is listed by name.
+pub(super) fn allows_address(egress: &Egress, name: &str, address: IpAddr) -> bool {
+    is_public(address) || egress.lists_address(address) || (address.is_loopback() && egress.lists_as_localhost(name))
+}
+
 /// Resolves for one allow list. One address that is not allowed refuses the name: a mixed answer is an attack.
 #[derive(Debug)]
 struct Guard {
-    policy: Policy,
+    egress: Egress,
     lookup: Arc<dyn Lookup>,
 }
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
-        let (policy, found) = (self.policy.clone(), self.lookup.lookup(name.as_str()));
+        let (egress, found) = (self.egress.clone(), self.lookup.lookup(name.as_str()));
         Box::pin(async move {
             let addresses = found.await?;
-            if let Some(denied) = addresses.iter().find(|address| !policy.allows_address(name.as_str(), **address)) {
+            if let Some(denied) = addresses.iter().find(|address| !allows_address(&egress, name.as_str(), **address)) {
                 return Err(DeniedAddress(*denied).into());
             }
             let checked: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
@@ -84,7 +91,7 @@ impl Resolve for Guard {
 #[derive(Debug)]
 pub(super) struct Clients {
     lookup: Arc<dyn Lookup>,
-    made: Mutex<BTreeMap<Policy, Client>>,
+    made: Mutex<BTreeMap<Egress, Client>>,
 }
 
 impl Clients {
@@ -92,13 +99,13 @@ impl Clients {
         Self { lookup, made: Mutex::default() }
     }
 
-    /// The client whose connections go only where `policy` allows.
-    pub(super) fn of(&self, policy: &Policy) -> reqwest::Result<Client> {
+    /// The client whose connections go only where `egress` allows.
+    pub(super) fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = made.get(policy) {
+        if let Some(client) = made.get(egress) {
             return Ok(client.clone());
         }
-        let guard = Guard { policy: policy.clone(), lookup: Arc::clone(&self.lookup) };
+        let guard = Guard { egress: egress.clone(), lookup: Arc::clone(&self.lookup) };
         let client = Client::builder()
             .dns_resolver(Arc::new(guard))
             .redirect(redirect::Policy::none())
@@ -111,7 +118,7 @@ impl Clients {
         if made.len() >= MAX_CLIENTS {
             made.pop_first();
         }
-        made.insert(policy.clone(), client.clone());
+        made.insert(egress.clone(), client.clone());
         Ok(client)
     }
 }

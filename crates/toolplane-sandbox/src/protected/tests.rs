@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Snapshot, protects};
+use super::Snapshot;
 use crate::workspace::survey::Survey;
 
 fn take(root: &Path) -> Snapshot {
@@ -58,20 +58,6 @@ fn tells_what_is_new_or_replaced() {
     let mut new = take(root.path()).new_since(&before);
     new.sort();
     assert_eq!(new, [".git/hooks", ".mcp.json"]);
-}
-
-#[test]
-fn tells_the_protected_part_of_a_path() {
-    let check = |path: &str, expected: Option<&str>| assert_eq!(protects(path), expected, "{path}");
-    check(".git/hooks/pre-commit", Some(".git"));
-    check(".git", Some(".git"));
-    check("sub/.Git/objects/ab", Some("sub/.Git"));
-    check("a/.VSCode/tasks.json", Some("a/.VSCode"));
-    check("a/.bashrc", Some("a/.bashrc"));
-    check(".gitignore", None);
-    check("git/config", None);
-    check("a/.git.bak", None);
-    check("", None);
 }
 
 #[test]

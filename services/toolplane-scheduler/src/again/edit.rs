@@ -67,11 +67,15 @@ impl Again {
         if !inputs.change(input, sensitive, author, self.engine.now().await?) {
             return Ok(Ok(false));
         }
-        if !case.tool.mutable.by_prompts {
+        if !case.tool.mutable.prompts {
             return Ok(Err(invalid("the tool forbids that an approval changes its input".to_owned(), Vec::new())));
         }
         if let Err(violations) = case.tool.validator.validate_call(inputs.call()) {
             return Ok(Err(invalid("the edited input does not fit the tool".to_owned(), violations)));
+        }
+        if let Err(error) = case.tool.check_values(inputs.call()) {
+            let message = format!("the tool cannot take the edited input: {}", error.message);
+            return Ok(Err(invalid(message, error.field_violations)));
         }
         let safety = case.tool.evaluate(inputs.call()).safety;
         if case.record.started_at.is_some() && !safety.is_idempotent {

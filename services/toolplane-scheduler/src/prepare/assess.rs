@@ -93,6 +93,12 @@ impl Preparer {
         if let Some((completed, added)) = defaults::apply(&tool.registration, &spec.model_input) {
             inputs.complete(completed, added, now);
         }
+        // What no answer can satisfy is no question for anybody: neither for hooks nor for people.
+        if let Err(error) = tool.check_values(inputs.call()) {
+            acceptance.inputs = inputs.refs(tool.sensitive());
+            acceptance.safety = tool.evaluate(inputs.call()).safety;
+            return Ok(Preparation::ValuesRefused { error: *error }.into());
+        }
         if let Some(error) = preflight(engine, spec, tool) {
             acceptance.inputs = inputs.refs(tool.sensitive());
             acceptance.safety = tool.evaluate(inputs.call()).safety;

@@ -2,7 +2,7 @@
 //! of the model, and looked at by all of them again.
 
 use toolplane_hooks::{Folded, HookInput, Hooks, REDACTED, restore};
-use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::error::ToolError;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
@@ -59,7 +59,7 @@ pub(crate) async fn run(
             Err(error) => Some(error),
             Ok(false) => return hooked,
             Ok(true) if rewrites >= MAX_REWRITES => Some(too_many()),
-            Ok(true) => tool.validator.validate_call(inputs.call()).err().map(misfit),
+            Ok(true) => misfit(tool, inputs.call()),
         };
         hooked.ended = ended.map(|error| *error);
         hooked.checked = true;
@@ -98,7 +98,7 @@ fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timesta
         })?;
         let reason = if update.reason.is_empty() { "a hook replaced the input" } else { &update.reason };
         let author = Author { source: MutationSource::Hook, source_ref: &update.hook_id, reason };
-        if inputs.change(restored, tool.sensitive(), author, now) && !tool.mutable.by_hooks {
+        if inputs.change(restored, tool.sensitive(), author, now) && !tool.mutable.hooks {
             let message = format!("hook `{}` replaced the input, which the tool forbids", update.hook_id);
             return Err(refusal("hooks.mutation_forbidden", message));
         }
@@ -130,10 +130,15 @@ fn too_many() -> Box<ToolError> {
     refusal("hooks.too_many_rewrites", message)
 }
 
-fn misfit(violations: Vec<FieldViolation>) -> Box<ToolError> {
+/// Why the tool cannot take what hooks made of its input.
+fn misfit(tool: &CallableTool, input: &JsonPayload) -> Option<Box<ToolError>> {
+    let violations = match tool.validator.validate_call(input) {
+        Err(violations) => violations,
+        Ok(()) => tool.check_values(input).err()?.field_violations,
+    };
     let mut error = refusal("hooks.invalid_input", "a hook replaced the input by one the tool cannot take".to_owned());
     error.field_violations = violations;
-    error
+    Some(error)
 }
 
 fn refusal(code: &'static str, message: String) -> Box<ToolError> {

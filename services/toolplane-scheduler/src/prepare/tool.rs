@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use toolplane_catalog::{InputValidator, Limits, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety};
+use toolplane_catalog::{
+    InputValidator, Limits, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
+};
 use toolplane_hooks::HookTool;
+use toolplane_records::error::ToolError;
 use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
@@ -40,7 +43,7 @@ pub(crate) struct CallableTool {
     /// The tool as hooks know it, with every other name that leads to it.
     pub(crate) hook_tool: HookTool,
     /// Who may change its inputs.
-    pub(crate) mutable: Mutable,
+    pub(crate) mutable: MutableBy,
     interrupt_behavior: InterruptBehavior,
     supports_retries: bool,
 }
@@ -59,7 +62,7 @@ impl CallableTool {
         let interface = registration.interface.as_ref();
         Ok(Self {
             hook_tool,
-            mutable: Mutable::of(&registration),
+            mutable: registration.mutable_by(),
             interrupt_behavior: interface
                 .and_then(|interface| interface.interrupt_behavior)
                 .unwrap_or(InterruptBehavior::Block),
@@ -75,6 +78,20 @@ impl CallableTool {
     /// The fields nobody but the executor may see.
     pub(crate) fn sensitive(&self) -> &SensitiveFields {
         self.validator.sensitive()
+    }
+
+    /// Refuses an input that fits the schema and that the tool cannot take all the same, whoever says yes to it. Of a sensitive
+    /// field only the rule is told.
+    pub(crate) fn check_values(&self, input: &JsonPayload) -> Result<(), Box<ToolError>> {
+        let Some(plan) = &self.plan else { return Ok(()) };
+        values::check(&plan.binding, input).map_err(|mut error| {
+            let hidden = |field: &str| self.sensitive().covering(&format!("/{field}")).is_some();
+            if let Some(wrong) = error.field_violations.first().filter(|wrong| hidden(&wrong.field)) {
+                error.message = format!("`{}` {}", wrong.field, wrong.description);
+                error.blocked_path = None;
+            }
+            error
+        })
     }
 
     /// How the executor's input is matched by rules.
@@ -113,26 +130,6 @@ impl CallableTool {
             policy_digest: String::new(),
             permit_until: None,
         }
-    }
-}
-
-/// Who may put another input in place of the caller's (`mutation_policy`). Words nobody knows allow both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mutable {
-    pub(crate) by_hooks: bool,
-    pub(crate) by_prompts: bool,
-}
-
-impl Mutable {
-    fn of(registration: &Registration) -> Self {
-        let policy = registration.contract().and_then(|contract| contract.mutation_policy.as_deref());
-        let (by_hooks, by_prompts) = match policy.unwrap_or_default() {
-            "forbid" | "forbidden" | "none" => (false, false),
-            "hooks_only" => (true, false),
-            "prompts_only" => (false, true),
-            _ => (true, true),
-        };
-        Self { by_hooks, by_prompts }
     }
 }
 

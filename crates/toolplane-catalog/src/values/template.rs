@@ -7,14 +7,15 @@
 use serde_json::{Map, Value};
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::visible::excerpt;
 
-use crate::failure::{excerpt, invalid_binding, invalid_input};
+use super::{invalid_binding, invalid_input};
 
 /// The arguments for one call.
 ///
 /// Fails as a fault of the declaration if a place is malformed or the program is a place, and as a fault of the input if
 /// a field is missing, has NUL, or is neither text, number nor boolean.
-pub(super) fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<String>, ToolError> {
+pub fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<String>, Box<ToolError>> {
     match template.first() {
         None => return Err(invalid_binding("the tool has an empty command line")),
         Some(program) if place(program)?.is_some() => {
@@ -28,7 +29,7 @@ pub(super) fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<Strin
     template.iter().map(|argument| fill_one(argument, &fields)).collect()
 }
 
-fn fill_one(argument: &str, fields: &Map<String, Value>) -> Result<String, ToolError> {
+fn fill_one(argument: &str, fields: &Map<String, Value>) -> Result<String, Box<ToolError>> {
     let Some(field) = place(argument)? else {
         return Ok(literal(argument));
     };
@@ -45,14 +46,14 @@ fn fill_one(argument: &str, fields: &Map<String, Value>) -> Result<String, ToolE
 }
 
 /// The field an argument is the place of, if it is one.
-fn place(argument: &str) -> Result<Option<&str>, ToolError> {
+fn place(argument: &str) -> Result<Option<&str>, Box<ToolError>> {
     let Some(inner) = argument.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else { return Ok(None) };
     if inner.starts_with('{') && inner.ends_with('}') {
         return Ok(None);
     }
     let name = |byte: u8| byte == b'_' || byte == b'-' || byte.is_ascii_alphanumeric();
     if inner.is_empty() || !inner.bytes().all(name) {
-        let text = excerpt(argument);
+        let text = excerpt(argument, 200);
         return Err(invalid_binding(format!("`{text}` in the tool's command line is not a field name in braces")));
     }
     Ok(Some(inner))

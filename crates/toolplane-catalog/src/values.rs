@@ -1,0 +1,104 @@
+//! Values that a tool cannot take, whoever says yes to them (pipeline phase `validate_values`).
+//!
+//! What a binding opens, runs or asks is known before anything runs. The same functions are asked before a person is, and by
+//! the tool itself: whatever is refused here is never put as a question, and whatever passes is left to permission. Nothing
+//! here looks at a file system or a network.
+
+mod egress;
+mod files;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+
+pub use egress::{Egress, egress_denied};
+pub use files::{outside, readable, unprotected, writable};
+pub use template::fill;
+
+/// Stable codes of the errors of this phase; tools give the same.
+pub mod codes {
+    /// The input breaks a rule of the tool.
+    pub const INPUT_INVALID: &str = "input.invalid";
+    /// The binding of the tool breaks a rule: nothing a caller can change.
+    pub const BINDING_INVALID: &str = "exec.binding_invalid";
+    /// A path leads out of the workspace.
+    pub const PATH_OUTSIDE: &str = "path.outside_workspace";
+    /// The path belongs to what decides which programs run there later, and is never written by a tool.
+    pub const PATH_PROTECTED: &str = "path.protected_path";
+    /// The request may not go there.
+    pub const EGRESS_DENIED: &str = "http.egress_denied";
+}
+
+/// Most bytes of one command.
+pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
+
+/// Refuses what no answer of a person makes runnable: a path of a file tool that leads out of the workspace or names what no
+/// tool writes, a request its tool may not send, a command or command line that cannot be made of the values.
+///
+/// `input` fits the tool's schema. The error names the field and the rule. What is not known here (a tool of another worker,
+/// a field of another kind) is let through: the tool says what it thinks of it.
+pub fn check(binding: &ExecutionBinding, input: &JsonPayload) -> Result<(), Box<ToolError>> {
+    match binding {
+        ExecutionBinding::Native { name } => files::check(name, &input.to_value()),
+        ExecutionBinding::Shell { .. } => match input.to_value().get("command").and_then(Value::as_str) {
+            Some(text) => command(text),
+            None => Ok(()),
+        },
+        ExecutionBinding::Process(process) => fill(&process.argv, input).map(drop),
+        ExecutionBinding::Http(http) => {
+            let input = input.to_value();
+            let Some(url) = input.get("url").and_then(Value::as_str) else { return Ok(()) };
+            let method = input.get("method").and_then(Value::as_str).unwrap_or("GET");
+            Egress::of(http).check(url, method).map(drop)
+        }
+    }
+}
+
+/// Refuses a command no shell is started with.
+pub fn command(text: &str) -> Result<(), Box<ToolError>> {
+    if text.trim().is_empty() {
+        return Err(invalid_input("command", "must not be empty"));
+    }
+    if text.contains('\0') {
+        return Err(invalid_input("command", "must not contain NUL"));
+    }
+    if text.len() > MAX_COMMAND_BYTES {
+        return Err(invalid_input("command", format!("is larger than {MAX_COMMAND_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+/// The input is wrong at `field`; the empty field is the input itself.
+pub fn invalid_input(field: &str, rule: impl Into<String>) -> Box<ToolError> {
+    let rule = rule.into();
+    let message = if field.is_empty() { format!("the input {rule}") } else { format!("`{field}` {rule}") };
+    refusal(codes::INPUT_INVALID, ErrorClass::InvalidArguments, Recoverability::ChangeArguments, field, rule, message)
+}
+
+/// The tool is declared in a way that cannot be run.
+pub fn invalid_binding(message: impl Into<String>) -> Box<ToolError> {
+    let class = ErrorClass::SetupRequired;
+    let mut error = ToolError::new(codes::BINDING_INVALID, class, Recoverability::CompleteSetup, message);
+    error.side_effects = Some("none".to_owned());
+    Box::new(error)
+}
+
+/// An error of this phase, with the assurance that nothing happened.
+fn refusal(
+    code: &str,
+    class: ErrorClass,
+    recoverability: Recoverability,
+    field: &str,
+    rule: String,
+    message: String,
+) -> Box<ToolError> {
+    let mut error = ToolError::new(code, class, recoverability, message);
+    error.field_violations = vec![FieldViolation { field: field.to_owned(), description: rule }];
+    error.side_effects = Some("none".to_owned());
+    Box::new(error)
+}

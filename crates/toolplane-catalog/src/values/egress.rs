@@ -1,0 +1,149 @@
+//! Where a tool may send requests.
+
+use std::net::IpAddr;
+
+use toolplane_records::error::ToolError;
+use toolplane_records::profile::HttpBinding;
+use toolplane_records::visible::excerpt;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use url::{Host, Url};
+
+use super::{codes, invalid_input, refusal};
+
+/// Longest URL, in bytes.
+const MAX_URL_BYTES: usize = 8192;
+/// Most characters of what was asked for that error texts show.
+const SHOWN: usize = 200;
+
+/// The allow list of one tool. Hosts are compared after parsing, never as text of a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Egress {
+    /// Exact names, lower case, without a final dot.
+    names: Vec<String>,
+    /// `example.org` for an entry `*.example.org`.
+    parents: Vec<String>,
+    addresses: Vec<IpAddr>,
+    /// Empty: 80 and 443. Containing 0: every port.
+    ports: Vec<u16>,
+    /// Empty: `GET` and `HEAD`.
+    methods: Vec<String>,
+}
+
+impl Egress {
+    /// The allow list as it is declared.
+    pub fn of(binding: &HttpBinding) -> Self {
+        let mut egress = Self {
+            names: Vec::new(),
+            parents: Vec::new(),
+            addresses: Vec::new(),
+            ports: binding.allowed_ports.clone(),
+            methods: binding.allowed_methods.iter().map(|method| method.to_ascii_uppercase()).collect(),
+        };
+        for entry in &binding.allowed_hosts {
+            let bare = entry.trim_start_matches('[').trim_end_matches(']');
+            if let Ok(address) = bare.parse() {
+                egress.addresses.push(address);
+            } else if let Some(parent) = entry.strip_prefix("*.") {
+                egress.parents.push(normal(parent));
+            } else {
+                egress.names.push(normal(entry));
+            }
+        }
+        egress
+    }
+
+    /// The URL and the method in capitals, if a request of them may be sent. What the name of the host leads to is decided when
+    /// it is sent.
+    pub fn check(&self, url: &str, method: &str) -> Result<(Url, String), Box<ToolError>> {
+        if url.len() > MAX_URL_BYTES {
+            return Err(invalid_input("url", format!("is longer than {MAX_URL_BYTES} bytes")));
+        }
+        let url = Url::parse(url)
+            .map_err(|error| invalid_input("url", format!("is not a URL: {}", excerpt(&error.to_string(), SHOWN))))?;
+        let method = method.to_ascii_uppercase();
+        if method.is_empty()
+            || !method.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        {
+            return Err(invalid_input("method", "is not a method"));
+        }
+        if matches!(method.as_str(), "CONNECT" | "TRACE") {
+            return Err(egress_denied("method", "the method is not allowed for any tool", &method));
+        }
+        self.check_method(&method)?;
+        self.check_url(&url)?;
+        Ok((url, method))
+    }
+
+    fn check_method(&self, method: &str) -> Result<(), Box<ToolError>> {
+        let allowed = match self.methods.as_slice() {
+            [] => matches!(method, "GET" | "HEAD"),
+            methods => methods.iter().any(|allowed| allowed == method),
+        };
+        if allowed { Ok(()) } else { Err(egress_denied("method", "the method is not allowed for this tool", method)) }
+    }
+
+    /// Refuses the URL unless its scheme, host and port are allowed and it carries no user.
+    pub fn check_url(&self, url: &Url) -> Result<(), Box<ToolError>> {
+        let denied = |reason: &str, what: &str| Err(egress_denied("url", reason, what));
+        if !matches!(url.scheme(), "http" | "https") {
+            return denied("only http and https are allowed", url.scheme());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return denied("a URL must not carry a user or password", url.host_str().unwrap_or_default());
+        }
+        let allowed = match url.host() {
+            Some(Host::Domain(name)) => self.allows_name(name),
+            Some(Host::Ipv4(address)) => self.lists_address(address.into()),
+            Some(Host::Ipv6(address)) => self.lists_address(address.into()),
+            None => false,
+        };
+        if !allowed {
+            return denied("the host is not allowed for this tool", url.host_str().unwrap_or_default());
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        let allowed = match self.ports.as_slice() {
+            [] => matches!(port, 80 | 443),
+            ports => ports.contains(&0) || ports.contains(&port),
+        };
+        if allowed { Ok(()) } else { denied("the port is not allowed for this tool", &port.to_string()) }
+    }
+
+    fn allows_name(&self, name: &str) -> bool {
+        let name = normal(name);
+        let beneath =
+            |parent: &String| name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
+        self.names.contains(&name) || self.parents.iter().any(beneath)
+    }
+
+    /// Whether the address is listed itself.
+    pub fn lists_address(&self, address: IpAddr) -> bool {
+        self.addresses.contains(&address)
+    }
+
+    /// Whether `name` is `localhost` and listed by that name.
+    pub fn lists_as_localhost(&self, name: &str) -> bool {
+        normal(name) == "localhost" && self.names.iter().any(|own| own == "localhost")
+    }
+}
+
+/// Lower case, without the dot that ends a full name.
+fn normal(name: &str) -> String {
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// The request may not be sent, because of `field`.
+pub fn egress_denied(field: &str, reason: &str, what: &str) -> Box<ToolError> {
+    refusal(
+        codes::EGRESS_DENIED,
+        ErrorClass::SandboxViolation,
+        Recoverability::ChangeArgumentsOrPolicy,
+        field,
+        reason.to_owned(),
+        format!("{reason}: `{}`", excerpt(without_query(what), SHOWN)),
+    )
+}
+
+/// Queries may hold secrets.
+fn without_query(text: &str) -> &str {
+    text.split(['?', '#']).next().unwrap_or_default()
+}
