@@ -6,6 +6,7 @@ mod approvals;
 mod batches;
 mod bed;
 mod cli;
+mod consent;
 mod crash;
 mod hooks;
 mod input;

@@ -5,6 +5,7 @@
 //! runtime; it never follows a reference that leaves the schema it is in.
 
 pub mod catalog;
+pub mod difference;
 #[cfg(test)]
 mod fixtures;
 pub mod history;
@@ -22,6 +23,7 @@ mod violations;
 
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
 pub use history::{Drift, History};
+pub use difference::difference;
 pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
 pub use limits::Limits;
 pub use registration::{MutableBy, Registration};

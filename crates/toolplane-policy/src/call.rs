@@ -9,7 +9,7 @@ pub use self::safety::{FactName, SafetyFacts};
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::ToolId;
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect};
 
@@ -43,6 +43,8 @@ pub struct ToolFacts {
 pub struct CallFacts {
     /// The tool.
     pub tool: ToolFacts,
+    /// Digest of its registration; what is bound to a declaration is not about a call that does not say.
+    pub declaration: Option<Digest>,
     /// Owner of the call.
     pub tenant: String,
     /// Who calls; may be empty.
@@ -135,6 +137,7 @@ impl CallFacts {
     pub fn new(tool: ToolFacts, input: JsonPayload) -> Self {
         Self {
             tool,
+            declaration: None,
             tenant: "default".to_owned(),
             actor: String::new(),
             roles: Vec::new(),

@@ -84,6 +84,12 @@ fn notes(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<String> 
     if !scene.is_complete() {
         notes.push("a command, path or URL of the input cannot be read, so patterns cannot be sure".to_owned());
     }
+    notes.extend(found.outdated.iter().map(|rule| {
+        format!(
+            "the rule `{}` allowed the tool as it was declared before, and does not hold for what it is now",
+            rule.id()
+        )
+    }));
     for hook in &call.hooks {
         let may = if hook.authoritative { ", and may allow" } else { "" };
         notes.push(format!("the hook `{}` says {}{may}{}", hook.hook_id, hook.behavior, because(&hook.message)));

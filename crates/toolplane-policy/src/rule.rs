@@ -87,6 +87,11 @@ impl Rule {
             && (scope.namespace.is_empty() || crate::tools::within(&call.tool.namespace, &scope.namespace))
     }
 
+    /// Whether it is bound to another declaration than that of the call: it says nothing about this one.
+    pub(crate) fn is_pinned_elsewhere(&self, call: &CallFacts) -> bool {
+        self.record.pin.as_ref().is_some_and(|pin| call.declaration != Some(pin.declaration_digest))
+    }
+
     /// How well its conditions on facts and arguments fit.
     pub(crate) fn conditions_fit(&self, call: &CallFacts, untrusted: bool, input: &Input<'_>) -> Fit {
         let facts = self.facts.iter().map(|fact| fact.fit(call, untrusted));

@@ -7,7 +7,7 @@ mod tests;
 
 use serde::Serialize;
 use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::rule::{PermissionRule, RuleScope};
+use toolplane_records::rule::{ArgumentCondition, PermissionRule, RulePin, RuleScope};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RiskLevel, RuleSource};
 
@@ -21,7 +21,7 @@ use crate::set::RuleSet;
 use crate::verdict::Verdict;
 
 /// Most suggestions of one question.
-pub const MAX_SUGGESTIONS: usize = 3;
+pub const MAX_SUGGESTIONS: usize = 4;
 /// Most commands, paths or URLs a suggestion has rules for; a question about more has none.
 const MAX_RULES: usize = 8;
 
@@ -61,6 +61,7 @@ impl SuggestedUpdate {
         let deny = |rule: &PermissionRule| PermissionRule {
             rule_id: format!("{}_no", rule.rule_id),
             behavior: Behavior::Deny,
+            pin: None,
             ..rule.clone()
         };
         Self { behavior: Behavior::Deny, rules: self.rules.iter().map(deny).collect(), ..self.clone() }
@@ -72,7 +73,7 @@ impl SuggestedUpdate {
     }
 }
 
-/// What could be added so that the call of `verdict` is allowed without a question, two or three from narrow to wide.
+/// What could be added so that the call of `verdict` is allowed without a question, at most four from narrow to wide.
 ///
 /// Empty unless the question is one that a rule can answer ([`Verdict::answerable`]), and for tools of critical risk. Every
 /// suggestion has been tried: with its rules added, the policy allows the call at `now`.
@@ -104,7 +105,11 @@ pub fn suggestions(policy: &Policy, call: &CallFacts, verdict: &Verdict, now: Ti
 
 fn same_rules(left: &SuggestedUpdate, right: &SuggestedUpdate) -> bool {
     left.destination == right.destination
-        && left.rules.iter().map(|rule| &rule.matcher).eq(right.rules.iter().map(|rule| &rule.matcher))
+        && left
+            .rules
+            .iter()
+            .map(|rule| (&rule.matcher, &rule.arguments))
+            .eq(right.rules.iter().map(|rule| (&rule.matcher, &rule.arguments)))
 }
 
 fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
@@ -119,8 +124,10 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         RuleSource::UserSettings => RuleScope { tenant, actor: call.actor.clone(), ..RuleScope::default() },
         _ => RuleScope { tenant, ..RuleScope::default() },
     };
-    let matchers: Vec<&str> = wish.matchers.iter().map(|entry| entry.matcher.as_str()).collect();
-    let seed = JsonPayload::of(&(&scope, &matchers));
+    let rules: Vec<(&str, &[ArgumentCondition])> =
+        wish.matchers.iter().map(|entry| (entry.matcher.as_str(), entry.arguments.as_slice())).collect();
+    let pin = call.declaration.map(|declaration_digest| RulePin { declaration_digest, registration: None });
+    let seed = JsonPayload::of(&(&scope, &rules, &pin));
     let name = short(seed.digest());
     let examples = |texts: &[String]| texts.iter().map(JsonPayload::of).collect::<Vec<_>>();
     let rules = wish.matchers.iter().enumerate().map(|(index, entry)| PermissionRule {
@@ -129,7 +136,7 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         behavior: Behavior::Allow,
         matcher: entry.matcher.clone(),
         facts: Vec::new(),
-        arguments: Vec::new(),
+        arguments: entry.arguments.clone(),
         scope: scope.clone(),
         reason: String::new(),
         author: String::new(),
@@ -142,6 +149,8 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
+        // Whoever says yes says it to the tool as it is.
+        pin: pin.clone(),
     });
     let all = |pick: fn(&preview::Entry) -> &Vec<String>| wish.matchers.iter().flat_map(pick).cloned().collect();
     Some(SuggestedUpdate {
@@ -151,11 +160,24 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         destination: wish.destination,
         rules: rules.collect(),
         preview: Preview {
-            description: wish.description,
+            description: format!("{} {}{}", wish.description, place(wish.destination, &scope), until(&pin)),
             matches: all(|entry| &entry.matches),
             does_not_match: all(|entry| &entry.does_not_match),
         },
     })
+}
+
+/// For whom the rules would hold, in words.
+fn place(destination: RuleSource, scope: &RuleScope) -> String {
+    match destination {
+        RuleSource::Session => format!("in the session `{}`, whoever calls", scope.session),
+        RuleSource::UserSettings => format!("for the actor `{}`, in every session", scope.actor),
+        _ => format!("for every caller of the tenant `{}`", scope.tenant),
+    }
+}
+
+fn until(pin: &Option<RulePin>) -> &'static str {
+    if pin.is_some() { ", as long as the tool stays declared as it is now" } else { "" }
 }
 
 fn short(digest: Digest) -> String {

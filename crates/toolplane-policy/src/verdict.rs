@@ -26,6 +26,8 @@ pub struct Verdict {
     pub parts: Vec<PartExplanation>,
     /// Who should look at a question: `approvals`, or `review` when the agent itself is not sure.
     pub queue: &'static str,
+    /// Allow rules about this call that no longer hold because the tool has been declared in another way; at most 1000.
+    pub outdated: Vec<String>,
     /// It is a question that an allow rule would have answered.
     pub answerable: bool,
     /// A classifier that may decide has not answered yet.

@@ -80,6 +80,28 @@ pub struct Approval {
     /// Input the answerer put in place of the one that was shown.
     #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<JsonPayload>,
+    /// The registration `declaration_digest` is made over, as JSON.
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
+    pub tool_registration: Option<JsonPayload>,
+    /// The rule that would have allowed the call, had the tool not been registered in another way since.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub outdated_rule: String,
+    /// What has changed since that rule was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub definition_changes: Vec<DefinitionChange>,
+}
+
+/// One difference between two registrations of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinitionChange {
+    /// Where, e.g. `declaration/description`.
+    pub field: String,
+    /// What stood there; empty when nothing did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// What stands there now; empty when nothing does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
 }
 
 /// The queue of ordinary questions.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::payload::JsonPayload;
+use crate::payload::{Digest, JsonPayload};
 use crate::time::Timestamp;
 use crate::vocabulary::{Behavior, RuleSource};
 
@@ -57,6 +57,20 @@ pub struct PermissionRule {
     /// Who revoked it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub revoked_by: String,
+    /// The declaration it is bound to, when it is; only an allow is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<RulePin>,
+}
+
+/// The declaration of a tool that an allow is bound to: it says yes to the tool as somebody saw it, and nothing of what the
+/// tool is made into later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulePin {
+    /// Digest of the registration.
+    pub declaration_digest: Digest,
+    /// The registration as JSON, the bytes the digest is made over, so that a change can be shown.
+    #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
+    pub registration: Option<JsonPayload>,
 }
 
 /// A condition on one argument.

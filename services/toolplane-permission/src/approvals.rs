@@ -3,6 +3,7 @@
 //! Any number of processes may open the book over one store: whoever commits first decides, and everybody else finds that.
 
 mod answer;
+pub(crate) mod edit;
 mod error;
 mod keys;
 mod listing;
@@ -27,6 +28,7 @@ use crate::rules::stored;
 pub use answer::{Answer, Resolver};
 pub use error::BookError;
 pub use keys::Binding;
+pub(crate) use keys::record_of;
 pub use listing::{Changes, Filter, Place};
 pub(crate) use offer::{accepted_rules, options};
 

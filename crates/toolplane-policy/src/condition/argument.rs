@@ -20,7 +20,7 @@ const MAX_VALUES: usize = 1000;
 /// How an argument is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
-    /// `eq`: it is that value.
+    /// `eq`: it is that value, of an object or list every member of it; the empty pointer is the whole input.
     Eq,
     /// `ne`: it is another value.
     Ne,
@@ -192,9 +192,10 @@ fn scalar(operator: Operator, text: &str) -> Result<Scalar<'static>, InvalidCond
     if text.len() > MAX_VALUE {
         return refuse("values of at most 4096 bytes");
     }
-    let Some(value) = Scalar::read(text) else { return refuse("texts, numbers, true, false or null") };
+    let Some(value) = Scalar::read(text) else { return refuse("a JSON value") };
     match (operator, &value) {
-        (_, Scalar::Tree) => refuse("texts, numbers, true, false or null"),
+        (Operator::Eq | Operator::Ne, Scalar::Tree(_)) => Ok(value.into_owned()),
+        (_, Scalar::Tree(_)) => refuse("texts, numbers, true, false or null"),
         (Operator::Lt | Operator::Le | Operator::Gt | Operator::Ge, Scalar::Number(_)) => Ok(value.into_owned()),
         (Operator::Lt | Operator::Le | Operator::Gt | Operator::Ge, _) => refuse("a number"),
         (Operator::Glob | Operator::Prefix, Scalar::Text(_)) => Ok(value.into_owned()),

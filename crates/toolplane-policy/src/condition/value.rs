@@ -38,8 +38,46 @@ pub(crate) enum Scalar<'a> {
     Text(Cow<'a, str>),
     Bool(bool),
     Null,
-    /// An array or object; conditions do not compare them.
-    Tree,
+    /// An array or object; only compared as a whole.
+    Tree(Tree<'a>),
+}
+
+/// The text of an array or object. Equal are those of the same value: the order of members, white space and the spelling of
+/// texts do not count, every digit of a number does.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree<'a>(Cow<'a, str>);
+
+impl PartialEq for Tree<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        is_same(&self.0, &other.0)
+    }
+}
+
+fn is_same(left: &str, right: &str) -> bool {
+    type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+    let (left, right) = (left.trim(), right.trim());
+    match (left.as_bytes().first(), right.as_bytes().first()) {
+        (Some(b'{'), Some(b'{')) => match (serde_json::from_str(left), serde_json::from_str(right)) {
+            (Ok::<Members<'_>, _>(left), Ok::<Members<'_>, _>(right)) => {
+                let same = |name: &Cow<'_, str>, value: &RawValue| {
+                    right.get(name).is_some_and(|other| is_same(value.get(), other.get()))
+                };
+                left.len() == right.len() && left.iter().all(|(name, value)| same(name, value))
+            }
+            _ => false,
+        },
+        (Some(b'['), Some(b'[')) => match (serde_json::from_str(left), serde_json::from_str(right)) {
+            (Ok::<Vec<&RawValue>, _>(left), Ok::<Vec<&RawValue>, _>(right)) => {
+                left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| is_same(left.get(), right.get()))
+            }
+            _ => false,
+        },
+        _ => match (Scalar::read(left), Scalar::read(right)) {
+            (Some(Scalar::Tree(_)), _) | (_, Some(Scalar::Tree(_))) | (None, _) | (_, None) => false,
+            (left, right) => left == right,
+        },
+    }
 }
 
 // === impl Input ===
@@ -72,7 +110,16 @@ impl<'a> Input<'a> {
         if is_marker(raw) || self.redacted.iter().any(|hidden| is_at_or_below(pointer, hidden)) {
             return Found::Hidden;
         }
-        Scalar::read(raw.get()).map_or(Found::Unknown, Found::Value)
+        match Scalar::read(raw.get()) {
+            // Of a value with hidden parts nobody can tell whether it is another one.
+            Some(Scalar::Tree(_)) if raw.get().contains(REDACTED) || self.hides_below(pointer) => Found::Hidden,
+            read => read.map_or(Found::Unknown, Found::Value),
+        }
+    }
+
+    fn hides_below(&self, pointer: &str) -> bool {
+        let begins = |hidden: &String| hidden.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
+        self.redacted.iter().any(|hidden| begins(hidden) || hidden.contains('*'))
     }
 }
 
@@ -113,7 +160,7 @@ impl<'a> Scalar<'a> {
             b'"' => serde_json::from_str(text).ok().map(Self::Text),
             b't' | b'f' => serde_json::from_str(text).ok().map(Self::Bool),
             b'n' => Some(Self::Null),
-            b'{' | b'[' => Some(Self::Tree),
+            b'{' | b'[' => Some(Self::Tree(Tree(Cow::Borrowed(text)))),
             _ => Number::parse(text).map(Self::Number),
         }
     }
@@ -125,7 +172,7 @@ impl<'a> Scalar<'a> {
             Self::Text(text) => Scalar::Text(Cow::Owned(text.into_owned())),
             Self::Bool(value) => Scalar::Bool(value),
             Self::Null => Scalar::Null,
-            Self::Tree => Scalar::Tree,
+            Self::Tree(Tree(text)) => Scalar::Tree(Tree(Cow::Owned(text.into_owned()))),
         }
     }
 }
@@ -152,11 +199,30 @@ mod tests {
     }
 
     #[test]
+    fn trees_are_the_same_by_their_values() {
+        let same = |left: &str, right: &str| Scalar::read(left) == Scalar::read(right);
+        assert!(same(r#"{"a":1,"b":["x",null]}"#, r#"{ "b" : ["\u0078", null], "a": 1.0 }"#));
+        for other in [
+            r#"{"a":1}"#,
+            r#"{"a":1,"b":["x",null],"c":0}"#,
+            r#"{"a":1,"b":[null,"x"]}"#,
+            r#"{"a":"1","b":["x",null]}"#,
+            "[]",
+        ] {
+            assert!(!same(r#"{"a":1,"b":["x",null]}"#, other), "{other}");
+        }
+        assert!(!same(r#"{"n":18446744073709551617}"#, r#"{"n":18446744073709551618}"#));
+        assert!(!same("{", "{"), "what cannot be read is the same as nothing");
+    }
+
+    #[test]
     fn what_is_not_shown_stays_hidden() {
         let input = r#"{"key":"[redacted]","list":[{"pin":4}],"whole":"[redacted]"}"#;
         assert_eq!(at(input, &[], "/key"), "Hidden");
         assert_eq!(at(input, &["/list/*/pin"], "/list/0/pin"), "Hidden");
         assert_eq!(at(input, &["/list"], "/list/0/pin"), "Hidden");
+        assert_eq!(at(input, &[], ""), "Hidden", "a whole with a hidden part is not told apart");
+        assert_eq!(at(r#"{"list":[{"pin":4}]}"#, &["/list/0/pin"], "/list"), "Hidden");
         assert_eq!(at(input, &[], "/whole/part"), "Unknown");
         assert_eq!(at("{", &[], "/a"), "Unknown");
     }

@@ -57,7 +57,7 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict)
         let blocked_path = part.path().map(blocked);
         return Outcome { blocked_path, ..Outcome::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
     }
-    unanswered(scene, &open)
+    unanswered(scene, found, &open)
 }
 
 /// The parts nothing allows.
@@ -188,7 +188,7 @@ fn unseen(shell: &Shell) -> Option<Why> {
 }
 
 /// Nothing allows the call: a classifier may, otherwise a person is asked.
-fn unanswered(scene: &Scene<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static> {
+fn unanswered(scene: &Scene<'_>, found: &Found<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static> {
     if let Some(why) = scene.subjects.commands().iter().find_map(unseen) {
         let message = format!("what the command runs cannot be seen: {why}");
         return Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SafetyCheck, message);
@@ -204,6 +204,14 @@ fn unanswered(scene: &Scene<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static>
         }
         [(part, why), ..] if part.only_whole => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, *why),
         _ => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, "no rule is about this call"),
+    };
+    let outcome = match found.outdated.first() {
+        Some(rule) => {
+            let message =
+                format!("{}; the rule `{}` allowed the tool as it was declared before", outcome.message, rule.id());
+            Outcome { message, ..outcome }
+        }
+        None => outcome,
     };
     Outcome { answerable: by_pattern, ..outcome }
 }

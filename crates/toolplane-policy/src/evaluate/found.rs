@@ -29,6 +29,8 @@ pub(crate) struct Found<'a> {
     pub(crate) unsure_allows: Vec<Hit<'a>>,
     /// Rules that only watch.
     pub(crate) shadow: Vec<Hit<'a>>,
+    /// Allows that would fit surely, had the tool not been declared in another way since they were made.
+    pub(crate) outdated: Vec<&'a Rule>,
 }
 
 impl<'a> Found<'a> {
@@ -43,6 +45,10 @@ impl<'a> Found<'a> {
                 continue;
             }
             let fit = reach.fit.min(scene.conditions_fit(rule));
+            if rule.is_pinned_elsewhere(scene.call) {
+                found.outdated.extend((fit == Fit::Yes && !rule.is_shadow()).then_some(rule));
+                continue;
+            }
             let hit = Hit { rule, fit, whole: reach.whole };
             let list = match (rule.is_shadow(), rule.behavior(), fit) {
                 (_, _, Fit::No) | (true, Behavior::Allow, Fit::Unknown) | (_, Behavior::Passthrough, _) => continue,

@@ -100,6 +100,7 @@ impl<'a> Outcome<'a> {
             policy_refs: org.policy_ids.clone(),
             blocked_path: self.blocked_path,
             parts: if scene.parts.len() < 2 { Vec::new() } else { parts(scene, found, org) },
+            outdated: found.outdated.iter().take(MAX_MATCHED).map(|rule| rule.id().to_owned()).collect(),
             queue: if self.review { REVIEW } else { APPROVALS },
             answerable: self.answerable,
             classifier_pending: pending(scene.call).is_some(),

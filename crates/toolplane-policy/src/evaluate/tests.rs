@@ -39,6 +39,7 @@ fn policy(lines: &[&str]) -> Policy {
                 origin: String::new(),
                 revoked_at: None,
                 revoked_by: String::new(),
+                pin: None,
             }
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::check_id;
-use toolplane_records::rule::{PermissionRule, RuleScope};
+use toolplane_records::rule::{PermissionRule, RulePin, RuleScope};
 use toolplane_records::vocabulary::Behavior;
 
 use super::{Matcher, Rule};
@@ -53,6 +53,9 @@ pub(super) fn rule(record: &PermissionRule) -> Result<Rule, Vec<FieldViolation>>
     if let Err(rule) = name(&record.author) {
         faults.add("author", rule);
     }
+    if let Some(pin) = &record.pin {
+        pinned(pin, record.behavior, &mut faults);
+    }
     if let (Some(from), Some(until)) = (record.created_at, record.expires_at)
         && until <= from
     {
@@ -79,6 +82,16 @@ fn matcher(record: &PermissionRule, faults: &mut Faults) -> Option<Matcher> {
     }
     let matcher: Matcher = faults.keep("matcher", record.matcher.parse())?;
     faults.keep("matcher", matcher.check(record.behavior)).map(|()| matcher)
+}
+
+/// Whoever makes a tool into another one must not get rid of a deny or ask that way.
+fn pinned(pin: &RulePin, behavior: Behavior, faults: &mut Faults) {
+    if behavior != Behavior::Allow {
+        faults.add("pin", "goes only with `allow`: a deny or an ask holds however the tool is declared");
+    }
+    if pin.registration.as_ref().is_some_and(|registration| registration.digest() != pin.declaration_digest) {
+        faults.add("pin.registration", "is not what `pin.declaration_digest` is the digest of");
+    }
 }
 
 fn facts(record: &PermissionRule, faults: &mut Faults) -> Vec<FactTest> {

@@ -1,8 +1,8 @@
 //! Rules as people write them: what is accepted, what is refused, and how a refusal names the place.
 
 use serde_json::json;
-use toolplane_records::payload::JsonPayload;
-use toolplane_records::rule::ArgumentCondition;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::rule::{ArgumentCondition, RulePin};
 
 use super::*;
 
@@ -25,6 +25,7 @@ fn record(behavior: Behavior, matcher: &str) -> PermissionRule {
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
+        pin: None,
     }
 }
 
@@ -100,6 +101,10 @@ fn every_fault_is_named_by_its_field() {
     check_refused(&PermissionRule { scope: role, ..allow("*") }, "scope.role", "must be one of");
     let tenant = RuleScope { tenant: "acme*".to_owned(), ..RuleScope::default() };
     check_refused(&PermissionRule { scope: tenant, ..allow("*") }, "scope.tenant", "must not contain");
+    let pin = RulePin { declaration_digest: Digest::of(b"{}"), registration: None };
+    let other = RulePin { registration: Some(JsonPayload::from_checked("[]")), ..pin.clone() };
+    check_refused(&PermissionRule { pin: Some(pin), ..deny("*") }, "pin", "goes only with `allow`");
+    check_refused(&PermissionRule { pin: Some(other), ..allow("*") }, "pin.registration", "is not what");
     check_refused(&PermissionRule { reason: "x".repeat(401), ..allow("*") }, "reason", "more than 400");
     let (created_at, expires_at) = (Some(Timestamp::from_millis(5)), Some(Timestamp::from_millis(5)));
     check_refused(&PermissionRule { created_at, expires_at, ..allow("*") }, "expires_at", "after");

@@ -31,6 +31,7 @@ fn record(id: &str, behavior: Behavior, matcher: &str) -> PermissionRule {
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
+        pin: None,
     }
 }
 
@@ -84,6 +85,7 @@ fn the_digest_covers_every_field() {
         origin: "config".to_owned(),
         revoked_at: Some(Timestamp::from_millis(1)),
         revoked_by: "bob".to_owned(),
+        pin: None,
         ..record("r", Behavior::Allow, "Bash(git diff)")
     };
     type Change = (&'static str, fn(&mut PermissionRule));

@@ -1,10 +1,17 @@
 //! What to suggest, and what it would match.
 
+use toolplane_records::rule::ArgumentCondition;
+use toolplane_records::visible;
 use toolplane_records::vocabulary::RuleSource;
 
 use super::command;
+use crate::call::CallFacts;
+use crate::condition::Operator;
 use crate::path::PathFact;
 use crate::scene::{Part, Scene, What};
+
+/// Most characters of an input that a description shows.
+const MAX_SHOWN_INPUT: usize = 200;
 
 /// A suggestion before it is put into rules.
 #[derive(Debug)]
@@ -20,6 +27,8 @@ pub(super) struct Entry {
     pub(super) matcher: String,
     pub(super) matches: Vec<String>,
     pub(super) does_not_match: Vec<String>,
+    /// Conditions on arguments; the texts above do not count them.
+    pub(super) arguments: Vec<ArgumentCondition>,
 }
 
 /// A pattern with what it matches.
@@ -34,7 +43,7 @@ pub(super) struct Example {
 pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
     let tool = scene.call.tool.full_name.as_str();
     if open.is_empty() {
-        return of_tool(tool);
+        return of_tool(scene.call);
     }
     let exact: Option<Vec<Entry>> =
         open.iter().map(|part| exact(part).map(|example| entry(tool, part, example))).collect();
@@ -45,7 +54,7 @@ pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
         let Some(entries) = entries else { return };
         let matchers = unique(entries);
         let names: Vec<&str> = matchers.iter().map(|entry| entry.matcher.as_str()).collect();
-        let description = format!("{} {}", names.join(" and "), place(destination));
+        let description = names.join(" and ");
         wishes.push(Wish { destination, description, matchers });
     };
     // Exactly this, for as few as can be named; then for everyone; then what is like it.
@@ -57,25 +66,38 @@ pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
     wishes
 }
 
-fn of_tool(tool: &str) -> Vec<Wish> {
-    let neighbour = format!("{tool}_other");
-    let entry = Entry { matcher: tool.to_owned(), matches: vec![tool.to_owned()], does_not_match: vec![neighbour] };
-    [RuleSource::Session, RuleSource::ProjectSettings, RuleSource::UserSettings]
-        .into_iter()
-        .map(|destination| Wish {
-            destination,
-            description: format!("every call of {tool} {}", place(destination)),
-            matchers: vec![entry.clone()],
-        })
-        .collect()
-}
-
-fn place(destination: RuleSource) -> &'static str {
-    match destination {
-        RuleSource::Session => "in this session",
-        RuleSource::UserSettings => "for this user",
-        _ => "for everyone in this project",
-    }
+/// For a tool whose input has no commands, paths or URLs: exactly this call for as few as can be named, then every call of the
+/// tool, for few and for all.
+fn of_tool(call: &CallFacts) -> Vec<Wish> {
+    let tool = call.tool.full_name.as_str();
+    let entry = |arguments: Vec<ArgumentCondition>| Entry {
+        matcher: tool.to_owned(),
+        matches: vec![tool.to_owned()],
+        does_not_match: vec![format!("{tool}_other")],
+        arguments,
+    };
+    let shown = visible::excerpt(call.input.text(), MAX_SHOWN_INPUT);
+    let exact = |destination| Wish {
+        destination,
+        description: format!("{tool} with exactly the arguments {shown},"),
+        matchers: vec![entry(vec![ArgumentCondition {
+            pointer: String::new(),
+            op: Operator::Eq.as_str().to_owned(),
+            value: Some(call.input.clone()),
+        }])],
+    };
+    let every = |destination| Wish {
+        destination,
+        description: format!("every call of {tool}, whatever its arguments,"),
+        matchers: vec![entry(Vec::new())],
+    };
+    let places = [
+        (!call.session.is_empty()).then_some(RuleSource::Session),
+        (!call.actor.is_empty()).then_some(RuleSource::UserSettings),
+        Some(RuleSource::ProjectSettings),
+    ];
+    let places: Vec<RuleSource> = places.into_iter().flatten().collect();
+    places.iter().take(1).map(|place| exact(*place)).chain(places.iter().map(|place| every(*place))).collect()
 }
 
 fn unique(entries: &[Entry]) -> Vec<Entry> {
@@ -103,6 +125,7 @@ fn entry(tool: &str, part: &Part<'_>, example: Example) -> Entry {
         matcher: format!("{name}({})", example.pattern),
         matches: example.matches,
         does_not_match: example.does_not_match,
+        arguments: Vec::new(),
     }
 }
 

@@ -137,7 +137,7 @@ fn urls_by_domain_and_other_tools_by_name() {
         &[(SESSION, rules), (PROJECT, rules), (USER, rules)],
     );
     let rules: &[&str] = &["notes.add"];
-    check(&call("", "text", "x"), &[(SESSION, rules), (PROJECT, rules), (USER, rules)]);
+    check(&call("", "text", "x"), &[(SESSION, rules), (SESSION, rules), (USER, rules), (PROJECT, rules)]);
 }
 
 #[test]
@@ -145,7 +145,42 @@ fn who_has_no_session_or_name_gets_no_rule_for_it() {
     let mut anonymous = call("", "text", "x");
     anonymous.session = String::new();
     anonymous.actor = String::new();
-    check(&anonymous, &[(PROJECT, &["notes.add"])]);
+    check(&anonymous, &[(PROJECT, &["notes.add"]), (PROJECT, &["notes.add"])]);
+}
+
+#[test]
+fn the_narrowest_is_exactly_this_call_as_the_tool_is_now() {
+    let mut asked = call("", "text", "x");
+    asked.session = String::new();
+    asked.actor = String::new();
+    asked.declaration = Some(Digest::of(b"as it is"));
+    let found = suggested(&asked);
+    assert_eq!(
+        found[0].preview.description,
+        "notes.add with exactly the arguments {\"text\":\"x\"}, for every caller of the tenant `acme`, as long as the tool stays \
+         declared as it is now"
+    );
+    let rules: Vec<Rule> = found[0].rules.iter().map(|rule| Rule::from_record(rule).unwrap()).collect();
+    let policy = Policy { rules: RuleSet::of(rules).into(), ..Policy::default() };
+    let now = Timestamp::from_millis(0);
+    let decided = |call: &CallFacts| evaluate(&policy, call, now);
+    assert_eq!(decided(&asked).behavior, Behavior::Allow);
+
+    let mut other = asked.clone();
+    other.input = JsonPayload::of(&json!({ "text": "y" }));
+    assert_eq!(decided(&other).behavior, Behavior::Ask);
+    other.input = JsonPayload::of(&json!({ "text": "x", "more": 1 }));
+    assert_eq!(decided(&other).behavior, Behavior::Ask, "not one argument more");
+    other.input = JsonPayload::from_checked("{ \"text\" : \"\\u0078\" }");
+    assert_eq!(decided(&other).behavior, Behavior::Allow, "the same value in another spelling");
+
+    asked.declaration = Some(Digest::of(b"made into something else"));
+    let again = decided(&asked);
+    assert_eq!((again.behavior, again.outdated.len()), (Behavior::Ask, 1));
+    assert!(again.reason.message.contains("as it was declared before"), "{}", again.reason.message);
+    asked.declaration = None;
+    assert_eq!(decided(&asked).behavior, Behavior::Ask, "what is not known never helps");
+    assert!(found[0].rejecting().rules.iter().all(|rule| rule.pin.is_none()), "a no holds whatever the tool becomes");
 }
 
 #[test]

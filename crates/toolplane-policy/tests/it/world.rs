@@ -138,6 +138,7 @@ pub(crate) fn rule(id: &str, behavior: Behavior, source: RuleSource, matcher: &s
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
+        pin: None,
     }
 }
 

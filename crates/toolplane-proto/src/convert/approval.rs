@@ -36,6 +36,9 @@ impl From<&records::Approval> for v1::Approval {
             risk_level: word::optional_number(record.risk_level),
             chosen_option: word::optional_number(record.chosen_option),
             updated_input: field::out(&record.updated_input),
+            tool_registration: field::out(&record.tool_registration),
+            outdated_rule: record.outdated_rule.clone(),
+            definition_changes: record.definition_changes.iter().map(Into::into).collect(),
         }
     }
 }
@@ -72,7 +75,24 @@ impl TryFrom<v1::Approval> for records::Approval {
             risk_level: word::optional_closed("risk_level", message.risk_level)?,
             chosen_option: word::optional_closed("chosen_option", message.chosen_option)?,
             updated_input: field::optional("updated_input", message.updated_input)?,
+            tool_registration: field::optional("tool_registration", message.tool_registration)?,
+            outdated_rule: message.outdated_rule,
+            definition_changes: message.definition_changes.into_iter().map(Into::into).collect(),
         })
+    }
+}
+
+impl From<&records::DefinitionChange> for v1::DefinitionChange {
+    fn from(record: &records::DefinitionChange) -> Self {
+        let records::DefinitionChange { field, before, after } = record.clone();
+        Self { field, before, after }
+    }
+}
+
+impl From<v1::DefinitionChange> for records::DefinitionChange {
+    fn from(message: v1::DefinitionChange) -> Self {
+        let v1::DefinitionChange { field, before, after } = message;
+        Self { field, before, after }
     }
 }
 

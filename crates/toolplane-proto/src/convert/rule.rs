@@ -34,6 +34,26 @@ impl From<v1::RuleScope> for records::RuleScope {
     }
 }
 
+impl From<&records::RulePin> for v1::RulePin {
+    fn from(record: &records::RulePin) -> Self {
+        Self {
+            declaration_digest: record.declaration_digest.to_string(),
+            registration: field::out(&record.registration),
+        }
+    }
+}
+
+impl TryFrom<v1::RulePin> for records::RulePin {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::RulePin) -> Result<Self, ConvertError> {
+        Ok(Self {
+            declaration_digest: field::id("declaration_digest", &message.declaration_digest)?,
+            registration: field::optional("registration", message.registration)?,
+        })
+    }
+}
+
 impl From<&records::PermissionRule> for v1::PermissionRule {
     fn from(record: &records::PermissionRule) -> Self {
         Self {
@@ -55,6 +75,7 @@ impl From<&records::PermissionRule> for v1::PermissionRule {
             origin: record.origin.clone(),
             revoked_at: record.revoked_at.and_then(field::instant),
             revoked_by: record.revoked_by.clone(),
+            pin: record.pin.as_ref().map(Into::into),
         }
     }
 }
@@ -81,6 +102,7 @@ impl TryFrom<v1::PermissionRule> for records::PermissionRule {
             origin: message.origin,
             revoked_at: field::optional_time("revoked_at", message.revoked_at)?,
             revoked_by: message.revoked_by,
+            pin: field::optional("pin", message.pin)?,
         })
     }
 }

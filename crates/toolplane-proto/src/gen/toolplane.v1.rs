@@ -2177,6 +2177,28 @@ pub struct Approval {
     /// Input the answerer put in place of the one that was shown.
     #[prost(message, optional, tag = "27")]
     pub updated_input: ::core::option::Option<JsonPayload>,
+    /// The registration of the tool as JSON; not in lists.
+    #[prost(message, optional, tag = "28")]
+    pub tool_registration: ::core::option::Option<JsonPayload>,
+    /// The rule that would have allowed the call, had the tool not been registered in another way since.
+    #[prost(string, tag = "29")]
+    pub outdated_rule: ::prost::alloc::string::String,
+    /// What has changed since that rule was made; not in lists.
+    #[prost(message, repeated, tag = "30")]
+    pub definition_changes: ::prost::alloc::vec::Vec<DefinitionChange>,
+}
+/// One difference between two registrations of a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DefinitionChange {
+    /// Where, e.g. `declaration/description`.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// What stood there; empty when nothing did.
+    #[prost(string, tag = "2")]
+    pub before: ::prost::alloc::string::String,
+    /// What stands there now; empty when nothing does.
+    #[prost(string, tag = "3")]
+    pub after: ::prost::alloc::string::String,
 }
 /// One answer that may be given.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7755,6 +7777,10 @@ pub struct DecideRequest {
     /// The call has this approval: it stands for the question it answered. A deny still denies, and another question is asked.
     #[prost(string, tag = "31")]
     pub approval_ref: ::prost::alloc::string::String,
+    /// The registration `declaration_digest` is made over, as JSON, so that people can be shown what they approve, and an edit of
+    /// the input can be checked before it counts.
+    #[prost(message, optional, tag = "32")]
+    pub tool_registration: ::core::option::Option<JsonPayload>,
 }
 /// The decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -7865,6 +7891,19 @@ pub struct PermissionRule {
     /// Who revoked it.
     #[prost(string, tag = "18")]
     pub revoked_by: ::prost::alloc::string::String,
+    /// The declaration it is bound to, when it is: an allow that holds for a tool only as long as the tool is declared so.
+    #[prost(message, optional, tag = "19")]
+    pub pin: ::core::option::Option<RulePin>,
+}
+/// The declaration of a tool that an allow rule is bound to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RulePin {
+    /// `sha256:<hex>` of the registration. Calls of a tool that is registered in another way are not what the rule is about.
+    #[prost(string, tag = "1")]
+    pub declaration_digest: ::prost::alloc::string::String,
+    /// The registration as JSON, so that a change can be shown; not in lists.
+    #[prost(message, optional, tag = "2")]
+    pub registration: ::core::option::Option<JsonPayload>,
 }
 /// Asks for a list of approvals.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

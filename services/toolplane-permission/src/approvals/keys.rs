@@ -44,6 +44,11 @@ impl Binding<'_> {
     }
 }
 
+/// The record of an approval by the names a stored rule keeps.
+pub(crate) fn record_of(tenant: &str, id: &str) -> RecordKey {
+    record_of_member(&format!("{tenant}|{id}"))
+}
+
 pub(super) fn record(tenant: &TenantId, id: &ApprovalId) -> RecordKey {
     RecordKey::new(Family::Approval, member(tenant, id))
 }

@@ -4,12 +4,15 @@ use serde::Deserialize;
 use toolplane_records::approval::{Approval, ApprovalOption};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::rule::PermissionRule;
+use toolplane_records::rule::{PermissionRule, RulePin};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, PermissionOption, RiskLevel, RuleSource};
 
 use super::{Answer, BookError};
 use crate::rules::stored;
+
+/// Largest registration that is kept with a rule, in bytes. Without it a change is noticed all the same, and cannot be shown.
+const MAX_KEPT_REGISTRATION: u64 = 16 * 1024;
 
 /// The part of a suggested update that is read again when it is accepted.
 #[derive(Debug, Deserialize)]
@@ -27,9 +30,10 @@ struct Suggestion {
 pub(crate) fn options(
     request: &PermissionDecision,
     session: Option<&str>,
+    actor: &str,
     risk: Option<RiskLevel>,
 ) -> Vec<ApprovalOption> {
-    let suggestion = suggestions(request, session).into_iter().next();
+    let suggestion = suggestions(request, session, actor).into_iter().next();
     let option = |kind: PermissionOption, name: &str, suggestion_id: &str| ApprovalOption {
         option_id: kind.as_str().to_owned(),
         name: name.to_owned(),
@@ -48,11 +52,13 @@ pub(crate) fn options(
     offered
 }
 
-/// The suggested updates that can be accepted. One for a session needs one: without it, it would be for everybody.
-fn suggestions(request: &PermissionDecision, session: Option<&str>) -> Vec<Suggestion> {
+/// The suggested updates that can be accepted. One for a session or an actor needs one: without it, it would be for everybody.
+fn suggestions(request: &PermissionDecision, session: Option<&str>, actor: &str) -> Vec<Suggestion> {
     let read = request.suggested_updates.iter().filter_map(|update| update.parse::<Suggestion>().ok());
     let of_no_session = |suggestion: &Suggestion| session.is_none() && suggestion.source() == Some(RuleSource::Session);
-    read.filter(|suggestion| !suggestion.rules.is_empty() && !of_no_session(suggestion)).collect()
+    let of_nobody = |suggestion: &Suggestion| actor.is_empty() && suggestion.source() == Some(RuleSource::UserSettings);
+    read.filter(|suggestion| !suggestion.rules.is_empty() && !of_no_session(suggestion) && !of_nobody(suggestion))
+        .collect()
 }
 
 impl Suggestion {
@@ -63,8 +69,8 @@ impl Suggestion {
 
 /// The rules that come into force with an answer: none unless it is an `always`.
 ///
-/// They are those of the suggested update, bound to the tenant of the call, and to its session where the update is for
-/// the session only. An update that was suggested as an allow is turned round to be rejected always.
+/// They are those of the suggested update, bound to the tenant of the call, to its session where the update is for the session
+/// only, to its actor where it is for that, and, when they allow, to the declaration of the tool. An update that was suggested as an allow is turned round to be rejected always.
 pub(crate) fn accepted_rules(
     approval: &Approval,
     answer: &Answer,
@@ -79,7 +85,8 @@ pub(crate) fn accepted_rules(
     }
     let wanted =
         |suggestion: &Suggestion| answer.suggestion_id.is_empty() || suggestion.suggestion_id == answer.suggestion_id;
-    let suggestion = suggestions(&approval.request, approval.session_ref.as_deref()).into_iter().find(wanted);
+    let suggestion =
+        suggestions(&approval.request, approval.session_ref.as_deref(), &approval.actor_ref).into_iter().find(wanted);
     let suggestion =
         suggestion.ok_or_else(|| refused("suggestion_id", "names no suggestion of this approval".to_owned()))?;
     let source = suggestion.source();
@@ -102,7 +109,11 @@ fn accepted(
         // They said how far the allow reaches; a deny reaches whatever may be meant.
         rule.not_matches.clear();
     }
+    rule.pin = answer.option.allows().then(|| pin(approval));
     rule.scope.tenant = approval.tenant.to_string();
+    if rule.source == RuleSource::UserSettings {
+        rule.scope.actor.clone_from(&approval.actor_ref);
+    }
     if rule.source == RuleSource::Session {
         rule.scope.session = approval.session_ref.clone().unwrap_or_default();
     }
@@ -116,6 +127,14 @@ fn accepted(
     rule.created_at = Some(now);
     rule.origin = stored::ORIGIN.to_owned();
     rule
+}
+
+/// The tool as the person saw it. A yes is about that, and not about what the tool is made into later.
+fn pin(approval: &Approval) -> RulePin {
+    RulePin {
+        declaration_digest: approval.declaration_digest,
+        registration: approval.tool_registration.clone().filter(|json| json.size() <= MAX_KEPT_REGISTRATION),
+    }
 }
 
 fn refused(field: &'static str, rule: String) -> BookError {

@@ -2,6 +2,7 @@
 
 mod always;
 mod answers;
+mod edits;
 mod fixture;
 mod lists;
 mod races;

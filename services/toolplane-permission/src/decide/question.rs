@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toolplane_hooks::{HookInput, HookTool};
 use toolplane_policy::{CallFacts, Certainty, Mode, SafetyFacts, ToolFacts};
+use toolplane_proto::v1;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
@@ -36,6 +37,8 @@ pub struct Question {
     pub tool: Arc<Tool>,
     /// Digest of its registration.
     pub declaration_digest: Digest,
+    /// The registration as JSON, as the caller sent it; looked at only when people are asked.
+    pub registration: Option<v1::JsonPayload>,
     /// The input as rules and people see it.
     pub input: JsonPayload,
     /// JSON pointers of what is not shown in it.
@@ -107,6 +110,7 @@ impl Question {
     /// Everything rules look at. A call that names no mode has `default_mode`.
     pub fn facts(&self, default_mode: Mode) -> CallFacts {
         let mut facts = CallFacts::new(self.tool.facts(), self.input.clone());
+        facts.declaration = Some(self.declaration_digest);
         facts.tenant = self.tenant.to_string();
         facts.actor.clone_from(&self.actor_ref);
         facts.roles.clone_from(&self.roles);
@@ -120,6 +124,12 @@ impl Question {
         facts.classifier.clone_from(&self.classifier);
         facts.assurance.clone_from(&self.assurance);
         facts
+    }
+
+    /// The registration of the tool, if it came along and is the one the digest is made over.
+    pub(super) fn registration(&self) -> Option<JsonPayload> {
+        let registration = JsonPayload::try_from(self.registration.clone()?).ok()?;
+        (registration.digest() == self.declaration_digest).then_some(registration)
     }
 
     fn safety_facts(&self) -> SafetyFacts {

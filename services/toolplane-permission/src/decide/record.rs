@@ -1,7 +1,7 @@
 //! Decisions and questions as records.
 
 use toolplane_policy::{SuggestedUpdate, suggestions};
-use toolplane_records::approval::Approval;
+use toolplane_records::approval::{Approval, DefinitionChange};
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -76,6 +76,8 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
     let request = PermissionDecision { expires_at: Some(expires_at), ..decision };
     let session = Some(question.session_ref.as_str()).filter(|session| !session.is_empty());
     let risk_level = question.tool.risk();
+    let tool_registration = question.registration();
+    let (outdated_rule, definition_changes) = changes(deciding, tool_registration.as_ref());
     Approval {
         schema_version: toolplane_records::schema_version(),
         approval_id: binding_id(deciding),
@@ -87,7 +89,7 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         input_digest: question.input.digest(),
         permission_input: question.input.clone(),
         actor_ref: question.actor_ref.clone(),
-        options: options(&request, session, risk_level),
+        options: options(&request, session, &question.actor_ref, risk_level),
         request,
         state: ApprovalState::Pending,
         resolution: None,
@@ -104,7 +106,21 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         risk_level,
         chosen_option: None,
         updated_input: None,
+        tool_registration,
+        outdated_rule,
+        definition_changes,
     }
+}
+
+/// The rule that allowed the tool as it was declared before, and what has changed since.
+fn changes(deciding: &Deciding, now: Option<&JsonPayload>) -> (String, Vec<DefinitionChange>) {
+    let rules = &deciding.active.policy().rules;
+    let outdated = deciding.verdict.outdated.iter().filter_map(|rule_id| rules.get(rule_id));
+    // The newest: what was seen last is what people remember.
+    let Some(rule) = outdated.max_by_key(|rule| rule.record().created_at) else { return Default::default() };
+    let before = rule.record().pin.as_ref().and_then(|pin| pin.registration.as_ref());
+    let changes = before.zip(now).map(|(before, now)| toolplane_catalog::difference(before, now)).unwrap_or_default();
+    (rule.id().to_owned(), changes)
 }
 
 fn suggested(deciding: &Deciding) -> Vec<JsonPayload> {

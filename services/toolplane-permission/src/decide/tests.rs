@@ -56,6 +56,7 @@ fn question(command: &str) -> Question {
             profile: None,
         }),
         declaration_digest: Digest::of(b"declaration"),
+        registration: None,
         call_input_digest: input.digest(),
         input,
         redacted: Vec::new(),
@@ -283,4 +284,27 @@ fn a_question_that_waits_is_found_again() {
     assert_eq!(deciding(&base, again(&waiting, "git push")).stands(&waiting), Standing::Waiting);
     let other = active(&format!("{RULES}\n[[permission.rules]]\nid = \"z\"\nbehavior = \"deny\"\ntool = \"x\"\n"));
     assert_eq!(deciding(&other, again(&waiting, "git push")).stands(&waiting), Standing::No, "asked under other rules");
+}
+
+#[test]
+fn an_allow_of_another_declaration_is_asked_about_again_and_named() {
+    let text = format!(
+        "[[permission.rules]]\nid = \"seen\"\nbehavior = \"allow\"\ntool = \"local.shell.exec\"\ndeclaration = \"{}\"\n",
+        Digest::of(b"declaration")
+    );
+    let active = active(&text);
+    assert_eq!(decided(&active, question("make")).behavior, Behavior::Allow);
+
+    let registration = JsonPayload::from_checked(r#"{"declaration":{"description":"made into something else"}}"#);
+    let mut changed = question("make");
+    changed.declaration_digest = registration.digest();
+    changed.registration = Some((&registration).into());
+    let approval = asked(&active, changed.clone());
+    assert_eq!(approval.outdated_rule, "seen");
+    assert_eq!(approval.tool_registration, Some(registration));
+    assert!(approval.request.reason.unwrap().message.contains("declared before"));
+
+    // What is not the registration of the digest is shown to nobody.
+    changed.declaration_digest = Digest::of(b"another");
+    assert_eq!(asked(&active, changed).tool_registration, None);
 }

@@ -3,6 +3,7 @@
 use tonic::Request;
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
+use toolplane_records::approval::Approval;
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::{ApiError, Caller, page};
 
@@ -24,11 +25,19 @@ pub(super) async fn list(
     let after = page::position(&scope, &request.page_token)?.map(|place| read_place(&place)).transpose()?;
     let (approvals, next) = api.book.list(&filter, after, size).await?;
     Ok(v1::ListApprovalsResponse {
-        approvals: approvals.iter().map(Into::into).collect(),
+        approvals: approvals.iter().map(listed).collect(),
         next_page_token: next
             .map(|place| page::token(&scope, &format!("{} {}", place.asked_at, place.member)))
             .unwrap_or_default(),
     })
+}
+
+/// An approval in a list or a stream: without what is about its tool, which the approval itself has.
+pub(super) fn listed(approval: &Approval) -> v1::Approval {
+    let mut shown = v1::Approval::from(approval);
+    shown.tool_registration = None;
+    shown.definition_changes.clear();
+    shown
 }
 
 fn read_place(text: &str) -> Result<Place, ApiError> {

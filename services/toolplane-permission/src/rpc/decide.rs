@@ -126,7 +126,7 @@ async fn park(
 fn asking(approval: &Approval, hooks: &[ToolHook]) -> v1::DecideResponse {
     v1::DecideResponse {
         decision: Some((&approval.request).into()),
-        approval: Some(approval.into()),
+        approval: Some(super::approvals::listed(approval)),
         explanation: None,
         hooks: hooks.iter().map(Into::into).collect(),
     }

@@ -3,13 +3,15 @@
 use tonic::Request;
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
+use toolplane_records::approval::Approval;
+use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, PermissionOption};
 use toolplane_runtime::{ApiError, Caller};
 use uuid::Uuid;
 
 use super::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PermissionApi, bounded};
-use crate::approvals::{Answer, Resolver};
+use crate::approvals::{Answer, Resolver, edit};
 use crate::error::of_field;
 
 /// Largest input an answerer may put in place, in bytes.
@@ -27,12 +29,28 @@ pub(super) async fn resolve(
     let request = request.into_inner();
     let id = field::id("approval_id", &request.approval_id).map_err(of_field)?;
     let answer = read(&caller, request, api.rules.active().allow_self_approval())?;
+    if let Some(edited) = &answer.updated_input {
+        refuse_misfit(&api.book.get(&caller.tenant, &id).await?, edited)?;
+    }
     let approval = api.book.answer(&caller.tenant, &id, &answer).await?;
     if answer.option.is_always() {
         // Stored with the answer; whoever hears of the answer may rely on the rule.
         api.rules.refresh().await?;
     }
     Ok(v1::ResolveApprovalResponse { approval: Some((&approval).into()) })
+}
+
+/// Refuses an edit that the tool cannot take while the question is open: it stays so, and can be answered again.
+fn refuse_misfit(approval: &Approval, edited: &JsonPayload) -> Result<(), ApiError> {
+    let faults = if approval.state.is_final() { Vec::new() } else { edit::faults(approval, edited) };
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let named = |fault: FieldViolation| {
+        let slash = if fault.field.is_empty() || fault.field.starts_with('/') { "" } else { "/" };
+        (format!("updated_input{slash}{}", fault.field), fault.description)
+    };
+    Err(ApiError::invalid_arguments(faults.into_iter().map(named)))
 }
 
 fn read(caller: &Caller, request: v1::ResolveApprovalRequest, self_approval: bool) -> Result<Answer, ApiError> {

@@ -43,11 +43,20 @@ pub(super) async fn list(
     let rules: Vec<&PermissionRule> = active.rules().iter().chain(&ended).filter(wanted).collect();
     let end = start.saturating_add(size).min(rules.len());
     Ok(v1::ListRulesResponse {
-        rules: rules.get(start..end).unwrap_or_default().iter().map(|rule| (*rule).into()).collect(),
+        rules: rules.get(start..end).unwrap_or_default().iter().map(|rule| listed(rule)).collect(),
         next_page_token: if end < rules.len() { page::token(&scope, &end.to_string()) } else { String::new() },
         policy_digest: active.digest().to_owned(),
         faults: api.rules.fault().iter().flat_map(|faults| &faults.0).map(ToString::to_string).collect(),
     })
+}
+
+/// A rule in a list: without the registration it is bound to, which may be as large as all the rest.
+fn listed(rule: &PermissionRule) -> v1::PermissionRule {
+    let mut shown = v1::PermissionRule::from(rule);
+    if let Some(pin) = &mut shown.pin {
+        pin.registration = None;
+    }
+    shown
 }
 
 pub(super) async fn add(

@@ -87,7 +87,7 @@ impl Watcher {
             }
             update.revision = revision;
             if self.tenant.as_ref().is_none_or(|tenant| approval.tenant == *tenant) {
-                let change = v1::ApprovalChange { approval: Some((&approval).into()), revision };
+                let change = v1::ApprovalChange { approval: Some(super::approvals::listed(&approval)), revision };
                 bytes += change.encoded_len();
                 update.changes.push(change);
             }

@@ -2,11 +2,15 @@
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use toolplane_records::approval::Approval;
 use toolplane_records::ids::TenantId;
-use toolplane_records::rule::PermissionRule;
+use toolplane_records::payload::Digest;
+use toolplane_records::rule::{PermissionRule, RulePin};
 use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::Behavior;
 use toolplane_store::{Bound, Expect, Family, IndexOp, RecordKey, ScoreRange, StoreError, Write};
 
+use crate::approvals;
 use crate::ledger::{Change, Done, Ledger, Stream};
 
 /// What every stored rule is named by, so that none can take the name of a configured one.
@@ -137,7 +141,35 @@ pub(crate) async fn load(ledger: &Ledger) -> Result<Snapshot, StoredError> {
             }
         }
     }
+    for rule in &mut rules {
+        pin_old_answer(ledger, rule).await?;
+    }
     Ok(Snapshot { rules, revision })
+}
+
+/// Binds an allow that an answer brought before such rules were bound to declarations: to the one its approval was about. Where
+/// the approval cannot be found, nobody knows what was seen, and the rule is about no call until somebody says yes again.
+async fn pin_old_answer(ledger: &Ledger, rule: &mut PermissionRule) -> Result<(), StoredError> {
+    if rule.behavior != Behavior::Allow || rule.pin.is_some() {
+        return Ok(());
+    }
+    let Some(approval_id) = approval_of(rule) else { return Ok(()) };
+    let key = approvals::record_of(&rule.scope.tenant, approval_id);
+    let approval: Option<Approval> = match ledger.get(&key).await? {
+        Some(found) => Some(serde_json::from_slice(&found.bytes)?),
+        None => None,
+    };
+    let declaration_digest = approval.map_or_else(|| Digest::of(&[]), |approval| approval.declaration_digest);
+    rule.pin = Some(RulePin { declaration_digest, registration: None });
+    Ok(())
+}
+
+/// The approval whose answer brought the rule, by the name such rules have.
+fn approval_of(rule: &PermissionRule) -> Option<&str> {
+    let (_, name) = rule.rule_id.strip_prefix(PREFIX)?.split_once('/')?;
+    let (approval_id, said) = name.rsplit_once('.')?;
+    let hex = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (hex(approval_id.strip_prefix("appr_")?, 32) && hex(said, 8)).then_some(approval_id)
 }
 
 /// The newest of a tenant's rules that were revoked or have expired.

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolplane_records::payload::JsonPayload;
-use toolplane_records::rule::{ArgumentCondition, PermissionRule, RuleScope};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::rule::{ArgumentCondition, PermissionRule, RulePin, RuleScope};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
@@ -39,6 +39,9 @@ pub(crate) struct RuleText {
     not_matches: Vec<Value>,
     #[serde(default)]
     shadow: bool,
+    /// `sha256:<hex>` of the declaration an allow is bound to.
+    #[serde(default)]
+    declaration: Option<Digest>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,6 +95,7 @@ impl RuleText {
             origin: origin.to_owned(),
             revoked_at: None,
             revoked_by: String::new(),
+            pin: self.declaration.map(|declaration_digest| RulePin { declaration_digest, registration: None }),
         }
     }
 }
@@ -122,5 +126,6 @@ pub(crate) fn bare(
         origin: origin.to_owned(),
         revoked_at: None,
         revoked_by: String::new(),
+        pin: None,
     }
 }

@@ -148,6 +148,7 @@ fn request(question: &Question<'_>) -> v1::DecideRequest {
         redacted_fields: question.redacted.to_vec(),
         dry_run: question.dry_run,
         approval_ref: question.approval_ref.map(ToString::to_string).unwrap_or_default(),
+        tool_registration: tool.told.as_ref().map(Into::into),
     }
 }
 

@@ -17,6 +17,8 @@ use crate::error::CallError;
 
 /// Executions of an idempotent call, the first included.
 const IDEMPOTENT_ATTEMPTS: u32 = 3;
+/// Largest registration that goes along with a question, in bytes.
+const MAX_TOLD_BYTES: u64 = 32 * 1024;
 /// Characters kept inline when a tool does not say.
 const DEFAULT_INLINE_CHARS: u64 = 30_000;
 
@@ -42,6 +44,9 @@ pub(crate) struct CallableTool {
     pub(crate) plan_digest: Option<Digest>,
     /// The tool as hooks know it, with every other name that leads to it.
     pub(crate) hook_tool: HookTool,
+    /// Its registration as JSON, the bytes its digest is made over, for those who ask people about its calls; absent when it is
+    /// too large for that.
+    pub(crate) told: Option<JsonPayload>,
     /// Who may change its inputs.
     pub(crate) mutable: MutableBy,
     interrupt_behavior: InterruptBehavior,
@@ -50,7 +55,8 @@ pub(crate) struct CallableTool {
 
 impl CallableTool {
     pub(crate) fn new(registration: Registration, limits: &ToolLimits) -> Result<Self, CallError> {
-        let digest = registration.digest();
+        let json = JsonPayload::of(&registration);
+        let digest = json.digest();
         let validator = InputValidator::for_registration(&registration, &Limits::default())
             .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
         let hook_tool = hook_tool(&registration);
@@ -63,6 +69,7 @@ impl CallableTool {
         Ok(Self {
             hook_tool,
             mutable: registration.mutable_by(),
+            told: (json.size() <= MAX_TOLD_BYTES).then_some(json),
             interrupt_behavior: interface
                 .and_then(|interface| interface.interrupt_behavior)
                 .unwrap_or(InterruptBehavior::Block),

@@ -141,6 +141,7 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
 fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
     out.line(format!("{}  {}", approval.approval_id, state(approval)))?;
     out.line(format!("  tool     {} ({})", approval.tool_name, approval.tool_id))?;
+    described(approval, out)?;
     let risk = word(approval.risk_level().as_str_name(), "RISK_LEVEL_");
     if !risk.is_empty() {
         out.line(format!("  risk     {risk}"))?;
@@ -148,6 +149,7 @@ fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
     out.line(format!("  call     {}", approval.invocation_id))?;
     out.line(format!("  asked    {} by {}", instant(approval.created_at.as_ref()), asker(approval)))?;
     out.line(format!("  why      {}", reason(approval)))?;
+    changes(approval, out)?;
     out.line(format!("  expires  {}", instant(approval.expires_at.as_ref())))?;
     if !approval.resolved_by.is_empty() || !approval.feedback.is_empty() {
         out.line(format!("  answer   by {}: {}", approval.resolved_by, approval.feedback))?;
@@ -164,6 +166,52 @@ fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
         v1::ApprovalState::Pending => choices(approval, out),
         _ => Ok(()),
     }
+}
+
+/// What the tool says of itself.
+fn described(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Registration {
+        declaration: Declaration,
+    }
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Declaration {
+        title: String,
+        description: String,
+    }
+    let text = payload_text(approval.tool_registration.as_ref()).unwrap_or_default();
+    let Declaration { title, description } =
+        serde_json::from_str::<Registration>(&text).unwrap_or_default().declaration;
+    if !title.is_empty() {
+        out.line(format!("  title    {title}"))?;
+    }
+    if !description.is_empty() {
+        out.line("  it says of itself:")?;
+        out.block(&description)?;
+    }
+    out.point_out(&format!("{title} {description}"))
+}
+
+/// What of the tool has changed since it was allowed.
+fn changes(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
+    if approval.outdated_rule.is_empty() {
+        return Ok(());
+    }
+    out.line(format!("  changed  since the rule {} allowed it, the tool was declared anew", approval.outdated_rule))?;
+    if approval.definition_changes.is_empty() {
+        out.line("           what it was then is not kept; look at it as if it were new")?;
+    }
+    for change in &approval.definition_changes {
+        out.line(format!("    {}", change.field))?;
+        let sides = [("-", &change.before), ("+", &change.after)].into_iter().filter(|(_, text)| !text.is_empty());
+        for (sign, text) in sides {
+            out.block(&format!("{sign} {text}"))?;
+            out.point_out(text)?;
+        }
+    }
+    Ok(())
 }
 
 /// An input as what it means, and what in it may be taken for something else.

@@ -135,8 +135,9 @@ fn row(rule: &v1::PermissionRule) -> [String; 8] {
 /// What a rule matches: its matcher, facts and conditions on arguments.
 pub(crate) fn describe(rule: &v1::PermissionRule) -> String {
     let arguments = rule.arguments.iter().map(condition::describe);
+    let pin = rule.pin.as_ref().map(|pin| format!("while declared as {}", pin.declaration_digest));
     let parts: Vec<String> =
-        std::iter::once(rule.matcher.clone()).chain(rule.facts.iter().cloned()).chain(arguments).collect();
+        std::iter::once(rule.matcher.clone()).chain(rule.facts.iter().cloned()).chain(arguments).chain(pin).collect();
     parts.join(" ")
 }
 

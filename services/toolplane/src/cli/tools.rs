@@ -121,17 +121,22 @@ pub(crate) fn word(name: &str, prefix: &str) -> String {
     }
 }
 
-/// Shows one tool; shared with `toolplane get`.
-pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+/// A tool by its name or id.
+pub(crate) async fn find(name: &str, connection: &Connection) -> Result<v1::GetToolResponse, Failure> {
     let request = |tool| v1::GetToolRequest { tool: Some(tool), view: v1::RecordView::Json.into() };
-    let by_name = connection.surfaces().get_tool(request(Tool::Name(name.clone()))).await;
-    let answer = match by_name {
+    let by_name = connection.surfaces().get_tool(request(Tool::Name(name.to_owned()))).await;
+    Ok(match by_name {
         Err(status) if status.code() == tonic::Code::NotFound => {
-            connection.surfaces().get_tool(request(Tool::ToolId(name))).await?
+            connection.surfaces().get_tool(request(Tool::ToolId(name.to_owned()))).await?
         }
         answer => answer?,
-    };
-    let tool = answer.into_inner();
+    }
+    .into_inner())
+}
+
+/// Shows one tool; shared with `toolplane get`.
+pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let tool = find(&name, connection).await?;
     let parts = [
         ("declaration", tool.declaration_json),
         ("interface", tool.interface_json),

@@ -1,13 +1,13 @@
 //! Permission decisions and approvals.
 
-use toolplane_records::approval::{Approval, ApprovalOption};
+use toolplane_records::approval::{Approval, ApprovalOption, DefinitionChange};
 use toolplane_records::assurance::Confidence;
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
 use toolplane_records::explanation::{
     ClassifierCheck, DecisionExplanation, HookVerdict, PartExplanation, RuleExplanation,
 };
 use toolplane_records::payload::Digest;
-use toolplane_records::rule::{ArgumentCondition, PermissionRule, RuleScope};
+use toolplane_records::rule::{ArgumentCondition, PermissionRule, RulePin, RuleScope};
 use toolplane_records::vocabulary::{
     ApprovalState, Behavior, ClassifierAuthority, PermissionOption, ReasonType, RiskLevel, RuleFit, RuleSource,
 };
@@ -104,6 +104,13 @@ fn approval() -> Approval {
         risk_level: Some(RiskLevel::High),
         chosen_option: Some(PermissionOption::AllowOnce),
         updated_input: Some(json(r#"{"path":"b"}"#)),
+        tool_registration: Some(json(r#"{"declaration":{}}"#)),
+        outdated_rule: "rule-1".to_owned(),
+        definition_changes: vec![DefinitionChange {
+            field: "declaration/description".to_owned(),
+            before: "reads".to_owned(),
+            after: "writes".to_owned(),
+        }],
     }
 }
 
@@ -137,6 +144,10 @@ fn rule() -> PermissionRule {
         origin: "stored".to_owned(),
         revoked_at: Some(at(20)),
         revoked_by: "user:2".to_owned(),
+        pin: Some(RulePin {
+            declaration_digest: Digest::of(br#"{"declaration":{}}"#),
+            registration: Some(json(r#"{"declaration":{}}"#)),
+        }),
     }
 }
 

@@ -111,5 +111,6 @@ fn rule(behavior: Behavior, matcher: &str) -> PermissionRule {
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
+        pin: None,
     }
 }

@@ -1,11 +1,13 @@
 //! Answers that also hold for later calls.
 
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::rule::{PermissionRule, RulePin};
 use toolplane_records::vocabulary::{Behavior, PermissionOption, RiskLevel, RuleSource};
 
 use super::fixture::{Place, allow, answer, asked, asking, limits, question, reject, tenant};
 use crate::approvals::{Answer, BookError, Limits, options};
-use crate::ledger::Ledger;
+use crate::ledger::{Done, Ledger};
 use crate::rules::stored;
 
 #[tokio::test]
@@ -35,6 +37,48 @@ async fn an_always_brings_its_rule_into_force_with_the_answer() {
         let rule = rules.rules.iter().find(|rule| rule.behavior == Behavior::Deny).unwrap();
         assert_eq!((rule.matcher.as_str(), rule.source), ("Bash(git push)", RuleSource::Session), "the narrowest");
         assert_eq!(rule.scope.session, "session_1");
+    }
+}
+
+#[tokio::test]
+async fn an_always_is_about_the_tool_as_it_was_seen() {
+    for mut place in Place::every().await {
+        let book = place.book().await;
+        let now = book.now().await.unwrap();
+        let registration = JsonPayload::from_checked(r#"{"declaration":{}}"#);
+        let mut shown = question("inv_1", now, 60_000);
+        shown.tool_registration = Some(registration.clone());
+        let asked_about = book.ask(shown).await.unwrap();
+        book.answer(&tenant(), &asked_about.approval_id, &answer(PermissionOption::AllowAlways)).await.unwrap();
+        let refused = asked(&book, "inv_2", 60_000).await;
+        book.answer(&tenant(), &refused.approval_id, &answer(PermissionOption::RejectAlways)).await.unwrap();
+
+        let ledger = Ledger::open(place.store().await).await.unwrap();
+        let rules = stored::load(&ledger).await.unwrap().rules;
+        let of = |behavior: Behavior| rules.iter().find(|rule| rule.behavior == behavior).unwrap();
+        let pin = RulePin { declaration_digest: asked_about.declaration_digest, registration: Some(registration) };
+        assert_eq!(of(Behavior::Allow).pin, Some(pin), "{}", place.name());
+        assert_eq!(of(Behavior::Deny).pin, None, "a no holds whatever the tool is made into");
+
+        // As rules were kept before: bound to what their approval was about, or to nothing that is.
+        let (id, said) = (&asked_about.approval_id, "0123abcd");
+        let old = |name: String| PermissionRule {
+            rule_id: stored::rule_id(&tenant(), &name),
+            pin: None,
+            ..of(Behavior::Allow).clone()
+        };
+        let lost = "0".repeat(32);
+        let olds = [old(format!("{id}.{said}")), old(format!("appr_{lost}.{said}")), old("by_hand".to_owned())];
+        let change = stored::addition(&tenant(), &olds, 1_000).unwrap();
+        assert_eq!(ledger.apply(change).await.unwrap(), Done::Applied);
+        let rules = stored::load(&ledger).await.unwrap().rules;
+        let pinned = |old: &PermissionRule| {
+            let rule = rules.iter().find(|rule| rule.rule_id == old.rule_id).unwrap();
+            rule.pin.as_ref().map(|pin| pin.declaration_digest)
+        };
+        assert_eq!(pinned(&olds[0]), Some(asked_about.declaration_digest));
+        assert_eq!(pinned(&olds[1]), Some(Digest::of(&[])), "nobody knows what was seen");
+        assert_eq!(pinned(&olds[2]), None, "a rule typed by hand stays as it was typed");
     }
 }
 
@@ -77,14 +121,14 @@ fn options_come_in_one_order_and_never_promise_too_much() {
     let call = toolplane_records::ids::InvocationId::from_trusted("inv_1");
     let mut request = asking(&call, toolplane_records::time::Timestamp::from_millis(0));
     fn kinds(request: &PermissionDecision, session: Option<&str>, risk: Option<RiskLevel>) -> Vec<PermissionOption> {
-        options(request, session, risk).into_iter().map(|option| option.kind).collect()
+        options(request, session, "ann", risk).into_iter().map(|option| option.kind).collect()
     }
     use PermissionOption::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
     let all = [AllowOnce, AllowAlways, RejectOnce, RejectAlways];
     assert_eq!(kinds(&request, Some("s"), Some(RiskLevel::High)), all);
-    let offered = options(&request, Some("s"), None);
+    let offered = options(&request, Some("s"), "ann", None);
     assert_eq!(offered[1].suggestion_id, "exact", "the narrowest first");
-    assert_eq!(options(&request, None, None)[1].suggestion_id, "prefix", "without a session none for a session");
+    assert_eq!(options(&request, None, "ann", None)[1].suggestion_id, "prefix", "without a session none for a session");
     assert_eq!(kinds(&request, Some("s"), Some(RiskLevel::Critical)), [AllowOnce, RejectOnce, RejectAlways]);
     request.suggested_updates.clear();
     assert_eq!(kinds(&request, Some("s"), None), [AllowOnce, RejectOnce]);

@@ -110,7 +110,7 @@ pub(super) fn question_of(tenant: &TenantId, call: &str, now: Timestamp, ttl_ms:
         call_input_digest: Some(input.digest()),
         permission_input: input,
         actor_ref: "ann".to_owned(),
-        options: options(&request, Some("session_1"), Some(RiskLevel::Medium)),
+        options: options(&request, Some("session_1"), "ann", Some(RiskLevel::Medium)),
         request: PermissionDecision { approval_request_ref: Some(approval_id), ..request },
         state: toolplane_records::vocabulary::ApprovalState::Pending,
         resolution: None,
@@ -126,6 +126,9 @@ pub(super) fn question_of(tenant: &TenantId, call: &str, now: Timestamp, ttl_ms:
         risk_level: Some(RiskLevel::Medium),
         chosen_option: None,
         updated_input: None,
+        tool_registration: None,
+        outdated_rule: String::new(),
+        definition_changes: Vec::new(),
         invocation_id,
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn question(
         surface_id: field::optional_id("surface_id", &request.surface_id)?,
         tool: Arc::new(tool),
         declaration_digest: field::id("declaration_digest", &request.declaration_digest)?,
+        registration: request.tool_registration,
         input,
         redacted: request.redacted_fields,
         call_input_digest,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use toolplane_proto::v1;
+use toolplane_records::rule::{ArgumentCondition, RulePin, RuleScope};
 
 use crate::cli::Failure;
 use crate::cli::output::{Output, payload_text};
@@ -23,10 +24,19 @@ pub(crate) struct Suggestion {
     preview: Preview,
 }
 
+/// What is shown of a rule: all that says how far it reaches.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct SuggestedRule {
     #[serde(default)]
     matcher: String,
+    #[serde(default)]
+    facts: Vec<String>,
+    #[serde(default)]
+    arguments: Vec<ArgumentCondition>,
+    #[serde(default)]
+    scope: RuleScope,
+    #[serde(default)]
+    pin: Option<RulePin>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -52,8 +62,31 @@ impl Suggestion {
 
     /// Its rules in one line, e.g. `allow Bash(git diff:*)`.
     pub(crate) fn rules(&self) -> String {
-        let matchers: Vec<&str> = self.rules.iter().map(|rule| rule.matcher.as_str()).collect();
-        format!("{} {}", self.behavior, matchers.join(", "))
+        let rules: Vec<String> = self.rules.iter().map(SuggestedRule::describe).collect();
+        format!("{} {}", self.behavior, rules.join(", "))
+    }
+
+    /// For whom its rules hold, and how long.
+    fn reach(&self) -> Option<String> {
+        let rule = self.rules.first()?;
+        let RuleScope { tenant, namespace, actor, role, session, surface } = &rule.scope;
+        let named = [
+            ("tenant", tenant),
+            ("namespace", namespace),
+            ("actor", actor),
+            ("role", role),
+            ("session", session),
+            ("surface", surface),
+        ];
+        let named = named.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name} {value}"));
+        let scope = named.collect::<Vec<_>>().join(", ");
+        let scope = if scope.is_empty() { "everybody".to_owned() } else { scope };
+        Some(match &rule.pin {
+            Some(pin) if self.behavior == "allow" => {
+                format!("{scope}; as long as the tool is declared as now ({})", pin.declaration_digest)
+            }
+            _ => format!("{scope}; however the tool is declared"),
+        })
     }
 
     /// What it adds, what that matches, and what it does not.
@@ -68,9 +101,10 @@ impl Suggestion {
 
     fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("  {}  {}  in {}", self.suggestion_id, self.rules(), self.destination)];
-        if !self.preview.description.is_empty() {
+        if !self.preview.description.is_empty() && self.behavior == "allow" {
             lines.push(format!("      {}", self.preview.description));
         }
+        lines.extend(self.reach().map(|reach| format!("      for          {reach}")));
         let examples = |examples: &[serde_json::Value]| {
             let shown: Vec<String> = examples.iter().map(example).collect();
             shown.join("  ·  ")
@@ -82,6 +116,20 @@ impl Suggestion {
             lines.push(format!("      but not      {}", examples(&self.preview.does_not_match)));
         }
         lines
+    }
+}
+
+impl SuggestedRule {
+    fn describe(&self) -> String {
+        let arguments = self.arguments.iter().map(|condition| match &condition.value {
+            Some(value) => format!("{}={}:{}", condition.pointer, condition.op, value.text()),
+            None => format!("{}={}", condition.pointer, condition.op),
+        });
+        std::iter::once(self.matcher.clone())
+            .chain(self.facts.iter().cloned())
+            .chain(arguments)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
@@ -104,7 +152,8 @@ mod tests {
         let given = [
             payload(
                 r#"{"suggestion_id":"s2","type":"add_rules","behavior":"allow","destination":"project_settings",
-                    "rules":[{"matcher":"Bash(git diff:*)","source":"project_settings"}],
+                    "rules":[{"matcher":"Bash(git diff:*)","source":"project_settings","scope":{"tenant":"acme"},
+                    "arguments":[{"pointer":"/n","op":"eq","value":1}]}],
                     "preview":{"description":"every git diff","matches":["git diff","git diff --stat"],
                     "does_not_match":["git push",{"input":{"command":"git diff; id"}}]}}"#,
             ),
@@ -115,7 +164,8 @@ mod tests {
         let text = all[0].lines().join("\n");
         assert_eq!(
             text,
-            "  s2  allow Bash(git diff:*)  in project_settings\n      every git diff\n      matches      git diff  ·  git diff --stat\n      \
+            "  s2  allow Bash(git diff:*) /n=eq:1  in project_settings\n      every git diff\n      for          tenant acme; however the tool \
+             is declared\n      matches      git diff  ·  git diff --stat\n      \
              but not      git push  ·  {\"input\":{\"command\":\"git diff; id\"}}"
         );
     }

@@ -6,11 +6,12 @@ use clap::{ArgGroup, Args};
 use prost_types::Timestamp;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 
 use super::{behavior, condition, describe, expiry, files};
 use crate::cli::connection::Connection;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, payload_text};
 use crate::cli::{Ending, Failure};
 
 /// A rule, or a file of them.
@@ -57,6 +58,10 @@ pub(crate) struct AddArgs {
     /// An example it must not match. May be repeated.
     #[arg(long = "not-match", value_name = "EXAMPLE")]
     counter_examples: Vec<String>,
+    /// Bind the rule to this tool as it is declared now: once it is declared in another way, calls are asked about again. Goes with
+    /// `--allow`.
+    #[arg(long, value_name = "TOOL", requires = "allow")]
+    pin: Option<String>,
     /// Only watch it: it is reported where it would match and never decides.
     #[arg(long)]
     shadow: bool,
@@ -73,7 +78,13 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
     let check = args.check;
     let rules = match &args.file {
         Some(file) => files::read(file)?.iter().map(v1::PermissionRule::from).collect(),
-        None => vec![typed(args)],
+        None => {
+            let pin = match &args.pin {
+                Some(tool) => Some(pin(tool, connection).await?),
+                None => None,
+            };
+            vec![v1::PermissionRule { pin, ..typed(args) }]
+        }
     };
     let request = v1::AddRulesRequest { rules, validate_only: check, request_id: uuid::Uuid::now_v7().to_string() };
     let answer = connection.permissions().add_rules(request).await?.into_inner();
@@ -89,6 +100,22 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
         out.note(&format!("policy {}", answer.policy_digest))?;
     }
     Ok(Ending::Done)
+}
+
+/// The declaration of a tool as it is now.
+async fn pin(tool: &str, connection: &Connection) -> Result<v1::RulePin, Failure> {
+    let found = crate::cli::tools::find(tool, connection).await?;
+    // Kept with the rule so that a change can be shown; what is not the bytes of the digest is left out.
+    let parts = [
+        ("declaration", &found.declaration_json),
+        ("interface", &found.interface_json),
+        ("execution_profile", &found.execution_profile_json),
+        ("permission_profile", &found.permission_profile_json),
+    ];
+    let members = parts.iter().filter_map(|(name, json)| Some(format!("\"{name}\":{}", payload_text(json.as_ref())?)));
+    let registration = JsonPayload::from_checked(format!("{{{}}}", members.collect::<Vec<_>>().join(",")));
+    let registration = (registration.digest().to_string() == found.digest).then(|| (&registration).into());
+    Ok(v1::RulePin { declaration_digest: found.digest, registration })
 }
 
 /// The rule of the command line.
@@ -150,7 +177,6 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::cli::output::payload_text;
 
     #[derive(Debug, Parser)]
     struct Line {
