@@ -22,8 +22,8 @@ pub mod values;
 mod violations;
 
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
-pub use history::{Drift, History};
 pub use difference::difference;
+pub use history::{Drift, History};
 pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
 pub use limits::Limits;
 pub use registration::{MutableBy, Registration};

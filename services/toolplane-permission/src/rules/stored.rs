@@ -24,6 +24,8 @@ const IN_FORCE: &str = "rules";
 const EXPIRY: &str = "rules-expiry";
 /// How many records are read at once.
 const CHUNK: usize = 256;
+/// How many approvals are read at once: each can carry an input of a megabyte.
+const APPROVALS_CHUNK: usize = 4;
 /// Most rules ended by one look at the expiry index.
 const EXPIRY_PAGE: usize = 256;
 /// Most ended rules of a tenant that are listed, newest first.
@@ -141,26 +143,25 @@ pub(crate) async fn load(ledger: &Ledger) -> Result<Snapshot, StoredError> {
             }
         }
     }
-    for rule in &mut rules {
-        pin_old_answer(ledger, rule).await?;
-    }
+    pin_old_answers(ledger, &mut rules).await?;
     Ok(Snapshot { rules, revision })
 }
 
-/// Binds an allow that an answer brought before such rules were bound to declarations: to the one its approval was about. Where
+/// Binds allows that answers brought before such rules were bound to declarations: each to the one its approval was about. Where
 /// the approval cannot be found, nobody knows what was seen, and the rule is about no call until somebody says yes again.
-async fn pin_old_answer(ledger: &Ledger, rule: &mut PermissionRule) -> Result<(), StoredError> {
-    if rule.behavior != Behavior::Allow || rule.pin.is_some() {
-        return Ok(());
+async fn pin_old_answers(ledger: &Ledger, rules: &mut [PermissionRule]) -> Result<(), StoredError> {
+    let old = rules.iter().enumerate().filter(|(_, rule)| rule.behavior == Behavior::Allow && rule.pin.is_none());
+    let old: Vec<(usize, RecordKey)> = old
+        .filter_map(|(place, rule)| Some((place, approvals::record_of(&rule.scope.tenant, approval_of(rule)?))))
+        .collect();
+    for chunk in old.chunks(APPROVALS_CHUNK) {
+        let keys: Vec<_> = chunk.iter().map(|(_, key)| key.clone()).collect();
+        for ((place, _), found) in chunk.iter().zip(ledger.store().get_many(&keys).await?) {
+            let approval: Option<Approval> = found.map(|found| serde_json::from_slice(&found.bytes)).transpose()?;
+            let declaration_digest = approval.map_or_else(|| Digest::of(&[]), |approval| approval.declaration_digest);
+            rules[*place].pin = Some(RulePin { declaration_digest, registration: None });
+        }
     }
-    let Some(approval_id) = approval_of(rule) else { return Ok(()) };
-    let key = approvals::record_of(&rule.scope.tenant, approval_id);
-    let approval: Option<Approval> = match ledger.get(&key).await? {
-        Some(found) => Some(serde_json::from_slice(&found.bytes)?),
-        None => None,
-    };
-    let declaration_digest = approval.map_or_else(|| Digest::of(&[]), |approval| approval.declaration_digest);
-    rule.pin = Some(RulePin { declaration_digest, registration: None });
     Ok(())
 }
 
