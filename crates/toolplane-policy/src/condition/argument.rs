@@ -270,7 +270,7 @@ mod tests {
             ("/a~2", "eq", Some("1"), "`~0`"),
             ("/a", "like", Some("1"), "not one of: eq, ne"),
             ("/a", "eq", None, "needs a value"),
-            ("/a", "eq", Some("{}"), "compares with texts"),
+            ("/a", "in", Some("[{}]"), "compares with texts"),
             ("/a", "in", Some("1"), "a list"),
             ("/a", "in", Some("[]"), "1 to 1000"),
             ("/a", "lt", Some("\"1\""), "a number"),

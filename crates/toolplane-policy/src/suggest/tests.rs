@@ -56,6 +56,7 @@ fn commands_from_the_exact_one_to_a_prefix() {
             (SESSION, &["local.shell.exec(git diff --stat)"]),
             (PROJECT, &["local.shell.exec(git diff --stat)"]),
             (PROJECT, &["local.shell.exec(git diff:*)"]),
+            (USER, &["local.shell.exec(git diff:*)"]),
         ],
     );
     check(
@@ -64,6 +65,7 @@ fn commands_from_the_exact_one_to_a_prefix() {
             (SESSION, &["local.shell.exec(npm run test:unit)", "local.shell.exec(ls -l)"]),
             (PROJECT, &["local.shell.exec(npm run test:unit)", "local.shell.exec(ls -l)"]),
             (PROJECT, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
+            (USER, &["local.shell.exec(npm run test:unit:*)", "local.shell.exec(ls:*)"]),
         ],
     );
 }
@@ -74,7 +76,7 @@ fn without_a_session_the_exact_call_is_still_offered_first() {
     call.session = String::new();
     let exact: &[&str] = &["local.shell.exec(git diff --stat)"];
     let wider: &[&str] = &["local.shell.exec(git diff:*)"];
-    check(&call, &[(USER, exact), (PROJECT, exact), (PROJECT, wider)]);
+    check(&call, &[(USER, exact), (PROJECT, exact), (PROJECT, wider), (USER, wider)]);
     call.actor = String::new();
     check(&call, &[(PROJECT, exact), (PROJECT, wider)]);
 }
@@ -120,6 +122,7 @@ fn paths_from_the_file_to_its_directory() {
             (SESSION, &["files.write_file(/src/deep/b.rs)"]),
             (PROJECT, &["files.write_file(/src/deep/b.rs)"]),
             (PROJECT, &["files.write_file(/src/deep/**)"]),
+            (USER, &["files.write_file(/src/deep/**)"]),
         ],
     );
     // Next to the root there is no directory but all of the workspace.
