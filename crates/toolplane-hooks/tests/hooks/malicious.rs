@@ -57,7 +57,7 @@ print(json.dumps({"message": [json.dumps(seen), json.dumps(secrets), str(os.getu
     let folded = bed.hooks.run(PRE, &call("{}")).await;
     let said: Vec<_> = folded.messages.iter().map(|said| said.text.as_str()).collect();
     assert_eq!(said, ["[0, 0, 0, 0, 0, 0]", "[]", "False"], "{folded:?}");
-    assert_eq!(std::fs::read_to_string(bed.dir.path().join("workspace/note.txt")).unwrap(), "a note");
+    assert_eq!(std::fs::read_to_string(bed.dir.path().join("workspace-tenants/t1/note.txt")).unwrap(), "a note");
 }
 
 #[tokio::test]
@@ -89,7 +89,8 @@ async fn floods_and_gluttons_have_failed() {
 #[tokio::test]
 async fn modules_in_the_workspace_are_not_run() {
     let bed = open(&hook("h", PRE, "python3", "import json\nprint(json.dumps({'message':'mine'}))", "")).await.unwrap();
-    std::fs::write(bed.dir.path().join("workspace/json.py"), "dumps = lambda _: '{\"message\":\"theirs\"}'").unwrap();
+    std::fs::write(bed.dir.path().join("workspace-tenants/t1/json.py"), "dumps = lambda _: '{\"message\":\"theirs\"}'")
+        .unwrap();
     let folded = bed.hooks.run(PRE, &call("{}")).await;
     assert_eq!(folded.messages[0].text, "mine");
 }

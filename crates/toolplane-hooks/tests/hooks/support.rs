@@ -14,7 +14,10 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Hooks over a workspace of their own that holds `note.txt`.
+/// Whose calls the hooks are asked about.
+const TENANT: &str = "t1";
+
+/// Hooks over workspaces of their own; that of [`TENANT`] holds `note.txt`.
 pub(crate) struct Bed {
     pub(crate) hooks: Hooks,
     pub(crate) dir: tempfile::TempDir,
@@ -30,8 +33,9 @@ pub(crate) fn config(dir: &Path, text: &str) -> Config {
 pub(crate) async fn open(text: &str) -> Result<Bed, HooksError> {
     let dir = tempfile::tempdir().unwrap();
     let config = config(dir.path(), text);
-    std::fs::create_dir_all(config.workspace_dir()).unwrap();
-    std::fs::write(config.workspace_dir().join("note.txt"), "a note").unwrap();
+    for (tenant, note) in [("default", "a note of others"), (TENANT, "a note")] {
+        std::fs::write(config.workspaces().open(tenant).unwrap().join("note.txt"), note).unwrap();
+    }
     Hooks::check(&config)?;
     let hooks = Hooks::open(&config, HookEvent::ALL).await?;
     Ok(Bed { hooks, dir })
@@ -50,7 +54,7 @@ pub(crate) fn call(input: &str) -> HookInput {
     tool.kind = Some(ToolKind::ShellCommand);
     let input = JsonPayload::from_checked(input.to_owned());
     let mut call = HookInput::new(InvocationId::from_trusted("inv_1"), tool, input);
-    call.tenant = "t1".to_owned();
+    call.tenant = TENANT.to_owned();
     call.actor_ref = "ann".to_owned();
     call.session_ref = "s1".to_owned();
     call.permission_mode = "plan".to_owned();
