@@ -52,6 +52,15 @@ fn of_fields(before: &Value, now: &Value) -> Vec<String> {
         let and = if required(now, name) { " and required" } else { "" };
         told.push(format!("`/{}` is new{and}", excerpt(&escape(name), 80)));
     }
+    // Required, and described nowhere.
+    let named = |schema: &Value| schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let plain = |name: &&str| !old.contains_key(*name) && !new.contains_key(*name);
+    for name in named(now).iter().filter_map(Value::as_str).filter(plain).filter(|name| !required(before, name)) {
+        told.push(format!("`/{}` is required now", excerpt(&escape(name), 80)));
+    }
+    for name in named(before).iter().filter_map(Value::as_str).filter(plain).filter(|name| !required(now, name)) {
+        told.push(format!("`/{}` is not required any more", excerpt(&escape(name), 80)));
+    }
     told
 }
 
@@ -137,6 +146,9 @@ mod tests {
             ]
         );
         assert_eq!(told(&now, &now), [""; 0]);
+        let (open, named) = (json!({ "type": "object" }), json!({ "type": "object", "required": ["m"] }));
+        assert_eq!(told(&open, &named), ["`/m` is required now"]);
+        assert_eq!(told(&named, &open), ["`/m` is not required any more"]);
         assert_eq!(differences(Some(&now), None), ["it takes no arguments any more"]);
         assert_eq!(differences(None, Some(&now)), ["it takes arguments now"]);
     }
