@@ -14,7 +14,7 @@ const LOOKED_AT: i32 = 50;
 /// A surface in which `tools` are loaded, as far as that is possible at all. Says on standard error what it did.
 pub(crate) async fn surface_for(tools: &[String], connection: &Connection, out: &Output) -> Result<String, Failure> {
     if let Some(surface_id) = last_surface(connection).await? {
-        // A tool declared after the surface was made is unknown there, or no part of it: then a new one is made below.
+        // A tool declared after the surface was made is no part of it: then a new one is made below.
         if let Ok(how) = load(tools, &surface_id, connection).await? {
             out.note(&format!("using surface {surface_id}: {how}"))?;
             return Ok(surface_id);
@@ -22,7 +22,7 @@ pub(crate) async fn surface_for(tools: &[String], connection: &Connection, out: 
     }
     let surface_id = create(connection).await?;
     let how = load(tools, &surface_id, connection).await?;
-    let how = how.unwrap_or_else(|missing| missing);
+    let how = how.unwrap_or_else(|missing| format!("it has no tool `{missing}`"));
     out.note(&format!("made surface {surface_id} of all tools: {how}"))?;
     Ok(surface_id)
 }
@@ -55,8 +55,8 @@ async fn create(connection: &Connection) -> Result<String, Failure> {
     surface.map(|surface| surface.surface_id).ok_or_else(|| Failure::Answer("the surface is missing".to_owned()))
 }
 
-/// Loads the tools and says how that went; an error says which one the surface does not know. A tool that may not be used is no
-/// error here: the call's own result says so.
+/// Loads the tools and says how that went; an error names one that is there, but no part of this surface. A tool that may not be
+/// used, or that no surface has, is no error here: the call's own result says so.
 async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Result<Result<String, String>, Failure> {
     let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: tools.to_vec() };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
@@ -64,21 +64,19 @@ async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Re
     for (name, outcome) in tools.iter().zip(answer.outcomes) {
         match outcome.outcome {
             Some(Outcome::Loaded(schema)) => said.push(format!("`{}` is loaded", schema.tool.unwrap_or_default().name)),
-            Some(Outcome::Failure(failure)) if is_elsewhere(&failure) => {
+            Some(Outcome::Failure(failure)) if failure.reason_code() == v1::HiddenReason::NotSelected => {
+                return Ok(Err(name.clone()));
+            }
+            Some(Outcome::Failure(failure)) if failure.kind() == v1::NotCallableKind::Unknown => {
                 let near = match failure.similar_names.as_slice() {
                     [] => String::new(),
                     names => format!("; did you mean {}?", names.join(", ")),
                 };
-                return Ok(Err(format!("it has no tool `{name}`{near}")));
+                said.push(format!("there is no tool `{name}`{near}"));
             }
             Some(Outcome::Failure(failure)) => said.push(failure.message),
             None => {}
         }
     }
     Ok(Ok(said.join(", ")))
-}
-
-/// Whether another surface of all tools may have the tool.
-fn is_elsewhere(failure: &v1::NotCallable) -> bool {
-    failure.kind() == v1::NotCallableKind::Unknown || failure.reason_code() == v1::HiddenReason::NotSelected
 }
