@@ -44,4 +44,4 @@ pub use http::{Lookup, SystemLookup};
 pub use kill::KillSwitch;
 pub use outcome::{Exact, Outcome};
 pub use progress::{ProgressSink, ProgressUpdate};
-pub use toolbox::{Capabilities, Gap, Options, Toolbox};
+pub use toolbox::{Capabilities, Gap, Options, POOLS, Toolbox};

@@ -81,6 +81,9 @@ pub struct Gap {
     pub message: String,
 }
 
+/// Every pool there is, whether or not a machine can serve it.
+pub const POOLS: [&str; 5] = ["files", "http", "native", "process", "shell"];
+
 /// Every adapter, ready to run calls.
 #[derive(Debug)]
 pub struct Toolbox {

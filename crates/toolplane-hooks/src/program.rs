@@ -1,6 +1,7 @@
 //! Hooks that are programs: one sandboxed run for every question.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::config::{HookConfig, Workspaces};
 use toolplane_sandbox::bubblewrap::Options;
+use toolplane_sandbox::environment::DEFAULT_PATH;
 use toolplane_sandbox::spec::{SCRATCH, WORKSPACE};
 use toolplane_sandbox::{
     Bubblewrap, Ending, Exit, Limits, Posture, Profile, SandboxBackend as _, SandboxError, SandboxSpec,
@@ -78,6 +80,7 @@ impl Program {
             SandboxError::Invalid { field: "env", rule } => ("env", rule),
             other => ("command", other.to_string()),
         })?;
+        check_program(&spec.argv, &hook.read_only_paths).map_err(|rule| ("command", rule))?;
         Ok(Self { spec, workspaces, timeout: hook.timeout() })
     }
 
@@ -154,6 +157,26 @@ fn environment(allowed: &[String]) -> BTreeMap<String, String> {
 
 /// Directories every sandbox has.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
+/// What is run must be there and a program; a script that is named must be there, where it could be seen.
+fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), String> {
+    let runs =
+        |path: &Path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    let Some((program, arguments)) = argv.split_first() else { return Ok(()) };
+    if program.contains('/') {
+        if !Path::new(program).is_file() {
+            return Err(format!("`{program}` does not exist"));
+        }
+        if !runs(Path::new(program)) {
+            return Err(format!("`{program}` is not executable"));
+        }
+    } else if !DEFAULT_PATH.split(':').any(|dir| runs(&Path::new(dir).join(program))) {
+        return Err(format!("`{program}` is no program in {DEFAULT_PATH}"));
+    }
+    let missing =
+        arguments.iter().map(Path::new).find(|path| shared.iter().any(|dir| path.starts_with(dir)) && !path.exists());
+    missing.map_or(Ok(()), |path| Err(format!("`{}` does not exist", path.display())))
+}
 
 /// What a hook runs must be there for it, and be nothing that tools could have written.
 fn check_places(argv: &[String], shared: &[PathBuf]) -> Result<(), (&'static str, String)> {

@@ -26,6 +26,7 @@ use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, fir
 use crate::status::ApiError;
 use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
 use crate::telemetry::spans::rpc;
+use crate::tls::TlsFault;
 
 mod choice;
 mod retry;
@@ -293,8 +294,11 @@ fn answered<E: StdError + 'static>(answer: Result<http::Response<Body>, E>) -> R
         said = one.to_string();
         cause = one.source();
     }
-    let message = format!("no connection: {said}");
-    let gone = ApiError::Unavailable { reason: "NO_CONNECTION", message, retry_after: Duration::ZERO };
+    let (reason, said) = match TlsFault::find(&error) {
+        Some(fault) => ("TLS_FAILED", fault.to_string()),
+        None => ("NO_CONNECTION", said),
+    };
+    let gone = ApiError::Unavailable { reason, message: format!("no connection: {said}"), retry_after: Duration::ZERO };
     Ok(Status::from(gone).into_http())
 }
 

@@ -16,6 +16,7 @@ pub mod shutdown;
 pub mod status;
 pub mod tasks;
 pub mod telemetry;
+pub mod tls;
 
 pub use caller::{Caller, Role};
 pub use config::{Config, ConfigError};

@@ -62,7 +62,7 @@ impl Process {
         // A process of a single role does not serve the others.
         match self.own.as_ref().filter(|_| self.role.is_empty() || self.role == role) {
             Some((inside, address)) => Ok(client::own(inside.clone(), *address, &self.settings)?),
-            None => Err(format!("`peers.{role}` must say where the {role} role is").into()),
+            None => Err(nowhere(role)),
         }
     }
 }
@@ -217,6 +217,8 @@ pub fn configuration(file: Option<&Path>, plan: Plan) -> Result<Config, ExitCode
     let checked = Config::load(file, std::env::vars_os()).map_err(RoleError::from).and_then(|config| {
         ServerSettings::from_config(&config.server)?;
         PeerSettings::from_config(&config)?;
+        crate::tls::check(&config)?;
+        check_endpoints(&config, plan)?;
         (plan.check)(&config)?;
         Ok(config)
     });
@@ -224,6 +226,24 @@ pub fn configuration(file: Option<&Path>, plan: Plan) -> Result<Config, ExitCode
         eprintln!("error: {error}");
         ExitCode::from(2)
     })
+}
+
+/// A role on its own has to know where those are that it asks.
+fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
+    let Config { peers, .. } = config;
+    let needed: &[(&str, &Endpoints)] = match plan.role {
+        "scheduler" => &[("surface", &peers.surface), ("permission", &peers.permission)],
+        "executor" => &[("scheduler", &peers.scheduler)],
+        _ => &[],
+    };
+    match needed.iter().find(|(_, endpoints)| endpoints.is_empty()) {
+        Some((role, _)) => Err(nowhere(role)),
+        None => Ok(()),
+    }
+}
+
+fn nowhere(role: &str) -> RoleError {
+    format!("`peers.{role}` must say where the {role} role is").into()
 }
 
 /// Runs `process` on a multi-threaded runtime.

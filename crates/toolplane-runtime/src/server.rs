@@ -244,7 +244,7 @@ impl Server {
         if let Some(inside) = inside {
             inside.open(layer.layer(routes.clone()));
         }
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(settings.tls.is_some());
         let ages =
             settings.connection_age.map_or_else(|| vec![None], |age| age.lanes().into_iter().map(Some).collect());
         for age in ages {

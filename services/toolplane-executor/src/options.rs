@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolplane_execution::POOLS;
 use toolplane_hooks::Hooks;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::config::{Config, QueueParenting, Workspaces};
@@ -55,6 +56,7 @@ impl Options {
     /// [`ExecutorError::Hooks`] for a hook that is wrong.
     pub fn from_config(config: &Config) -> Result<Self, ExecutorError> {
         Hooks::check(config)?;
+        known_pools(config.executor.pools.as_deref().unwrap_or_default())?;
         let worker_id = config.executor.worker_id.as_deref().map(WorkerId::parse).transpose();
         let http = &config.executor.http;
         let egress = Egress::read(&http.allow, http.max_response_bytes).map_err(|entry| ExecutorError::Option {
@@ -80,4 +82,12 @@ impl Options {
             own_thread: true,
         })
     }
+}
+
+fn known_pools(wanted: &[String]) -> Result<(), ExecutorError> {
+    let rule = match wanted.iter().find(|pool| !POOLS.contains(&pool.as_str())) {
+        Some(unknown) => format!("names `{unknown}`, which is not a pool; pools are: {}", POOLS.join(", ")),
+        None => return Ok(()),
+    };
+    Err(ExecutorError::Option { key: "executor.pools", rule })
 }

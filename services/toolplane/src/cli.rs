@@ -22,6 +22,7 @@ mod result;
 mod rules;
 mod search;
 mod span;
+mod status;
 mod surface;
 mod tools;
 mod waiting;
@@ -88,7 +89,7 @@ enum Command {
     /// What hooks did about a call.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
-    /// API keys: make one, for the file of `server.auth.api_key_file`.
+    /// Keys: one that callers show, or certificates to encrypt with.
     #[command(subcommand)]
     Keys(keys::KeysCommand),
     /// Show one record: an invocation, a result, a surface, a tool, an approval.
@@ -101,6 +102,8 @@ enum Command {
     Ls(calls::LsArgs),
     /// List the workers that run calls, in the whole cluster, and those that were lost.
     Workers(workers::WorkersArgs),
+    /// Whether the process at the endpoint can do its work, and what it lacks.
+    Status(status::StatusArgs),
     /// Print the completions for a shell, e.g. `source <(toolplane completions bash)`.
     Completions(manual::CompletionsArgs),
     /// Print the manual page, or write a page for every command into a folder.
@@ -151,25 +154,34 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
         return ended;
     }
     let connection = Connection::open(&cli.connection).await?;
-    match cli.command {
+    match answered(cli.command, &connection, &mut out).await {
+        Err(failure) => Err(connection::diagnose(&cli.connection, failure).await),
+        ended => ended,
+    }
+}
+
+/// Runs a command that asks the cluster.
+async fn answered(command: Command, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    match command {
         Command::Serve(_) | Command::Keys(_) | Command::Completions(_) | Command::Man(_) => Ok(Ending::Done),
-        Command::Tools(command) => tools::run(command, &connection, &mut out).await,
-        Command::Surface(command) => surface::run(command, &connection, &mut out).await,
-        Command::Search(args) => search::search(args, &connection, &mut out).await,
-        Command::Load(args) => search::load(args, &connection, &mut out).await,
-        Command::Invoke(args) => invoke::run(args, &connection, &mut out).await,
-        Command::Batch(args) => batch::run(args, &connection, &mut out).await,
-        Command::Batches(command) => batch::batches(command, &connection, &mut out).await,
-        Command::Input(args) => answer::run(args, &connection, &mut out).await,
-        Command::Watch(args) => watch::run(args, &connection, &mut out).await,
-        Command::Approvals(command) => approvals::run(command, &connection, &mut out).await,
-        Command::Rules(command) => rules::run(command, &connection, &mut out).await,
-        Command::Hooks(command) => hooks::run(command, &connection, &mut out).await,
-        Command::Get(args) => get::run(args, &connection, &mut out).await,
-        Command::Fetch(args) => fetch::run(args, &connection, &mut out).await,
-        Command::Cancel(args) => calls::cancel(args, &connection, &mut out).await,
-        Command::Ls(args) => calls::list(args, &connection, &mut out).await,
-        Command::Workers(args) => workers::run(args, &connection, &mut out).await,
+        Command::Tools(command) => tools::run(command, connection, out).await,
+        Command::Surface(command) => surface::run(command, connection, out).await,
+        Command::Search(args) => search::search(args, connection, out).await,
+        Command::Load(args) => search::load(args, connection, out).await,
+        Command::Invoke(args) => invoke::run(args, connection, out).await,
+        Command::Batch(args) => batch::run(args, connection, out).await,
+        Command::Batches(command) => batch::batches(command, connection, out).await,
+        Command::Input(args) => answer::run(args, connection, out).await,
+        Command::Watch(args) => watch::run(args, connection, out).await,
+        Command::Approvals(command) => approvals::run(command, connection, out).await,
+        Command::Rules(command) => rules::run(command, connection, out).await,
+        Command::Hooks(command) => hooks::run(command, connection, out).await,
+        Command::Get(args) => get::run(args, connection, out).await,
+        Command::Fetch(args) => fetch::run(args, connection, out).await,
+        Command::Cancel(args) => calls::cancel(args, connection, out).await,
+        Command::Ls(args) => calls::list(args, connection, out).await,
+        Command::Workers(args) => workers::run(args, connection, out).await,
+        Command::Status(args) => status::run(args, connection, out).await,
     }
 }
 

@@ -51,7 +51,7 @@ pub fn main(args: &ServeArgs) -> ExitCode {
         None => Plan { role: "", listens: true, check: check_all },
         Some(RoleName::Surface) => Plan { role: "surface", listens: true, check: toolplane_surface::check },
         Some(RoleName::Permission) => Plan { role: "permission", listens: true, check: check_permission },
-        Some(RoleName::Scheduler) => Plan { role: "scheduler", listens: true, check: |_| Ok(()) },
+        Some(RoleName::Scheduler) => Plan { role: "scheduler", listens: true, check: check_scheduler },
         Some(RoleName::Executor) => Plan { role: "executor", listens: false, check: check_executor },
     };
     let config = match process::configuration(args.config.as_deref(), plan) {
@@ -70,11 +70,16 @@ pub fn main(args: &ServeArgs) -> ExitCode {
 fn check_all(config: &Config) -> Result<(), RoleError> {
     toolplane_surface::check(config)?;
     check_permission(config)?;
+    check_scheduler(config)?;
     check_executor(config)
 }
 
 fn check_permission(config: &Config) -> Result<(), RoleError> {
-    Ok(toolplane_permission::Options::from_config(config).map(drop)?)
+    toolplane_permission::check(config)
+}
+
+fn check_scheduler(config: &Config) -> Result<(), RoleError> {
+    toolplane_scheduler::check(config)
 }
 
 fn check_executor(config: &Config) -> Result<(), RoleError> {

@@ -10,7 +10,7 @@ async fn with_the_sandbox_every_pool_is_served() {
     let workspace = tempfile::tempdir().unwrap();
     let toolbox = toolbox(workspace.path()).await;
     let capabilities = toolbox.capabilities();
-    assert_eq!(capabilities.pools, ["files", "http", "native", "process", "shell"]);
+    assert_eq!(capabilities.pools, toolplane_execution::POOLS);
     assert!(capabilities.gaps.is_empty() && capabilities.posture.available);
     let files = ["files.edit_file", "files.list_dir", "files.read_file", "files.search_text", "files.write_file"];
     let native = ["native.ask", "native.echo", "native.noop", "native.sleep"];

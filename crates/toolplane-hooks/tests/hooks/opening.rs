@@ -39,6 +39,22 @@ fn every_wrong_key_is_named() {
     check("command = [\"x\"]\nread_only_paths = [\"/etc\"]", "`hooks[0].read_only_paths`: ");
     check("command = [\"x\"]\nenv = [\"1X\"]\n[[hooks]]\nid = \"a\"", "`hooks[1].events`");
     check("command = [\"x\"]\n[[hooks]]\nid=\"a\"\nevents=[\"pre_tool_use\"]\ncommand=[\"x\"]", "`hooks[1].id`: ");
+    check("command = [\"no-such-program\"]", "`hooks[0].command`: `no-such-program` is no program in /usr");
+    check("command = [\"/usr/bin/no-such-program\"]", "`hooks[0].command`: `/usr/bin/no-such-program` does not exist");
+    // The sandbox has a `/tmp` of its own.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let script = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
+    let place = script.path().display();
+    check(
+        &format!("command = [\"{place}\"]\nread_only_paths = [\"{place}\"]"),
+        &format!("`hooks[0].command`: `{place}` is not executable"),
+    );
+    let (folder, missing) = (folder.path().display(), folder.path().join("no.py"));
+    let missing = missing.display();
+    check(
+        &format!("command = [\"sh\", \"{missing}\"]\nread_only_paths = [\"{folder}\"]"),
+        &format!("`hooks[0].command`: `{missing}` does not exist"),
+    );
     check("grpc = \"http://192.0.2.7:80\"", "`hooks[0].grpc`: `http://192.0.2.7:80` would carry");
     check("grpc = \"https://hooks.example:443\"", "`hooks[0].ca_file`: is needed");
     check("grpc = \"ftp://127.0.0.1\"", "`hooks[0].grpc`: ");

@@ -66,6 +66,10 @@ impl Config {
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let local = bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        if secure && self.peers.ca_file.is_none() {
+            let rule = format!("`{url}` is encrypted: `peers.ca_file` must name who signed its certificate");
+            return Err(ConfigError::value(key, rule));
+        }
         if !secure && !local && (self.peers.token_file.is_some() || self.server.auth.is_some()) {
             let rule = format!("`{url}` would carry the bearer token in clear text: use `https://`");
             return Err(ConfigError::value(key, rule));

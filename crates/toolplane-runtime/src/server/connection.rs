@@ -14,6 +14,7 @@ use tonic::transport::server::{Connected, TcpIncoming};
 
 use super::life::{ConnectionLife, Lifeline};
 use super::seats::Seats;
+use crate::tls::{answer_to_plain, is_plain};
 
 /// Pause after a failed accept: without it, running out of file descriptors would spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -50,17 +51,31 @@ pub(super) struct Connection {
     stream: TcpStream,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
     line: Lifeline,
+    greeting: Greeting,
     /// Taken, and not yet given to the system.
     waiting: BytesMut,
     /// The tasks that were ready when the flush was asked for had their turn.
     yielded: bool,
 }
 
+/// What a connection begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Greeting {
+    /// Whatever it is, it is passed on.
+    Passed,
+    /// TLS is expected, and nothing came yet.
+    ExpectsTls,
+    /// It was plain text and was answered; what else comes is of no interest.
+    Answered,
+}
+
 impl Connection {
-    /// The connection ends with an error once its lifeline is cut.
-    pub(super) fn new(stream: TcpStream, line: Lifeline) -> Self {
+    /// The connection ends with an error once its lifeline is cut. A client that does not speak TLS where that is expected is
+    /// told so.
+    pub(super) fn new(stream: TcpStream, line: Lifeline, expects_tls: bool) -> Self {
+        let greeting = if expects_tls { Greeting::ExpectsTls } else { Greeting::Passed };
         let cut = Box::pin(line.cut.clone().cancelled_owned());
-        Self { stream, cut, line, waiting: BytesMut::new(), yielded: false }
+        Self { stream, cut, line, greeting, waiting: BytesMut::new(), yielded: false }
     }
 
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
@@ -95,7 +110,26 @@ impl Connected for Connection {
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.check(cx)?;
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        if self.greeting == Greeting::Passed {
+            return Pin::new(&mut self.stream).poll_read(cx, buf);
+        }
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        let first = &buf.filled()[before..];
+        if self.greeting == Greeting::ExpectsTls {
+            self.greeting = if is_plain(first) { Greeting::Answered } else { Greeting::Passed };
+            if self.greeting == Greeting::Answered {
+                // A client that does not take a few bytes at its beginning is not told.
+                let _ = self.stream.try_write(&answer_to_plain(first));
+            }
+        }
+        if self.greeting == Greeting::Answered && !first.is_empty() {
+            // Closing while something comes in would take back the answer: the client closes, or its time is up.
+            buf.set_filled(before);
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -22,6 +22,8 @@ const UNDER_WAY: usize = 64;
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
     serving: Vec<BoxFuture<'static, Result<(), ServerError>>>,
+    /// What comes in is to be TLS.
+    tls: bool,
 }
 
 struct Lane {
@@ -32,6 +34,11 @@ struct Lane {
 }
 
 impl Lanes {
+    /// No lane yet, for a listener that encrypts or not.
+    pub(super) fn new(tls: bool) -> Self {
+        Self { tls, ..Self::default() }
+    }
+
     /// Adds a lane; the stream is what its server takes connections from.
     pub(super) fn add(
         &mut self,
@@ -56,16 +63,16 @@ impl Lanes {
         seats: Seats,
         stop: CancellationToken,
     ) -> Result<(), ServerError> {
-        let Self { lanes, serving } = self;
+        let Self { lanes, serving, tls } = self;
         let giving = async {
-            stop.run_until_cancelled(give(incoming, lanes, seats)).await;
+            stop.run_until_cancelled(give(incoming, lanes, seats, tls)).await;
             Ok(())
         };
         tokio::try_join!(giving, try_join_all(serving)).map(drop)
     }
 }
 
-async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>, seats: Seats) {
+async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>, seats: Seats, tls: bool) {
     let mut incoming = std::pin::pin!(incoming);
     let mut lanes = lanes.iter().cycle();
     loop {
@@ -83,6 +90,6 @@ async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>, seats: 
         let Some(place) = seats.arrive(address.ip(), &cut) else { continue };
         let line = Lifeline::begin(lane.age, &lane.ends, cut, Some(place));
         // A server that has ended ends the whole; nobody is left to be told.
-        let _ = lane.connections.send(Ok(Connection::new(stream, line))).await;
+        let _ = lane.connections.send(Ok(Connection::new(stream, line, tls))).await;
     }
 }

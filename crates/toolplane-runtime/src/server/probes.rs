@@ -20,7 +20,7 @@ pub async fn serve(bound: Bound, readiness: Readiness, stop: CancellationToken) 
     let layer = CallLayer::new(catalog.clone(), Access::new(&[], catalog), None, stop.clone());
     let router = transport(&settings, None)?.layer(layer).add_service(HealthServer::new(HealthApi(readiness)));
     let seats = Seats::new(Limits::of_probes(settings.first_request));
-    let mut lanes = Lanes::default();
+    let mut lanes = Lanes::new(false);
     let connections = lanes.add(None, &stop, &stop);
     let serving = router.serve_with_incoming_shutdown(connections, stop.clone().cancelled_owned());
     lanes.serve(async move { serving.await.map_err(ServerError::transport) });

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -13,9 +14,12 @@ use tonic::{Request, Status};
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_runtime::tls::{Probe, TlsFault};
 
 use super::Failure;
 
+/// How long a port may take to show whether it speaks TLS.
+const PROBE: Duration = Duration::from_millis(500);
 /// Largest answer taken; a listener sends at most 4 MiB unless it was configured otherwise.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
@@ -82,11 +86,13 @@ impl Connection {
     pub(crate) async fn open(args: &ConnectionArgs) -> Result<Self, Failure> {
         let endpoint = endpoint(args)?;
         let caller = caller(args)?;
-        let channel = endpoint
-            .connect()
-            .await
-            .map_err(|error| Failure::Unreachable { endpoint: args.endpoint.clone(), reason: root_cause(&error) })?;
+        let channel = endpoint.connect().await.map_err(|error| unreachable(args, &error))?;
         Ok(Self { transport: InterceptedService::new(channel, caller) })
+    }
+
+    /// For clients of services that are not ours.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport.clone()
     }
 
     /// Declarations, surfaces, search.
@@ -160,6 +166,59 @@ fn caller(args: &ConnectionArgs) -> Result<Caller, Failure> {
         }
     }
     Ok(caller)
+}
+
+/// A better word for a failure of a connection that broke: a port that speaks TLS, or one that does not take our certificate.
+/// How such a connection breaks is a matter of moments, so the port is asked once more, by itself.
+pub(crate) async fn diagnose(args: &ConnectionArgs, failure: Failure) -> Failure {
+    let broke = matches!(&failure, Failure::Api(status) if toolplane_runtime::status::reason(status).is_none());
+    let Ok(endpoint) = endpoint(args) else { return failure };
+    if !broke {
+        return failure;
+    }
+    let fault = match endpoint.uri().scheme_str() {
+        Some("https") => of_certificates(args, endpoint.uri()).await,
+        _ => match tokio::time::timeout(PROBE, speaks_tls(endpoint.uri())).await {
+            Ok(Ok(true)) => Some(TlsFault::TlsPort),
+            _ => None,
+        },
+    };
+    fault.map_or(failure, |fault| Failure::Encryption { endpoint: Some(args.endpoint.clone()), fault })
+}
+
+/// What TLS says against a connection of ours.
+async fn of_certificates(args: &ConnectionArgs, at: &http::Uri) -> Option<TlsFault> {
+    let read = |file: &Option<PathBuf>| file.as_ref().and_then(|file| std::fs::read(file).ok());
+    let probe = Probe {
+        host: bare_host(at).to_owned(),
+        port: at.port_u16().unwrap_or(443),
+        server_name: args.server_name.clone(),
+        ca: read(&args.ca_file).unwrap_or_default(),
+        identity: read(&args.cert_file).zip(read(&args.key_file)),
+    };
+    tokio::task::spawn_blocking(move || probe.run()).await.ok().flatten()
+}
+
+fn bare_host(at: &http::Uri) -> &str {
+    at.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
+}
+
+/// Whether a port answers the beginning of HTTP/2 with what a TLS server says to it: an alert, or our own words.
+async fn speaks_tls(at: &http::Uri) -> std::io::Result<bool> {
+    let mut stream = tokio::net::TcpStream::connect((bare_host(at), at.port_u16().unwrap_or(80))).await?;
+    stream.write_all(toolplane_runtime::tls::HTTP2_PREFACE).await?;
+    let mut said = Vec::new();
+    while said.len() < 64 && stream.read_buf(&mut said).await? > 0 {}
+    Ok(toolplane_runtime::tls::is_of_tls(&said))
+}
+
+/// Why there is no connection: encryption told apart from a cluster that is not there.
+fn unreachable(args: &ConnectionArgs, error: &tonic::transport::Error) -> Failure {
+    let endpoint = args.endpoint.clone();
+    match TlsFault::find(error) {
+        Some(fault) => Failure::Encryption { endpoint: Some(endpoint), fault },
+        None => Failure::Unreachable { endpoint, reason: root_cause(error) },
+    }
 }
 
 /// The innermost cause of an error: what the operating system or the TLS library said.

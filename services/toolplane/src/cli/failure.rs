@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tonic::{Code, Status};
 use toolplane_runtime::status::Description;
+use toolplane_runtime::tls::TlsFault;
 
 use super::output::note;
 
@@ -22,6 +23,14 @@ pub enum Failure {
         /// What the network said.
         reason: String,
     },
+    /// Something answers at the endpoint, and encryption, or the lack of it, keeps us from talking to it.
+    #[error("cannot connect{}: {fault}", at(endpoint.as_deref()))]
+    Encryption {
+        /// Where was asked, when it is known.
+        endpoint: Option<String>,
+        /// What is wrong.
+        fault: TlsFault,
+    },
     /// The cluster refused the request.
     #[error("{}", describe(.0))]
     Api(Box<Status>),
@@ -38,7 +47,11 @@ pub enum Failure {
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
-        Self::Api(Box::new(status))
+        // A connection that breaks at its first request, as after a certificate was refused, is a status as well.
+        match std::error::Error::source(&status).and_then(TlsFault::find) {
+            Some(fault) => Self::Encryption { endpoint: None, fault },
+            None => Self::Api(Box::new(status)),
+        }
     }
 }
 
@@ -59,6 +72,7 @@ impl Failure {
             Self::Unreachable { .. } => {
                 Some("start one with `toolplane serve`, or name another with --endpoint or TOOLPLANE_ENDPOINT")
             }
+            Self::Encryption { fault, .. } => Some(fault.advice()),
             Self::Api(status) => {
                 Some(toolplane_runtime::status::describe(status).advice).filter(|text| !text.is_empty())
             }
@@ -94,6 +108,10 @@ impl Failure {
         lines.extend(self.advice().map(|advice| format!("  try: {advice}")));
         lines
     }
+}
+
+fn at(endpoint: Option<&str>) -> String {
+    endpoint.map_or_else(String::new, |endpoint| format!(" to `{endpoint}`"))
 }
 
 /// The status as text, without what is advised.

@@ -14,11 +14,15 @@ use toolplane_runtime::keys::{KeyEntry, NewKey, has_key};
 use super::output::Output;
 use super::{Ending, Failure};
 
+mod tls;
+
 /// What to do with keys.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
     /// Make a key. It is printed once; what the cluster needs to know it goes into a file, which running servers read again.
     New(NewArgs),
+    /// Make certificates for encryption: an authority, a server's and clients'; and print what goes into the configuration.
+    Tls(tls::TlsArgs),
 }
 
 /// Whose key it is.
@@ -76,7 +80,13 @@ impl From<RoleName> for Role {
 
 /// Runs the command.
 pub(crate) fn run(command: &KeysCommand, out: &mut Output) -> Result<Ending, Failure> {
-    let KeysCommand::New(args) = command;
+    match command {
+        KeysCommand::New(args) => new(args, out),
+        KeysCommand::Tls(args) => tls::run(args, out),
+    }
+}
+
+fn new(args: &NewArgs, out: &mut Output) -> Result<Ending, Failure> {
     let refused = |error: toolplane_runtime::keys::KeyError| Failure::Usage(error.to_string());
     let key = NewKey::make(&args.id).map_err(refused)?;
     let entry = KeyEntry {

@@ -5,9 +5,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 use crate::keys::{KeyEntry, NewKey};
-
-/// What a client of HTTP/2 begins with, and its empty settings.
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+use crate::tls::HTTP2_PREFACE as PREFACE;
 
 async fn silent(server: &Running, said: &[u8]) -> TcpStream {
     let address = server.url.rsplit("//").next().expect("address").to_owned();

@@ -1,0 +1,15 @@
+//! Encryption of connections: what can be wrong with it, said so that a person knows what to change.
+
+mod check;
+mod fault;
+mod plain;
+mod probe;
+#[cfg(test)]
+mod tests;
+
+pub use fault::TlsFault;
+pub use plain::{HTTP2_PREFACE, is_of_tls};
+pub use probe::Probe;
+
+pub(crate) use check::check;
+pub(crate) use plain::{answer_to_plain, is_plain};

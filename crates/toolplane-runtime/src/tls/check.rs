@@ -1,0 +1,167 @@
+//! Whether the certificates and keys of a configuration can do what they are for, before anybody connects.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::client::danger::ServerCertVerifier as _;
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
+
+use crate::config::Config;
+use crate::server::ServerError;
+use crate::server::internal::read;
+
+/// Checks all files of `config` that are about TLS: they are there and in force, the key is that of the certificate, the
+/// chain is one, and the authorities the cluster trusts are those that signed it.
+pub(crate) fn check(config: &Config) -> Result<(), ServerError> {
+    let peers_ca = config.peers.ca_file.as_deref().map(|file| authorities("peers.ca_file", file)).transpose()?;
+    let Some(tls) = &config.server.tls else { return Ok(()) };
+    let chain = chain("server.tls.cert_file", &tls.cert_file)?;
+    let key = key("server.tls.key_file", &tls.key_file)?;
+    fits(&chain, key).map_err(|reason| refuse("server.tls.key_file", &tls.key_file, reason))?;
+    let clients_ca =
+        tls.client_ca_file.as_deref().map(|file| authorities("server.tls.client_ca_file", file)).transpose()?;
+    // What this process shows others, and others of this configuration show it.
+    let peers = &config.peers;
+    let encrypted = |url: &String| url.starts_with("https://");
+    if ![&peers.surface, &peers.permission, &peers.scheduler].iter().any(|at| at.urls().iter().any(encrypted)) {
+        return Ok(());
+    }
+    if let Some(roots) = peers_ca {
+        as_server(&chain, roots).map_err(|reason| {
+            refuse(
+                "server.tls.cert_file",
+                &tls.cert_file,
+                format!("peers that trust `peers.ca_file` would refuse it: {reason}"),
+            )
+        })?;
+    }
+    if let Some(roots) = clients_ca {
+        as_client(&chain, roots).map_err(|reason| {
+            let rule = format!("it is shown to peers, and `server.tls.client_ca_file` would refuse it: {reason}");
+            refuse("server.tls.cert_file", &tls.cert_file, rule)
+        })?;
+    }
+    Ok(())
+}
+
+fn refuse(key: &'static str, file: &Path, reason: impl Into<String>) -> ServerError {
+    ServerError::File { key, file: file.to_owned(), reason: reason.into() }
+}
+
+fn certificates(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
+    let pem = read(key, file)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match found {
+        Ok(found) if found.is_empty() => Err(refuse(key, file, "it holds no certificate (PEM)")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(refuse(key, file, format!("it is not PEM: {error}"))),
+    }
+}
+
+/// A chain whose certificates are in force, each signed in the name of the next.
+fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
+    let chain = certificates(key, file)?;
+    let mut issuer = None;
+    for certificate in &chain {
+        let (_, parsed) =
+            X509Certificate::from_der(certificate).map_err(|_| refuse(key, file, "a certificate cannot be read"))?;
+        in_force(&parsed).map_err(|reason| refuse(key, file, reason))?;
+        if issuer.is_some_and(|issuer| issuer != parsed.subject().to_string()) {
+            return Err(refuse(key, file, "it is no chain: each certificate must be followed by that of its issuer"));
+        }
+        issuer = Some(parsed.issuer().to_string());
+    }
+    Ok(chain)
+}
+
+/// Authorities, at least one of which is in force.
+fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerError> {
+    let mut roots = RootCertStore::empty();
+    let mut reason = None;
+    for certificate in certificates(key, file)? {
+        let parsed = X509Certificate::from_der(&certificate).map(|(_, parsed)| in_force(&parsed));
+        match parsed {
+            Ok(Ok(())) => roots.add(certificate).map_err(|error| refuse(key, file, error.to_string()))?,
+            Ok(Err(over)) => reason = Some(over),
+            Err(_) => reason = Some("a certificate cannot be read".to_owned()),
+        }
+    }
+    match reason {
+        Some(reason) if roots.is_empty() => Err(refuse(key, file, reason)),
+        _ => Ok(roots),
+    }
+}
+
+fn in_force(certificate: &X509Certificate<'_>) -> Result<(), String> {
+    let validity = certificate.validity();
+    if validity.is_valid() {
+        return Ok(());
+    }
+    let now = UnixTime::now().as_secs();
+    let over = validity.not_after.timestamp() < i64::try_from(now).unwrap_or(i64::MAX);
+    Err(match over {
+        true => format!("the certificate of `{}` expired on {}", certificate.subject(), validity.not_after),
+        false => {
+            format!("the certificate of `{}` is in force only from {} on", certificate.subject(), validity.not_before)
+        }
+    })
+}
+
+fn key(name: &'static str, file: &Path) -> Result<PrivateKeyDer<'static>, ServerError> {
+    let pem = read(name, file)?;
+    // What the library says could hold parts of the key.
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|_| refuse(name, file, "it holds no private key (PEM)"))
+}
+
+fn fits(chain: &[CertificateDer<'static>], key: PrivateKeyDer<'static>) -> Result<(), String> {
+    let checked = rustls::sign::CertifiedKey::from_der(chain.to_vec(), key, &default_provider());
+    checked.map(drop).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "it is not the key of the certificate in `server.tls.cert_file`".to_owned()
+        }
+        _ => "the key cannot be used".to_owned(),
+    })
+}
+
+fn as_server(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), String> {
+    let Some((own, between)) = chain.split_first() else { return Ok(()) };
+    let name = first_name(own).ok_or("it names no host")?;
+    let verifier =
+        rustls::client::WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()));
+    let verifier = verifier.build().map_err(|error| error.to_string())?;
+    verifier.verify_server_cert(own, between, &name, &[], UnixTime::now()).map(drop).map_err(|error| said(&error))
+}
+
+fn as_client(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), String> {
+    let Some((own, between)) = chain.split_first() else { return Ok(()) };
+    let verifier =
+        rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()));
+    let verifier = verifier.build().map_err(|error| error.to_string())?;
+    verifier.verify_client_cert(own, between, UnixTime::now()).map(drop).map_err(|error| said(&error))
+}
+
+fn said(error: &rustls::Error) -> String {
+    super::TlsFault::find(error).map_or_else(|| error.to_string(), |fault| fault.to_string())
+}
+
+/// A name the certificate is for.
+fn first_name(certificate: &CertificateDer<'_>) -> Option<ServerName<'static>> {
+    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+    let names = parsed.subject_alternative_name().ok()??;
+    names.value.general_names.iter().find_map(|name| match name {
+        GeneralName::DNSName(name) => ServerName::try_from((*name).to_owned()).ok(),
+        GeneralName::IPAddress(bytes) => {
+            let address = match bytes.len() {
+                4 => std::net::IpAddr::from(<[u8; 4]>::try_from(*bytes).ok()?),
+                _ => std::net::IpAddr::from(<[u8; 16]>::try_from(*bytes).ok()?),
+            };
+            Some(ServerName::IpAddress(address.into()))
+        }
+        _ => None,
+    })
+}
