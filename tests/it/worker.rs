@@ -108,13 +108,8 @@ struct Hand {
 
 impl Hand {
     async fn connect(room: &Room, hello: v1::WorkerHello) -> Self {
-        let hello = v1::WorkerHello {
-            worker_id: "by-hand".into(),
-            version: "0".into(),
-            slots: 2,
-            pools: vec!["native".into()],
-            ..hello
-        };
+        let worker_id = if hello.worker_id.is_empty() { "by-hand".into() } else { hello.worker_id.clone() };
+        let hello = v1::WorkerHello { worker_id, version: "0".into(), slots: 2, pools: vec!["native".into()], ..hello };
         let start = std::time::Instant::now();
         loop {
             let (reports, requests) = mpsc::channel(16);
@@ -188,6 +183,7 @@ async fn heartbeats_beside_the_stream_hold_leases_and_say_what_was_not_heard() {
         worker_id: "by-hand".into(),
         incarnation: "first".into(),
         leases: vec![lease.clone()],
+        ..Default::default()
     };
     // Without its stream, far longer than a lease lasts.
     drop(hand);
@@ -258,4 +254,114 @@ async fn a_report_under_an_old_lease_is_kept_as_evidence_and_changes_nothing() {
     let late = kinds.iter().position(|kind| *kind == "ext.invocation.late_report");
     let ended = kinds.iter().position(|kind| *kind == "tool.result.created");
     assert!(late.is_some() && late < ended, "{kinds:?}");
+}
+
+/// However many reports of progress a tool makes, its log stays short, and its end waits behind none of them.
+#[tokio::test]
+async fn twenty_thousand_reports_of_progress_do_not_keep_the_end_out() {
+    let room = Room::open().await;
+    let mut hand = Hand::connect(&room, hello("first")).await;
+    let id = room.submit("hand.once").await;
+    let lease = hand.start().await;
+    let beats = beating(&room, &lease);
+    for number in 1..=20_000_u64 {
+        hand.say(Report::Progress(step(&lease, number))).await;
+    }
+    hand.say(Report::Done(done(&lease))).await;
+    hand.hear(|command| matches!(command, Command::DoneAcknowledged(_)).then_some(())).await;
+    beats.abort();
+    let (events, result) = room.replay(&id).await;
+    assert_eq!(result.status_code(), v1::ResultStatus::Succeeded);
+    let kept = kinds(&events).iter().filter(|kind| **kind == "tool.invocation.progress").count();
+    assert!((1..1_000).contains(&kept), "{kept} reports are in the log");
+    let left_out = result.evidence_refs.iter().find_map(|told| told.strip_prefix("progress_left_out:"));
+    let left_out: usize = left_out.expect("what was left out is told").parse().unwrap();
+    assert!(kept + left_out <= 20_000 && left_out > 10_000, "{kept} kept and {left_out} left out");
+}
+
+fn step(lease: &v1::LeaseRef, number: u64) -> v1::ProgressReported {
+    let progress = v1::ToolProgress {
+        schema_version: "0.2.0".into(),
+        progress_id: format!("p{number}"),
+        invocation_id: lease.invocation_id.clone(),
+        sequence: number,
+        status: "running".into(),
+        message: format!("step {number}"),
+        timestamp: Some(prost_types::Timestamp { seconds: 1_700_000_000, nanos: 0 }),
+        ..Default::default()
+    };
+    v1::ProgressReported { lease: Some(lease.clone()), progress: Some(progress) }
+}
+
+/// The secret of a lease is worth nothing to another worker: whatever it reports, it is told so, and nothing changes.
+#[tokio::test]
+async fn another_worker_can_do_nothing_with_a_lease() {
+    let room = Room::open().await;
+    let mut hand = Hand::connect(&room, hello("first")).await;
+    let id = room.submit("hand.once").await;
+    let lease = hand.start().await;
+    let beats = beating(&room, &lease);
+    let thief = v1::WorkerHello { worker_id: "thief".into(), held: vec![lease.clone()], ..hello("first") };
+    let mut thief = Hand::connect(&room, thief).await;
+    let fenced = |command| matches!(command, Command::Fenced(_)).then_some(());
+    thief.hear(fenced).await;
+    let question = v1::InputRequested {
+        lease: Some(lease.clone()),
+        input_id: "q".into(),
+        prompt: "which?".into(),
+        ..Default::default()
+    };
+    let reports = [
+        Report::Progress(step(&lease, 1)),
+        Report::InputRequested(question),
+        Report::Released(v1::LeaseReleased { lease: Some(lease.clone()), reason: "stolen".into() }),
+        Report::Heartbeat(v1::WorkerHeartbeat { leases: vec![lease.clone()], free_slots: 1 }),
+        Report::Done(done(&lease)),
+    ];
+    for report in reports {
+        thief.say(report).await;
+        thief.hear(fenced).await;
+    }
+    let beat = v1::HeartbeatRequest {
+        worker_id: "thief".into(),
+        incarnation: "first".into(),
+        leases: vec![lease.clone()],
+        ..Default::default()
+    };
+    assert_eq!(room.service().heartbeat(beat).await.unwrap().into_inner().fenced, vec![lease.clone()]);
+    let header = v1::UploadHeader {
+        lease: Some(lease.clone()),
+        media_type: "text/plain".into(),
+        name: "stdout".into(),
+        worker_id: "thief".into(),
+        ..Default::default()
+    };
+    let header = v1::UploadPayloadRequest { part: Some(v1::upload_payload_request::Part::Header(header)) };
+    let refused = room.service().upload_payload(tokio_stream::iter([header])).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Aborted, "{refused:?}");
+    // Its holder goes on as if nothing had happened.
+    hand.say(Report::Done(done(&lease))).await;
+    hand.hear(|command| matches!(command, Command::DoneAcknowledged(_)).then_some(())).await;
+    beats.abort();
+    let (events, result) = room.replay(&id).await;
+    assert_eq!(result.status_code(), v1::ResultStatus::Succeeded);
+    let strange = ["tool.invocation.progress", "ext.invocation.late_report", "ext.invocation.needs_input"];
+    assert!(!kinds(&events).iter().any(|kind| strange.contains(kind)), "{:?}", kinds(&events));
+}
+
+/// Renews a lease beside the stream, until it is dropped.
+fn beating(room: &Room, lease: &v1::LeaseRef) -> tokio::task::JoinHandle<()> {
+    let (mut service, lease) = (room.service(), lease.clone());
+    tokio::spawn(async move {
+        loop {
+            let request = v1::HeartbeatRequest {
+                worker_id: "by-hand".into(),
+                incarnation: "first".into(),
+                leases: vec![lease.clone()],
+                ..Default::default()
+            };
+            let _ = service.heartbeat(request).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    })
 }

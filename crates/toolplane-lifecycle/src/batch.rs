@@ -194,7 +194,7 @@ impl Work<'_> {
     }
 
     fn finish(self) -> BatchStep {
-        let own = Effect::Settle(Scope::Batch(self.batch.batch_id.clone()));
+        let own = Effect::Settle(scope_of(&self.batch));
         let mut transitions: Vec<Transition> = self.changes.into_values().collect();
         for transition in &mut transitions {
             transition.effects.retain(|effect| *effect != own);
@@ -210,4 +210,9 @@ fn runs(member: &&BatchMember) -> bool {
 /// Whether readers have got the result, or never will.
 fn is_through(member: &BatchMember) -> bool {
     member.yield_seq.is_some() || member.discarded
+}
+
+/// What the calls of `batch` share.
+pub fn scope_of(batch: &Batch) -> Scope {
+    Scope::Batch { tenant: batch.tenant.clone(), id: batch.batch_id.clone() }
 }

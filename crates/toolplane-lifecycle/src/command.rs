@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{ApprovalId, InvocationId, LeaseId, WorkerId};
-use toolplane_records::invocation::Lease;
+use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey, LeaseId, TenantId, WorkerId};
+use toolplane_records::invocation::{Invocation, Lease};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::progress::ToolProgress;
@@ -17,26 +17,60 @@ use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, ResultS
 use crate::edit::{Edit, EditedInput, Replan};
 use crate::transition::Timer;
 
-/// Names one lease of one invocation; every worker report carries it.
+/// Who speaks for a lease: a worker, in one of its starts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Holder {
+    /// The worker.
+    pub worker_id: WorkerId,
+    /// Which start of it. Absent when it speaks for its earlier starts too: it has said that nothing of them is left.
+    pub incarnation: Option<String>,
+}
+
+/// Names one lease of one invocation, and who says so; every worker report carries it. Its secret is worth nothing to anybody
+/// but the worker the lease was given to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeaseKey {
+    /// Owner of the call.
+    pub tenant: TenantId,
     /// The call.
     pub invocation_id: InvocationId,
     /// Which lease of the call.
     pub lease_no: u32,
     /// The lease's random name.
     pub lease_id: LeaseId,
+    /// Who speaks.
+    pub holder: Holder,
 }
 
 impl LeaseKey {
-    /// The key of `lease`.
-    pub fn of(invocation_id: &InvocationId, lease: &Lease) -> Self {
-        Self { invocation_id: invocation_id.clone(), lease_no: lease.lease_no, lease_id: lease.lease_id.clone() }
+    /// The key of `lease` of `invocation`, as its holder has it.
+    pub fn of(invocation: &Invocation, lease: &Lease) -> Self {
+        Self {
+            tenant: invocation.tenant.clone(),
+            invocation_id: invocation.invocation_id.clone(),
+            lease_no: lease.lease_no,
+            lease_id: lease.lease_id.clone(),
+            holder: Holder { worker_id: lease.worker_id.clone(), incarnation: Some(lease.incarnation.clone()) },
+        }
     }
 
-    /// Whether this key names `lease`.
+    /// The call.
+    pub fn call(&self) -> InvocationKey {
+        InvocationKey::new(&self.tenant, &self.invocation_id)
+    }
+
+    /// Whether this key names `lease`, and comes from whom it was given to.
     pub fn names(&self, lease: &Lease) -> bool {
-        self.lease_no == lease.lease_no && self.lease_id == lease.lease_id
+        let Holder { worker_id, incarnation } = &self.holder;
+        self.lease_no == lease.lease_no
+            && self.lease_id == lease.lease_id
+            && *worker_id == lease.worker_id
+            && incarnation.as_ref().is_none_or(|incarnation| *incarnation == lease.incarnation)
+    }
+
+    /// Whether both name the same lease, whoever says so.
+    pub fn is_same_lease(&self, other: &Self) -> bool {
+        self.lease_no == other.lease_no && self.lease_id == other.lease_id && self.call() == other.call()
     }
 }
 

@@ -124,7 +124,8 @@ impl Draft {
     }
 
     fn batch_scope(&self) -> Option<Scope> {
-        self.invocation.batch.as_ref().map(|place| Scope::Batch(place.batch_id.clone()))
+        let tenant = self.invocation.tenant.clone();
+        self.invocation.batch.as_ref().map(|place| Scope::Batch { tenant, id: place.batch_id.clone() })
     }
 
     fn locks_scope(&self) -> Option<Scope> {
@@ -150,7 +151,7 @@ impl Draft {
     /// Takes the lease away and tells its holder to stop without reporting.
     pub(crate) fn fence_off(&mut self) {
         if let Some(lease) = self.drop_lease() {
-            let key = LeaseKey::of(&self.invocation.invocation_id, &lease);
+            let key = LeaseKey::of(&self.invocation, &lease);
             self.effect(Effect::SendFenced { worker_id: lease.worker_id, lease: key });
         }
     }
@@ -160,7 +161,7 @@ impl Draft {
         if let Some(lease) = &self.invocation.lease {
             let effect = Effect::SendCancel {
                 worker_id: lease.worker_id.clone(),
-                lease: LeaseKey::of(&self.invocation.invocation_id, lease),
+                lease: LeaseKey::of(&self.invocation, lease),
                 abort_reason,
             };
             self.effect(effect);
@@ -236,6 +237,7 @@ impl Draft {
 pub(crate) fn result_id(invocation: &Invocation) -> ResultId {
     let id = invocation.invocation_id.as_str();
     let id = id.strip_prefix("inv_").unwrap_or(id);
+    // Longer ones were accepted once.
     ResultId::from_trusted(format!("res_{}", &id[..id.len().min(240)]))
 }
 

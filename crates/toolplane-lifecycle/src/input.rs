@@ -109,7 +109,7 @@ fn send(draft: &mut Draft, input_id: &str, answer: &InputAnswer) {
     if let Some(lease) = &draft.invocation.lease {
         let effect = Effect::SendInput {
             worker_id: lease.worker_id.clone(),
-            lease: LeaseKey::of(&draft.invocation.invocation_id, lease),
+            lease: LeaseKey::of(&draft.invocation, lease),
             input_id: input_id.to_owned(),
             input: answer.input.clone(),
             expired: answer.expired,

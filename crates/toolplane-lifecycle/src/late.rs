@@ -17,12 +17,13 @@ const MAX_LATE_REPORTS: u32 = 8;
 /// `None` when there is nothing to keep: the lease is the current one, the report is a repetition of the one that ended the
 /// call, no such lease was ever granted, or enough was kept already.
 pub fn late_report(invocation: &Invocation, lease: &LeaseKey, outcome: &Outcome, now: Timestamp) -> Option<Transition> {
-    let current = invocation.lease.as_ref().is_some_and(|held| lease.names(held));
+    // Whoever reports under the current lease and is not believed is not its holder.
+    let current = invocation.lease.as_ref().is_some_and(|held| lease.lease_no == held.lease_no);
     let granted = (1..=invocation.lease_no).contains(&lease.lease_no);
     let ended_by_it = invocation.status.is_terminal()
         && lease.lease_no == invocation.lease_no
         && invocation.status_transitions.last().is_some_and(|last| last.cause == "execute");
-    let foreign = lease.invocation_id != invocation.invocation_id;
+    let foreign = lease.call() != invocation.key();
     if current || !granted || ended_by_it || foreign || invocation.late_reports >= MAX_LATE_REPORTS {
         return None;
     }

@@ -142,6 +142,26 @@ pub(crate) fn renew(
     Ok(draft.done())
 }
 
+/// Reports of progress that may come at once, whenever the call started.
+const PROGRESS_BURST: u64 = 64;
+/// How long every report counts that comes at [`PROGRESS_RATE`], seconds.
+const PROGRESS_DENSE_S: u64 = 50;
+/// Reports a second that count in that time.
+const PROGRESS_RATE: u64 = 4;
+/// Reports that count in each later stretch; each stretch is as long as all the time before it.
+const PROGRESS_PER_STRETCH: u64 = 150;
+
+/// How many reports of progress the log of a running call may have at `now`: many in its first minute, and ever fewer the longer
+/// it runs, so that a log of days is not much longer than one of minutes.
+fn most_progress(invocation: &Invocation, now: Timestamp) -> u64 {
+    let began = invocation.status_transitions.iter().find(|step| step.to == Status::Running);
+    let ran_s = began.map_or(0, |step| u64::try_from(now.since_millis(step.at) / 1000).unwrap_or(0));
+    let dense = ran_s.min(PROGRESS_DENSE_S) * PROGRESS_RATE;
+    let stretches = (ran_s / PROGRESS_DENSE_S).checked_ilog2().map_or(0, u64::from);
+    PROGRESS_BURST + dense + stretches * PROGRESS_PER_STRETCH
+}
+
+/// An execution says how far it is. More than [`most_progress`] change nothing.
 pub(crate) fn progress(
     invocation: &Invocation,
     key: &LeaseKey,
@@ -151,6 +171,9 @@ pub(crate) fn progress(
     held(invocation, key)?;
     if !has_started(invocation) {
         return Err(Refusal::Illegal { command: "progress", status: invocation.status });
+    }
+    if invocation.progress_seq >= most_progress(invocation, now) {
+        return Err(Refusal::NothingToDo);
     }
     let mut draft = Draft::of(invocation.clone(), now);
     draft.invocation.progress_seq += 1;

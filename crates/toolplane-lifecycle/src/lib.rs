@@ -36,13 +36,13 @@ mod tests;
 
 pub use accept::accept;
 pub use acceptance::{Acceptance, Preparation};
-pub use command::{Command, InputRequest, LeaseGrant, LeaseKey, Outcome, Permit, SiblingCause};
+pub use command::{Command, Holder, InputRequest, LeaseGrant, LeaseKey, Outcome, Permit, SiblingCause};
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
 pub use late::late_report;
 pub use legal::is_legal;
-pub use scope::{InvalidScope, Known, Scope};
+pub use scope::{InvalidScope, Known, Scope, scopes_of};
 pub use synthetic::codes;
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};
 

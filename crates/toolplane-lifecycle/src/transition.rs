@@ -2,7 +2,7 @@
 
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::ids::{InvocationId, InvocationKey, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::persistence::ResultPersistence;
@@ -178,6 +178,11 @@ impl Transition {
     /// The invocation's id.
     pub fn id(&self) -> &InvocationId {
         &self.invocation.invocation_id
+    }
+
+    /// Which call it changes, among those of all tenants.
+    pub fn key(&self) -> InvocationKey {
+        self.invocation.key()
     }
 
     /// This transition and the one after it as one.

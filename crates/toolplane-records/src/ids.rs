@@ -1,12 +1,18 @@
 //! Identifiers: opaque, printable strings, one type per noun.
 
+mod given;
+mod key;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The longest identifier accepted, in bytes.
+pub use given::{DERIVATIONS, Derivation, MAX_GIVEN_ID_LEN};
+pub use key::InvocationKey;
+
+/// The longest identifier there is, in bytes: those that are made from others included.
 pub const MAX_ID_LEN: usize = 256;
 
 /// Why a text is not an identifier.
@@ -18,6 +24,9 @@ pub enum InvalidId {
     /// Longer than [`MAX_ID_LEN`] bytes.
     #[error("is {0} bytes long; at most {MAX_ID_LEN} are allowed")]
     TooLong(usize),
+    /// Chosen by somebody, and longer than [`MAX_GIVEN_ID_LEN`] bytes: no room for the identifiers made from it.
+    #[error("is {0} bytes long; at most {MAX_GIVEN_ID_LEN} are allowed")]
+    NoRoom(usize),
     /// A character outside `A-Z a-z 0-9 . _ : / @ + -`.
     #[error("contains {0:?}; only letters, digits and `._:/@+-` are allowed")]
     Character(char),
@@ -25,11 +34,15 @@ pub enum InvalidId {
 
 /// Checks the shared identifier rule: 1 to [`MAX_ID_LEN`] bytes of `A-Z a-z 0-9 . _ : / @ + -`.
 pub fn check_id(text: &str) -> Result<(), InvalidId> {
+    check_up_to(MAX_ID_LEN, text)
+}
+
+fn check_up_to(most: usize, text: &str) -> Result<(), InvalidId> {
+    if text.len() > most {
+        return Err(InvalidId::TooLong(text.len()));
+    }
     if text.is_empty() {
         return Err(InvalidId::Empty);
-    }
-    if text.len() > MAX_ID_LEN {
-        return Err(InvalidId::TooLong(text.len()));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '/' | '@' | '+' | '-');
     match text.chars().find(|c| !allowed(*c)) {
@@ -62,8 +75,14 @@ pub fn path_segment(id: &str) -> String {
     text
 }
 
+/// Longest decision id that is read from a store: before there was room for what is made from an id, some grew beyond
+/// [`MAX_ID_LEN`].
+const MAX_STORED_DECISION_ID_LEN: usize = 2 * MAX_ID_LEN;
+
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+    (@most) => { MAX_ID_LEN };
+    (@most $most:expr) => { $most };
+    ($($(#[$doc:meta])* $name:ident $(($most:expr))?),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
@@ -73,6 +92,13 @@ macro_rules! ids {
             pub fn parse(text: &str) -> Result<Self, InvalidId> {
                 check_id(text)?;
                 Ok(Self(Arc::from(text)))
+            }
+
+            /// Parses an identifier that somebody chooses for something new: it leaves room for the identifiers that are
+            /// made from it ([`MAX_GIVEN_ID_LEN`]).
+            pub fn given(text: &str) -> Result<Self, InvalidId> {
+                given::check(text)?;
+                Self::parse(text)
             }
 
             /// Wraps text this program made itself and knows to be an identifier.
@@ -121,7 +147,8 @@ macro_rules! ids {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
+                check_up_to(ids!(@most $($most)?), &text).map_err(serde::de::Error::custom)?;
+                Ok(Self(Arc::from(&*text)))
             }
         }
     )*};
@@ -143,7 +170,7 @@ ids! {
     /// One terminal result.
     ResultId,
     /// A permission or persistence decision.
-    DecisionId,
+    DecisionId(MAX_STORED_DECISION_ID_LEN),
     /// A parked question to a human.
     ApprovalId,
     /// A worker process, stable across its restarts.
@@ -154,9 +181,30 @@ ids! {
     BatchId,
 }
 
+/// The text of the tenant of unauthenticated callers.
+const UNAUTHENTICATED: &str = "default";
+
 impl TenantId {
     /// The tenant of unauthenticated loopback callers.
     pub fn unauthenticated() -> Self {
-        Self::from_trusted("default")
+        Self::from_trusted(UNAUTHENTICATED)
+    }
+}
+
+impl LeaseId {
+    /// A lease of a call of `tenant` with this secret. It names the tenant, because whoever holds a lease says nothing else of
+    /// it when it reports, and an invocation id means something within its tenant only.
+    pub fn of(tenant: &TenantId, secret: &uuid::Uuid) -> Self {
+        let secret = secret.simple();
+        match tenant.is_unauthenticated() {
+            true => Self::from_trusted(format!("lease_{secret}")),
+            false => Self::from_trusted(format!("lease_{secret}@{tenant}")),
+        }
+    }
+
+    /// The tenant the lease names. One that was given before leases named any is of the unauthenticated tenant, or nobody's.
+    pub fn tenant(&self) -> TenantId {
+        let named = self.0.split_once('@').and_then(|(_, tenant)| TenantId::parse(tenant).ok());
+        named.unwrap_or_else(TenantId::unauthenticated)
     }
 }

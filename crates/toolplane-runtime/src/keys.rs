@@ -163,7 +163,7 @@ impl KeyEntry {
         }
         let mut digest = [0; 32];
         hex::decode_to_slice(&self.sha256, &mut digest).map_err(|_| ("sha256", "must be 64 hex digits".to_owned()))?;
-        let tenant = TenantId::parse(&self.tenant).map_err(|rule| ("tenant", rule.to_string()))?;
+        let tenant = TenantId::given(&self.tenant).map_err(|rule| ("tenant", rule.to_string()))?;
         let plain = |actor: &String| {
             (1..=MAX_ACTOR_CHARS).contains(&actor.chars().count()) && !actor.chars().any(char::is_control)
         };

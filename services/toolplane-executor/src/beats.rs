@@ -19,6 +19,7 @@ use crate::clock::Moment;
 use crate::commands;
 use crate::error::ExecutorError;
 use crate::executor::Core;
+use crate::identity::PREVIOUS_INCARNATION_DEAD;
 use crate::seat::{Seat, Stop};
 
 /// Starts the thread. It ends when `over` is cancelled, which must be the last thing a worker does.
@@ -101,6 +102,7 @@ async fn ask(core: &Core, line: &mut Line, url: String, due: &[Arc<Seat>]) -> Re
         worker_id: core.identity.worker_id.to_string(),
         incarnation: core.identity.incarnation.clone(),
         leases: due.iter().map(|seat| seat.lease.clone()).collect(),
+        previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
     };
     let mut client = line.to(core, url)?;
     // A heartbeat belongs to no trace.

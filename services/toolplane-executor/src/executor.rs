@@ -15,7 +15,7 @@ use crate::capabilities::Capabilities;
 use crate::drain;
 use crate::error::ExecutorError;
 use crate::execution;
-use crate::identity::Identity;
+use crate::identity::{Identity, PREVIOUS_INCARNATION_DEAD};
 use crate::journal::{Finished, Journal};
 use crate::leases::Leases;
 use crate::options::Options;
@@ -94,7 +94,7 @@ impl Executor {
             journal,
             terms: Terms::default(),
             beat_now: Notify::new(),
-            uploader: Uploader::new(schedulers.clone()),
+            uploader: Uploader::new(schedulers.clone(), &identity),
             schedulers,
             slots: Semaphore::new(slots),
             runtime: tokio::runtime::Handle::current(),
@@ -234,8 +234,8 @@ impl Core {
             posture: Some((&self.capabilities.posture).into()),
             held: Vec::new(),
             finished: Vec::new(),
-            // The lock is ours, so no earlier start lives, and its tools died with it.
-            previous_incarnation_dead: true,
+            previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
+            kept_endings_follow: false,
         }
     }
 }

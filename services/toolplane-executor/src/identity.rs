@@ -13,6 +13,10 @@ use crate::error::ExecutorError;
 #[cfg(test)]
 mod tests;
 
+/// What this worker says of its earlier starts: whoever has the lock knows that none of them lives, and that their tools died
+/// with them.
+pub(crate) const PREVIOUS_INCARNATION_DEAD: bool = true;
+
 /// Name and start of a worker. While it lives, no other process can be the same worker.
 #[derive(Debug)]
 pub(crate) struct Identity {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolplane_proto::v1::{ExecutionDone, InputRequested, LeaseRef};
+use toolplane_records::ids::LeaseId;
 
 use crate::clock::Moment;
 use crate::seat::{Seat, Stop};
@@ -67,6 +68,12 @@ impl Table {
     }
 }
 
+/// Whether both are leases of one call: an invocation id means something within its tenant only, and the lease names that.
+fn is_same_call(one: &LeaseRef, other: &LeaseRef) -> bool {
+    let tenant = |lease: &LeaseRef| LeaseId::parse(&lease.lease_id).map(|id| id.tenant());
+    one.invocation_id == other.invocation_id && tenant(one) == tenant(other)
+}
+
 /// What became of an offer.
 #[derive(Debug)]
 pub(crate) enum Taken {
@@ -104,7 +111,7 @@ impl Leases {
                 _ => Taken::Again(held.seat.clone()),
             };
         }
-        let other = table.held.keys().find(|lease| lease.invocation_id == seat.lease.invocation_id).cloned();
+        let other = table.held.keys().find(|lease| is_same_call(lease, &seat.lease)).cloned();
         if other.as_ref().is_some_and(|other| other.lease_no > seat.lease.lease_no) {
             return Taken::Stale;
         }

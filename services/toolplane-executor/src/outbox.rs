@@ -285,7 +285,7 @@ fn introduce(
     if !rest.is_empty() {
         hello.held.extend(rest.iter().filter_map(|done| done.lease.clone()));
         // Some of them may be of an earlier incarnation: its leases must not end before that is said.
-        hello.previous_incarnation_dead = false;
+        hello.kept_endings_follow = std::mem::take(&mut hello.previous_incarnation_dead);
     }
     (hello, rest)
 }

@@ -12,6 +12,7 @@ use toolplane_proto::v1::{LeaseRef, UploadHeader, UploadPayloadRequest};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_runtime::client::{Backoff, Peer};
 
+use crate::identity::{Identity, PREVIOUS_INCARNATION_DEAD};
 use crate::schedulers::Schedulers;
 
 /// Bytes of one chunk.
@@ -43,13 +44,17 @@ pub(crate) enum UploadError {
 #[derive(Debug)]
 pub(crate) struct Uploader {
     schedulers: Schedulers,
+    worker_id: String,
+    incarnation: String,
     /// The newest connection, and where it leads.
     client: Mutex<Option<(String, WorkerServiceClient<Peer>)>>,
 }
 
 impl Uploader {
-    pub(crate) fn new(schedulers: Schedulers) -> Self {
-        Self { schedulers, client: Mutex::default() }
+    /// Uploads of this start of the worker.
+    pub(crate) fn new(schedulers: Schedulers, identity: &Identity) -> Self {
+        let (worker_id, incarnation) = (identity.worker_id.to_string(), identity.incarnation.clone());
+        Self { schedulers, worker_id, incarnation, client: Mutex::default() }
     }
 
     /// Keeps an output; when this returns it is durable. Tries again, at every scheduler there is, until `give_up_at`.
@@ -86,6 +91,9 @@ impl Uploader {
             lease: Some(lease.clone()),
             media_type: output.media_type.clone(),
             name: output.name.clone(),
+            worker_id: self.worker_id.clone(),
+            incarnation: self.incarnation.clone(),
+            previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
         };
         let bytes = output.bytes.clone();
         let chunks = (0..bytes.len()).step_by(CHUNK).map(move |at| {

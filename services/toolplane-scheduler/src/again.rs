@@ -12,7 +12,7 @@ use tonic::Code;
 use toolplane_lifecycle::{Command, Replan, codes};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::{ApprovalId, InvocationId};
+use toolplane_records::ids::{ApprovalId, InvocationKey};
 use toolplane_records::invocation::{DispatchFacts, InputSafety, Invocation};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, InvocationStatus, Recoverability};
@@ -60,7 +60,7 @@ impl Again {
     pub(crate) async fn run(
         self,
         approvals: Approvals,
-        mut asked: mpsc::UnboundedReceiver<InvocationId>,
+        mut asked: mpsc::UnboundedReceiver<InvocationKey>,
         stop: CancellationToken,
     ) {
         let places = Arc::new(Semaphore::new(AT_ONCE));
@@ -82,7 +82,7 @@ impl Again {
     }
 
     /// Finds out whether a waiting call may still run, and stores what that is now.
-    async fn look(&self, id: &InvocationId, approvals: &Approvals) -> Result<(), CallError> {
+    async fn look(&self, id: &InvocationKey, approvals: &Approvals) -> Result<(), CallError> {
         // Whatever changes from here on is later than what is found.
         let decided = self.permits.moment();
         let record = match self.engine.get(id).await {
@@ -109,7 +109,7 @@ impl Again {
         if !same && replan.is_none() {
             return self.refuse(id, Attached::default(), tool_changed(&record.tool_name)).await;
         }
-        let inputs = Inputs::of_call(id, case.call.clone());
+        let inputs = Inputs::of_call(&record.invocation_id, case.call.clone());
         // Whether an approval it has still stands is for the permission service to say.
         let word = self.ask(&case, &inputs, record.approval_request_ref.as_ref()).await?;
         self.settle(&case, word, replan, decided, approvals).await
@@ -123,7 +123,7 @@ impl Again {
         decided: crate::engine::Moment,
         approvals: &Approvals,
     ) -> Result<(), CallError> {
-        let (id, decision) = (&case.record.invocation_id, word.decision);
+        let (id, decision) = (&case.record.key(), word.decision);
         let attached = Attached { decisions: vec![decision.clone()], hooks: word.hooks, ..Attached::default() };
         match (decision.behavior, word.approval) {
             (Behavior::Allow, _) => {
@@ -158,7 +158,7 @@ impl Again {
     }
 
     /// Ends a waiting call.
-    async fn refuse(&self, id: &InvocationId, attached: Attached, error: ToolError) -> Result<(), CallError> {
+    async fn refuse(&self, id: &InvocationKey, attached: Attached, error: ToolError) -> Result<(), CallError> {
         tracing::info!(invocation_id = %id, code = error.error_code, "a waiting call may not run any more");
         let decisions = attached.decisions.clone();
         let refuse = |_: &Invocation| Command::Refuse {
@@ -173,7 +173,7 @@ impl Again {
     /// Stores a command, unless the call has moved on meanwhile; says whether it did.
     async fn command(
         &self,
-        id: &InvocationId,
+        id: &InvocationKey,
         attached: Attached,
         command: impl Fn(&Invocation) -> Command,
     ) -> Result<bool, CallError> {
@@ -186,7 +186,7 @@ impl Again {
 
     /// The call with its tool as it is declared now; a terminal error when it cannot be called any more.
     async fn case(&self, record: Arc<Invocation>) -> Result<Result<Case, Box<ToolError>>, CallError> {
-        let asker = match self.engine.facts(&record.invocation_id).await? {
+        let asker = match self.engine.facts(&record.key()).await? {
             Some(facts) => facts.parse().map_err(EngineError::from)?,
             None => Asker::anybody(),
         };
@@ -255,7 +255,7 @@ impl Case {
     /// How the call runs with `input`; `None` when the tool has nothing to run it with any more.
     fn dispatch(&self, input: &JsonPayload, safety: InputSafety) -> Option<DispatchFacts> {
         let (plan, digest) = self.tool.plan.as_ref().zip(self.tool.plan_digest)?;
-        let mut dispatch = self.tool.dispatch(None, plan, digest, safety.is_idempotent, input);
+        let mut dispatch = self.tool.dispatch(&self.record.tenant, None, plan, digest, safety.is_idempotent, input);
         if let Some(before) = self.record.dispatch.as_ref().filter(|_| self.record.batch.is_some()) {
             // What its batch said of it still holds.
             dispatch.interrupt_behavior = before.interrupt_behavior;

@@ -9,7 +9,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::ids::{ApprovalId, InvocationId, TenantId};
+use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, InvocationStatus};
 use toolplane_runtime::caller::EVERY_TENANT;
@@ -111,11 +111,14 @@ impl Approvals {
             ..Default::default()
         };
         for approval in self.client.clone().list_approvals(pending).await?.into_inner().approvals {
-            let (Ok(id), Ok(approval_id)) =
-                (InvocationId::parse(&approval.invocation_id), ApprovalId::parse(&approval.approval_id))
-            else {
+            let (Ok(tenant), Ok(id), Ok(approval_id)) = (
+                TenantId::parse(&approval.tenant),
+                InvocationId::parse(&approval.invocation_id),
+                ApprovalId::parse(&approval.approval_id),
+            ) else {
                 continue;
             };
+            let id = InvocationKey { tenant, id };
             if let Ok(record) = self.engine.get(&id).await
                 && record.status.is_terminal()
             {
@@ -136,7 +139,7 @@ impl Approvals {
 
     async fn apply(&self, approval: Approval) {
         let (Some(decision), true) = (approval.resolution.clone(), approval.state.is_final()) else { return };
-        let id: &InvocationId = &approval.invocation_id;
+        let id = &approval.invocation_id;
         let expired = approval.state == ApprovalState::Expired;
         let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;
         toolplane_faultpoint::point("scheduler.mid_decide");
@@ -166,7 +169,7 @@ impl Approvals {
             }
             _ => None,
         };
-        let record = self.engine.command_with(&approval.invocation_id, attached, |_| command.clone()).await?;
+        let record = self.engine.command_with(&call_of(approval), attached, |_| command.clone()).await?;
         if let Some(approval_id) = again {
             // Policy has a question of its own, which may have been answered before it could be waited for.
             Box::pin(self.look(&record.tenant, &approval_id)).await;
@@ -175,7 +178,7 @@ impl Approvals {
     }
 
     async fn is_awaited(&self, approval: &Approval) -> Result<bool, CallError> {
-        let record = self.engine.get(&approval.invocation_id).await?;
+        let record = self.engine.get(&call_of(approval)).await?;
         let waits = record.status == InvocationStatus::AwaitingApproval;
         Ok(waits && record.approval_request_ref.as_ref() == Some(&approval.approval_id))
     }
@@ -191,7 +194,7 @@ impl Approvals {
                 }
             }
         };
-        self.engine.command(&approval.invocation_id, vec![decision.clone()], command).await?;
+        self.engine.command(&call_of(approval), vec![decision.clone()], command).await?;
         Ok(())
     }
 
@@ -202,4 +205,9 @@ impl Approvals {
             tracing::debug!(%approval_id, code = ?status.code(), "a question could not be withdrawn");
         }
     }
+}
+
+/// The call a question is about.
+pub(crate) fn call_of(approval: &Approval) -> InvocationKey {
+    InvocationKey::new(&approval.tenant, &approval.invocation_id)
 }

@@ -27,6 +27,7 @@ mod quarantine;
 mod queues;
 mod read;
 mod relay;
+mod rename;
 mod retire;
 mod roster;
 mod scopes;
@@ -69,7 +70,7 @@ pub use workers::{Placement, PoolGap, WorkerInfo, WorkerLink};
 pub(crate) use apply::{Attached, is_race};
 pub(crate) use groups::*;
 pub(crate) use guard::Started;
-pub(crate) use hub::Update;
+pub(crate) use hub::Subscription;
 pub(crate) use keys::payload_uri;
 pub(crate) use sweep::gap_error;
 
@@ -129,7 +130,7 @@ struct Inner {
     options: EngineOptions,
     /// Made up at each start.
     name: String,
-    hub: hub::Hub,
+    hub: Arc<hub::Hub>,
     hot: hot::HotTable,
     workers: workers::Workers,
     bell: dispatch::Bell,
@@ -175,7 +176,7 @@ impl Engine {
             objects,
             roster: roster::Roster::new(store.clone(), name.clone()),
             name,
-            hub: hub::Hub::default(),
+            hub: Arc::default(),
             hot: hot::HotTable::default(),
             workers: workers::Workers::default(),
             bell: dispatch::Bell::default(),
@@ -198,6 +199,7 @@ impl Engine {
             options,
         }));
         let now = engine.now().await?;
+        engine.name_by_tenant(now).await?;
         engine.show_membership(now).await?;
         engine.refresh_quarantine(now).await?;
         engine.refresh_backlog().await?;
@@ -266,10 +268,10 @@ impl Engine {
     /// The record of a call whose current lease is `lease`; refused as fenced when it is another.
     pub(crate) async fn leased(&self, lease: &LeaseKey) -> Result<Arc<Invocation>, EngineError> {
         // What another scheduler changed is only in the store.
-        let hot = if self.0.shared { None } else { self.0.hot.peek(&lease.invocation_id).await };
+        let hot = if self.0.shared { None } else { self.0.hot.peek(&lease.call()).await };
         let record = match hot {
             Some(record) => record,
-            None => self.load(&lease.invocation_id).await?.record,
+            None => self.load(&lease.call()).await?.record,
         };
         match &record.lease {
             Some(current) if lease.names(current) => Ok(record),
@@ -283,6 +285,6 @@ impl Engine {
 
     /// The offer of a lease arrived at its worker.
     pub(crate) async fn received(&self, lease: &LeaseKey) {
-        self.0.hot.received(&lease.invocation_id, lease.lease_no).await;
+        self.0.hot.received(lease).await;
     }
 }

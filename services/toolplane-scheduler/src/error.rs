@@ -28,6 +28,14 @@ pub enum CallError {
     /// The state does not allow it.
     #[error("{0}")]
     Precondition(String),
+    /// Too many streams follow calls already; nothing was accepted.
+    #[error("{most} streams follow calls already")]
+    TooManyWatchers {
+        /// Whose: `tenant/<id>`, or all of this scheduler.
+        subject: String,
+        /// How many there may be.
+        most: usize,
+    },
     /// A service this one depends on does not answer as it should.
     #[error("the {peer} service failed")]
     Peer {

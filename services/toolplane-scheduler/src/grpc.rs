@@ -10,6 +10,7 @@ mod follow;
 mod hello;
 mod invocations;
 mod list;
+mod news;
 mod offer;
 mod outcome;
 mod payload;
@@ -18,6 +19,7 @@ mod report;
 mod session;
 mod sight;
 mod status;
+mod watchers;
 mod wire;
 mod worker;
 
@@ -25,4 +27,5 @@ pub(crate) use invocations::InvocationApi;
 pub(crate) use session::WorkerTerms;
 #[cfg(test)]
 pub(crate) use sight::may_read;
+pub(crate) use watchers::Watchers;
 pub(crate) use worker::WorkerApi;

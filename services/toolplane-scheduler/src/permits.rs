@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::client::Peer;
@@ -32,9 +32,9 @@ const REOPEN: Duration = Duration::from_millis(200);
 pub(crate) struct Permits {
     policy: RwLock<Heard>,
     surface: SurfacePeer,
-    wanted: mpsc::UnboundedSender<InvocationId>,
+    wanted: mpsc::UnboundedSender<InvocationKey>,
     /// Those that are being looked at.
-    asked: DashSet<InvocationId>,
+    asked: DashSet<InvocationKey>,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ struct Heard {
 
 impl Permits {
     /// Permits that hear of tools through `surface`, and who is to be looked at again.
-    pub(crate) fn new(surface: SurfacePeer) -> (Arc<Self>, mpsc::UnboundedReceiver<InvocationId>) {
+    pub(crate) fn new(surface: SurfacePeer) -> (Arc<Self>, mpsc::UnboundedReceiver<InvocationKey>) {
         let (wanted, asked) = mpsc::unbounded_channel();
         let permits = Self { policy: RwLock::default(), surface, wanted, asked: DashSet::new() };
         (Arc::new(permits), asked)
@@ -90,7 +90,7 @@ impl Permits {
     }
 
     /// Nobody looks at the call any more; it may be asked for again.
-    pub(crate) fn looked(&self, id: &InvocationId) {
+    pub(crate) fn looked(&self, id: &InvocationKey) {
         self.asked.remove(id);
     }
 }
@@ -126,7 +126,7 @@ impl Standing for Permits {
         self.in_force(record, now) && declared().is_some()
     }
 
-    fn look(&self, id: &InvocationId) {
+    fn look(&self, id: &InvocationKey) {
         if self.asked.insert(id.clone()) {
             // Closed only when the scheduler stops; then nothing starts any more.
             let _ = self.wanted.send(id.clone());

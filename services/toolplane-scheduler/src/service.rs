@@ -10,7 +10,7 @@ use toolplane_hooks::{Hooks, HooksError};
 use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
-use toolplane_records::ids::{InvocationId, TenantId};
+use toolplane_records::ids::{InvocationKey, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
@@ -23,7 +23,7 @@ use toolplane_runtime::{Config, Shutdown, Tasks};
 use crate::again::Again;
 use crate::approvals::Approvals;
 use crate::engine::{Bounds, Engine, EngineError, EngineOptions, ToolBound};
-use crate::grpc::{InvocationApi, WorkerApi, WorkerTerms};
+use crate::grpc::{InvocationApi, Watchers, WorkerApi, WorkerTerms};
 use crate::permits::Permits;
 use crate::prepare::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
 
@@ -83,7 +83,7 @@ struct Watching {
     permits: Arc<Permits>,
     again: Again,
     /// Taken by the first start.
-    asked: Arc<Mutex<Option<mpsc::UnboundedReceiver<InvocationId>>>>,
+    asked: Arc<Mutex<Option<mpsc::UnboundedReceiver<InvocationKey>>>>,
 }
 
 impl Scheduler {
@@ -122,6 +122,7 @@ impl Scheduler {
                 max_deadline_ms: MAX_DEADLINE_MS,
             },
             approvals,
+            watchers: Arc::new(Watchers::new(settings.max_watchers, settings.max_watchers_per_tenant)),
         };
         let terms = WorkerTerms {
             heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),

@@ -16,7 +16,7 @@ use toolplane_hooks::Hooks;
 use toolplane_lifecycle::LeaseKey;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::ids::{InvocationId, InvocationKey, TenantId, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
@@ -140,7 +140,7 @@ impl World {
     }
 
     async fn record(&self, id: &InvocationId) -> Arc<Invocation> {
-        self.engine.get(id).await.unwrap()
+        self.engine.get(&key(id)).await.unwrap()
     }
 
     /// The record once it has the status.
@@ -165,7 +165,7 @@ impl World {
     }
 
     async fn result(&self, id: &InvocationId) -> ToolResult {
-        self.engine.result(id).await.unwrap().expect("a result").result
+        self.engine.result(&key(id)).await.unwrap().expect("a result").result
     }
 
     /// The code a call ended with.
@@ -198,11 +198,16 @@ fn spec(input: &str) -> v1::InvocationSpec {
     }
 }
 
+/// The call `id` of the tenant of these tests.
+fn key(id: &InvocationId) -> InvocationKey {
+    InvocationKey::new(&TenantId::unauthenticated(), id)
+}
+
 async fn offered(messages: &mut mpsc::UnboundedReceiver<Message>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
     loop {
         let message = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
         if let Message::Offer { record, input, .. } = message {
-            let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+            let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
             return (record, lease, input);
         }
     }

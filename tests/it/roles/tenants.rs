@@ -201,3 +201,67 @@ async fn lists(globex: &Clients, own: &Things) {
         }
     }
 }
+
+/// What `text` comes to as a call with this id.
+async fn echo(clients: &Clients, surface_id: &str, invocation_id: &str, text: &str) -> Result<String, Status> {
+    let spec = v1::InvocationSpec {
+        surface_id: surface_id.to_owned(),
+        tool_name: "native.echo".to_owned(),
+        invocation_id: invocation_id.to_owned(),
+        model_input: Some(payload(serde_json::json!({ "text": text }).to_string())),
+        ..Default::default()
+    };
+    let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await?.into_inner();
+    while let Some(message) = tokio::time::timeout(PATIENCE, stream.message()).await.unwrap()? {
+        if let Some(result) = message.result {
+            assert_eq!(result.invocation_id, invocation_id);
+            assert!(!result.is_error, "{:?}", result.error);
+            return Ok(format!("{result:?}"));
+        }
+    }
+    panic!("the stream ended without a result");
+}
+
+/// Ids that one tenant chose, or that can be worked out from its keys, are free for every other, and both calls run at once on
+/// one worker. The longest there may be are read back like any other.
+#[tokio::test]
+async fn an_id_of_one_tenant_is_free_for_another() {
+    let callers = Callers::start("").await;
+    let acme = callers.with(&callers.key("a", "acme", &EVERYTHING).await);
+    let globex = callers.with(&callers.key("g", "globex", &EVERYTHING).await);
+    let mut surfaces = Vec::new();
+    for clients in [&acme, &globex] {
+        register(clients, tools::examples().unwrap()).await;
+        surfaces.push(surface(clients).await);
+    }
+    let keyed = v1::InvocationSpec {
+        surface_id: surfaces[0].clone(),
+        tool_name: "native.echo".to_owned(),
+        model_input: Some(payload(r#"{"text":"keyed"}"#)),
+        idempotency_key: "monday's report".to_owned(),
+        ..Default::default()
+    };
+    let accepted =
+        acme.invocations().submit_invocation(v1::SubmitInvocationRequest { spec: Some(keyed) }).await.unwrap();
+    let computed = accepted.into_inner().invocation.unwrap().invocation_id;
+    let most = toolplane_records::ids::MAX_GIVEN_ID_LEN;
+    let longest = format!("inv_{}", "/x".repeat(most))[..most].to_owned();
+    for id in ["inv_shared", &longest] {
+        let (of_acme, of_globex) =
+            tokio::join!(echo(&acme, &surfaces[0], id, "roadrunner"), echo(&globex, &surfaces[1], id, "hank scorpio"));
+        assert!(of_acme.unwrap().contains("roadrunner") && of_globex.unwrap().contains("hank scorpio"), "{id}");
+        for (clients, own) in [(&acme, "acme"), (&globex, "globex")] {
+            let request = v1::GetInvocationRequest { invocation_id: id.to_owned(), ..Default::default() };
+            let found = clients.invocations().get_invocation(request).await.unwrap().into_inner();
+            assert_eq!(found.invocation.unwrap().tenant, own);
+            let request = v1::GetPersistenceRequest { invocation_id: id.to_owned(), ..Default::default() };
+            assert_eq!(clients.invocations().get_persistence(request).await.unwrap().into_inner().decisions.len(), 1);
+            let request = v1::ListDecisionsRequest { invocation_id: id.to_owned(), ..Default::default() };
+            assert_eq!(clients.invocations().list_decisions(request).await.unwrap().into_inner().decisions.len(), 1);
+        }
+    }
+    echo(&globex, &surfaces[1], &computed, "worked out").await.expect("nobody is told of another's key");
+    let refused = echo(&acme, &surfaces[0], &format!("{longest}x"), "too long").await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(refused.message().contains("spec.invocation_id") && refused.message().contains("217"), "{refused:?}");
+}

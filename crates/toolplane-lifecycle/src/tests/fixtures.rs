@@ -138,11 +138,13 @@ pub(crate) fn grant_to(worker: &str, number: u64) -> LeaseGrant {
 
 pub(crate) fn key(invocation: &Invocation) -> LeaseKey {
     let stale = LeaseKey {
+        tenant: invocation.tenant.clone(),
         invocation_id: invocation.invocation_id.clone(),
         lease_no: 0,
         lease_id: LeaseId::from_trusted("none"),
+        holder: Holder { worker_id: "nobody".parse().unwrap(), incarnation: None },
     };
-    invocation.lease.as_ref().map_or(stale, |lease| LeaseKey::of(&invocation.invocation_id, lease))
+    invocation.lease.as_ref().map_or(stale, |lease| LeaseKey::of(invocation, lease))
 }
 
 pub(crate) fn progress() -> ToolProgress {

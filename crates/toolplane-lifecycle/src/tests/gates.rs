@@ -10,7 +10,7 @@ use super::fixtures::*;
 use crate::*;
 
 fn batch_scope() -> Scope {
-    Scope::Batch(BatchId::from_trusted("bat_1"))
+    Scope::Batch { tenant: TenantId::unauthenticated(), id: BatchId::from_trusted("bat_1") }
 }
 
 fn locks_scope() -> Scope {

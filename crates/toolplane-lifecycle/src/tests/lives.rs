@@ -203,7 +203,7 @@ impl Indexes {
                 Effect::TakePermit { index, .. } => assert!(self.permits.insert(index.clone()), "one place per lease"),
                 Effect::ReturnPermit { index } => assert!(self.permits.remove(index), "only a taken place is returned"),
                 Effect::Settle(scope) => {
-                    self.ticket &= matches!(scope, Scope::Batch(_));
+                    self.ticket &= matches!(scope, Scope::Batch { .. });
                     self.settles.push(scope.clone());
                 }
                 Effect::Quarantine { .. }
@@ -297,7 +297,7 @@ impl Life {
         self.indexes.apply(&transition.effects);
         if ends {
             assert!(!self.indexes.ticket, "whoever ends gives its ticket back");
-            let batch = self.indexes.settles.iter().any(|scope| matches!(scope, Scope::Batch(_)));
+            let batch = self.indexes.settles.iter().any(|scope| matches!(scope, Scope::Batch { .. }));
             assert_eq!(batch, after.batch.is_some(), "whoever ends tells its batch");
         }
         self.results += usize::from(transition.terminal.is_some());
@@ -325,11 +325,7 @@ impl Life {
 }
 
 fn stale_key(record: &Invocation) -> LeaseKey {
-    LeaseKey {
-        invocation_id: record.invocation_id.clone(),
-        lease_no: record.lease_no,
-        lease_id: LeaseId::from_trusted("an_old_one"),
-    }
+    LeaseKey { lease_no: record.lease_no, lease_id: LeaseId::from_trusted("an_old_one"), ..key(record) }
 }
 
 proptest! {
@@ -364,4 +360,25 @@ proptest! {
         }
         life.end();
     }
+}
+
+/// However often a tool says how far it is, the log of its call stays short, and the end counts.
+#[test]
+fn a_log_holds_only_so_many_reports_of_progress() {
+    let mut record = run(ready(false, true).invocation, started(false)).invocation;
+    let mut kept = Vec::new();
+    for second in [1_i64, 2, 60, 3_600, 86_400] {
+        for _ in 0..5_000 {
+            let command = Command::Progress { lease: key(&record), progress: progress() };
+            match apply(&record, command, at(second * 1_000)) {
+                Ok(next) => record = next.invocation,
+                Err(refusal) => assert_eq!(refusal, Refusal::NothingToDo),
+            }
+        }
+        kept.push(record.progress_seq);
+    }
+    assert!(kept.is_sorted() && kept[0] >= 64 && kept[4] < 3_000, "{kept:?}");
+    assert!(kept[1] > kept[0] && kept[4] > kept[3], "later news is told too: {kept:?}");
+    let ended = apply(&record, complete(&record, ResultStatus::Succeeded, None), at(86_400_000)).unwrap();
+    assert_eq!(ended.invocation.status, InvocationStatus::Succeeded);
 }

@@ -4240,11 +4240,12 @@ pub struct ToolProgress {
     #[prost(message, optional, tag = "18")]
     pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// Names one lease. A report that names another lease than the current one of its invocation changes nothing.
+/// Names one lease. A report that names another lease than the current one of its invocation, or comes from another worker
+/// than the one the lease was given to, changes nothing.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct LeaseRef {
-    /// The call.
+    /// The call. Two calls of different tenants may have the same id: what tells leases apart is their lease_id.
     #[prost(string, tag = "1")]
     pub invocation_id: ::prost::alloc::string::String,
     /// Number of the lease within its call, from 1.
@@ -4380,12 +4381,16 @@ pub struct WorkerHello {
     #[prost(message, repeated, tag = "8")]
     pub held: ::prost::alloc::vec::Vec<LeaseRef>,
     /// The worker knows that every process of its earlier incarnation is gone.
+    /// Then leases of earlier ones end, and what is reported under them counts.
     #[prost(bool, tag = "9")]
     pub previous_incarnation_dead: bool,
     /// Endings this or an earlier incarnation has kept on disk. They are settled before leases of an earlier one end; each is
     /// answered like any report of an ending.
     #[prost(message, repeated, tag = "10")]
     pub finished: ::prost::alloc::vec::Vec<ExecutionDone>,
+    /// The same is known, but more endings that were kept follow as reports: leases of earlier incarnations go on until then.
+    #[prost(bool, tag = "11")]
+    pub kept_endings_follow: bool,
 }
 /// Asks for calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -11271,6 +11276,9 @@ pub struct HeartbeatRequest {
     /// Leases still being worked on.
     #[prost(message, repeated, tag = "3")]
     pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
+    /// The worker knows that every process of its earlier incarnation is gone: leases of that one are renewed too.
+    #[prost(bool, tag = "4")]
+    pub previous_incarnation_dead: bool,
 }
 /// What became of the leases; those not named here are renewed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -11321,6 +11329,15 @@ pub struct UploadHeader {
     /// Which output, e.g. `stdout`.
     #[prost(string, tag = "3")]
     pub name: ::prost::alloc::string::String,
+    /// The worker. When empty, the one the lease was given to, if that is connected here.
+    #[prost(string, tag = "4")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// Which start of it.
+    #[prost(string, tag = "5")]
+    pub incarnation: ::prost::alloc::string::String,
+    /// The worker knows that every process of its earlier incarnation is gone: the lease may be of that one.
+    #[prost(bool, tag = "6")]
+    pub previous_incarnation_dead: bool,
 }
 /// Where the uploaded bytes are.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
-use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId};
+use crate::ids::{ApprovalId, DecisionId, InvocationId, InvocationKey, ResultId, SurfaceId, TenantId, ToolId};
 use crate::invocation::{CancelFacts, InputSafety, Invocation, PendingInput, StatusTransition};
 use crate::payload::{JsonPayload, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
@@ -26,6 +26,11 @@ pub struct InputBodies {
 }
 
 impl Invocation {
+    /// Which call this is among those of all tenants.
+    pub fn key(&self) -> InvocationKey {
+        InvocationKey::new(&self.tenant, &self.invocation_id)
+    }
+
     /// The standard's JSON of this record: inputs by value where `bodies` has them and by reference always; no lease secrets.
     pub fn to_json(&self, bodies: &InputBodies) -> JsonPayload {
         JsonPayload::of(&View {

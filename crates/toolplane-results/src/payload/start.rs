@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutMode, PutPayload};
-use toolplane_records::ids::{InvocationId, path_segment};
+use toolplane_records::ids::{InvocationKey, path_segment};
 use toolplane_records::time::Timestamp;
 
 use super::PayloadStore;
@@ -25,12 +25,12 @@ pub enum StartClaim {
 }
 
 impl PayloadStore {
-    /// Claims the one start of `invocation_id` for `claimant`: of all that ever ask, the first one has it for good.
+    /// Claims the one start of `call` for `claimant`: of all that ever ask, the first one has it for good.
     ///
     /// When this returns `Mine`, the claim is durable. Asking again with the same text gives the same answer, so a lost
     /// answer costs nothing.
-    pub async fn claim_start(&self, invocation_id: &InvocationId, claimant: &str) -> Result<StartClaim, PayloadError> {
-        let path = Path::from_iter([STARTS.to_owned(), path_segment(invocation_id.as_str())]);
+    pub async fn claim_start(&self, call: &InvocationKey, claimant: &str) -> Result<StartClaim, PayloadError> {
+        let path = proof_of(call);
         let body = PutPayload::from(claimant.as_bytes().to_vec());
         match self.objects.put_opts(&path, body, PutMode::Create.into()).await {
             Ok(_) => return Ok(StartClaim::Mine),
@@ -46,9 +46,21 @@ impl PayloadStore {
         Ok(StartClaim::Other(String::from_utf8_lossy(&body).into_owned()))
     }
 
-    /// Removes the proof that `invocation_id` was started. Removing what is not there is no error.
-    pub async fn forget_start(&self, invocation_id: &InvocationId) -> Result<(), PayloadError> {
-        let path = Path::from_iter([STARTS.to_owned(), path_segment(invocation_id.as_str())]);
+    /// Puts the proof that `from` was started, if there is one, in the place of `to`: the same call under another name.
+    pub async fn carry_start(&self, from: &InvocationKey, to: &InvocationKey) -> Result<(), PayloadError> {
+        let found = match self.objects.get(&proof_of(from)).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            Err(source) => return Err(PayloadError::store("read", source)),
+        };
+        let body = found.bytes().await.map_err(|source| PayloadError::store("read", source))?;
+        self.claim_start(to, &String::from_utf8_lossy(&body)).await?;
+        self.forget_start(from).await
+    }
+
+    /// Removes the proof that `call` was started. Removing what is not there is no error.
+    pub async fn forget_start(&self, call: &InvocationKey) -> Result<(), PayloadError> {
+        let path = proof_of(call);
         match self.objects.delete(&path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(source) => Err(PayloadError::store("delete", source)),
@@ -63,6 +75,12 @@ impl PayloadStore {
     }
 }
 
+/// Where the proof of a start is: `start/<invocation>`, beneath its tenant for all tenants but that of unauthenticated callers.
+fn proof_of(call: &InvocationKey) -> Path {
+    let tenant = (!call.tenant.is_unauthenticated()).then(|| path_segment(call.tenant.as_str()));
+    Path::from_iter(std::iter::once(STARTS.to_owned()).chain(tenant).chain([path_segment(call.id.as_str())]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +92,7 @@ mod tests {
         let options = PayloadOptions::default();
         let local = PayloadStore::local(folder.path(), options.clone()).expect("local store");
         for store in [local, PayloadStore::in_memory(options)] {
-            let id = InvocationId::from_trusted("inv_1/2");
+            let id: InvocationKey = "inv_1/2".parse().expect("a key");
             let claims = (0..8).map(|number| {
                 let (store, id) = (store.clone(), id.clone());
                 async move { store.claim_start(&id, &format!("lease-{number}")).await.expect("answer") }
@@ -92,6 +110,17 @@ mod tests {
             store.forget_start(&id).await.expect("forget");
             store.forget_start(&id).await.expect("nothing is there");
             assert_eq!(store.claim_start(&id, "later").await.expect("new"), StartClaim::Mine);
+            // The same id of another tenant is another call.
+            let other: InvocationKey = "acme|inv_1/2".parse().expect("a key");
+            assert_eq!(store.claim_start(&other, "its own").await.expect("theirs"), StartClaim::Mine);
+            // A call that gets another name keeps its proof.
+            let renamed: InvocationKey = "globex|inv_1/2".parse().expect("a key");
+            store.carry_start(&id, &renamed).await.expect("carry");
+            assert_eq!(
+                store.claim_start(&renamed, "too late").await.expect("asked"),
+                StartClaim::Other("later".into())
+            );
+            assert_eq!(store.claim_start(&id, "free").await.expect("free again"), StartClaim::Mine);
         }
     }
 }

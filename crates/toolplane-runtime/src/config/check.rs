@@ -120,6 +120,8 @@ impl Config {
             ("scheduler.max_input_bytes", self.scheduler.max_input_bytes, 1, message / 2),
             ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 4),
             ("scheduler.max_queued_per_tenant", self.scheduler.max_queued_per_tenant, 1, u64::MAX),
+            ("scheduler.max_watchers_per_tenant", self.scheduler.max_watchers_per_tenant as u64, 1, 1_000_000),
+            ("scheduler.max_watchers", self.scheduler.max_watchers as u64, 1, 1_000_000),
             ("objects.max_bytes", self.objects.max_bytes, 1, u64::MAX),
             (
                 "server.max_connections",
@@ -148,7 +150,7 @@ impl Config {
             }
         }
         if let Some(worker) = &self.executor.worker_id {
-            toolplane_records::ids::check_id(worker)
+            toolplane_records::ids::WorkerId::given(worker)
                 .map_err(|rule| ConfigError::value("executor.worker_id", format!("`{worker}` {rule}")))?;
         }
         Ok(())

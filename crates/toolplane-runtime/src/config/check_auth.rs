@@ -73,7 +73,7 @@ fn check_certificates(server: &ServerConfig, auth: &AuthConfig) -> Result<(), Co
         if entry.roles.is_empty() {
             return wrong("roles", "must name at least one".to_owned());
         }
-        if let Err(rule) = TenantId::parse(&entry.tenant) {
+        if let Err(rule) = TenantId::given(&entry.tenant) {
             return wrong("tenant", format!("`{}` {rule}", entry.tenant));
         }
     }

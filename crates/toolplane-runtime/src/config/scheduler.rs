@@ -29,6 +29,10 @@ pub struct SchedulerConfig {
     pub tick_ms: u64,
     /// Most calls of one tenant that wait to be run; above it, new calls are refused.
     pub max_queued_per_tenant: u64,
+    /// Most streams of one tenant that follow calls at each scheduler process; above it, more are refused.
+    pub max_watchers_per_tenant: usize,
+    /// Most streams that follow calls at each scheduler process.
+    pub max_watchers: usize,
     /// Most calls of one tenant that run at a time; 0 is no bound.
     pub max_running_per_tenant: u64,
     /// Calls of one tenant accepted per second by each scheduler process; 0 is no bound.
@@ -72,6 +76,8 @@ impl Default for SchedulerConfig {
             max_timeout_ms: 600_000,
             tick_ms: 1_000,
             max_queued_per_tenant: 10_000,
+            max_watchers_per_tenant: 2_000,
+            max_watchers: 10_000,
             max_running_per_tenant: 0,
             rate_per_tenant: 0,
             rate_burst: 0,

@@ -9,6 +9,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, MutationSource, Recoverability};
 
 use super::{Again, Case};
+use crate::approvals::call_of;
 use crate::engine::{Attached, EngineError};
 use crate::error::CallError;
 use crate::prepare::{Author, Inputs, Word, denial, locks_again};
@@ -25,7 +26,7 @@ impl Again {
         answer: &PermissionDecision,
         edited: &JsonPayload,
     ) -> Result<Answered, CallError> {
-        let record = match self.engine.get(&approval.invocation_id).await {
+        let record = match self.engine.get(&call_of(approval)).await {
             Ok(record) => record,
             // The plain answer finds out what became of the call.
             Err(EngineError::NotFound) => return Ok(plain(approval, answer)),

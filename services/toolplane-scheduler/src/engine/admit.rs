@@ -88,7 +88,7 @@ impl Engine {
     /// durable write instead of two. Must run in a task that nobody drops half way.
     pub async fn admit(&self, mut admission: Admission) -> Result<Admitted, EngineError> {
         mutants::admission(&mut admission.transition);
-        let id = admission.transition.id().clone();
+        let id = admission.transition.key();
         let slot = self.0.hot.slot(&id);
         let mut guard = slot.lock().await;
         if let Some(hot) = guard.as_ref() {
@@ -104,11 +104,11 @@ impl Engine {
 
     async fn admit_into(&self, guard: &mut Option<Hot>, mut admission: Admission) -> Result<Admitted, EngineError> {
         let now = self.now().await?;
-        let id = admission.transition.id().clone();
+        let id = admission.transition.key();
         if self.is_too_old(&admission.transition.invocation, now) {
             return match self.load(&id).await {
                 Ok(hot) => Ok(Admitted::Exists(hot.record)),
-                Err(EngineError::NotFound) => Err(EngineError::KeyExpired { id }),
+                Err(EngineError::NotFound) => Err(EngineError::KeyExpired { id: id.id }),
                 Err(error) => Err(error),
             };
         }
@@ -182,7 +182,7 @@ impl Engine {
     /// Adds everything an accepted call stores.
     fn stage(&self, builder: &mut Builder, admission: &Admission) -> Result<Option<QueueName>, EngineError> {
         let transition = &admission.transition;
-        let id = transition.id();
+        let id = &transition.key();
         let mut extras = Extras { records: Vec::new(), decisions: admission.decisions.clone() };
         for payload in &admission.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
@@ -232,7 +232,7 @@ impl Engine {
         admission: &Admission,
         current: &[(RecordKey, Option<Versioned>)],
     ) -> Result<Admitted, EngineError> {
-        let id = admission.transition.id();
+        let id = &admission.transition.key();
         for (key, stored) in current {
             let Some(stored) = stored else { continue };
             if *key == keys::invocation(id) {
@@ -241,7 +241,7 @@ impl Engine {
             if *key == keys::tombstone(id) {
                 let tombstone: Tombstone = serde_json::from_slice(&stored.bytes)?;
                 let same = tombstone.request_digest == admission.transition.invocation.request_digest;
-                let id = id.clone();
+                let id = id.id.clone();
                 return Err(if same { EngineError::KeyExpired { id } } else { EngineError::KeyReused { id } });
             }
         }
@@ -271,7 +271,7 @@ impl Engine {
             Written::Applied => {
                 let mut records = Vec::with_capacity(admissions.len());
                 for (admission, queue) in admissions.iter().zip(queues) {
-                    let slot = self.0.hot.slot(admission.transition.id());
+                    let slot = self.0.hot.slot(&admission.transition.key());
                     // Whoever has the place already works with what was just stored.
                     if let Ok(mut guard) = slot.try_lock() {
                         self.accept_here(&mut guard, admission.clone(), queue.as_ref());

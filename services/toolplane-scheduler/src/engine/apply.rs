@@ -6,7 +6,7 @@ use bytes::Bytes;
 use toolplane_lifecycle::{Command, Effect, Refusal, Transition};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -36,7 +36,7 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
-    fn extras(&self, id: &InvocationId) -> Result<Extras, EngineError> {
+    fn extras(&self, id: &InvocationKey) -> Result<Extras, EngineError> {
         let mut extras = Extras { records: Vec::new(), decisions: self.decisions.clone() };
         for payload in &self.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
@@ -56,7 +56,7 @@ impl Engine {
     /// the stored record.
     pub async fn command(
         &self,
-        id: &InvocationId,
+        id: &InvocationKey,
         decisions: Vec<PermissionDecision>,
         command: impl Fn(&Invocation) -> Command,
     ) -> Result<Arc<Invocation>, EngineError> {
@@ -66,7 +66,7 @@ impl Engine {
     /// The same, with more to be stored.
     pub(crate) async fn command_with(
         &self,
-        id: &InvocationId,
+        id: &InvocationKey,
         attached: Attached,
         command: impl Fn(&Invocation) -> Command,
     ) -> Result<Arc<Invocation>, EngineError> {
@@ -85,7 +85,7 @@ impl Engine {
     /// Stores what `decide` makes of an invocation, however often another change gets in between.
     pub(crate) async fn change(
         &self,
-        id: &InvocationId,
+        id: &InvocationKey,
         attached: Attached,
         decide: impl Fn(&Invocation, Timestamp) -> Result<Transition, Refusal>,
     ) -> Result<Arc<Invocation>, EngineError> {
@@ -151,7 +151,7 @@ impl Engine {
         effects: &[Effect],
         queue: Option<&QueueName>,
     ) {
-        let id = hot.record.invocation_id.clone();
+        let id = hot.record.key();
         if hot.record.lease.is_none() {
             self.0.workers.unassign(&id);
         }
@@ -186,7 +186,7 @@ impl Engine {
     }
 
     /// Keeps a living record at hand; an ended or parked one is left to the store.
-    pub(crate) fn keep(&self, guard: &mut Option<Hot>, id: &InvocationId, hot: Hot) {
+    pub(crate) fn keep(&self, guard: &mut Option<Hot>, id: &InvocationKey, hot: Hot) {
         let leased = hot.record.lease.is_some();
         let waits = hot.record.queue_state == Some(QueueState::Queued) && self.0.hot.has_room();
         if leased || waits {
@@ -198,7 +198,7 @@ impl Engine {
     }
 
     /// Reads one invocation from the store.
-    pub(crate) async fn load(&self, id: &InvocationId) -> Result<Hot, EngineError> {
+    pub(crate) async fn load(&self, id: &InvocationKey) -> Result<Hot, EngineError> {
         let stored = self.0.store.get(&keys::invocation(id)).await?.ok_or(EngineError::NotFound)?;
         Ok(Hot::read(&stored)?)
     }
@@ -231,7 +231,7 @@ impl Hot {
 
 /// What a lost commit found in place of `hot`: the next decision needs no further read.
 pub(crate) fn standing(current: &[(RecordKey, Option<Versioned>)], hot: Hot) -> Result<Option<Hot>, EngineError> {
-    let key = keys::invocation(&hot.record.invocation_id);
+    let key = keys::invocation(&hot.record.key());
     let found = current.iter().find(|(found, _)| *found == key).and_then(|(_, stored)| stored.as_ref());
     match found {
         Some(stored) => {

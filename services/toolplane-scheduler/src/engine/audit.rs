@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use toolplane_lifecycle::{CANCEL_BACKSTOP_MS, TIMEOUT_BACKSTOP_MS, Timer};
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
@@ -62,6 +62,16 @@ enum Place {
     Anywhere(u64),
 }
 
+impl Place {
+    /// The score an entry of `record` is put at.
+    fn score(self, record: &Invocation) -> u64 {
+        match self {
+            Self::Created => score(record.created_at),
+            Self::At(score) | Self::Anywhere(score) => score,
+        }
+    }
+}
+
 /// What was read of indexes for one page of calls.
 struct Looked {
     /// Acceptance of the first and the last call of the page.
@@ -95,7 +105,7 @@ impl Engine {
         let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
         let created = (first.score, last.score);
         let mut looked = Looked { created, near: BTreeMap::new(), whole: BTreeMap::new() };
-        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
+        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
         let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
         for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
             let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
@@ -112,16 +122,23 @@ impl Engine {
             for expected in self.expected(&hot.record, now).await? {
                 if !self.has(&mut looked, &expected, &hot.record).await? {
                     let index = expected.index;
-                    let score = match expected.place {
-                        Place::Created => score(hot.record.created_at),
-                        Place::At(score) | Place::Anywhere(score) => score,
-                    };
+                    let score = expected.place.score(&hot.record);
                     tracing::error!(invocation_id = %hot.record.invocation_id, index, "an index entry was missing");
                     self.repair(&hot, |builder, id| builder.enter(index, id, score)).await?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Where a living invocation has to be found, beside the lists of all.
+    pub(crate) async fn places_of(
+        &self,
+        record: &Invocation,
+        now: Timestamp,
+    ) -> Result<Vec<(String, u64)>, EngineError> {
+        let expected = self.expected(record, now).await?;
+        Ok(expected.into_iter().map(|one| (one.index, one.place.score(record))).collect())
     }
 
     /// Where a living invocation has to be found.
@@ -167,7 +184,7 @@ impl Engine {
 
     /// Whether the entry is there. Most are read once for a whole page.
     async fn has(&self, looked: &mut Looked, expected: &Expected, record: &Invocation) -> Result<bool, EngineError> {
-        let (id, index) = (record.invocation_id.as_str(), &expected.index);
+        let (id, index) = (&*record.key().to_string(), &expected.index);
         let known = match expected.place {
             Place::At(score) => {
                 // From just before the one that is looked for.
@@ -220,7 +237,7 @@ impl Engine {
         let mut range = ScoreRange::all();
         range.after = after;
         let page = self.0.store.scan(&index, range, COUNTED).await?;
-        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
+        let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
         let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
         for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
             let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
@@ -247,8 +264,8 @@ impl Engine {
     /// Changes index entries of a record that has not changed meanwhile.
     async fn repair(&self, hot: &Hot, change: impl FnOnce(&mut Builder, &str)) -> Result<(), EngineError> {
         let mut builder = Builder::default();
-        builder.compare(keys::invocation(&hot.record.invocation_id), Expect::Version(hot.version));
-        change(&mut builder, hot.record.invocation_id.as_str());
+        builder.compare(keys::invocation(&hot.record.key()), Expect::Version(hot.version));
+        change(&mut builder, &hot.record.key().to_string());
         if matches!(self.write(builder.done(true)).await?, Written::Applied) {
             self.0.repairs.fetch_add(1, Ordering::Relaxed);
             self.0.bell.ring();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use toolplane_lifecycle::{Command, LeaseGrant, LeaseKey, Permit, Transition};
-use toolplane_records::ids::{InvocationId, LeaseId};
+use toolplane_lifecycle::{Command, LeaseGrant, Permit, Transition};
+use toolplane_records::ids::{InvocationKey, LeaseId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Expect, IndexEntry, Retry};
@@ -22,7 +22,7 @@ const GROUP: usize = 32;
 
 /// A call that is about to be claimed: its place is locked and a worker's slot is taken.
 struct Claim {
-    id: InvocationId,
+    id: InvocationKey,
     place: Place,
     queue: QueueName,
     transition: Transition,
@@ -33,7 +33,7 @@ enum Attempt {
     /// Claimed.
     Done,
     /// These were changed by somebody else.
-    Lost(Vec<InvocationId>),
+    Lost(Vec<InvocationKey>),
     /// No place left in this counted index.
     Full(String),
 }
@@ -58,7 +58,7 @@ impl Engine {
     async fn claim_group(&self, pool: &str, group: Vec<(QueueName, IndexEntry)>) -> Result<usize, EngineError> {
         let (mut places, mut queues, mut dropped) = (Vec::new(), Vec::new(), 0);
         for (queue, entry) in group {
-            let Ok(id) = InvocationId::parse(&entry.member) else {
+            let Ok(id) = InvocationKey::parse(&entry.member) else {
                 dropped += usize::from(self.set_aside(&queue.to_string(), &entry).await);
                 continue;
             };
@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// Reads records that are not at hand. What is at hand may be old where others write too: then the claim is lost.
-    async fn read_absent(&self, places: &mut [(InvocationId, Place)]) -> Result<(), EngineError> {
+    async fn read_absent(&self, places: &mut [(InvocationKey, Place)]) -> Result<(), EngineError> {
         let absent: Vec<usize> = (0..places.len()).filter(|place| places[*place].1.is_none()).collect();
         if absent.is_empty() {
             return Ok(());
@@ -102,7 +102,7 @@ impl Engine {
     async fn prepare_claim(
         &self,
         pool: &str,
-        id: InvocationId,
+        id: InvocationKey,
         mut place: Place,
         queue: QueueName,
         entry: &IndexEntry,
@@ -155,10 +155,8 @@ impl Engine {
         plan: Option<&DispatchPlan>,
         now: Timestamp,
     ) -> Option<LeaseGrant> {
-        let id = &record.invocation_id;
-        let lease_id = LeaseId::from_trusted(format!("lease_{}", uuid::Uuid::new_v4().simple()));
-        let lease = LeaseKey { invocation_id: id.clone(), lease_no: record.lease_no + 1, lease_id: lease_id.clone() };
-        let worker = self.0.workers.reserve(pool, id, &lease)?;
+        let lease_id = LeaseId::of(&record.tenant, &uuid::Uuid::new_v4());
+        let worker = self.0.workers.reserve(pool, record, &lease_id)?;
         let permits = plan.map(|plan| self.0.limits.permits(&record.tenant, plan)).unwrap_or_default();
         Some(self.grant(&worker, lease_id, self.0.fences.next(now, record.last_fence), permits))
     }
@@ -272,7 +270,7 @@ impl Engine {
             let Transition { invocation, events, terminal, effects } = transition;
             let hot = Hot { version: hot.version + 1, record: Arc::new(invocation), ..hot };
             let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
-            debug_assert_eq!(id, hot.record.invocation_id);
+            debug_assert_eq!(id, hot.record.key());
             self.settle(&mut place, hot, update, &effects, None);
         }
     }

@@ -55,16 +55,17 @@ impl Builder {
         extras: Extras,
     ) -> Result<(), serde_json::Error> {
         let record = &transition.invocation;
-        let key = keys::invocation(&record.invocation_id);
+        let call = record.key();
+        let key = keys::invocation(&call);
         let bytes = self.json.of(record)?;
         self.put(key.clone(), bytes);
         if let Some(terminal) = &transition.terminal {
             let bytes = self.json.of(terminal)?;
-            self.put(keys::result(&record.invocation_id), bytes);
+            self.put(keys::result(&call), bytes);
         }
         for decision in &extras.decisions {
             let bytes = self.json.of(decision)?;
-            self.put(keys::decision(decision.decision_id.as_str()), bytes);
+            self.put(keys::decision(&record.tenant, decision.decision_id.as_str()), bytes);
         }
         for (key, bytes) in extras.records {
             self.put(key, bytes);
@@ -72,7 +73,7 @@ impl Builder {
         for effect in &transition.effects {
             if let Effect::KeepHook { hook_ref, hook } = effect {
                 let bytes = self.json.of(hook)?;
-                self.put(keys::hook(hook_ref), bytes);
+                self.put(keys::hook(&record.tenant, hook_ref), bytes);
             }
         }
         self.commit.compare.push((key, expect));
@@ -119,7 +120,7 @@ impl Builder {
 
     /// Whether this commit makes `record` one of its tenant's waiting calls.
     pub(crate) fn enters_waiting(&self, record: &toolplane_records::invocation::Invocation) -> bool {
-        let place = (keys::waiting(&record.tenant), record.invocation_id.to_string());
+        let place = (keys::waiting(&record.tenant), record.key().to_string());
         matches!(self.index.get(&place), Some(Some(_)))
     }
 
@@ -165,7 +166,7 @@ impl Builder {
         let Some(first) = transition.events.first() else { return Ok(()) };
         let first_seq = first.seq;
         let events = transition.events.iter().map(|event| self.json.of(event)).collect::<Result<_, _>>()?;
-        let stream = keys::stream(&transition.invocation.invocation_id);
+        let stream = keys::stream(&transition.key());
         self.commit.events.push(Append { stream, first_seq, events });
         Ok(())
     }
@@ -173,7 +174,7 @@ impl Builder {
     /// Index changes of all effects.
     fn index_of(&mut self, transition: &Transition, is_new: bool, queue: Option<&QueueName>) {
         let record = &transition.invocation;
-        let member = record.invocation_id.as_str();
+        let member = &*record.key().to_string();
         let created = score(record.created_at);
         let mut marks = Marks { builder: self, member, is_new };
         let ended = transition.terminal.is_some();
@@ -213,7 +214,9 @@ impl Builder {
                 Effect::ReturnPermit { index } => marks.set(index.clone(), None),
                 Effect::Quarantine { key, until } => {
                     let hex = key.hex();
-                    let why = serde_json::json!({ "invocation_id": record.invocation_id, "until": until });
+                    let why = serde_json::json!({
+                        "tenant": record.tenant, "invocation_id": record.invocation_id, "until": until,
+                    });
                     marks.builder.put(keys::quarantined(&hex), Bytes::from(why.to_string()));
                     marks.builder.enter(keys::QUARANTINE, hex, score(*until));
                 }

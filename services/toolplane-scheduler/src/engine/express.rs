@@ -44,7 +44,7 @@ impl Engine {
                 Some(before)
             }
             Err(_) => {
-                self.0.workers.unassign(&record.invocation_id);
+                self.0.workers.unassign(&record.key());
                 None
             }
         }

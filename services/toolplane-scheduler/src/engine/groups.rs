@@ -13,4 +13,5 @@ mod tidy;
 
 pub(crate) use accept::{AdmittedBatch, BatchAdmission};
 pub(crate) use follow::{BatchItem, BatchNews, BatchStart, BatchWatch};
+pub(crate) use keys::batch_names;
 pub(crate) use read::BatchFilter;

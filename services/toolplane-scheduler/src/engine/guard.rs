@@ -30,7 +30,7 @@ impl Engine {
     /// The store's record comes first: the object then only exists for starts that were durable once, so an object of
     /// another lease proves that the store has lost a start, and the call ends as unknown instead of starting again.
     pub(crate) async fn start(&self, lease: &LeaseKey, lease_ms: i64) -> Result<Started, EngineError> {
-        let id = lease.invocation_id.clone();
+        let id = lease.call();
         if !self.may_begin(lease).await? {
             return Ok(Started::Ended("what was decided about the call no longer stands"));
         }
@@ -57,14 +57,14 @@ impl Engine {
 
     /// Whether the decision about a claimed call still stands. One that does not is given back, and looked at again.
     async fn may_begin(&self, lease: &LeaseKey) -> Result<bool, EngineError> {
-        let Some((record, decided)) = self.0.hot.decision(&lease.invocation_id).await else { return Ok(true) };
+        let Some((record, decided)) = self.0.hot.decision(&lease.call()).await else { return Ok(true) };
         let started = record.status != InvocationStatus::Queued;
         let plan = if started { None } else { self.plan_of(&record).await? };
         if started || self.may_start(&record, plan.as_deref(), decided, self.now().await?) {
             return Ok(true);
         }
         let give_back = |_: &Invocation| Command::Release { lease: lease.clone(), reason: "permission".to_owned() };
-        match self.command(&lease.invocation_id, Vec::new(), give_back).await {
+        match self.command(&lease.call(), Vec::new(), give_back).await {
             Ok(_) | Err(EngineError::Refused { .. }) => Ok(false),
             Err(error) => Err(error),
         }
@@ -74,7 +74,7 @@ impl Engine {
         let mut wait = FIRST_WAIT;
         let mut tried = 1;
         loop {
-            match self.0.objects.claim_start(&lease.invocation_id, lease.lease_id.as_str()).await {
+            match self.0.objects.claim_start(&lease.call(), lease.lease_id.as_str()).await {
                 Ok(claim) => return Ok(claim),
                 Err(error) if error.is_retryable() && tried < TRIES => {
                     tokio::time::sleep(wait).await;
@@ -101,7 +101,7 @@ impl Engine {
             hooks: Vec::new(),
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
-        match self.command(&lease.invocation_id, Vec::new(), command).await {
+        match self.command(&lease.call(), Vec::new(), command).await {
             Ok(_) | Err(EngineError::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
         }

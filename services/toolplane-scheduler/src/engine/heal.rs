@@ -1,6 +1,6 @@
 //! Index entries that do not fit their records: taken out where that is safe, set aside where nothing can be made of them.
 
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState};
 use toolplane_store::{Expect, IndexEntry};
@@ -35,7 +35,7 @@ impl Engine {
     async fn try_set_aside(&self, index: &str, entry: &IndexEntry) -> Result<bool, EngineError> {
         let mut builder = Builder::default();
         builder.leave(index, entry.member.clone());
-        match InvocationId::parse(&entry.member) {
+        match InvocationKey::parse(&entry.member) {
             Err(_) => self.keep_aside(&mut builder, index, entry, "it is not the id of an invocation"),
             Ok(id) => match self.0.store.get(&keys::invocation(&id)).await? {
                 None => builder.compare(keys::invocation(&id), Expect::Absent),
@@ -58,7 +58,7 @@ impl Engine {
     }
 
     /// Takes `id` out of a ready queue it does not belong to. Returns whether it is gone.
-    pub(crate) async fn heal(&self, queue: &QueueName, id: &InvocationId) -> bool {
+    pub(crate) async fn heal(&self, queue: &QueueName, id: &InvocationKey) -> bool {
         let healed = async {
             let hot = self.load(id).await?;
             if is_ready(&hot.record) {
@@ -66,7 +66,7 @@ impl Engine {
             }
             let mut builder = Builder::default();
             builder.compare(keys::invocation(id), Expect::Version(hot.version));
-            builder.leave(queue.to_string(), id.as_str());
+            builder.leave(queue.to_string(), id.to_string());
             Ok::<_, EngineError>(matches!(self.write(builder.done(true)).await?, Written::Applied))
         };
         match healed.await {

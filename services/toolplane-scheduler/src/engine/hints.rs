@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use toolplane_lifecycle::{Effect, Scope, Terminal, Transition};
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_store::Hint;
 
 use super::Engine;
@@ -55,12 +55,12 @@ impl Engine {
         if !self.0.shared {
             return;
         }
-        let id = transition.id();
+        let id = transition.key();
         // Nobody can wait elsewhere for a call that is just being accepted.
         let is_new = transition.events.first().is_none_or(|first| first.seq == 1);
         // And nobody is elsewhere when there is no other scheduler; one that has just come also looks by itself.
         if !is_new && !self.0.members.is_alone() {
-            builder.hint(hint(UPDATE, id.as_str(), update_body(transition)));
+            builder.hint(hint(UPDATE, &id.to_string(), update_body(transition)));
         }
         for effect in &transition.effects {
             match effect {
@@ -109,7 +109,7 @@ impl Engine {
                 self.0.bell.ring();
             }
         } else if let Some(id) = hint.topic.strip_prefix(UPDATE) {
-            if let Ok(id) = InvocationId::parse(id) {
+            if let Ok(id) = InvocationKey::parse(id) {
                 self.take_update(&id, &hint.body);
             }
         } else if let Some(id) = hint.topic.strip_prefix(WORKER) {
@@ -126,7 +126,7 @@ impl Engine {
         }
     }
 
-    fn take_update(&self, id: &InvocationId, body: &[u8]) {
+    fn take_update(&self, id: &InvocationKey, body: &[u8]) {
         if !self.0.hub.is_watched(id) {
             return;
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use toolplane_records::ids::InvocationId;
+use toolplane_lifecycle::LeaseKey;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 
@@ -40,44 +41,46 @@ const MAX_WAITING: usize = 20_000;
 /// All places. It may always be emptied: the store has the truth, and compares versions.
 #[derive(Debug, Default)]
 pub(crate) struct HotTable {
-    slots: DashMap<InvocationId, Arc<Mutex<Option<Hot>>>>,
+    slots: DashMap<InvocationKey, Arc<Mutex<Option<Hot>>>>,
 }
 
 impl HotTable {
     /// The place of `id`; lock it to change the record.
-    pub(crate) fn slot(&self, id: &InvocationId) -> Arc<Mutex<Option<Hot>>> {
+    pub(crate) fn slot(&self, id: &InvocationKey) -> Arc<Mutex<Option<Hot>>> {
         self.slots.entry(id.clone()).or_default().clone()
     }
 
     /// The record of `id`, if it is at hand.
-    pub(crate) async fn peek(&self, id: &InvocationId) -> Option<Arc<Invocation>> {
+    pub(crate) async fn peek(&self, id: &InvocationKey) -> Option<Arc<Invocation>> {
         let slot = self.slots.get(id)?.clone();
         let guard = slot.lock().await;
         guard.as_ref().map(|hot| hot.record.clone())
     }
 
     /// The record of `id` with the moment of its decision, if it is at hand.
-    pub(crate) async fn decision(&self, id: &InvocationId) -> Option<(Arc<Invocation>, Option<Moment>)> {
+    pub(crate) async fn decision(&self, id: &InvocationKey) -> Option<(Arc<Invocation>, Option<Moment>)> {
         let slot = self.slots.get(id)?.clone();
         let guard = slot.lock().await;
         guard.as_ref().map(|hot| (hot.record.clone(), hot.decided))
     }
 
     /// Whether the record of `id` may be at hand.
-    pub(crate) fn holds(&self, id: &InvocationId) -> bool {
+    pub(crate) fn holds(&self, id: &InvocationKey) -> bool {
         self.slots.contains_key(id)
     }
 
-    /// Takes note that the offer of this lease arrived.
-    pub(crate) async fn received(&self, id: &InvocationId, lease_no: u32) {
-        let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
-        if let Some(hot) = slot.lock().await.as_mut() {
-            hot.received = lease_no;
+    /// Takes note that the offer of this lease arrived at its holder.
+    pub(crate) async fn received(&self, lease: &LeaseKey) {
+        let Some(slot) = self.slots.get(&lease.call()).map(|slot| slot.clone()) else { return };
+        if let Some(hot) = slot.lock().await.as_mut()
+            && hot.record.lease.as_ref().is_some_and(|held| lease.names(held))
+        {
+            hot.received = lease.lease_no;
         }
     }
 
     /// Lets the record at hand say what is known of the receipt of its lease, before that lease is called lost.
-    pub(crate) async fn tell_receipt(&self, id: &InvocationId) {
+    pub(crate) async fn tell_receipt(&self, id: &InvocationKey) {
         let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
         if let Some(hot) = slot.lock().await.as_mut() {
             let unsaid =
@@ -94,7 +97,7 @@ impl HotTable {
     }
 
     /// Drops the place of `id`. Whoever still waits for its lock goes on with an empty one: compares keep that right.
-    pub(crate) fn forget(&self, id: &InvocationId) {
+    pub(crate) fn forget(&self, id: &InvocationKey) {
         self.slots.remove(id);
     }
 }

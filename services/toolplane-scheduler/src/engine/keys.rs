@@ -1,9 +1,11 @@
 //! Names in the store: which record, index and stream holds what.
+//!
+//! Whatever belongs to a call is named by its key, which no two tenants share, whichever ids they choose.
 
 use std::fmt;
 
 use toolplane_lifecycle::{Scope, Timer};
-use toolplane_records::ids::{InvocationId, TenantId, ToolId};
+use toolplane_records::ids::{InvocationId, InvocationKey, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Band;
 use toolplane_store::{Family, RecordKey};
@@ -41,16 +43,16 @@ pub(crate) const COORDINATION: &str = "coordination/";
 /// Where index entries go that nothing can be made of.
 pub(crate) const UNDECODABLE: &str = "undecodable/";
 
-pub(crate) fn invocation(id: &InvocationId) -> RecordKey {
-    RecordKey::new(Family::Invocation, id.as_str())
+pub(crate) fn invocation(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Invocation, key.to_string())
 }
 
-pub(crate) fn result(id: &InvocationId) -> RecordKey {
-    RecordKey::new(Family::Result, id.as_str())
+pub(crate) fn result(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Result, key.to_string())
 }
 
-pub(crate) fn decision(decision_id: &str) -> RecordKey {
-    RecordKey::new(Family::Decision, decision_id)
+pub(crate) fn decision(tenant: &TenantId, decision_id: &str) -> RecordKey {
+    RecordKey::new(Family::Decision, tenant.scoped(decision_id))
 }
 
 pub(crate) fn plan(digest: &Digest) -> RecordKey {
@@ -58,23 +60,23 @@ pub(crate) fn plan(digest: &Digest) -> RecordKey {
 }
 
 /// Inputs of one invocation are kept under their digest: equal inputs once.
-pub(crate) fn payload(id: &InvocationId, digest: &Digest) -> RecordKey {
-    RecordKey::new(Family::Payload, format!("{id}/{}", digest.hex()))
+pub(crate) fn payload(key: &InvocationKey, digest: &Digest) -> RecordKey {
+    RecordKey::new(Family::Payload, format!("{key}/{}", digest.hex()))
 }
 
 /// What decisions about a call are made from beside its record.
-pub(crate) fn facts(id: &InvocationId) -> RecordKey {
-    RecordKey::new(Family::Payload, format!("{id}/facts"))
+pub(crate) fn facts(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Payload, format!("{key}/facts"))
 }
 
 /// What a hook did, by its name in the record: `hook:<invocation>/<n>`.
-pub(crate) fn hook(hook_ref: &str) -> RecordKey {
-    RecordKey::new(Family::Payload, hook_ref)
+pub(crate) fn hook(tenant: &TenantId, hook_ref: &str) -> RecordKey {
+    RecordKey::new(Family::Payload, tenant.scoped(hook_ref))
 }
 
 /// The key of an input by its reference; `None` for what is not an input.
-pub(crate) fn input_at(uri: &str) -> Option<RecordKey> {
-    Some(RecordKey::new(Family::Payload, uri.strip_prefix("payload:")?))
+pub(crate) fn input_at(tenant: &TenantId, uri: &str) -> Option<RecordKey> {
+    Some(RecordKey::new(Family::Payload, tenant.scoped(uri.strip_prefix("payload:")?)))
 }
 
 /// The reference under which a payload of [`payload`] is named in records.
@@ -83,8 +85,8 @@ pub(crate) fn payload_uri(id: &InvocationId, digest: &Digest) -> String {
 }
 
 /// What is remembered of an invocation that is no longer kept.
-pub(crate) fn tombstone(id: &InvocationId) -> RecordKey {
-    RecordKey::new(Family::Meta, format!("dedupe/{id}"))
+pub(crate) fn tombstone(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("dedupe/{key}"))
 }
 
 /// Why a key is under quarantine.
@@ -98,8 +100,8 @@ pub(crate) fn scheduler(number: u64) -> RecordKey {
 }
 
 /// The log of one invocation.
-pub(crate) fn stream(id: &InvocationId) -> String {
-    format!("invocation/{id}")
+pub(crate) fn stream(key: &InvocationKey) -> String {
+    format!("invocation/{key}")
 }
 
 /// Every invocation of a tenant by time of acceptance.

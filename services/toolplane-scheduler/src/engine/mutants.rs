@@ -12,7 +12,7 @@ pub(crate) fn fence(mut command: Command, record: &Invocation) -> Command {
         && let Command::Start { lease, .. } | Command::Renew { lease, .. } | Command::Complete { lease, .. } =
             &mut command
     {
-        *lease = LeaseKey::of(&record.invocation_id, current);
+        *lease = LeaseKey::of(record, current);
     }
     command
 }

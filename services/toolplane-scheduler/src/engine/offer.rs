@@ -61,7 +61,7 @@ impl Engine {
         let Some(plan) = self.plan_of(record).await? else { return Ok(None) };
         let shown = shown(record);
         let wanted = [Some(call), shown].into_iter().flatten();
-        let wanted: Vec<_> = wanted.map(|input| keys::payload(&record.invocation_id, &input.digest)).collect();
+        let wanted: Vec<_> = wanted.map(|input| keys::payload(&record.key(), &input.digest)).collect();
         let found = self.0.store.get_many(&wanted).await?;
         let mut found = found.into_iter().map(|stored| Some(JsonPayload::from_checked(stored?.bytes)));
         let Some(input) = found.next().flatten() else { return Ok(None) };

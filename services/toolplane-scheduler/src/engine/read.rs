@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolplane_lifecycle::Terminal;
+use toolplane_lifecycle::{LeaseKey, Terminal};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{BatchId, InvocationId, TenantId, ToolId};
+use toolplane_records::ids::{BatchId, InvocationKey, TenantId, ToolId, WorkerId};
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
@@ -73,21 +73,25 @@ pub struct Page {
 
 impl Engine {
     /// The record of `id`.
-    pub async fn get(&self, id: &InvocationId) -> Result<Arc<Invocation>, EngineError> {
+    pub async fn get(&self, id: &InvocationKey) -> Result<Arc<Invocation>, EngineError> {
         Ok(self.load(id).await?.record)
     }
 
     /// The terminal result of `id`, when there is one.
-    pub async fn result(&self, id: &InvocationId) -> Result<Option<Terminal>, EngineError> {
+    pub async fn result(&self, id: &InvocationKey) -> Result<Option<Terminal>, EngineError> {
         match self.0.store.get(&keys::result(id)).await? {
             Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
             None => Ok(None),
         }
     }
 
-    /// A decision by id.
-    pub async fn decision(&self, decision_id: &str) -> Result<Option<PermissionDecision>, EngineError> {
-        match self.0.store.get(&keys::decision(decision_id)).await? {
+    /// A decision of a tenant by id.
+    pub async fn decision(
+        &self,
+        tenant: &TenantId,
+        decision_id: &str,
+    ) -> Result<Option<PermissionDecision>, EngineError> {
+        match self.0.store.get(&keys::decision(tenant, decision_id)).await? {
             Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
             None => Ok(None),
         }
@@ -95,26 +99,30 @@ impl Engine {
 
     /// What hooks did about a call, oldest first.
     pub async fn hooks(&self, record: &Invocation) -> Result<Vec<ToolHook>, EngineError> {
-        let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(hook_ref)).collect();
+        let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(&record.tenant, hook_ref)).collect();
         let found = self.0.store.get_many(&wanted).await?;
         Ok(found.into_iter().flatten().map(|stored| serde_json::from_slice(&stored.bytes)).collect::<Result<_, _>>()?)
     }
 
     /// How the inputs of a call came about, oldest first.
     pub async fn mutations(&self, record: &Invocation) -> Result<Vec<InputMutation>, EngineError> {
-        let log = self.log(&record.invocation_id).await?;
+        self.mutations_of(&record.key()).await
+    }
+
+    pub(crate) async fn mutations_of(&self, call: &InvocationKey) -> Result<Vec<InputMutation>, EngineError> {
+        let log = self.log(call).await?;
         let mutated = log.iter().filter(|event| event.class == EventClass::ExtInputMutated);
         Ok(mutated.filter_map(|event| event.data.as_ref()).map(JsonPayload::parse).collect::<Result<_, _>>()?)
     }
 
     /// What decisions about a call are made from beside its record, when anything was kept.
-    pub(crate) async fn facts(&self, id: &InvocationId) -> Result<Option<JsonPayload>, EngineError> {
+    pub(crate) async fn facts(&self, id: &InvocationKey) -> Result<Option<JsonPayload>, EngineError> {
         let stored = self.0.store.get(&keys::facts(id)).await?;
         Ok(stored.map(|stored| JsonPayload::from_checked(stored.bytes)))
     }
 
     /// The whole log of `id`.
-    pub async fn log(&self, id: &InvocationId) -> Result<Vec<LogEvent>, EngineError> {
+    pub async fn log(&self, id: &InvocationKey) -> Result<Vec<LogEvent>, EngineError> {
         let mut log = Vec::new();
         loop {
             let from = log.len() as u64 + 1;
@@ -128,6 +136,19 @@ impl Engine {
         }
     }
 
+    /// Whether the log knows that the worker which speaks for `lease` began an execution under a lease of that number.
+    pub(crate) async fn was_started_by(&self, lease: &LeaseKey) -> Result<bool, EngineError> {
+        #[derive(serde::Deserialize)]
+        struct Began {
+            lease_no: u32,
+            worker_id: WorkerId,
+        }
+        let log = self.log(&lease.call()).await?;
+        let starts = log.iter().filter(|event| event.class == EventClass::Started);
+        let mut began = starts.filter_map(|event| event.data.as_ref()?.parse::<Began>().ok());
+        Ok(began.any(|began| began.lease_no == lease.lease_no && began.worker_id == lease.holder.worker_id))
+    }
+
     /// The bytes of the four inputs.
     pub async fn inputs(&self, record: &Invocation) -> Result<InputBodies, EngineError> {
         let refs = &record.inputs;
@@ -135,7 +156,7 @@ impl Engine {
         let mut bodies = [None, None, None, None];
         for (body, payload) in bodies.iter_mut().zip(wanted) {
             if let Some(PayloadRef { digest, .. }) = payload {
-                let stored = self.0.store.get(&keys::payload(&record.invocation_id, digest)).await?;
+                let stored = self.0.store.get(&keys::payload(&record.key(), digest)).await?;
                 *body = stored.map(|stored| JsonPayload::from_checked(stored.bytes));
             }
         }
@@ -145,17 +166,17 @@ impl Engine {
 
     /// The bytes of one input of `record`.
     pub async fn input(&self, record: &Invocation, kept: &PayloadRef) -> Result<Option<Bytes>, EngineError> {
-        let stored = self.0.store.get(&keys::payload(&record.invocation_id, &kept.digest)).await?;
+        let stored = self.0.store.get(&keys::payload(&record.key(), &kept.digest)).await?;
         Ok(stored.map(|stored| stored.bytes))
     }
 
     /// Invocations that wait for a person.
-    pub async fn awaiting_approval(&self) -> Result<Vec<InvocationId>, EngineError> {
+    pub async fn awaiting_approval(&self) -> Result<Vec<InvocationKey>, EngineError> {
         let mut ids = Vec::new();
         let mut range = ScoreRange::all();
         loop {
             let page = self.0.store.scan(keys::AWAITING, range, PAGE).await?;
-            ids.extend(page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()));
+            ids.extend(page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()));
             match page.last() {
                 Some(last) if page.len() == PAGE => range = ScoreRange::all().after(last),
                 _ => return Ok(ids),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::StartGuard;
@@ -87,9 +87,9 @@ impl Engine {
         for hot in group {
             let record = &hot.record;
             if record.dispatch.as_ref().is_some_and(|dispatch| dispatch.start_guard == StartGuard::Object) {
-                self.0.objects.forget_start(&record.invocation_id).await?;
+                self.0.objects.forget_start(&record.key()).await?;
             }
-            builder.compare(keys::invocation(&record.invocation_id), Expect::Version(hot.version));
+            builder.compare(keys::invocation(&record.key()), Expect::Version(hot.version));
             take_out(&mut builder, record);
             for input in self.former_inputs(record).await? {
                 builder.delete(input);
@@ -99,8 +99,8 @@ impl Engine {
             if remembered > now {
                 let (request_digest, status) = (record.request_digest, record.status);
                 let tombstone = Tombstone { request_digest, status, ended_at: record.ended_at };
-                builder.put_json(keys::tombstone(&record.invocation_id), &tombstone)?;
-                builder.enter(keys::TOMBSTONES, record.invocation_id.as_str(), score(remembered));
+                builder.put_json(keys::tombstone(&record.key()), &tombstone)?;
+                builder.enter(keys::TOMBSTONES, record.key().to_string(), score(remembered));
             }
         }
         // Lost when one of them changed just now: they are looked at again.
@@ -115,7 +115,7 @@ impl Engine {
         }
         let mutations = self.mutations(record).await?;
         let places = mutations.iter().flat_map(|mutation| [&mutation.from_input_ref, &mutation.to_input_ref]);
-        Ok(places.filter_map(|uri| keys::input_at(uri)).collect())
+        Ok(places.filter_map(|uri| keys::input_at(&record.tenant, uri)).collect())
     }
 
     /// Forgets keys whose window is over.
@@ -126,7 +126,7 @@ impl Engine {
         }
         let mut builder = Builder::default();
         for entry in over {
-            if let Ok(id) = InvocationId::parse(&entry.member) {
+            if let Ok(id) = InvocationKey::parse(&entry.member) {
                 builder.delete(keys::tombstone(&id));
             }
             builder.leave(keys::TOMBSTONES, entry.member);
@@ -140,10 +140,10 @@ impl Engine {
         let mut lines = String::new();
         for hot in old {
             let record = &hot.record;
-            let id = &record.invocation_id;
+            let id = &record.key();
             let mut decisions = Vec::new();
             for decision in &record.permission_decision_refs {
-                decisions.extend(self.decision(decision.as_str()).await?);
+                decisions.extend(self.decision(&record.tenant, decision.as_str()).await?);
             }
             let log: Vec<LogEvent> = self.log(id).await?;
             let inputs = self.inputs(record).await?;
@@ -163,14 +163,14 @@ impl Engine {
 }
 
 fn take_out(builder: &mut Builder, record: &Invocation) {
-    let id = &record.invocation_id;
+    let id = &record.key();
     builder.delete(keys::invocation(id));
     builder.delete(keys::result(id));
     for decision in &record.permission_decision_refs {
-        builder.delete(keys::decision(decision.as_str()));
+        builder.delete(keys::decision(&record.tenant, decision.as_str()));
     }
     for hook_ref in &record.hook_refs {
-        builder.delete(keys::hook(hook_ref));
+        builder.delete(keys::hook(&record.tenant, hook_ref));
     }
     builder.delete(keys::facts(id));
     let inputs = &record.inputs;
@@ -179,6 +179,6 @@ fn take_out(builder: &mut Builder, record: &Invocation) {
         builder.delete(keys::payload(id, &payload.digest));
     }
     builder.forget(keys::stream(id));
-    builder.leave(keys::ENDED, id.as_str());
-    builder.leave(keys::listing(&record.tenant), id.as_str());
+    builder.leave(keys::ENDED, id.to_string());
+    builder.leave(keys::listing(&record.tenant), id.to_string());
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Commit, Expect, Family, RecordKey, Store, StoreError, Write};
 
@@ -48,7 +48,7 @@ pub struct Enlisted {
     /// It takes no new calls.
     pub draining: bool,
     /// Calls it ran then, at most 64.
-    pub calls: Vec<InvocationId>,
+    pub calls: Vec<InvocationKey>,
     /// Its stream ended, and it did not say goodbye.
     gone: bool,
 }

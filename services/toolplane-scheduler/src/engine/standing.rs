@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use tokio::time::Instant;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 
@@ -36,7 +36,7 @@ pub trait Standing: Debug + Send + Sync {
     -> bool;
 
     /// The call has to be looked at again before it may start. Returns at once; asking twice is no harm.
-    fn look(&self, id: &InvocationId);
+    fn look(&self, id: &InvocationKey);
 }
 
 impl Engine {
@@ -62,13 +62,13 @@ impl Engine {
         let Some(standing) = self.0.standing.get() else { return true };
         let stands = standing.stands(record, plan, decided, now);
         if !stands {
-            standing.look(&record.invocation_id);
+            standing.look(&record.key());
         }
         stands
     }
 
     /// The decision about a waiting call was found to stand as of `decided`.
-    pub(crate) async fn found_standing(&self, id: &InvocationId, decided: Moment) {
+    pub(crate) async fn found_standing(&self, id: &InvocationKey, decided: Moment) {
         let slot = self.0.hot.slot(id);
         let mut guard = slot.lock().await;
         if guard.is_none() {

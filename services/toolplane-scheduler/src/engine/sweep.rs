@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use toolplane_lifecycle::{Command, Timer};
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_store::{IndexEntry, ScoreRange};
@@ -103,11 +103,11 @@ impl Engine {
 
     /// Whether this scheduler may know more about the end of a lease than others do.
     fn knows_lease(&self, entry: &IndexEntry, timer: Timer) -> bool {
-        timer == Timer::Lease && InvocationId::parse(&entry.member).is_ok_and(|id| self.0.hot.holds(&id))
+        timer == Timer::Lease && InvocationKey::parse(&entry.member).is_ok_and(|id| self.0.hot.holds(&id))
     }
 
     async fn fire(&self, index: &str, entry: &IndexEntry, timer: Timer) {
-        let Ok(id) = InvocationId::parse(&entry.member) else {
+        let Ok(id) = InvocationKey::parse(&entry.member) else {
             self.set_aside(index, entry).await;
             return;
         };
@@ -153,7 +153,7 @@ impl Engine {
                 }
             };
             for entry in self.0.store.scan(&queue.to_string(), range, PAGE).await? {
-                let Ok(id) = InvocationId::parse(&entry.member) else { continue };
+                let Ok(id) = InvocationKey::parse(&entry.member) else { continue };
                 let refused = self.command(&id, Vec::new(), |_| Command::Unplaceable { error: error.clone() }).await;
                 if let Err(error) = refused {
                     tracing::debug!(invocation_id = %id, %error, "a call was not refused for want of a worker");
@@ -179,7 +179,7 @@ impl Engine {
         }
         let assigned = self.0.workers.assigned();
         for leases in assigned.chunks(PAGE) {
-            let wanted: Vec<_> = leases.iter().map(|lease| keys::invocation(&lease.invocation_id)).collect();
+            let wanted: Vec<_> = leases.iter().map(|lease| keys::invocation(&lease.call())).collect();
             let found = self.0.store.get_many(&wanted).await?;
             for (lease, stored) in leases.iter().zip(found) {
                 let Some(hot) = stored.and_then(|stored| super::hot::Hot::read(&stored).ok()) else { continue };
@@ -209,7 +209,7 @@ impl Engine {
         let mut range = ScoreRange::all();
         loop {
             let page = self.0.store.scan(&keys::timers(Timer::Lease), range, PAGE).await?;
-            let ids: Vec<_> = page.iter().filter_map(|entry| InvocationId::parse(&entry.member).ok()).collect();
+            let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
             let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
             for stored in self.0.store.get_many(&wanted).await?.into_iter().flatten() {
                 let Ok(hot) = super::hot::Hot::read(&stored) else { continue };
@@ -218,8 +218,8 @@ impl Engine {
                     let incarnation = lease.incarnation.clone();
                     let gone =
                         |_: &_| Command::WorkerGone { worker_id: worker_id.clone(), incarnation: incarnation.clone() };
-                    let id = &hot.record.invocation_id;
-                    ended += usize::from(self.command(id, Vec::new(), gone).await.is_ok());
+                    let id = hot.record.key();
+                    ended += usize::from(self.command(&id, Vec::new(), gone).await.is_ok());
                 }
             }
             match page.last() {

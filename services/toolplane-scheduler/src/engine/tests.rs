@@ -10,6 +10,8 @@ mod redis;
 mod retire;
 mod share;
 mod shared;
+mod tenants;
+mod watchers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,7 +129,7 @@ impl Bench {
         tokio::spawn(async move {
             while let Some(message) = messages.recv().await {
                 let Message::Offer { record, .. } = message else { continue };
-                let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+                let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
                 let engine = engine.clone();
                 tokio::spawn(async move { finish(&engine, &lease).await });
             }
@@ -268,11 +270,16 @@ fn succeeded(text: &str) -> Box<Outcome> {
     })
 }
 
+/// The call `id` of the tenant of most tests.
+fn call_key(id: impl AsRef<str>) -> InvocationKey {
+    InvocationKey::new(&TenantId::unauthenticated(), &InvocationId::from_trusted(id))
+}
+
 async fn offered(messages: &mut mpsc::UnboundedReceiver<Message>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
     loop {
         let message = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
         if let Message::Offer { record, input, .. } = message {
-            let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+            let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
             return (record, lease, input);
         }
     }
@@ -280,7 +287,7 @@ async fn offered(messages: &mut mpsc::UnboundedReceiver<Message>) -> (Arc<Invoca
 
 async fn finish(engine: &Engine, lease: &LeaseKey) -> Result<Arc<Invocation>, EngineError> {
     let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: succeeded("done") };
-    engine.command(&lease.invocation_id, vec![], command).await
+    engine.command(&lease.call(), vec![], command).await
 }
 
 async fn follow(mut watch: Watch) -> (Vec<LogEvent>, Arc<toolplane_lifecycle::Terminal>) {

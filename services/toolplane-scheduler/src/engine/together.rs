@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toolplane_lifecycle::Transition;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Commit, Expect};
@@ -17,7 +17,7 @@ use super::write::Written;
 use super::{Engine, EngineError, keys};
 
 /// The records a decision about several invocations is made on; those that do not exist are missing.
-pub(crate) type Records = BTreeMap<InvocationId, Arc<Invocation>>;
+pub(crate) type Records = BTreeMap<InvocationKey, Arc<Invocation>>;
 
 /// What was decided about several invocations at once.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Engine {
     /// circle. `None` of `decide` writes nothing.
     pub(crate) async fn change_together(
         &self,
-        ids: &[InvocationId],
+        ids: &[InvocationKey],
         decide: impl FnOnce(&Records, Timestamp) -> Result<Option<Joint>, EngineError>,
     ) -> Result<Together, EngineError> {
         let mut places = self.lock_all(ids).await;
@@ -83,7 +83,7 @@ impl Engine {
         }
     }
 
-    async fn lock_all(&self, ids: &[InvocationId]) -> Vec<(InvocationId, Place)> {
+    async fn lock_all(&self, ids: &[InvocationKey]) -> Vec<(InvocationKey, Place)> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// Reads what is not at hand; of a store that others change too, nothing counts as at hand.
-    pub(crate) async fn fill(&self, places: &mut [(InvocationId, Place)]) -> Result<(), EngineError> {
+    pub(crate) async fn fill(&self, places: &mut [(InvocationKey, Place)]) -> Result<(), EngineError> {
         let absent: Vec<usize> =
             (0..places.len()).filter(|place| self.0.shared || places[*place].1.is_none()).collect();
         if absent.is_empty() {
@@ -119,13 +119,13 @@ impl Engine {
     /// Stores a joint change; `None` when it was lost.
     async fn commit_joint(
         &self,
-        places: &[(InvocationId, Place)],
+        places: &[(InvocationKey, Place)],
         joint: Joint,
     ) -> Result<Option<Vec<(Transition, Option<QueueName>)>>, EngineError> {
         let mut builder = Builder::with(joint.rest);
         let mut stored = Vec::with_capacity(joint.transitions.len());
         for transition in joint.transitions {
-            let place = places.iter().find(|(id, _)| id == transition.id());
+            let place = places.iter().find(|(id, _)| *id == transition.key());
             let Some(hot) = place.and_then(|(_, place)| place.as_ref()) else { return Err(EngineError::NotFound) };
             let queue = self.queue_for(&transition).await?;
             builder.transition(&transition, Expect::Version(hot.version), queue.as_ref(), Extras::default())?;
@@ -143,9 +143,9 @@ impl Engine {
         }
     }
 
-    fn settle_all(&self, places: Vec<(InvocationId, Place)>, stored: Vec<(Transition, Option<QueueName>)>) {
-        let mut stored: BTreeMap<InvocationId, _> =
-            stored.into_iter().map(|change| (change.0.id().clone(), change)).collect();
+    fn settle_all(&self, places: Vec<(InvocationKey, Place)>, stored: Vec<(Transition, Option<QueueName>)>) {
+        let mut stored: BTreeMap<InvocationKey, _> =
+            stored.into_iter().map(|change| (change.0.key(), change)).collect();
         for (id, mut place) in places {
             let Some(hot) = place.take() else {
                 self.0.hot.forget(&id);
@@ -164,7 +164,7 @@ impl Engine {
     }
 
     /// Unlocks places; those with nothing to remember are dropped.
-    pub(crate) fn release(&self, places: Vec<(InvocationId, Place)>) {
+    pub(crate) fn release(&self, places: Vec<(InvocationKey, Place)>) {
         for (id, mut place) in places {
             match place.take() {
                 Some(hot) => self.keep(&mut place, &id, hot),

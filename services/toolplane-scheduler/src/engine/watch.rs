@@ -4,23 +4,30 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::InvocationKey;
 
-use super::hub::Update;
+use super::hub::{Subscription, Update};
 use super::{Engine, EngineError, keys};
 use crate::trace::CallTrace;
 
-/// How long a watcher waits for the hub before it looks into the store: doorbells are hints.
+/// How long the watchers of a call wait for the hub before one of them looks into a store that others change too: doorbells
+/// are hints.
 const POLL: Duration = Duration::from_secs(2);
+/// The same where nobody else changes the store: what happens there, the hub says.
+const RARE_POLL: Duration = Duration::from_secs(20);
+/// Watchers of one call who are told everything at once. More of them are told a little later, each several things together,
+/// so that what is said to a crowd costs about the same a second however large it is.
+const CROWD: usize = 256;
+/// What a crowd waits for each of its watchers.
+const PAUSE: Duration = Duration::from_micros(250);
 /// Log entries read at once.
 const PAGE: usize = 256;
 
 impl Engine {
     /// The log of `id` from `from_seq` on (1 is the beginning), then live, until the terminal result.
-    pub async fn watch(&self, id: &InvocationId, from_seq: u64) -> Result<Watch, EngineError> {
+    pub async fn watch(&self, id: &InvocationKey, from_seq: u64) -> Result<Watch, EngineError> {
         let live = self.0.hub.subscribe(id);
         let watch = Watch {
             engine: self.clone(),
@@ -29,20 +36,17 @@ impl Engine {
             live: Some(live),
             pending: VecDeque::new(),
             read_store: true,
+            looks_for_all: false,
             done: false,
             trace: None,
         };
         // Subscribed first, so that nothing is missed; an unknown id leaves nothing behind.
-        if let Err(error) = self.load(id).await {
-            drop(watch);
-            self.0.hub.sweep(id);
-            return Err(error);
-        }
+        self.load(id).await?;
         Ok(watch)
     }
 
     /// A watch of a call that is about to be admitted: everything from its first event on.
-    pub fn watch_new(&self, id: &InvocationId) -> Watch {
+    pub fn watch_new(&self, id: &InvocationKey) -> Watch {
         Watch {
             engine: self.clone(),
             id: id.clone(),
@@ -50,6 +54,7 @@ impl Engine {
             live: Some(self.0.hub.subscribe(id)),
             pending: VecDeque::new(),
             read_store: false,
+            looks_for_all: false,
             done: false,
             trace: None,
         }
@@ -69,11 +74,13 @@ pub struct WatchItem {
 #[derive(Debug)]
 pub struct Watch {
     engine: Engine,
-    id: InvocationId,
+    id: InvocationKey,
     next_seq: u64,
-    live: Option<mpsc::Receiver<Update>>,
+    live: Option<Subscription>,
     pending: VecDeque<WatchItem>,
     read_store: bool,
+    /// What the next read finds, the other watchers of the call do not know.
+    looks_for_all: bool,
     done: bool,
     trace: Option<CallTrace>,
 }
@@ -114,14 +121,34 @@ impl Watch {
                 self.read_store = true;
                 continue;
             };
-            match tokio::time::timeout(POLL, live.recv()).await {
-                Ok(Some(update)) => self.take(update),
+            let every = if self.engine.0.shared { POLL } else { RARE_POLL };
+            match tokio::time::timeout(every, live.next()).await {
+                Ok(Some(update)) => {
+                    self.take(update);
+                    self.let_others_through().await;
+                }
                 Ok(None) => {
                     self.live = None;
                     self.read_store = true;
                 }
-                Err(_) => self.read_store = true,
+                Err(_) if self.engine.0.hub.may_look(&self.id, every) => {
+                    self.read_store = true;
+                    self.looks_for_all = true;
+                }
+                Err(_) => {}
             }
+        }
+    }
+
+    /// One of a crowd waits a little, and takes along what happens meanwhile. Safe to cancel.
+    async fn let_others_through(&mut self) {
+        let crowd = self.engine.0.hub.crowd(&self.id);
+        if crowd <= CROWD {
+            return;
+        }
+        tokio::time::sleep(PAUSE * u32::try_from(crowd).unwrap_or(u32::MAX)).await;
+        while let Some(update) = self.live.as_mut().and_then(Subscription::ready) {
+            self.take(update);
         }
     }
 
@@ -132,8 +159,13 @@ impl Watch {
             Some(first) if first.seq > self.next_seq => self.read_store = true,
             _ => {
                 self.next_seq += fresh.len() as u64;
-                if !fresh.is_empty() || update.terminal.is_some() {
-                    self.pending.push_back(WatchItem { events: fresh, terminal: update.terminal });
+                match self.pending.back_mut().filter(|last| last.terminal.is_none()) {
+                    Some(last) => {
+                        last.events.extend(fresh);
+                        last.terminal = update.terminal;
+                    }
+                    None if fresh.is_empty() && update.terminal.is_none() => {}
+                    None => self.pending.push_back(WatchItem { events: fresh, terminal: update.terminal }),
                 }
             }
         }
@@ -157,18 +189,14 @@ impl Watch {
             let rest = store.events(&keys::stream(&self.id), next_seq, PAGE).await?;
             terminal = terminal.filter(|_| rest.events.is_empty());
         }
+        if std::mem::take(&mut self.looks_for_all) && (!events.is_empty() || ended) {
+            self.engine.0.hub.look(&self.id);
+        }
         self.next_seq = next_seq;
         self.read_store = if ended { terminal.is_none() } else { !reached_head };
         if !events.is_empty() || terminal.is_some() {
             self.pending.push_back(WatchItem { events, terminal: terminal.map(Arc::new) });
         }
         Ok(())
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.live = None;
-        self.engine.0.hub.sweep(&self.id);
     }
 }

@@ -8,8 +8,9 @@ use dashmap::DashMap;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use toolplane_lifecycle::LeaseKey;
-use toolplane_records::ids::{InvocationId, WorkerId};
+use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_records::ids::{InvocationKey, LeaseId, WorkerId};
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 
@@ -53,7 +54,7 @@ pub struct WorkerLink {
     /// What it said of itself.
     pub info: WorkerInfo,
     sender: mpsc::UnboundedSender<Message>,
-    assigned: Mutex<HashMap<InvocationId, LeaseKey>>,
+    assigned: Mutex<HashMap<InvocationKey, LeaseKey>>,
     draining: AtomicBool,
     last_seen_millis: AtomicI64,
 }
@@ -65,13 +66,18 @@ impl WorkerLink {
         Self { info, sender, assigned: Mutex::default(), draining: AtomicBool::new(false), last_seen_millis }
     }
 
+    /// Whom this start of the worker speaks for.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder { worker_id: self.info.worker_id.clone(), incarnation: Some(self.info.incarnation.clone()) }
+    }
+
     /// Sends a message; a closed link drops it (its leases lapse or are reported anew).
     pub fn send(&self, message: Message) {
         let _ = self.sender.send(message);
     }
 
     /// Calls it runs right now.
-    pub fn in_flight(&self) -> Vec<InvocationId> {
+    pub fn in_flight(&self) -> Vec<InvocationKey> {
         self.assigned.lock().keys().cloned().collect()
     }
 
@@ -101,11 +107,11 @@ impl WorkerLink {
 
     /// Records a call the worker says it still runs.
     pub fn adopt(&self, lease: LeaseKey) {
-        self.assigned.lock().insert(lease.invocation_id.clone(), lease);
+        self.assigned.lock().insert(lease.call(), lease);
     }
 
     /// Frees the slot that was taken for `id`.
-    pub(crate) fn give_back(&self, id: &InvocationId) {
+    pub(crate) fn give_back(&self, id: &InvocationKey) {
         self.assigned.lock().remove(id);
     }
 
@@ -113,7 +119,7 @@ impl WorkerLink {
         !self.is_draining() && self.info.pools.iter().any(|served| served == pool)
     }
 
-    fn take_slot(&self, id: &InvocationId, lease: LeaseKey) -> bool {
+    fn take_slot(&self, id: &InvocationKey, lease: LeaseKey) -> bool {
         let mut assigned = self.assigned.lock();
         if assigned.len() >= self.info.slots {
             return false;
@@ -138,7 +144,7 @@ pub enum Placement {
 #[derive(Debug, Default)]
 pub struct Workers {
     links: DashMap<WorkerId, Arc<WorkerLink>>,
-    assignments: DashMap<InvocationId, Arc<WorkerLink>>,
+    assignments: DashMap<InvocationKey, Arc<WorkerLink>>,
 }
 
 impl Workers {
@@ -184,27 +190,35 @@ impl Workers {
         self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| free(entry.value())).sum()
     }
 
-    /// Takes a slot for `id` at the least busy worker of `pool`; the lease key is completed when the lease exists.
-    pub(crate) fn reserve(&self, pool: &str, id: &InvocationId, lease: &LeaseKey) -> Option<Arc<WorkerLink>> {
-        if self.assignments.contains_key(id) {
+    /// Takes a slot for `record`, which gets the lease `lease_id` next, at the least busy worker of `pool`.
+    pub(crate) fn reserve(&self, pool: &str, record: &Invocation, lease_id: &LeaseId) -> Option<Arc<WorkerLink>> {
+        let id = record.key();
+        if self.assignments.contains_key(&id) {
             return None;
         }
+        let lease = |link: &WorkerLink| LeaseKey {
+            tenant: id.tenant.clone(),
+            invocation_id: id.id.clone(),
+            lease_no: record.lease_no + 1,
+            lease_id: lease_id.clone(),
+            holder: link.holder(),
+        };
         let mut links: Vec<_> =
             self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| entry.value().clone()).collect();
         links.sort_by_key(|link| link.busy());
-        let link = links.into_iter().find(|link| link.take_slot(id, lease.clone()))?;
-        self.assignments.insert(id.clone(), link.clone());
+        let link = links.into_iter().find(|link| link.take_slot(&id, lease(link)))?;
+        self.assignments.insert(id, link.clone());
         Some(link)
     }
 
     /// Records that `link` still runs a call.
     pub fn adopt(&self, link: &Arc<WorkerLink>, lease: LeaseKey) {
-        self.assignments.insert(lease.invocation_id.clone(), link.clone());
+        self.assignments.insert(lease.call(), link.clone());
         link.adopt(lease);
     }
 
     /// Frees the slot of a call that is no longer leased.
-    pub(crate) fn unassign(&self, id: &InvocationId) {
+    pub(crate) fn unassign(&self, id: &InvocationKey) {
         if let Some((_, link)) = self.assignments.remove(id) {
             link.give_back(id);
         }
@@ -233,12 +247,18 @@ impl Workers {
         self.links.iter().flat_map(|entry| entry.assigned.lock().values().cloned().collect::<Vec<_>>()).collect()
     }
 
+    /// Whom the lease with this secret was given to, when its worker is connected here.
+    pub(crate) fn holder_of(&self, lease_id: &str) -> Option<Holder> {
+        let holds = |link: &WorkerLink| link.assigned.lock().values().any(|lease| lease.lease_id.as_str() == lease_id);
+        self.links.iter().find(|entry| holds(entry.value())).map(|entry| entry.holder())
+    }
+
     /// Frees the slot of exactly this lease.
     pub(crate) fn unassign_lease(&self, lease: &LeaseKey) {
-        let held = |_: &InvocationId, link: &Arc<WorkerLink>| {
-            link.assigned.lock().get(&lease.invocation_id).is_some_and(|assigned| assigned == lease)
+        let held = |_: &InvocationKey, link: &Arc<WorkerLink>| {
+            link.assigned.lock().get(&lease.call()).is_some_and(|assigned| assigned.is_same_lease(lease))
         };
-        if let Some((id, link)) = self.assignments.remove_if(&lease.invocation_id, held) {
+        if let Some((id, link)) = self.assignments.remove_if(&lease.call(), held) {
             link.give_back(&id);
         }
     }

@@ -31,7 +31,7 @@ impl InvocationApi {
     ) -> Result<Accepted, CallError> {
         let spec = CallSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
-            && let Ok(record) = self.engine.get(&spec.invocation_id).await
+            && let Ok(record) = self.engine.get(&spec.key()).await
         {
             return self.attach(&spec, record).await;
         }
@@ -39,7 +39,7 @@ impl InvocationApi {
         let preparing = self.preparer.prepare(&self.engine, spec.clone(), trace.telemetry_refs());
         let mut admission = preparing.instrument(trace.span()).await?;
         let send = trace.send(&spec, &mut admission);
-        let watch = self.engine.watch_new(&spec.invocation_id);
+        let watch = self.engine.watch_new(&spec.key());
         // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
         let engine = self.engine.clone();
         match detached(async move { Ok(engine.admit(admission).await?) }.instrument(send)).await? {
@@ -79,7 +79,7 @@ impl InvocationApi {
         if record.request_digest != spec.digest || record.tenant != spec.tenant {
             return Err(CallError::Reused { id: spec.invocation_id.to_string() });
         }
-        let watch = self.engine.watch(&spec.invocation_id, 1).await?;
+        let watch = self.engine.watch(&spec.key(), 1).await?;
         Ok(Accepted { record, duplicate: true, watch })
     }
 

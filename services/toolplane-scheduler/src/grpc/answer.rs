@@ -29,7 +29,7 @@ impl InvocationApi {
             input: input.clone(),
             by: by.clone(),
         };
-        let record = match self.engine.command(&record.invocation_id, Vec::new(), command).await {
+        let record = match self.engine.command(&record.key(), Vec::new(), command).await {
             Ok(record) => record,
             Err(EngineError::Refused { refusal, record }) if is_race(&refusal) => {
                 let answered = standing(&record, &question.input_id)?.answer.as_ref();

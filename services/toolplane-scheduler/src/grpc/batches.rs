@@ -7,6 +7,7 @@ use tonic::Code;
 use toolplane_lifecycle::Command;
 use toolplane_proto::v1;
 use toolplane_records::batch::Batch;
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{AbortReason, InterruptBehavior, InvocationStatus};
 use toolplane_runtime::{Caller, page};
@@ -38,7 +39,7 @@ impl InvocationApi {
     ) -> Result<AcceptedBatch, CallError> {
         let spec = BatchSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
-            && let Some(batch) = self.engine.batch(&spec.batch_id).await?
+            && let Some(batch) = self.engine.batch(&spec.tenant, &spec.batch_id).await?
         {
             return self.attach_batch(&spec, batch).await;
         }
@@ -92,7 +93,7 @@ impl InvocationApi {
 
     /// The calls of a batch as they stand, in the declared order.
     async fn members_of(&self, batch: &Batch) -> Result<Vec<Arc<Invocation>>, CallError> {
-        let records = join_all(batch.members.iter().map(|member| self.engine.get(&member.invocation_id))).await;
+        let records = join_all(members(batch).map(|key| async move { self.engine.get(&key).await })).await;
         Ok(records.into_iter().collect::<Result<_, EngineError>>()?)
     }
 
@@ -153,8 +154,9 @@ impl InvocationApi {
                 message: short(&request.reason, 1024),
                 abort_reason: AbortReason::UserInterruption,
             };
-            let waited = self.engine.get(&member.invocation_id).await?;
-            match self.engine.command(&member.invocation_id, Vec::new(), command).await {
+            let call = InvocationKey::new(&batch.tenant, &member.invocation_id);
+            let waited = self.engine.get(&call).await?;
+            match self.engine.command(&call, Vec::new(), command).await {
                 Ok(_) => {}
                 // It has ended, or was asked before.
                 Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => continue,
@@ -209,6 +211,11 @@ fn within(index: usize, error: CallError) -> CallError {
         }
         error => error,
     }
+}
+
+/// The calls of a batch in the declared order.
+fn members(batch: &Batch) -> impl Iterator<Item = InvocationKey> {
+    batch.members.iter().map(|member| InvocationKey::new(&batch.tenant, &member.invocation_id))
 }
 
 fn batch_of(spec: &BatchSpec, admissions: &[Admission], now: toolplane_records::time::Timestamp) -> Batch {

@@ -1,7 +1,7 @@
 //! Signs of life: leases that go on, and what their holders have not heard yet.
 
 use futures_util::future::join_all;
-use toolplane_lifecycle::{Command, LeaseKey};
+use toolplane_lifecycle::{Command, Holder, LeaseKey};
 use toolplane_proto::v1;
 use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::Invocation;
@@ -38,7 +38,7 @@ pub(super) async fn renew(engine: &Engine, lease: LeaseKey, lease_ms: i64, now: 
         .is_some_and(|held| !held.confirmed || held.expires_at.since_millis(now) < lease_ms * 2 / 3);
     if due {
         let command = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms };
-        match engine.command(&lease.invocation_id, Vec::new(), command).await {
+        match engine.command(&lease.call(), Vec::new(), command).await {
             Ok(_) => {}
             Err(EngineError::Refused { refusal, .. }) if crate::engine::is_race(&refusal) => {
                 return Beat::Fenced(lease);
@@ -76,7 +76,12 @@ pub(super) async fn answer(
     if request.leases.len() > MAX_LEASES {
         return Err(CallError::invalid("leases", format!("must have at most {MAX_LEASES} entries")));
     }
-    let leases = request.leases.into_iter().map(|lease| lease_key(Some(lease))).collect::<Result<Vec<_>, _>>()?;
+    // One that says nothing of its start is of a version that knew no better.
+    let incarnation = Some(request.incarnation.clone());
+    let incarnation = incarnation.filter(|told| !told.is_empty() && !request.previous_incarnation_dead);
+    let holder = Holder { worker_id: worker_id.clone(), incarnation };
+    let leases =
+        request.leases.into_iter().map(|lease| lease_key(Some(lease), &holder)).collect::<Result<Vec<_>, _>>()?;
     let now = engine.now().await?;
     engine.workers().seen(&worker_id, &request.incarnation, now);
     let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(lease_ms), now));

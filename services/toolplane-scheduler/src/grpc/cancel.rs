@@ -26,7 +26,7 @@ impl InvocationApi {
         };
         let waited = record.status == InvocationStatus::AwaitingApproval;
         toolplane_faultpoint::point("scheduler.mid_cancel");
-        let record = match self.engine.command(&record.invocation_id, Vec::new(), command).await {
+        let record = match self.engine.command(&record.key(), Vec::new(), command).await {
             Ok(record) => record,
             // A repeated request is answered with the standing facts.
             Err(EngineError::Refused { refusal, record }) if is_race(&refusal) => match refusal {

@@ -5,7 +5,7 @@ use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field::instant;
 use toolplane_proto::v1;
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationKey, TenantId};
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -27,26 +27,28 @@ pub(crate) fn durability(durability: Durability) -> v1::Durability {
     }
 }
 
-pub(crate) fn worker(link: &WorkerLink) -> v1::WorkerRecord {
+/// A worker as a reader of `tenant` sees it: workers run calls of every tenant, and each sees its own.
+pub(crate) fn worker(link: &WorkerLink, tenant: &TenantId) -> v1::WorkerRecord {
     let state = if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready };
-    known_worker(&link.info, state, link.last_seen(), &link.in_flight())
+    known_worker(&link.info, state, link.last_seen(), &link.in_flight(), tenant)
 }
 
 /// A worker as it was recorded last. One that is lost has no free slot.
-pub(crate) fn enlisted(recorded: &Enlisted, lost: bool) -> v1::WorkerRecord {
+pub(crate) fn enlisted(recorded: &Enlisted, lost: bool, tenant: &TenantId) -> v1::WorkerRecord {
     let state = match (lost, recorded.draining) {
         (true, _) => v1::WorkerState::Lost,
         (false, true) => v1::WorkerState::Draining,
         (false, false) => v1::WorkerState::Ready,
     };
-    known_worker(&recorded.info, state, recorded.seen_at, &recorded.calls)
+    known_worker(&recorded.info, state, recorded.seen_at, &recorded.calls, tenant)
 }
 
 fn known_worker(
     info: &WorkerInfo,
     state: v1::WorkerState,
     seen_at: Timestamp,
-    calls: &[InvocationId],
+    calls: &[InvocationKey],
+    tenant: &TenantId,
 ) -> v1::WorkerRecord {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let free = if state == v1::WorkerState::Lost { 0 } else { info.slots.saturating_sub(calls.len()) };
@@ -62,7 +64,7 @@ fn known_worker(
         posture: info.posture.as_ref().map(Into::into),
         connected_at: instant(info.connected_at),
         last_seen_at: instant(seen_at),
-        invocation_ids: calls.iter().map(ToString::to_string).collect(),
+        invocation_ids: calls.iter().filter(|call| call.tenant == *tenant).map(|call| call.id.to_string()).collect(),
     }
 }
 

@@ -10,7 +10,6 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 
-use super::report::CallReports;
 use super::session::{Session, WorkerTerms};
 use super::wire::lease_key;
 use crate::engine::{Engine, EngineError, Message, PoolGap, WorkerInfo, WorkerLink};
@@ -35,6 +34,7 @@ impl Session {
         };
         let (held, finished) = (std::mem::take(&mut hello.held), std::mem::take(&mut hello.finished));
         let previous_dead = hello.previous_incarnation_dead;
+        let speaks_for_all = previous_dead || hello.kept_endings_follow;
         let info = read_hello(hello, engine.now().await?)?;
         if let Some(other) = engine.workers().other_incarnation(&info.worker_id, &info.incarnation) {
             let id = &info.worker_id;
@@ -46,7 +46,10 @@ impl Session {
         let (sender, messages) = mpsc::unbounded_channel();
         let link = Arc::new(WorkerLink::new(info, sender));
         let goodbye = AtomicBool::new(false);
-        let session = Self { engine, link, terms, backlog: reports.collect(), goodbye };
+        let mut holder = link.holder();
+        holder.incarnation = holder.incarnation.filter(|_| !speaks_for_all);
+        let backlog = reports.collect();
+        let session = Self { engine, link, terms, holder, news: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
         session.settle_held(held).await?;
         if previous_dead {
@@ -62,9 +65,9 @@ impl Session {
     /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
     /// follows would end its lease without it.
     async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
-        let reports = CallReports { engine: self.engine.clone(), link: self.link.clone(), terms: self.terms };
+        let reports = self.reports();
         for done in finished {
-            let lease = lease_key(done.lease)?;
+            let lease = lease_key(done.lease, &self.holder)?;
             reports.done(lease, done.outcome).await?;
         }
         Ok(())
@@ -73,7 +76,7 @@ impl Session {
     /// What the worker says it still runs: valid leases go on, others are void.
     async fn settle_held(&self, held: Vec<v1::LeaseRef>) -> Result<(), CallError> {
         for lease in held {
-            let lease = lease_key(Some(lease))?;
+            let lease = lease_key(Some(lease), &self.holder)?;
             match self.engine.leased(&lease).await {
                 Ok(_) => self.engine.workers().adopt(&self.link, lease),
                 Err(EngineError::Refused { .. } | EngineError::NotFound) => self.link.send(Message::Fenced { lease }),

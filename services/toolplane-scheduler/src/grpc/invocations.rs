@@ -8,11 +8,12 @@ use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::invocation_service_server::InvocationService;
 use toolplane_records::batch::Batch;
-use toolplane_records::ids::{BatchId, InvocationId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
 use toolplane_results::PayloadStore;
 use toolplane_runtime::Caller;
 
+use super::watchers::{Watchers, holding};
 use super::{follow, status};
 use crate::engine::{Engine, EngineError};
 use crate::error::CallError;
@@ -26,6 +27,7 @@ pub(crate) struct InvocationApi {
     pub(crate) payloads: PayloadStore,
     pub(crate) limits: SpecLimits,
     pub(crate) approvals: crate::approvals::Approvals,
+    pub(crate) watchers: Arc<Watchers>,
 }
 
 /// A stream of answers.
@@ -35,13 +37,13 @@ pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Sen
 const CHUNK: usize = 256 * 1024;
 
 impl InvocationApi {
-    /// A living or ended invocation of the caller's tenant; another tenant's is as if it did not exist.
+    /// A living or ended invocation of the caller's tenant; ids of other tenants mean nothing here.
     pub(super) async fn find(&self, caller: &Caller, id: &str) -> Result<Arc<Invocation>, CallError> {
         let parsed = InvocationId::parse(id).map_err(|rule| CallError::invalid("invocation_id", rule.to_string()))?;
         let missing = || CallError::NotFound { kind: "invocation", id: id.to_owned() };
-        match self.engine.get(&parsed).await {
-            Ok(record) if record.tenant == caller.tenant => Ok(record),
-            Ok(_) | Err(EngineError::NotFound) => Err(missing()),
+        match self.engine.get(&InvocationKey::new(&caller.tenant, &parsed)).await {
+            Ok(record) => Ok(record),
+            Err(EngineError::NotFound) => Err(missing()),
             Err(error) => Err(error.into()),
         }
     }
@@ -49,7 +51,7 @@ impl InvocationApi {
     /// A batch of the caller's tenant.
     pub(super) async fn find_batch(&self, caller: &Caller, id: &str) -> Result<Batch, CallError> {
         let parsed = BatchId::parse(id).map_err(|rule| CallError::invalid("batch_id", rule.to_string()))?;
-        let found = self.engine.batch(&parsed).await?.filter(|batch| batch.tenant == caller.tenant);
+        let found = self.engine.batch(&caller.tenant, &parsed).await?;
         found.ok_or_else(|| CallError::NotFound { kind: "batch", id: id.to_owned() })
     }
 }
@@ -76,8 +78,9 @@ impl InvocationService for InvocationApi {
 
     async fn invoke(&self, request: Request<v1::InvokeRequest>) -> Result<Response<Self::InvokeStream>, Status> {
         let caller = Caller::of(&request);
+        let place = self.watchers.admit(&caller.tenant).map_err(status::of)?;
         let accepted = self.accept(&caller, request.into_inner().spec).await;
-        reply(accepted.map(|accepted| follow::invoked(self, accepted)))
+        reply(accepted.map(|accepted| holding(follow::invoked(self, accepted), place)))
     }
 
     async fn submit_invocation(
@@ -105,14 +108,19 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::WaitInvocationRequest>,
     ) -> Result<Response<v1::WaitInvocationResponse>, Status> {
-        reply(self.wait(&Caller::of(&request), request.into_inner()).await)
+        let caller = Caller::of(&request);
+        let _place = self.watchers.admit(&caller.tenant).map_err(status::of)?;
+        reply(self.wait(&caller, request.into_inner()).await)
     }
 
     async fn watch_invocation(
         &self,
         request: Request<v1::WatchInvocationRequest>,
     ) -> Result<Response<Self::WatchInvocationStream>, Status> {
-        reply(self.watch(&Caller::of(&request), request.into_inner()).await)
+        let caller = Caller::of(&request);
+        let place = self.watchers.admit(&caller.tenant).map_err(status::of)?;
+        let watched = self.watch(&caller, request.into_inner()).await;
+        reply(watched.map(|messages| holding(messages, place)))
     }
 
     async fn cancel_invocation(
@@ -205,8 +213,9 @@ impl InvocationService for InvocationApi {
         request: Request<v1::InvokeBatchRequest>,
     ) -> Result<Response<Self::InvokeBatchStream>, Status> {
         let caller = Caller::of(&request);
+        let place = self.watchers.admit(&caller.tenant).map_err(status::of)?;
         let accepted = self.accept_batch(&caller, request.into_inner().spec).await;
-        reply(accepted.map(|accepted| follow::batch_invoked(self, accepted)))
+        reply(accepted.map(|accepted| holding(follow::batch_invoked(self, accepted), place)))
     }
 
     async fn get_batch(&self, request: Request<v1::GetBatchRequest>) -> Result<Response<v1::GetBatchResponse>, Status> {
@@ -218,7 +227,10 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::WatchBatchRequest>,
     ) -> Result<Response<Self::WatchBatchStream>, Status> {
-        reply(self.watch_batch_from(&Caller::of(&request), request.into_inner()).await)
+        let caller = Caller::of(&request);
+        let place = self.watchers.admit(&caller.tenant).map_err(status::of)?;
+        let watched = self.watch_batch_from(&caller, request.into_inner()).await;
+        reply(watched.map(|messages| holding(messages, place)))
     }
 
     async fn cancel_batch(

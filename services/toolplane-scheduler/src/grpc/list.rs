@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
-use toolplane_records::ids::{BatchId, InvocationId, TenantId, ToolId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::{Caller, page};
@@ -41,7 +41,7 @@ impl InvocationApi {
     async fn known(&self, tenant: &TenantId, filter: &InvocationFilter) -> Result<Option<Vec<Invocation>>, CallError> {
         let ids: Vec<InvocationId> = match (&filter.batch_id, &filter.idempotency_key) {
             (Some(batch_id), _) => {
-                let batch = self.engine.batch(batch_id).await?;
+                let batch = self.engine.batch(tenant, batch_id).await?;
                 let members = batch.into_iter().flat_map(|batch| batch.members);
                 members.map(|member| member.invocation_id).collect()
             }
@@ -50,8 +50,8 @@ impl InvocationApi {
         };
         let mut found = Vec::new();
         for id in ids {
-            match self.engine.get(&id).await {
-                Ok(record) if record.tenant == *tenant && filter.admits(&record) => found.push((*record).clone()),
+            match self.engine.get(&InvocationKey::new(tenant, &id)).await {
+                Ok(record) if filter.admits(&record) => found.push((*record).clone()),
                 Ok(_) | Err(EngineError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -73,42 +73,28 @@ impl InvocationApi {
         let first = read_count(page::position(&"workers", &request.page_token)?);
         let size = page::size(request.page_size)?;
         let wanted = request.state();
-        let all: Vec<_> = self.known_workers().await?;
+        let all: Vec<_> = self.known_workers(&caller.tenant).await?;
         let fits = |worker: &v1::WorkerRecord| wanted == v1::WorkerState::Unspecified || worker.state() == wanted;
         let all: Vec<_> = all.into_iter().filter(fits).collect();
         let next = first.saturating_add(size);
         let next_page_token = if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
-        let mut workers: Vec<_> = all.into_iter().skip(first).take(size).collect();
-        for worker in &mut workers {
-            worker.invocation_ids = self.own_calls(caller, std::mem::take(&mut worker.invocation_ids)).await;
-        }
+        let workers = all.into_iter().skip(first).take(size).collect();
         Ok(v1::ListWorkersResponse { workers, next_page_token })
     }
 }
 
 impl InvocationApi {
-    /// Every worker of the cluster by id: those connected here as they are, others as their schedulers recorded them.
-    async fn known_workers(&self) -> Result<Vec<v1::WorkerRecord>, CallError> {
+    /// Every worker of the cluster by id, as a reader of `tenant` sees it: those connected here as they are, others as their
+    /// schedulers recorded them.
+    async fn known_workers(&self, tenant: &TenantId) -> Result<Vec<v1::WorkerRecord>, CallError> {
         let here = self.engine.workers().list();
         let mut known: BTreeMap<String, v1::WorkerRecord> = BTreeMap::new();
         for recorded in self.engine.roster().all().await.map_err(EngineError::from)? {
             let lost = recorded.is_lost(|scheduler| self.engine.lives(scheduler));
-            known.insert(recorded.info.worker_id.to_string(), encode::enlisted(&recorded, lost));
+            known.insert(recorded.info.worker_id.to_string(), encode::enlisted(&recorded, lost, tenant));
         }
-        known.extend(here.iter().map(|link| (link.info.worker_id.to_string(), encode::worker(link))));
+        known.extend(here.iter().map(|link| (link.info.worker_id.to_string(), encode::worker(link, tenant))));
         Ok(known.into_values().collect())
-    }
-
-    /// Of these calls the caller's tenant's: workers run those of every tenant.
-    async fn own_calls(&self, caller: &Caller, ids: Vec<String>) -> Vec<String> {
-        let mut own = Vec::with_capacity(ids.len());
-        for id in ids {
-            let parsed = InvocationId::from_trusted(&id);
-            if self.engine.get(&parsed).await.is_ok_and(|record| record.tenant == caller.tenant) {
-                own.push(id);
-            }
-        }
-        own
     }
 }
 
@@ -129,7 +115,7 @@ fn known_page(
 
 /// Where a call stands in the list of all.
 fn place_of(record: &Invocation) -> (u64, String) {
-    (u64::try_from(record.created_at.as_millis()).unwrap_or(0), record.invocation_id.to_string())
+    (u64::try_from(record.created_at.as_millis()).unwrap_or(0), record.key().to_string())
 }
 
 /// The place a page begins after: score and id.

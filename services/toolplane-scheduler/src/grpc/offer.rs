@@ -42,8 +42,8 @@ pub(crate) fn offer(
             }),
             supports_cancel: plan.supports_cancel,
             requires_start_grant: !record.safety.is_idempotent,
-            // Stable over attempts, so that a tool can pass it on to whatever it changes.
-            idempotency_key: record.invocation_id.to_string(),
+            // Stable over attempts, so that a tool can pass it on to whatever it changes; what it changes knows no tenants.
+            idempotency_key: record.key().to_string(),
             fence: lease.map_or(0, |lease| lease.fence),
             attempt: record.attempt.max(1),
             traceparent: traceparent.unwrap_or_default(),

@@ -31,7 +31,7 @@ pub(crate) async fn read(
     request: &v1::ReadPayloadRequest,
     chunk: usize,
 ) -> Result<Chunks, CallError> {
-    let terminal = engine.result(&record.invocation_id).await?;
+    let terminal = engine.result(&record.key()).await?;
     let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request)?;
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {

@@ -26,7 +26,7 @@ impl InvocationApi {
         request: v1::GetInvocationRequest,
     ) -> Result<v1::GetInvocationResponse, CallError> {
         let record = self.find(caller, &request.invocation_id).await?;
-        let terminal = self.engine.result(&record.invocation_id).await?;
+        let terminal = self.engine.result(&record.key()).await?;
         let view = request.view();
         let (invocation, json) =
             encode::invocation_views(&self.engine, caller, &record, view, request.include_inputs).await?;
@@ -45,7 +45,7 @@ impl InvocationApi {
         request: v1::GetResultRequest,
     ) -> Result<v1::GetResultResponse, CallError> {
         let record = self.find(caller, &request.invocation_id).await?;
-        let terminal = self.engine.result(&record.invocation_id).await?.ok_or_else(|| {
+        let terminal = self.engine.result(&record.key()).await?.ok_or_else(|| {
             CallError::Precondition(format!("the invocation is {} and has no result yet", record.status))
         })?;
         Ok(v1::GetResultResponse {
@@ -65,7 +65,7 @@ impl InvocationApi {
             asked => asked.min(MAX_WAIT_MS),
         };
         let record = self.find(caller, &request.invocation_id).await?;
-        let id = record.invocation_id.clone();
+        let id = record.key();
         let mut watch = self.engine.watch(&id, record.last_seq).await?;
         let end = async {
             while let Some(item) = watch.next().await? {
@@ -94,7 +94,7 @@ impl InvocationApi {
         request: v1::WatchInvocationRequest,
     ) -> Result<Messages<v1::WatchInvocationResponse>, CallError> {
         let record = self.find(caller, &request.invocation_id).await?;
-        let watch = self.engine.watch(&record.invocation_id, request.from_seq).await?;
+        let watch = self.engine.watch(&record.key(), request.from_seq).await?;
         Ok(follow::watched(record, watch))
     }
 
@@ -105,7 +105,7 @@ impl InvocationApi {
         request: v1::GetPersistenceRequest,
     ) -> Result<v1::GetPersistenceResponse, CallError> {
         let record = self.find(caller, &request.invocation_id).await?;
-        let kept = self.engine.result(&record.invocation_id).await?.and_then(|terminal| terminal.persistence);
+        let kept = self.engine.result(&record.key()).await?.and_then(|terminal| terminal.persistence);
         let wanted = |id: &str| request.decision_id.is_empty() || request.decision_id == id;
         let kept: Vec<_> = kept.into_iter().filter(|kept| wanted(kept.decision_id.as_str())).collect();
         if kept.is_empty() && !request.decision_id.is_empty() {
@@ -171,7 +171,7 @@ impl InvocationApi {
         let record = self.find(caller, &request.invocation_id).await?;
         let mut decisions = Vec::new();
         for id in &record.permission_decision_refs {
-            decisions.extend(self.engine.decision(id.as_str()).await?);
+            decisions.extend(self.engine.decision(&record.tenant, id.as_str()).await?);
         }
         Ok(v1::ListDecisionsResponse {
             jsons: decisions.iter().filter_map(|decision| encode::json(request.view(), decision)).collect(),

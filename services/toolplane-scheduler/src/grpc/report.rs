@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_faultpoint::point;
-use toolplane_lifecycle::{Command, InputRequest, LeaseKey, Outcome, Refusal};
+use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, Outcome, Refusal};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -11,6 +11,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::progress::ToolProgress;
 
+use super::news::News;
 use super::session::WorkerTerms;
 use super::wire::{lease_key, lease_of};
 use super::{answer, outcome};
@@ -24,13 +25,17 @@ pub(super) struct CallReports {
     pub(super) engine: Engine,
     pub(super) link: Arc<WorkerLink>,
     pub(super) terms: WorkerTerms,
+    /// For whom the worker speaks.
+    pub(super) holder: Holder,
+    /// Its progress that is not stored yet.
+    pub(super) news: Arc<News>,
 }
 
 impl CallReports {
     /// Takes one report about one call.
     pub(super) async fn take(&self, report: Report) {
         let lease_ms = i64::from(self.terms.lease_ms);
-        let Ok(lease) = lease_key(lease_of(&report).cloned()) else {
+        let Ok(lease) = lease_key(lease_of(&report).cloned(), &self.holder) else {
             tracing::warn!(worker_id = %self.link.info.worker_id, "a report without a well-formed lease was ignored");
             return;
         };
@@ -38,8 +43,7 @@ impl CallReports {
             Report::StartRequested(_) => self.start(lease, lease_ms).await,
             Report::Progress(report) => {
                 if let Some(progress) = report.progress.and_then(|progress| ToolProgress::try_from(progress).ok()) {
-                    let command = |_: &_| Command::Progress { lease: lease.clone(), progress: progress.clone() };
-                    self.command(&lease, command).await;
+                    self.progress(&lease, progress).await;
                 }
             }
             Report::Done(done) => {
@@ -64,6 +68,27 @@ impl CallReports {
         }
     }
 
+    /// An execution says how far it is. What comes while an earlier report is being stored takes the place of the one before it.
+    async fn progress(&self, lease: &LeaseKey, progress: ToolProgress) {
+        let name = lease.lease_id.as_str();
+        if !self.news.put(name, progress) {
+            return;
+        }
+        while let Some(progress) = self.news.next(name) {
+            let command = |_: &_| Command::Progress { lease: lease.clone(), progress: progress.clone() };
+            match self.engine.command(&lease.call(), Vec::new(), command).await {
+                Err(EngineError::Refused { refusal: Refusal::NothingToDo, .. }) => self.news.left_out(name),
+                stored => {
+                    let over = matches!(stored, Err(EngineError::Refused { .. } | EngineError::NotFound));
+                    self.heed(lease, stored);
+                    if over {
+                        self.news.end(name);
+                    }
+                }
+            }
+        }
+    }
+
     /// The first effect of a call that must not run twice waits for this to be durable.
     async fn start(&self, lease: LeaseKey, lease_ms: i64) {
         let answer = match self.engine.start(&lease, lease_ms).await {
@@ -82,8 +107,17 @@ impl CallReports {
 
     /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
     pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), EngineError> {
-        let id = lease.invocation_id.clone();
-        let outcome = Box::new(outcome::read(&id, outcome, self.terms.max_inline_bytes, self.engine.now().await?));
+        let id = lease.call();
+        let mut outcome = Box::new(outcome::read(
+            &lease.invocation_id,
+            outcome,
+            self.terms.max_inline_bytes,
+            self.engine.now().await?,
+        ));
+        let left_out = self.news.end(lease.lease_id.as_str());
+        if left_out > 0 {
+            outcome.evidence_refs.push(format!("progress_left_out:{left_out}"));
+        }
         let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         point("scheduler.before_done");
         let stored = self.engine.command(&id, Vec::new(), command).await;
@@ -106,10 +140,13 @@ impl CallReports {
 
     /// Keeps a report that came too late as evidence; it changes nothing else.
     async fn keep_late(&self, lease: &LeaseKey, outcome: &Outcome) -> Result<(), EngineError> {
+        if !self.engine.was_started_by(lease).await? {
+            return Ok(());
+        }
         let late = |record: &Invocation, now| {
             toolplane_lifecycle::late_report(record, lease, outcome, now).ok_or(Refusal::NothingToDo)
         };
-        match self.engine.change(&lease.invocation_id, Attached::default(), late).await {
+        match self.engine.change(&lease.call(), Attached::default(), late).await {
             Ok(_) | Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(()),
             Err(error) => Err(error),
         }
@@ -134,7 +171,13 @@ impl CallReports {
     }
 
     async fn command(&self, lease: &LeaseKey, command: impl Fn(&Invocation) -> Command) {
-        match self.engine.command(&lease.invocation_id, Vec::new(), command).await {
+        let stored = self.engine.command(&lease.call(), Vec::new(), command).await;
+        self.heed(lease, stored);
+    }
+
+    /// Tells the worker what became of a report where it has to know.
+    fn heed(&self, lease: &LeaseKey, stored: Result<Arc<Invocation>, EngineError>) {
+        match stored {
             Ok(_) => {}
             Err(EngineError::Refused { refusal: Refusal::Fenced | Refusal::Terminal(_), .. }) => {
                 self.link.send(Message::Fenced { lease: lease.clone() });

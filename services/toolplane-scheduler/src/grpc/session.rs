@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use tonic::Streaming;
+use toolplane_lifecycle::{Holder, LeaseKey};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_runtime::Shutdown;
 use toolplane_runtime::server::ConnectionLife;
 
 use super::beat::{Beat, renew};
+use super::news::News;
 use super::report::CallReports;
 use super::wire::{lease_key, lease_of};
 use crate::engine::{Engine, Message, WorkerLink};
@@ -41,6 +43,9 @@ pub(crate) struct Session {
     pub(super) engine: Engine,
     pub(super) link: Arc<WorkerLink>,
     pub(super) terms: WorkerTerms,
+    /// For whom the worker speaks: this start of it, and its earlier ones when it says that nothing of them is left.
+    pub(super) holder: Holder,
+    pub(super) news: Arc<News>,
     /// Reports that came with the hello.
     pub(super) backlog: Vec<v1::WorkerReport>,
     /// The worker ends on purpose.
@@ -82,15 +87,15 @@ impl Session {
     /// Reports of one invocation are taken in order; those of different ones at the same time, so that one durable
     /// write serves many.
     fn take(&self, reports: Vec<v1::WorkerReport>) {
-        let mut by_call: HashMap<String, Vec<Report>> = HashMap::new();
+        let mut by_lease: HashMap<String, Vec<Report>> = HashMap::new();
         for report in reports.into_iter().filter_map(|report| report.report) {
             match lease_of(&report) {
-                Some(lease) => by_call.entry(lease.invocation_id.clone()).or_default().push(report),
+                Some(lease) => by_lease.entry(lease.lease_id.clone()).or_default().push(report),
                 None => self.take_own(report),
             }
         }
-        for reports in by_call.into_values() {
-            let call = CallReports { engine: self.engine.clone(), link: self.link.clone(), terms: self.terms };
+        for reports in by_lease.into_values() {
+            let call = self.reports();
             tokio::spawn(async move {
                 for report in reports {
                     call.take(report).await;
@@ -99,12 +104,21 @@ impl Session {
         }
     }
 
+    /// Takes reports of single calls for this session.
+    pub(super) fn reports(&self) -> CallReports {
+        let (engine, link, holder) = (self.engine.clone(), self.link.clone(), self.holder.clone());
+        CallReports { engine, link, terms: self.terms, holder, news: self.news.clone() }
+    }
+
     /// Reports about the worker itself.
     fn take_own(&self, report: Report) {
         match report {
             Report::Heartbeat(beat) => {
                 let (engine, link, terms) = (self.engine.clone(), self.link.clone(), self.terms);
-                tokio::spawn(async move { take_beat(&engine, &link, terms, beat.leases).await });
+                let holder = self.holder.clone();
+                let leases = beat.leases.into_iter().filter_map(move |lease| lease_key(Some(lease), &holder).ok());
+                let leases = leases.collect();
+                tokio::spawn(async move { take_beat(&engine, &link, terms, leases).await });
             }
             Report::Goodbye(_) => {
                 self.goodbye.store(true, Ordering::Relaxed);
@@ -117,11 +131,10 @@ impl Session {
 }
 
 /// The worker is alive and holds these leases.
-async fn take_beat(engine: &Engine, link: &WorkerLink, terms: WorkerTerms, leases: Vec<v1::LeaseRef>) {
+async fn take_beat(engine: &Engine, link: &WorkerLink, terms: WorkerTerms, leases: Vec<LeaseKey>) {
     let Ok(now) = engine.now().await else { return };
     link.seen(now);
-    let leases = leases.into_iter().filter_map(|lease| lease_key(Some(lease)).ok());
-    let beats = leases.map(|lease| renew(engine, lease, i64::from(terms.lease_ms), now));
+    let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(terms.lease_ms), now));
     for beat in join_all(beats).await {
         match beat {
             Beat::Renewed(messages) => messages.into_iter().for_each(|message| link.send(message)),

@@ -14,6 +14,9 @@ use crate::error::CallError;
 /// When to come back to a store without room.
 const DISK_RETRY: Duration = Duration::from_secs(10);
 
+/// When to come back for a stream that follows a call.
+const WATCHERS_RETRY: Duration = Duration::from_secs(2);
+
 /// Trailer that tells gRPC clients with a retry policy when to come back, in milliseconds.
 const PUSHBACK: &str = "grpc-retry-pushback-ms";
 
@@ -52,6 +55,14 @@ fn api(error: CallError) -> ApiError {
             tracing::warn!(peer, code = ?status.code(), message = status.message(), "a peer failed");
             of_peer(peer, &status)
         }
+        CallError::TooManyWatchers { subject, most } => ApiError::Exhausted {
+            reason: "TOO_MANY_WATCHERS",
+            message: format!(
+                "{most} streams follow calls already; submit the call and read its result, or try again later"
+            ),
+            subject,
+            retry_after: Some(WATCHERS_RETRY),
+        },
         CallError::Engine(error) => engine(error),
         CallError::Internal(cause) => ApiError::internal("SCHEDULER_INTERNAL", cause),
     }

@@ -1,10 +1,10 @@
 //! Leases and messages to workers, as they travel.
 
-use toolplane_lifecycle::LeaseKey;
+use toolplane_lifecycle::{Holder, LeaseKey};
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationId, LeaseId};
 
 use crate::engine::Message;
 use crate::error::CallError;
@@ -23,14 +23,17 @@ pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
     }
 }
 
-/// Reads a lease reference.
-pub(super) fn lease_key(lease: Option<v1::LeaseRef>) -> Result<LeaseKey, CallError> {
+/// Reads a lease reference that `holder` sent.
+pub(super) fn lease_key(lease: Option<v1::LeaseRef>, holder: &Holder) -> Result<LeaseKey, CallError> {
     let lease = lease.ok_or_else(|| CallError::invalid("lease", "must be given"))?;
     let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
+    let lease_id: LeaseId = field::id("lease.lease_id", &lease.lease_id).map_err(faulty)?;
     Ok(LeaseKey {
+        tenant: lease_id.tenant(),
         invocation_id: field::id::<InvocationId>("lease.invocation_id", &lease.invocation_id).map_err(faulty)?,
         lease_no: lease.lease_no,
-        lease_id: field::id("lease.lease_id", &lease.lease_id).map_err(faulty)?,
+        lease_id,
+        holder: holder.clone(),
     })
 }
 

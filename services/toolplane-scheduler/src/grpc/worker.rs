@@ -5,9 +5,11 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_faultpoint::{Mutant, mutant};
+use toolplane_lifecycle::{Holder, LeaseKey};
 use toolplane_proto::v1;
 use toolplane_proto::v1::upload_payload_request::Part;
 use toolplane_proto::v1::worker_service_server::WorkerService;
+use toolplane_records::ids::WorkerId;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_runtime::Shutdown;
@@ -29,6 +31,31 @@ pub(crate) struct WorkerApi {
     pub(crate) payloads: PayloadStore,
     pub(crate) terms: WorkerTerms,
     pub(crate) shutdown: Shutdown,
+}
+
+impl WorkerApi {
+    /// The lease an upload is made under, and who makes it. A worker of a version that did not say who it is counts as the
+    /// one the lease was given to.
+    fn uploaded_under(&self, header: &v1::UploadHeader) -> Result<LeaseKey, CallError> {
+        let holder = match header.worker_id.as_str() {
+            "" => {
+                let lease = header.lease.as_ref().map(|lease| lease.lease_id.as_str()).unwrap_or_default();
+                self.engine.workers().holder_of(lease).ok_or_else(|| {
+                    CallError::invalid(
+                        "header.worker_id",
+                        "must be given: the lease is of no worker that is connected here",
+                    )
+                })?
+            }
+            id => {
+                let worker_id = WorkerId::parse(id);
+                let worker_id = worker_id.map_err(|rule| CallError::invalid("header.worker_id", rule.to_string()))?;
+                let incarnation = Some(header.incarnation.clone()).filter(|told| !told.is_empty());
+                Holder { worker_id, incarnation: incarnation.filter(|_| !header.previous_incarnation_dead) }
+            }
+        };
+        wire::lease_key(header.lease.clone(), &holder)
+    }
 }
 
 type Commands = Pin<Box<dyn Stream<Item = Result<v1::WorkResponse, Status>> + Send>>;
@@ -72,7 +99,7 @@ impl WorkerService for WorkerApi {
             Some(Part::Header(header)) => header,
             _ => return Err(status::of(CallError::invalid("part", "must begin with a header"))),
         };
-        let lease = wire::lease_key(header.lease).map_err(status::of)?;
+        let lease = self.uploaded_under(&header).map_err(status::of)?;
         let record = self.engine.leased(&lease).await.map_err(|error| status::of(error.into()))?;
         let origin = PayloadOrigin {
             tenant: record.tenant.clone(),

@@ -144,7 +144,7 @@ impl Preparer {
             return Ok(Preparation::Blocked { error: no_executor(&spec.tool_name) }.into());
         };
         let idempotent = evaluation.safety.is_idempotent;
-        let dispatch = tool.dispatch(spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
+        let dispatch = tool.dispatch(&spec.tenant, spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
         if let Some(until) = dispatch.quarantine_key.and_then(|key| engine.quarantined_until(&key)) {
             return Ok(Preparation::Blocked { error: quarantined(&spec.tool_name, until, now) }.into());
         }

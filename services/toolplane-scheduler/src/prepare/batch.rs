@@ -69,7 +69,7 @@ impl BatchSpec {
         let lock_domain = fields.short_text("lock_domain", spec.lock_domain, locks::MAX_NAME);
         let own_id = match spec.batch_id.as_str() {
             "" => None,
-            id => fields.take("batch_id", BatchId::parse(id)),
+            id => fields.take("batch_id", BatchId::given(id)),
         };
         if spec.calls.is_empty() || spec.calls.len() > MAX_CALLS {
             fields.add("calls", format!("must have 1 to {MAX_CALLS} entries"));

@@ -7,7 +7,7 @@ use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_proto::v1;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
-use toolplane_records::ids::{InvocationId, SurfaceId, TenantId};
+use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::scheduling::ResourceLock;
@@ -130,7 +130,7 @@ impl CallSpec {
         let idempotency_key = fields.text("idempotency_key", spec.idempotency_key);
         let own_id = match spec.invocation_id.as_str() {
             "" => None,
-            id => fields.take("invocation_id", InvocationId::parse(id)),
+            id => fields.take("invocation_id", InvocationId::given(id)),
         };
         let native_call_id = fields.text("native_call_id", spec.native_call_id);
         let actor_ref = fields.text("actor_ref", spec.actor_ref);
@@ -188,6 +188,11 @@ impl CallSpec {
         };
         spec.digest = spec.request_digest();
         Some(spec)
+    }
+
+    /// Which call it is among those of all tenants.
+    pub(crate) fn key(&self) -> InvocationKey {
+        InvocationKey::new(&self.tenant, &self.invocation_id)
     }
 
     /// Where the tool is looked up.

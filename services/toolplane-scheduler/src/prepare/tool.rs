@@ -7,6 +7,7 @@ use toolplane_catalog::{
 };
 use toolplane_hooks::HookTool;
 use toolplane_records::error::ToolError;
+use toolplane_records::ids::TenantId;
 use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
@@ -112,9 +113,10 @@ impl CallableTool {
         evaluate_safety(&self.registration, input)
     }
 
-    /// How a call with `input` is dispatched. `member` is what its batch adds.
+    /// How a call of `tenant` with `input` is dispatched. `member` is what its batch adds.
     pub(crate) fn dispatch(
         &self,
+        tenant: &TenantId,
         member: Option<&Member>,
         plan: &DispatchPlan,
         plan_digest: Digest,
@@ -132,11 +134,22 @@ impl CallableTool {
             max_attempts: if idempotent || self.supports_retries { IDEMPOTENT_ATTEMPTS } else { 1 },
             start_guard: profile.map(|profile| profile.start_guard).unwrap_or_default(),
             retry_on_timeout: profile.is_some_and(|profile| profile.retry_on_timeout),
-            quarantine_key: Some(digest_of(&[self.digest.as_bytes(), input.digest().as_bytes()])),
+            quarantine_key: Some(self.quarantine_key(tenant, input)),
             context_modifier_policy: member.and_then(|member| member.context_modifier_policy),
             policy_digest: String::new(),
             permit_until: None,
         }
+    }
+}
+
+impl CallableTool {
+    /// What is put under quarantine when workers keep dying of a call with `input`: what one tenant's calls do keeps no
+    /// other's out.
+    fn quarantine_key(&self, tenant: &TenantId, input: &JsonPayload) -> Digest {
+        let owner = if tenant.is_unauthenticated() { None } else { Some(tenant.as_str().as_bytes()) };
+        let input = input.digest();
+        let parts = [&self.digest.as_bytes()[..], &input.as_bytes()[..]].into_iter().chain(owner);
+        digest_of(&parts.collect::<Vec<_>>())
     }
 }
 

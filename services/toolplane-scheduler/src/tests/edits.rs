@@ -37,7 +37,10 @@ async fn an_edited_input_is_what_runs_and_the_models_words_stay() {
     assert_eq!(second.approval_ref, question, "decided again, with the approval");
     assert_eq!(second.call_input_digest, record.inputs.call.as_ref().unwrap().digest.to_string());
     let answer = &record.permission_decision_refs[1];
-    assert_eq!(world.engine.decision(answer.as_str()).await.unwrap().unwrap().user_modified, Some(true));
+    assert_eq!(
+        world.engine.decision(&TenantId::unauthenticated(), answer.as_str()).await.unwrap().unwrap().user_modified,
+        Some(true)
+    );
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ async fn a_rewritten_input_is_checked_looked_at_again_and_runs() {
     assert_eq!(record.hook_refs.len(), 2);
     let kept = world.engine.hooks(&record).await.unwrap();
     assert_eq!((kept.len(), kept[0].hook_id.as_str()), (2, "h"));
-    let log = world.engine.log(&record.invocation_id).await.unwrap();
+    let log = world.engine.log(&record.key()).await.unwrap();
     let told = |event: &&LogEvent| event.class == EventClass::HookPreCompleted;
     assert!(log.iter().find(told).unwrap().data.as_ref().unwrap().text().contains("made absolute"));
 }

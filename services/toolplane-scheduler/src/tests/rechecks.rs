@@ -35,7 +35,10 @@ async fn a_call_that_policy_denies_meanwhile_never_starts() {
     let error = world.result(&denied.invocation_id).await.error.unwrap();
     assert_eq!((error.error_code.as_str(), error.error_class), ("permission.revoked", ErrorClass::PermissionDenied));
     let last = denied.permission_decision_refs.last().unwrap();
-    assert_eq!(world.engine.decision(last.as_str()).await.unwrap().unwrap().policy_digest, "v2");
+    assert_eq!(
+        world.engine.decision(&TenantId::unauthenticated(), last.as_str()).await.unwrap().unwrap().policy_digest,
+        "v2"
+    );
     assert!(messages.try_recv().is_err());
 }
 
@@ -113,7 +116,7 @@ async fn an_approval_that_ran_out_is_asked_for_again() {
         decision.policy_digest = "v1".into();
         Command::Confirm { decision, replan: None }
     };
-    world.engine.command(&queued.invocation_id, vec![], expire).await.unwrap();
+    world.engine.command(&queued.key(), vec![], expire).await.unwrap();
     world.fakes.forget_answers();
     let mut messages = world.worker().await;
     let again = world.until(&queued.invocation_id, Status::AwaitingApproval).await;

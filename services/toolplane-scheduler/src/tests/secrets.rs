@@ -28,13 +28,18 @@ async fn a_secret_is_in_the_executors_input_and_nowhere_else() {
     let id = &record.invocation_id;
     let mut seen = vec![
         serde_json::to_string(&*record).unwrap(),
-        serde_json::to_string(&world.engine.log(id).await.unwrap()).unwrap(),
+        serde_json::to_string(&world.engine.log(&key(id)).await.unwrap()).unwrap(),
         serde_json::to_string(&world.engine.hooks(&record).await.unwrap()).unwrap(),
         format!("{:?}", world.fakes.questions()),
         format!("{:?}", world.fakes.told()),
     ];
     for decision in &record.permission_decision_refs {
-        seen.push(serde_json::to_string(&world.engine.decision(decision.as_str()).await.unwrap()).unwrap());
+        seen.push(
+            serde_json::to_string(
+                &world.engine.decision(&TenantId::unauthenticated(), decision.as_str()).await.unwrap(),
+            )
+            .unwrap(),
+        );
     }
     for text in &seen {
         assert!(!text.contains(SECRET), "{text}");
@@ -83,7 +88,7 @@ async fn sensitive_fields_of_a_refused_input_are_not_quoted() {
         let record = world.call(&input.to_string()).await;
         assert_eq!(record.status, Status::SchemaParseFailed);
         let text = serde_json::to_string(&world.result(&record.invocation_id).await).unwrap();
-        let log = serde_json::to_string(&world.engine.log(&record.invocation_id).await.unwrap()).unwrap();
+        let log = serde_json::to_string(&world.engine.log(&record.key()).await.unwrap()).unwrap();
         assert!(!text.contains(SECRET) && !log.contains(SECRET), "{text}");
         assert!(text.contains("must be of type `string`; is 1"), "what is not sensitive is: {text}");
     }

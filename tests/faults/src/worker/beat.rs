@@ -35,6 +35,7 @@ pub(crate) async fn run(worker: Arc<Worker>) {
             worker_id: worker.options.worker_id.clone(),
             incarnation: worker.incarnation.clone(),
             leases: leases.clone(),
+            previous_incarnation_dead: true,
         };
         let sent = Instant::now();
         match tokio::time::timeout(PATIENCE, clients[0].heartbeat(request)).await {

@@ -199,6 +199,7 @@ async fn upload(channel: &Channel, lease: &v1::LeaseRef, bytes: usize) -> Option
         lease: Some(lease.clone()),
         media_type: "application/octet-stream".to_owned(),
         name: "stdout".to_owned(),
+        ..Default::default()
     };
     for _ in 0..20 {
         use v1::upload_payload_request::Part;

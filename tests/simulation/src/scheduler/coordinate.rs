@@ -39,7 +39,7 @@ impl Scheduler {
             let mut changed = false;
             for (scope, ids) in unsettled {
                 changed |= match &scope {
-                    Scope::Batch(id) => self.settle_batch(&scope, id.as_str(), &ids, env),
+                    Scope::Batch { id, .. } => self.settle_batch(&scope, id.as_str(), &ids, env),
                     Scope::Locks { .. } => self.settle_locks(&scope, &ids, env),
                 };
                 if self.died {

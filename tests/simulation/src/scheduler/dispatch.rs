@@ -79,7 +79,7 @@ impl Scheduler {
                     band: record.band,
                 };
                 let lock_fence = record.lock_fence.unwrap_or(0);
-                let lease = LeaseKey::of(id, lease);
+                let lease = LeaseKey::of(&record, lease);
                 self.tell(Address::Worker(worker), Message::Offer { lease, fence, lock_fence, kind }, env);
             }
             Err(Failed::Refused(_) | Failed::Unknown | Failed::Died) => {}

@@ -95,7 +95,7 @@ impl Scheduler {
         let broken = env.is_broken(Mutant::DropFence);
         let command = |record: &Invocation| {
             let current = record.lease.as_ref().filter(|_| broken);
-            let lease = current.map_or_else(|| lease.clone(), |current| LeaseKey::of(&record.invocation_id, current));
+            let lease = current.map_or_else(|| lease.clone(), |current| LeaseKey::of(record, current));
             Command::Complete { lease, outcome: Box::new(outcome(ending)) }
         };
         match self.command(&lease.invocation_id, command, env) {

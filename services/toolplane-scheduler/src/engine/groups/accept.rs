@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolplane_lifecycle::{Effect, Known, Scope, batch};
+use toolplane_lifecycle::{Effect, Known, batch};
 use toolplane_records::batch::Batch;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
@@ -44,18 +44,18 @@ impl Engine {
             && self.is_too_old(first, now)
         {
             let id = first.invocation_id.clone();
-            let found = self.batch(&batch.batch_id).await?;
+            let found = self.batch(&batch.tenant, &batch.batch_id).await?;
             return found.map(|batch| AdmittedBatch::Exists(Box::new(batch))).ok_or(EngineError::KeyExpired { id });
         }
         self.check_rate_of(&admissions)?;
         let batch = settle_first(batch, &mut admissions, now);
         let mut rest = Builder::default();
-        let key = keys::batch(&batch.batch_id);
+        let key = keys::batch(&batch.tenant, &batch.batch_id);
         rest.compare(key.clone(), Expect::Absent);
         rest.put_json(key.clone(), &batch)?;
-        rest.enter(keys::batches(&batch.tenant), batch.batch_id.as_str(), score(batch.created_at));
+        rest.enter(keys::batches(&batch.tenant), key.id.clone(), score(batch.created_at));
         if let Some(ended_at) = batch.ended_at {
-            rest.enter(keys::ENDED_BATCHES, batch.batch_id.as_str(), score(ended_at));
+            rest.enter(keys::ENDED_BATCHES, key.id.clone(), score(ended_at));
         }
         match self.admit_together(&admissions, rest.done(false)).await? {
             AdmittedTogether::New(records) => Ok(AdmittedBatch::New(Box::new(batch), records)),
@@ -70,7 +70,7 @@ fn settle_first(batch: Batch, admissions: &mut [Admission], now: toolplane_recor
     let known: Known =
         admissions.iter().map(|admission| (admission.transition.id().clone(), Some(record(admission)))).collect();
     let step = batch::settle(&batch, &known, now);
-    let own = Effect::Settle(Scope::Batch(batch.batch_id));
+    let own = Effect::Settle(batch::scope_of(&batch));
     for admission in admissions.iter_mut() {
         admission.transition.effects.retain(|effect| *effect != own);
     }
@@ -95,10 +95,10 @@ fn standing(
     }
     for record in admissions.iter().map(|admission| &admission.transition.invocation) {
         let id = record.invocation_id.clone();
-        if found(&engine_keys::invocation(&id)).is_some() {
+        if found(&engine_keys::invocation(&record.key())).is_some() {
             return Ok(AdmittedBatch::Taken(id));
         }
-        if let Some(stored) = found(&engine_keys::tombstone(&id)) {
+        if let Some(stored) = found(&engine_keys::tombstone(&record.key())) {
             let tombstone: Tombstone = serde_json::from_slice(&stored.bytes)?;
             let same = tombstone.request_digest == record.request_digest;
             return Err(if same { EngineError::KeyExpired { id } } else { EngineError::KeyReused { id } });

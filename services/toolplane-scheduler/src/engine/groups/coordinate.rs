@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use toolplane_lifecycle::{Known, Scope, Transition, batch, locks};
 use toolplane_records::batch::Batch;
-use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::locks::LockDomain;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Expect, IndexEntry, RecordKey, ScoreRange};
@@ -105,7 +105,7 @@ impl Engine {
             }
             toolplane_faultpoint::point("scheduler.mid_settle");
             let settled = match scope {
-                Scope::Batch(id) => self.settle_batch(id, &entries, &mut extra).await?,
+                Scope::Batch { tenant, id } => self.settle_batch(tenant, id, &entries, &mut extra).await?,
                 Scope::Locks { tenant, domain } => self.settle_locks(tenant, domain, &entries, &mut extra).await?,
             };
             match settled {
@@ -119,12 +119,13 @@ impl Engine {
 
     async fn settle_batch(
         &self,
+        tenant: &TenantId,
         id: &BatchId,
         entries: &[IndexEntry],
-        extra: &mut Vec<InvocationId>,
+        extra: &mut Vec<InvocationKey>,
     ) -> Result<Settled, EngineError> {
-        let scope = Scope::Batch(id.clone());
-        let key = keys::batch(id);
+        let scope = Scope::Batch { tenant: tenant.clone(), id: id.clone() };
+        let key = keys::batch(tenant, id);
         let Some(stored) = self.0.store.get(&key).await? else {
             // Retention took the batch with everything in it.
             return self.drop_entries(&scope, key, entries).await;
@@ -144,7 +145,7 @@ impl Engine {
                 rest.put_json(key.clone(), &step.batch)?;
             }
             if let Some(ended_at) = step.batch.ended_at.filter(|_| before.ended_at.is_none()) {
-                rest.enter(keys::ENDED_BATCHES, id.as_str(), score(ended_at));
+                rest.enter(keys::ENDED_BATCHES, key.id.clone(), score(ended_at));
             }
             read.leave(&mut rest, &[]);
             Ok(Some(Joint { transitions: step.transitions, rest: rest.done(false) }))
@@ -158,7 +159,7 @@ impl Engine {
         tenant: &TenantId,
         name: &str,
         entries: &[IndexEntry],
-        extra: &mut Vec<InvocationId>,
+        extra: &mut Vec<InvocationKey>,
     ) -> Result<Settled, EngineError> {
         let scope = Scope::Locks { tenant: tenant.clone(), domain: name.to_owned() };
         let key = keys::domain(tenant, name);
@@ -217,12 +218,12 @@ impl Engine {
 struct Read<'a> {
     scope: &'a Scope,
     entries: &'a [IndexEntry],
-    ids: Vec<InvocationId>,
+    ids: Vec<InvocationKey>,
 }
 
 impl<'a> Read<'a> {
-    fn of(scope: &'a Scope, entries: &'a [IndexEntry], extra: &[InvocationId]) -> Self {
-        let asked = entries.iter().filter_map(|entry| match InvocationId::parse(&entry.member) {
+    fn of(scope: &'a Scope, entries: &'a [IndexEntry], extra: &[InvocationKey]) -> Self {
+        let asked = entries.iter().filter_map(|entry| match InvocationKey::parse(&entry.member) {
             Ok(id) => Some(id),
             Err(_) => {
                 tracing::error!(%scope, member = entry.member, "a wish to settle names no invocation; it is dropped");
@@ -233,27 +234,30 @@ impl<'a> Read<'a> {
     }
 
     fn known(&self, records: &Records) -> Known {
-        let record = |id: &InvocationId| records.get(id).map(|record| (**record).clone());
-        self.ids.iter().map(|id| (id.clone(), record(id))).collect()
+        let record = |key: &InvocationKey| records.get(key).map(|record| (**record).clone());
+        self.ids.iter().map(|key| (key.id.clone(), record(key))).collect()
     }
 
     /// Takes the entries that were read out of the index, except those of `staying`.
     fn leave(&self, rest: &mut Builder, staying: &[InvocationId]) {
-        let stays = |member: &str| staying.iter().any(|id| id.as_str() == member);
-        for entry in self.entries.iter().filter(|entry| !stays(&entry.member)) {
+        for entry in self.entries.iter().filter(|entry| !self.is_among(entry, staying)) {
             rest.leave(engine_keys::coordination(self.scope), entry.member.clone());
         }
     }
 
     /// Whether all entries that were read are among `staying`.
     fn stays(&self, staying: &[InvocationId]) -> bool {
-        self.entries.iter().all(|entry| staying.iter().any(|id| id.as_str() == entry.member))
+        self.entries.iter().all(|entry| self.is_among(entry, staying))
     }
 
-    fn settled(&self, outcome: Together, missing: Vec<InvocationId>, extra: &mut Vec<InvocationId>) -> Settled {
+    fn is_among(&self, entry: &IndexEntry, calls: &[InvocationId]) -> bool {
+        calls.iter().any(|id| self.scope.tenant().scoped(id) == entry.member)
+    }
+
+    fn settled(&self, outcome: Together, missing: Vec<InvocationId>, extra: &mut Vec<InvocationKey>) -> Settled {
         match outcome {
             _ if !missing.is_empty() => {
-                extra.extend(missing);
+                extra.extend(missing.iter().map(|id| InvocationKey::new(self.scope.tenant(), id)));
                 Settled::Again
             }
             Together::Lost => Settled::Again,

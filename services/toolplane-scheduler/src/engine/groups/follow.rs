@@ -10,7 +10,7 @@ use futures_util::{FutureExt, StreamExt};
 use toolplane_lifecycle::Terminal;
 use toolplane_records::batch::Batch;
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::{BatchId, InvocationId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ContextModifierPolicy, YieldPolicy};
 
@@ -66,6 +66,7 @@ pub(crate) struct BatchEnd {
 /// A cursor over everything that happens in a batch.
 pub(crate) struct BatchWatch {
     engine: Engine,
+    tenant: TenantId,
     batch_id: BatchId,
     members: Vec<Member>,
     /// Events of a call wait until the calls before it are through.
@@ -86,10 +87,12 @@ impl Engine {
         let mut traces = std::mem::take(&mut start.traces).into_iter();
         let members = (0u32..).zip(&batch.members).map(|(index, member)| {
             let from = start.from.get(&index).copied().unwrap_or(1);
-            Member::new(self, index, &member.invocation_id, from, traces.next())
+            let key = InvocationKey::new(&batch.tenant, &member.invocation_id);
+            Member::new(self, index, key, from, traces.next())
         });
         BatchWatch {
             engine: self.clone(),
+            tenant: batch.tenant.clone(),
             batch_id: batch.batch_id.clone(),
             members: members.collect(),
             all_ordered: batch.policy.yield_policy == Some(YieldPolicy::AllOrdered),
@@ -177,13 +180,13 @@ impl BatchWatch {
     }
 
     async fn end(&self) -> Result<BatchEnd, EngineError> {
-        let batch = self.engine.batch(&self.batch_id).await?;
+        let batch = self.engine.batch(&self.tenant, &self.batch_id).await?;
         let mut modifiers = Vec::new();
         for (index, member) in (0u32..).zip(&self.members).filter(|_| self.defer_modifiers) {
             let terminal = self.engine.result(member.id()).await?;
             let asked = terminal.map(|terminal| terminal.result.context_modifiers).unwrap_or_default();
             if !asked.is_empty() {
-                modifiers.push((index, member.id().clone(), asked));
+                modifiers.push((index, member.id().id.clone(), asked));
             }
         }
         Ok(BatchEnd { batch, modifiers })

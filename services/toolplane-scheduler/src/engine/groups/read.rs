@@ -3,7 +3,7 @@
 use toolplane_records::batch::Batch;
 use toolplane_records::ids::{BatchId, TenantId};
 use toolplane_records::time::Timestamp;
-use toolplane_store::{IndexEntry, ScoreRange};
+use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange};
 
 use super::keys;
 use crate::engine::commit::score;
@@ -45,8 +45,8 @@ pub(crate) struct BatchPage {
 
 impl Engine {
     /// The batch as it stands, when there is one.
-    pub(crate) async fn batch(&self, id: &BatchId) -> Result<Option<Batch>, EngineError> {
-        match self.0.store.get(&keys::batch(id)).await? {
+    pub(crate) async fn batch(&self, tenant: &TenantId, id: &BatchId) -> Result<Option<Batch>, EngineError> {
+        match self.0.store.get(&keys::batch(tenant, id)).await? {
             Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
             None => Ok(None),
         }
@@ -69,8 +69,7 @@ impl Engine {
                 range = range.after(&IndexEntry { score: *score, member: member.clone() });
             }
             let page = self.0.store.scan(&keys::batches(tenant), range, PAGE).await?;
-            let ids = page.iter().filter_map(|entry| BatchId::parse(&entry.member).ok());
-            let wanted: Vec<_> = ids.map(|id| keys::batch(&id)).collect();
+            let wanted: Vec<_> = page.iter().map(|entry| RecordKey::new(Family::Batch, &*entry.member)).collect();
             let found = self.0.store.get_many(&wanted).await?;
             for (entry, stored) in page.iter().zip(found) {
                 place = Some((entry.score, entry.member.clone()));

@@ -1,7 +1,6 @@
 //! Removing what is shared when nobody needs it any more: ended batches, and lock domains nobody has a ticket in.
 
 use toolplane_records::batch::Batch;
-use toolplane_records::ids::BatchId;
 use toolplane_records::locks::LockDomain;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Expect, Family, RecordKey, ScoreRange};
@@ -29,17 +28,15 @@ impl Engine {
         Ok(())
     }
 
-    async fn remove_batch(&self, id: &str) -> Result<(), EngineError> {
+    async fn remove_batch(&self, name: &str) -> Result<(), EngineError> {
         let mut builder = Builder::default();
-        builder.leave(keys::ENDED_BATCHES, id);
-        if let Ok(batch_id) = BatchId::parse(id) {
-            let key = keys::batch(&batch_id);
-            if let Some(stored) = self.0.store.get(&key).await? {
-                let batch: Batch = serde_json::from_slice(&stored.bytes)?;
-                builder.compare(key.clone(), Expect::Version(stored.version));
-                builder.leave(keys::batches(&batch.tenant), id);
-                builder.delete(key);
-            }
+        builder.leave(keys::ENDED_BATCHES, name);
+        let key = RecordKey::new(Family::Batch, name);
+        if let Some(stored) = self.0.store.get(&key).await? {
+            let batch: Batch = serde_json::from_slice(&stored.bytes)?;
+            builder.compare(key.clone(), Expect::Version(stored.version));
+            builder.leave(keys::batches(&batch.tenant), name);
+            builder.delete(key);
         }
         self.write(builder.done(true)).await.map(drop)
     }

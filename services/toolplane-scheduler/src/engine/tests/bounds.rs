@@ -29,7 +29,7 @@ async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
     }
     assert_eq!((accepted, refused), (25, 175));
     for (number, answer) in answers.iter().enumerate().filter(|(_, answer)| answer.is_err()) {
-        let id = InvocationId::from_trusted(format!("inv_{number}"));
+        let id = call_key(format!("inv_{number}"));
         assert!(matches!(benches[0].engine.get(&id).await, Err(EngineError::NotFound)), "{answer:?} left something");
     }
     // Another tenant has its own places, and what is claimed makes room.
@@ -59,7 +59,7 @@ async fn most_running(bounds: Bounds, calls: Vec<Ask>) -> (usize, usize) {
         tokio::spawn(async move {
             while let Some(message) = messages.recv().await {
                 let Message::Offer { record, .. } = message else { continue };
-                let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+                let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
                 let now = running.fetch_add(1, Ordering::SeqCst) + 1;
                 most.fetch_max(now, Ordering::SeqCst);
                 let (engine, running) = (engine.clone(), running.clone());
@@ -71,8 +71,7 @@ async fn most_running(bounds: Bounds, calls: Vec<Ask>) -> (usize, usize) {
             }
         });
     }
-    let watches: Vec<_> =
-        calls.iter().map(|call| benches[0].engine.watch_new(&InvocationId::from_trusted(&call.id))).collect();
+    let watches: Vec<_> = calls.iter().map(|call| benches[0].engine.watch_new(&call_key(&call.id))).collect();
     let asks = calls.into_iter().enumerate().map(|(number, call)| benches[number % 2].admit(call));
     for answer in futures_util::future::join_all(asks).await {
         answer.unwrap();
@@ -113,7 +112,7 @@ async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     }
     offers.sort_unstable();
     assert_eq!(offers, ["n.slow", "n.slow", "n.t"], "the other tool's call passes those that may not run");
-    let id = InvocationId::from_trusted("inv_express");
+    let id = call_key("inv_express");
     let Admitted::New(record) = bench.admit(Ask { ..ask("inv_express") }).await.unwrap() else { panic!() };
     assert_eq!(record.status, InvocationStatus::Running, "{id} need not wait for those that may not run either");
     let Admitted::New(record) = bench.admit(Ask { tool: "n.slow", ..ask("inv_late") }).await.unwrap() else { panic!() };

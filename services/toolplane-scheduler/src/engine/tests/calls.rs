@@ -6,7 +6,7 @@ use super::*;
 async fn a_call_meets_a_free_worker_in_one_commit_and_its_watcher_sees_every_event() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(2, vec![]).await;
-    let id = InvocationId::from_trusted("inv_a");
+    let id = call_key("inv_a");
     let watch = bench.engine.watch_new(&id);
     let Admitted::New(record) = bench.engine.admit(bench.call("inv_a", true).await).await.unwrap() else { panic!() };
     assert_eq!(record.status, InvocationStatus::Running, "idempotent calls start with the claim");
@@ -38,7 +38,7 @@ async fn a_waiting_call_is_offered_when_a_worker_comes_and_a_stale_lease_changes
     let (record, lease, _) = offered(&mut messages).await;
     assert_eq!(record.status, InvocationStatus::Queued, "a non-idempotent call waits for its start");
     let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 15_000 };
-    bench.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+    bench.engine.command(&lease.call(), vec![], start).await.unwrap();
     let stale = LeaseKey { lease_no: lease.lease_no + 1, ..lease.clone() };
     let refused = finish(&bench.engine, &stale).await.unwrap_err();
     assert!(matches!(refused, EngineError::Refused { refusal: Refusal::Fenced, .. }));
@@ -63,7 +63,7 @@ async fn many_calls_through_few_slots_each_end_once() {
     let mut watches = Vec::new();
     for number in 0..200 {
         let id = format!("inv_{number}");
-        let watch = bench.engine.watch_new(&InvocationId::from_trusted(&id));
+        let watch = bench.engine.watch_new(&call_key(&id));
         bench.engine.admit(bench.call(&id, true).await).await.unwrap();
         watches.push(watch);
     }
@@ -90,7 +90,7 @@ async fn a_tenant_cannot_fill_the_queue_without_bound() {
         }
     }
     assert!(refused >= 100, "{refused} calls were refused");
-    let refused = InvocationId::from_trusted("inv_1199");
+    let refused = call_key("inv_1199");
     assert!(
         matches!(bench.engine.get(&refused).await, Err(EngineError::NotFound)),
         "nothing is stored of a refused call"
@@ -104,7 +104,7 @@ async fn a_pool_every_worker_declines_is_a_capability_gap() {
         PoolGap { pool: "native".into(), reason_code: "sandbox_unavailable".into(), message: "no sandbox".into() };
     bench.engine.admit(bench.call("inv_a", true).await).await.unwrap();
     let _worker = bench.worker(1, vec![gap]).await;
-    let (_, terminal) = follow(bench.engine.watch(&InvocationId::from_trusted("inv_a"), 1).await.unwrap()).await;
+    let (_, terminal) = follow(bench.engine.watch(&call_key("inv_a"), 1).await.unwrap()).await;
     let error = terminal.result.error.clone().unwrap();
     assert_eq!(
         (error.error_class, error.error_code.as_str()),
@@ -121,11 +121,11 @@ async fn a_restarted_worker_ends_its_earlier_leases_and_a_new_engine_goes_on() {
     for _ in 0..2 {
         let (_, lease, _) = offered(&mut messages).await;
         let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 15_000 };
-        bench.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+        bench.engine.command(&lease.call(), vec![], start).await.unwrap();
     }
     let again = Bench::over(bench.store.clone()).await;
     assert_eq!(again.engine.worker_gone(&WorkerId::from_trusted("w1"), "second").await.unwrap(), 2);
-    let once = again.engine.result(&InvocationId::from_trusted("inv_once")).await.unwrap().unwrap();
+    let once = again.engine.result(&call_key("inv_once")).await.unwrap().unwrap();
     assert_eq!(once.result.error.unwrap().error_code, "exec.outcome_unknown");
     let (_link, mut messages) = again.worker(1, vec![]).await;
     let (record, lease, _) = offered(&mut messages).await;

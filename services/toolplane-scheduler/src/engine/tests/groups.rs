@@ -180,8 +180,10 @@ async fn a_batch_is_accepted_whole_or_not_at_all() {
     let admission = batch_of(&bench, "batch_part", 3, SchedulerPolicy::default()).await;
     let outcome = bench.engine.admit_batch(admission).await.unwrap();
     assert!(matches!(outcome, AdmittedBatch::Taken(id) if id.as_str() == "batch_part-1"));
-    assert!(bench.engine.batch(&BatchId::from_trusted("batch_part")).await.unwrap().is_none());
-    let id = InvocationId::from_trusted("batch_part-0");
+    assert!(
+        bench.engine.batch(&TenantId::unauthenticated(), &BatchId::from_trusted("batch_part")).await.unwrap().is_none()
+    );
+    let id = call_key("batch_part-0");
     assert!(matches!(bench.engine.get(&id).await, Err(EngineError::NotFound)));
 
     let admission = batch_of(&bench, "batch_whole", 3, SchedulerPolicy::default()).await;
@@ -199,7 +201,7 @@ async fn what_a_dead_scheduler_left_unsettled_another_settles() {
     let share = Share { locks: exclusive("db"), domain: Some("d".into()), ..Share::default() };
     let admission = sharing(&dead, "left", share).await;
     dead.engine.admit(admission).await.unwrap();
-    let id = InvocationId::from_trusted("left");
+    let id = call_key("left");
     assert_eq!(dead.engine.get(&id).await.unwrap().holds, [Hold::Locks]);
 
     let alive = Bench::over(cluster.member()).await;
@@ -225,7 +227,7 @@ async fn counting_worker(bench: &Bench, name: &str, running: Arc<AtomicUsize>, m
                 most.fetch_max(now, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_millis(3)).await;
                 running.fetch_sub(1, Ordering::SeqCst);
-                let lease = LeaseKey::of(&record.invocation_id, record.lease.as_ref().unwrap());
+                let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
                 finish(&engine, &lease).await.unwrap();
             });
         }
@@ -250,8 +252,8 @@ async fn a_lock_excludes_over_two_schedulers_and_fences_follow_the_tickets() {
     }
     let mut fences = Vec::new();
     for id in &ids {
-        follow(benches[0].engine.watch(id, 1).await.unwrap()).await;
-        let record = benches[0].engine.get(id).await.unwrap();
+        follow(benches[0].engine.watch(&call_key(id), 1).await.unwrap()).await;
+        let record = benches[0].engine.get(&call_key(id)).await.unwrap();
         fences.push((record.lock_fence.unwrap(), record.started_at.unwrap(), id.clone()));
     }
     assert_eq!(most.load(Ordering::SeqCst), 1, "two calls held one lock");
@@ -270,15 +272,15 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
     let share = Share { locks: exclusive("db"), domain: Some("d".into()), ..Share::default() };
     let admission = sharing(&bench, "locked", share).await;
     bench.engine.admit(admission).await.unwrap();
-    follow(bench.engine.watch(&InvocationId::from_trusted("locked"), 1).await.unwrap()).await;
+    follow(bench.engine.watch(&call_key("locked"), 1).await.unwrap()).await;
     assert_quiet(&bench).await;
 
     let now = bench.engine.now().await.unwrap();
     bench.engine.tidy_groups(now, 1_000_000).await.unwrap();
-    assert!(bench.engine.batch(&batch.batch_id).await.unwrap().is_some(), "too early");
+    assert!(bench.engine.batch(&batch.tenant, &batch.batch_id).await.unwrap().is_some(), "too early");
     let later = now.plus_millis(2 * 3_600_000);
     bench.engine.tidy_groups(later, 1_000_000).await.unwrap();
-    assert!(bench.engine.batch(&batch.batch_id).await.unwrap().is_none());
+    assert!(bench.engine.batch(&batch.tenant, &batch.batch_id).await.unwrap().is_none());
     for index in ["idle/locks", "ended-batches", "batches/default"] {
         assert!(bench.members(index).await.is_empty(), "{index} is not empty");
     }

@@ -30,8 +30,8 @@ async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
     // Another process damages one record, loses another and puts nonsense into the queue and the timers.
     let again = Bench::over(bench.store.clone()).await;
     drop(bench);
-    damage(&*again.store, keys::invocation(&InvocationId::from_trusted("inv_bad")), b"{").await;
-    let missing = keys::invocation(&InvocationId::from_trusted("inv_missing"));
+    damage(&*again.store, keys::invocation(&call_key("inv_bad")), b"{").await;
+    let missing = keys::invocation(&call_key("inv_missing"));
     let writes = vec![toolplane_store::Write::Delete { key: missing }];
     again.store.commit(Commit { writes, ..Commit::default() }).await.unwrap();
     let queue = again.store.indexes("queue/").await.unwrap().remove(0);
@@ -47,7 +47,7 @@ async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
 /// Makes the calls look as if they had stood still long enough for the audit.
 async fn still(store: &dyn Store, ids: &[&str]) {
     for id in ids {
-        let key = keys::invocation(&InvocationId::from_trusted(id));
+        let key = keys::invocation(&call_key(id));
         let stored = store.get(&key).await.unwrap().unwrap();
         let mut record: Invocation = serde_json::from_slice(&stored.bytes).unwrap();
         for step in &mut record.status_transitions {
@@ -102,15 +102,15 @@ async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
     bench.admit(Ask { idempotent: false, ..ask("inv_a") }).await.unwrap();
     let (_, lease, _) = offered(&mut messages).await;
     let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 600 };
-    bench.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+    bench.engine.command(&lease.call(), vec![], start).await.unwrap();
     drop(bench);
     // Nobody could renew while no scheduler was there.
     tokio::time::sleep(Duration::from_millis(800)).await;
     let later = Bench::with(store, short()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let renew = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms: 600 };
-    later.engine.command(&lease.invocation_id, vec![], renew).await.expect("the lease is still good");
-    let (_, terminal) = follow(later.engine.watch(&lease.invocation_id, 1).await.unwrap()).await;
+    later.engine.command(&lease.call(), vec![], renew).await.expect("the lease is still good");
+    let (_, terminal) = follow(later.engine.watch(&lease.call(), 1).await.unwrap()).await;
     assert_eq!(terminal.result.error.clone().unwrap().error_code, "exec.outcome_unknown", "and then it ends");
 }
 
@@ -130,7 +130,7 @@ async fn a_start_the_store_forgot_is_not_repeated() {
     second.admit(guarded()).await.unwrap();
     let (_, lease, _) = offered(&mut messages).await;
     assert!(matches!(second.engine.start(&lease, 15_000).await.unwrap(), Started::Ended(_)));
-    let end = second.engine.result(&lease.invocation_id).await.unwrap().unwrap();
+    let end = second.engine.result(&lease.call()).await.unwrap().unwrap();
     assert_eq!(end.result.error.unwrap().error_code, "exec.outcome_unknown");
 }
 
@@ -147,15 +147,15 @@ async fn poison_is_kept_out_for_a_while_by_every_scheduler() {
         let (link, mut messages) = bench.worker_named(worker, 1, vec![]).await;
         let (_, lease, _) = offered(&mut messages).await;
         let renew = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms: 15_000 };
-        bench.engine.command(&lease.invocation_id, vec![], renew).await.unwrap();
+        bench.engine.command(&lease.call(), vec![], renew).await.unwrap();
         link.drain();
         bench.engine.worker_gone(&WorkerId::from_trusted(worker), "restarted").await.unwrap();
-        let record = bench.engine.get(&lease.invocation_id).await.unwrap();
+        let record = bench.engine.get(&lease.call()).await.unwrap();
         if record.status.is_terminal() {
             break;
         }
     }
-    let end = bench.engine.result(&InvocationId::from_trusted("inv_a")).await.unwrap().expect("it was given up");
+    let end = bench.engine.result(&call_key("inv_a")).await.unwrap().expect("it was given up");
     assert_eq!(end.result.error.unwrap().error_code, "exec.poison_quarantined");
     assert!(bench.engine.quarantined_until(&key).is_some());
     for _ in 0..500 {

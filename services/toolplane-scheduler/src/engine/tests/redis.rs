@@ -21,7 +21,7 @@ async fn calls_of_two_schedulers_all_end_once_and_leave_nothing_but_themselves()
     let asks = (0..200).map(|number| {
         let bench = [&one, &other][number % 2];
         let id = format!("inv_{number}");
-        let watch = [&other, &one][number % 2].engine.watch_new(&InvocationId::from_trusted(&id));
+        let watch = [&other, &one][number % 2].engine.watch_new(&call_key(&id));
         async move {
             bench.admit(ask(id)).await.unwrap();
             follow(watch).await
@@ -74,6 +74,6 @@ async fn a_redis_that_stands_still_for_longer_than_a_lease_ends_no_lease() {
     server.resume().unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
     let renew = |_: &Invocation| Command::Renew { lease: lease.clone(), lease_ms: 3_000 };
-    bench.engine.command(&lease.invocation_id, vec![], renew).await.expect("the lease was over for nobody");
+    bench.engine.command(&lease.call(), vec![], renew).await.expect("the lease was over for nobody");
     finish(&bench.engine, &lease).await.unwrap();
 }

@@ -10,13 +10,13 @@ fn brief(retention_ms: i64, key_window_ms: i64) -> EngineOptions {
 }
 
 async fn run_to_end(bench: &Bench, call: Ask) {
-    let watch = bench.engine.watch_new(&InvocationId::from_trusted(&call.id));
+    let watch = bench.engine.watch_new(&call_key(&call.id));
     bench.admit(call).await.unwrap();
     follow(watch).await;
 }
 
 async fn gone(bench: &Bench, id: &str) {
-    let id = InvocationId::from_trusted(id);
+    let id = call_key(id);
     for _ in 0..500 {
         if matches!(bench.engine.get(&id).await, Err(EngineError::NotFound)) {
             return;
@@ -42,7 +42,7 @@ async fn an_ended_call_goes_with_everything_that_belongs_to_it_and_a_living_one_
     let log = bench.store.events("invocation/inv_a", 1, 10).await.unwrap();
     assert_eq!(log.head_seq, 0);
     assert_eq!(bench.members("invocations/default").await, ["inv_waits"]);
-    assert!(bench.engine.get(&InvocationId::from_trusted("inv_waits")).await.is_ok());
+    assert!(bench.engine.get(&call_key("inv_waits")).await.is_ok());
 }
 
 #[tokio::test]

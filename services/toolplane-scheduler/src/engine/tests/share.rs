@@ -15,7 +15,7 @@ async fn pair() -> (Bench, Bench, Arc<Cluster>) {
 async fn a_call_accepted_by_one_runs_at_the_worker_of_the_other_and_both_see_it_end() {
     let (one, other, _) = pair().await;
     let (_link, mut messages) = other.worker(1, vec![]).await;
-    let id = InvocationId::from_trusted("inv_a");
+    let id = call_key("inv_a");
     let mine = one.engine.watch_new(&id);
     one.admit(ask("inv_a")).await.unwrap();
     let (_, lease, input) = offered(&mut messages).await;
@@ -35,7 +35,7 @@ async fn without_hints_everything_still_arrives() {
     member.deaf.store(true, Ordering::Relaxed);
     let (one, other) = (Bench::over(member).await, Bench::over(cluster.member()).await);
     let _worker = one.eager_worker("w1", 1).await;
-    let watch = other.engine.watch_new(&InvocationId::from_trusted("inv_a"));
+    let watch = other.engine.watch_new(&call_key("inv_a"));
     other.admit(ask("inv_a")).await.unwrap();
     assert_eq!(follow(watch).await.1.result.status, ResultStatus::Succeeded);
 }
@@ -81,7 +81,7 @@ async fn a_call_that_moves_between_schedulers_gets_growing_fences() {
         assert!(fence > last, "{fence} after {last}");
         last = fence;
         let back = |_: &Invocation| Command::Release { lease: lease.clone(), reason: "full".into() };
-        engine.command(&lease.invocation_id, vec![], back).await.unwrap();
+        engine.command(&lease.call(), vec![], back).await.unwrap();
     }
 }
 
@@ -93,7 +93,7 @@ async fn a_report_to_another_scheduler_than_the_one_that_leased_counts() {
     let (_, lease, _) = offered(&mut messages).await;
     // The worker moved: it starts there and ends there.
     let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 15_000 };
-    other.engine.command(&lease.invocation_id, vec![], start).await.unwrap();
+    other.engine.command(&lease.call(), vec![], start).await.unwrap();
     finish(&other.engine, &lease).await.unwrap();
     // The first scheduler still remembers the lease; its word is that of the store all the same.
     let stale = finish(&one.engine, &lease).await.unwrap_err();
@@ -119,7 +119,7 @@ async fn a_cancel_reaches_a_worker_that_is_connected_elsewhere() {
         message: String::new(),
         abort_reason: AbortReason::UserInterruption,
     };
-    other.engine.command(&record.invocation_id, vec![], cancel).await.unwrap();
+    other.engine.command(&record.key(), vec![], cancel).await.unwrap();
     let told = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
     assert!(matches!(told, Message::Cancel { .. }), "{told:?}");
 }
@@ -138,7 +138,7 @@ async fn lost_answers_are_asked_for_again_and_nothing_happens_twice() {
         let (_, lease, _) = offered(&mut messages).await;
         member.swallow.store(1, Ordering::SeqCst);
         finish(&bench.engine, &lease).await.unwrap();
-        let log = bench.engine.log(&lease.invocation_id).await.unwrap();
+        let log = bench.engine.log(&lease.call()).await.unwrap();
         assert_eq!(log.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=log.len() as u64).collect::<Vec<_>>());
     }
 }
@@ -154,7 +154,7 @@ async fn a_store_that_refuses_is_an_error_and_leaves_nothing() {
     assert!(matches!(refused, EngineError::Store(_)), "{refused}");
     member.refuse.store(0, Ordering::SeqCst);
     assert!(link.in_flight().is_empty(), "the slot of the claim that was not stored is free");
-    assert!(matches!(bench.engine.get(&InvocationId::from_trusted("inv_a")).await, Err(EngineError::NotFound)));
+    assert!(matches!(bench.engine.get(&call_key("inv_a")).await, Err(EngineError::NotFound)));
     bench.admit(ask("inv_a")).await.unwrap();
     offered(&mut messages).await;
 }

@@ -24,7 +24,7 @@ pub(super) fn caller(config: &JwtConfig, claims: &Value) -> Result<Caller, Strin
     let subject = subject.ok_or("its `sub` cannot be used")?;
     let tenant = claim(claims, &config.tenant_claim).and_then(Value::as_str);
     let tenant = tenant.ok_or_else(|| format!("it names no tenant in `{}`", config.tenant_claim))?;
-    let tenant = TenantId::parse(tenant).map_err(|_| format!("`{}` is not a tenant's name", config.tenant_claim))?;
+    let tenant = TenantId::given(tenant).map_err(|_| format!("`{}` is not a tenant's name", config.tenant_claim))?;
     let roles = roles(config, claims);
     if roles.is_empty() {
         return Err(format!("it gives no role in `{}`", config.roles_claim));

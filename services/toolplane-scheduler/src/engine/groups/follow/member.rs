@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::event::LogEvent;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationId, InvocationKey};
 use toolplane_records::vocabulary::QueueState;
 
-use crate::engine::{Engine, EngineError, Update, Watch, keys};
+use crate::engine::{Engine, EngineError, Subscription, Watch, keys};
 use crate::trace::CallTrace;
 
 /// How long a release is waited for before the store is asked: doorbells are hints.
@@ -32,7 +31,7 @@ pub(super) struct News {
 pub(super) struct Member {
     engine: Engine,
     index: u32,
-    id: InvocationId,
+    id: InvocationKey,
     next_seq: u64,
     phase: Phase,
 }
@@ -50,18 +49,18 @@ enum Phase {
 
 struct Ended {
     terminal: Arc<Terminal>,
-    live: Option<mpsc::Receiver<Update>>,
+    live: Option<Subscription>,
     /// When the store is asked next.
     look_at: Instant,
 }
 
 impl Member {
-    pub(super) fn new(engine: &Engine, index: u32, id: &InvocationId, from: u64, trace: Option<CallTrace>) -> Self {
+    pub(super) fn new(engine: &Engine, index: u32, id: InvocationKey, from: u64, trace: Option<CallTrace>) -> Self {
         let phase = Phase::New { trace };
-        Self { engine: engine.clone(), index, id: id.clone(), next_seq: from.max(1), phase }
+        Self { engine: engine.clone(), index, id, next_seq: from.max(1), phase }
     }
 
-    pub(super) fn id(&self) -> &InvocationId {
+    pub(super) fn id(&self) -> &InvocationKey {
         &self.id
     }
 
@@ -108,7 +107,7 @@ impl Member {
     }
 
     fn news(&self, events: Vec<LogEvent>, released: Option<(Arc<Terminal>, u64)>) -> News {
-        News { index: self.index, invocation_id: self.id.clone(), events, released }
+        News { index: self.index, invocation_id: self.id.id.clone(), events, released }
     }
 
     async fn run(&mut self) -> Result<Option<News>, EngineError> {
@@ -129,7 +128,7 @@ impl Member {
         // Subscribed before the store is asked, so that nothing falls between the two.
         let live = ended.live.get_or_insert_with(|| self.engine.0.hub.subscribe(&self.id));
         if Instant::now() < ended.look_at
-            && let Ok(update) = tokio::time::timeout_at(ended.look_at, live.recv()).await
+            && let Ok(update) = tokio::time::timeout_at(ended.look_at, live.next()).await
         {
             if update.is_none() {
                 ended.live = None;
@@ -160,13 +159,5 @@ impl Member {
         let page = self.engine.0.store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
         let events: Result<_, _> = page.events.iter().map(|(_, bytes)| serde_json::from_slice(bytes)).collect();
         Ok(events?)
-    }
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        // What was subscribed to goes away first.
-        self.phase = Phase::Through;
-        self.engine.0.hub.sweep(&self.id);
     }
 }
