@@ -78,9 +78,10 @@ const DESTROYERS: &[&str] = &[
 /// `Some(true)` when every simple command is a known reader; `Some(false)` when something destructive is called by name;
 /// `None` when the words do not tell.
 pub(super) fn is_read_only(command: &str) -> Option<bool> {
-    match simple_commands(command) {
+    let command = without_comments(command);
+    match simple_commands(&command) {
         Some(commands) if commands.iter().all(|words| only_reads(words)) => Some(true),
-        _ if names_a_destroyer(command) => Some(false),
+        _ if names_a_destroyer(&command) => Some(false),
         _ => None,
     }
 }
@@ -88,6 +89,34 @@ pub(super) fn is_read_only(command: &str) -> Option<bool> {
 /// `Some(false)` for commands that only read, `Some(true)` when something destructive is called by name, else `None`.
 pub(super) fn is_destructive(command: &str) -> Option<bool> {
     is_read_only(command).map(|read_only| !read_only)
+}
+
+/// `command` without what the shell skips as comments. From the first thing on whose end is not plain to see (substitutions,
+/// here-documents, unclosed quotes), everything stays: a word too many alarms, one too few does not.
+fn without_comments(command: &str) -> String {
+    let mut kept = String::with_capacity(command.len());
+    let mut rest = command;
+    let mut word_may_begin = true;
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '#' if word_may_begin => {
+                rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+                continue;
+            }
+            '\'' => rest[1..].find('\'').map(|end| end + 2),
+            '"' => rest[1..].find('"').map(|end| end + 2).filter(|end| !rest[..*end].contains(['$', '`', '\\'])),
+            '\\' => rest[1..].chars().next().map(|next| 1 + next.len_utf8()),
+            '`' => None,
+            '$' if rest[1..].starts_with(['(', '{', '\'', '"', '[']) => None,
+            '<' if rest[1..].starts_with('<') => None,
+            c => Some(c.len_utf8()),
+        };
+        let Some(length) = length else { break };
+        kept.push_str(&rest[..length]);
+        rest = &rest[length..];
+        word_may_begin = matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|');
+    }
+    kept + rest
 }
 
 /// The plain simple commands of `command`, joined by `;`, `&&`, `||`, `|` or a new line; `None` for anything else. Quoted text is

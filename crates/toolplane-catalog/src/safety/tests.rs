@@ -39,6 +39,30 @@ fn plain_readers_are_read_only() {
 }
 
 #[test]
+fn comments_are_no_commands() {
+    check(
+        &["ls # rm -rf x", "# rm\nls", "cat a # dd of=b\nwc -l a # shred", "ls;# rm", "cat 'a # rm' # it's"],
+        Some(true),
+    );
+    check(&["git status # rm -rf x", "make # kill -9 1", "git log \\\" # rm"], None);
+    // What is no comment still counts, and so does everything behind what is not read surely.
+    check(
+        &[
+            "ls # a\nrm -rf x",
+            "ls a#; rm b",
+            "make \\# ; rm b",
+            "make 'a # b'; rm c",
+            "make \"a # b\"; rm c",
+            "make $'a\\' # '; rm c",
+            "make ${#a} ; rm b",
+            "cat <<E\n# E; rm a\nE\nmake # rm",
+            "make `# a` # rm",
+        ],
+        Some(false),
+    );
+}
+
+#[test]
 fn what_the_grammar_does_not_cover_gets_no_answer() {
     check(
         &[
@@ -72,7 +96,6 @@ fn what_the_grammar_does_not_cover_gets_no_answer() {
             "echo $'a'",
             "echo ~",
             "ls \\",
-            "ls # a",
             "A=b ls",
             "BASH_ENV=/workspace/e ls",
             "echo {a,b}",
