@@ -53,6 +53,39 @@ const DANGEROUS_NAMES: &[&str] = &[
 const DANGEROUS_PREFIXES: &[&str] =
     &["LD_", "GIT_", "PYTHON", "PERL", "BASH_FUNC_", "DYLD_", "MALLOC_", "GLIBC_", "NPM_CONFIG_", "COR_", "DOTNET_"];
 
+/// A repository is data of the call: git neither asks nor pages, and runs none of the programs named in its configuration
+/// that it can be told to leave alone. Those named by attributes (filters, text conversions, drivers of differences and merges)
+/// and `diff.external` cannot be taken away without changing what git answers; rules ask about commands that come to them.
+const GIT: &[(&str, &str)] = &[
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+    ("GIT_ASKPASS", "false"),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_PROXY_COMMAND", ""),
+    // No transports that are programs of their own, and no object is fetched in passing.
+    ("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+];
+
+/// Settings that count more than those of any repository.
+const GIT_CONFIG: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.alternateRefsCommand", "true"),
+    ("credential.helper", ""),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.ssh.defaultKeyCommand", "false"),
+];
+
 /// What every tool gets. Nothing of the worker's own environment is passed on.
 fn fixed() -> BTreeMap<String, String> {
     let pairs = [
@@ -63,19 +96,15 @@ fn fixed() -> BTreeMap<String, String> {
         ("TERM", "dumb"),
         ("PAGER", "cat"),
         ("EDITOR", "true"),
-        // A repository is data of the call: git must neither ask, page, nor run programs named in its configuration.
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_PAGER", "cat"),
-        ("GIT_EDITOR", "true"),
-        ("GIT_CONFIG_COUNT", "2"),
-        ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-        ("GIT_CONFIG_VALUE_0", "false"),
-        ("GIT_CONFIG_KEY_1", "core.hooksPath"),
-        ("GIT_CONFIG_VALUE_1", "/dev/null"),
     ];
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    let pairs = pairs.iter().chain(GIT).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let mut env: BTreeMap<String, String> = pairs.collect();
+    env.insert("GIT_CONFIG_COUNT".to_owned(), GIT_CONFIG.len().to_string());
+    for (index, (key, value)) in GIT_CONFIG.iter().enumerate() {
+        env.insert(format!("GIT_CONFIG_KEY_{index}"), (*key).to_owned());
+        env.insert(format!("GIT_CONFIG_VALUE_{index}"), (*value).to_owned());
+    }
+    env
 }
 
 /// The whole environment of a tool: the fixed variables, overlaid with `added`.
