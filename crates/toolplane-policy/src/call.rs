@@ -71,8 +71,6 @@ pub struct CallFacts {
     pub classifier: Option<ClassifierCheck>,
     /// What the agent says of its own certainty.
     pub assurance: Option<CallAssurance>,
-    /// Configuration that repositories of the workspace bring along is trusted: without it, `git` runs what it names.
-    pub repo_config_trusted: bool,
     subjects: OnceLock<Subjects>,
 }
 
@@ -96,6 +94,17 @@ impl ToolFacts {
     pub fn short_name(&self) -> &str {
         let rest = self.full_name.strip_prefix(self.namespace.as_str()).and_then(|rest| rest.strip_prefix('.'));
         rest.unwrap_or(&self.full_name)
+    }
+
+    /// The full name from the last part of the namespace on, as people call the tool: `shell.exec` for `local.shell.exec`. None
+    /// where that is the full name, and for tools of providers, whose server a rule has to name.
+    pub fn called_name(&self) -> Option<&str> {
+        if crate::tools::within(&self.namespace, "mcp") {
+            return None;
+        }
+        let rest = self.full_name.strip_prefix(self.namespace.as_str())?;
+        let (above, _) = self.namespace.rsplit_once('.').filter(|_| rest.starts_with('.'))?;
+        self.full_name.get(above.len() + 1..)
     }
 
     /// What patterns are compared with: as its interface says, otherwise as its kind suggests.
@@ -151,7 +160,6 @@ impl CallFacts {
             hooks: Vec::new(),
             classifier: None,
             assurance: None,
-            repo_config_trusted: true,
             subjects: OnceLock::new(),
         }
     }
@@ -175,7 +183,7 @@ impl CallFacts {
         let place = Place {
             root: settings.workspace.clone(),
             working_dirs: settings.working_dirs.clone(),
-            repo_config_trusted: self.repo_config_trusted,
+            trust_repositories: settings.trust_repositories,
         };
         subject::extract(&SubjectSpec { kind, fields, access }, &self.input.to_value(), &place)
     }

@@ -7,6 +7,7 @@
 //! loops, wrappers and nested shells, so that a deny rule has something to fit.
 
 mod expand;
+pub(crate) mod files;
 mod find;
 mod found;
 pub(crate) mod git;
@@ -20,6 +21,8 @@ mod tests;
 mod why;
 mod word;
 mod wrapper;
+
+use std::ops::Range;
 
 pub use why::Why;
 
@@ -104,6 +107,9 @@ pub struct SimpleCommand {
     pub risks: Vec<Risk>,
     /// The words once more as deny and ask rules see them, when they differ: `git` without its global options.
     pub canonical: Option<Vec<Word>>,
+    /// The same with its files named as they stand from the workspace, without options, and for each file alone. They are known
+    /// once the command has its place.
+    pub spellings: Vec<Vec<Word>>,
     /// The words with the wrapper the command stands in (`xargs grep`), and where the command begins in them.
     pub wrapped: Option<(Vec<Word>, usize)>,
 }
@@ -138,6 +144,7 @@ pub fn parse(text: &str) -> Shell {
         // No program can be given this text; rules still see the commands that were meant.
         found.opaque(Why::ControlCharacter);
         found.read(&text.replace('\0', ""), 0, Runs::Surely);
+        found.comments.clear();
     } else {
         found.read(text, 0, Runs::Surely);
     }
@@ -167,7 +174,19 @@ fn finish(mut found: Found, text: &str) -> Shell {
     if found.commands.iter().filter(|command| command.runs != Runs::Maybe).count() > MAX_PLAIN_COMMANDS {
         found.not_plain(Why::TooMany);
     }
-    Shell { commands: found.commands, opaque: found.opaque, why_not_plain: found.whys, raw: text.to_owned() }
+    let raw = without(text, &found.comments);
+    Shell { commands: found.commands, opaque: found.opaque, why_not_plain: found.whys, raw }
+}
+
+/// `text` without these parts of it, which are in order.
+fn without(text: &str, parts: &[Range<usize>]) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut from = 0;
+    for part in parts {
+        kept.push_str(text.get(from..part.start).unwrap_or_default());
+        from = part.end;
+    }
+    kept + text.get(from..).unwrap_or_default()
 }
 
 // === impl Shell ===
@@ -186,7 +205,7 @@ impl Shell {
             && self.commands.iter().all(|command| plain(command) && named(command))
     }
 
-    /// The text as given, without what is beyond [`MAX_TEXT`].
+    /// The text as given, without its comments and what is beyond [`MAX_TEXT`].
     pub fn raw(&self) -> &str {
         &self.raw
     }
@@ -211,6 +230,7 @@ impl SimpleCommand {
             why_not_plain: Vec::new(),
             risks: Vec::new(),
             canonical: None,
+            spellings: Vec::new(),
             wrapped: None,
         }
     }

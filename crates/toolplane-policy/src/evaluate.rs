@@ -1,6 +1,7 @@
 //! From a policy and a call to a verdict.
 
 mod allow;
+mod denied;
 mod floor;
 mod found;
 mod outcome;

@@ -50,8 +50,9 @@ fn rule(scene: &Scene<'_>, hit: &Hit<'_>, verdict: &Verdict) -> RuleExplanation 
 fn why(scene: &Scene<'_>, hit: &Hit<'_>) -> String {
     let record = hit.rule.record();
     let fitting = scene.parts.iter().filter(|part| scene.part_fit(hit.rule, part) >= hit.fit);
-    let texts: Vec<String> =
-        fitting.take(8).map(|part| format!("`{}`", crate::evaluate::quoted(&part.text()))).collect();
+    let texts =
+        fitting.map(|part| part.text()).chain(scene.named(hit.rule, hit.fit).map(|file| file.given.as_str().into()));
+    let texts: Vec<String> = texts.take(8).map(|text| format!("`{}`", crate::evaluate::quoted(&text))).collect();
     let about = match (hit.whole, texts.is_empty()) {
         (true, _) => "about the tool".to_owned(),
         (false, true) => "about what cannot be seen of the call".to_owned(),

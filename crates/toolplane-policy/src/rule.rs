@@ -17,6 +17,8 @@ use toolplane_records::vocabulary::{Behavior, RuleSource};
 use crate::call::CallFacts;
 use crate::condition::{ArgumentTest, FactTest, Input};
 use crate::fit::Fit;
+use crate::subject::SubjectKind;
+use crate::tools::{Family, ToolPattern};
 
 /// One rule in a form that can be held against calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +92,13 @@ impl Rule {
     /// Whether it is bound to another declaration than that of the call: it says nothing about this one.
     pub(crate) fn is_pinned_elsewhere(&self, call: &CallFacts) -> bool {
         self.record.pin.as_ref().is_some_and(|pin| call.declaration != Some(pin.declaration_digest))
+    }
+
+    /// Whether it denies reading or editing some paths, and not only watches.
+    pub(crate) fn denies_paths(&self) -> bool {
+        let files = matches!(self.matcher.tools, ToolPattern::Family(Family::Read | Family::Edit, _));
+        let some = self.matcher.pattern.as_ref().is_some_and(|pattern| !pattern.is_any(Some(SubjectKind::Path)));
+        files && some && self.behavior() == Behavior::Deny && !self.is_shadow()
     }
 
     /// How well its conditions on facts and arguments fit.

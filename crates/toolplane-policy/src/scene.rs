@@ -11,7 +11,7 @@ use crate::fit::{Certainty, Fit};
 use crate::path::{PathAccess, PathFact, protected};
 use crate::rule::{Rule, SubjectPattern};
 use crate::settings::PolicySettings;
-use crate::subject::{PathSubject, SubjectKind, Subjects};
+use crate::subject::{NamedPath, PathSubject, SubjectKind, Subjects};
 use crate::tools::{Family, ToolPattern};
 use crate::url::{InvalidUrl, UrlFact};
 
@@ -65,7 +65,8 @@ enum About<'r> {
     Whole(Fit),
     /// Its pattern, against the call's own subjects.
     Subjects(Fit, &'r SubjectPattern),
-    /// A rule for file tools, against what a command redirects to or from; without a pattern, against all of it.
+    /// A rule for file tools, against what a command redirects to or from and the files it names; without a pattern, against all
+    /// of it.
     Redirections(PathAccess, Option<&'r SubjectPattern>),
 }
 
@@ -119,8 +120,9 @@ impl<'a> Scene<'a> {
                 Reach { whole: false, fit: best.unwrap_or(Fit::No).max(unseen).min(tool) }
             }
             About::Redirections(access, pattern) => {
-                let fits = self.parts.iter().map(|part| redirection_fit(behavior, access, pattern, part));
-                Reach { whole: false, fit: fits.max().unwrap_or(Fit::No) }
+                let redirected = self.parts.iter().map(|part| redirection_fit(behavior, access, pattern, part));
+                let named = self.subjects.named().iter().map(|file| named_fit(behavior, access, pattern, file));
+                Reach { whole: false, fit: redirected.chain(named).max().unwrap_or(Fit::No) }
             }
         }
     }
@@ -133,6 +135,13 @@ impl<'a> Scene<'a> {
             About::Subjects(tool, pattern) => own_fit(rule.behavior(), pattern, part).min(tool),
             About::Redirections(access, pattern) => redirection_fit(rule.behavior(), access, pattern, part),
         }
+    }
+
+    /// The file a command names that the matcher of `rule` fits that well.
+    pub(crate) fn named(&self, rule: &Rule, fit: Fit) -> Option<&'a PathSubject> {
+        let About::Redirections(access, pattern) = self.about(rule) else { return None };
+        let fits = |file: &&NamedPath| named_fit(rule.behavior(), access, pattern, file) == fit;
+        self.subjects.named().iter().find(fits).map(|file| &file.path)
     }
 
     /// How well the matcher of `rule` fits the call if there were no other rule.
@@ -232,6 +241,21 @@ fn redirection_fit(behavior: Behavior, access: PathAccess, pattern: Option<&Subj
                 .map_or(Fit::No, |path_pattern| path_pattern.fit(behavior, path)),
         },
         _ => Fit::No,
+    }
+}
+
+/// A deny or an ask against a file that a command names. A rule without a pattern is about every file, but not about words that
+/// may be none.
+fn named_fit(behavior: Behavior, access: PathAccess, pattern: Option<&SubjectPattern>, file: &NamedPath) -> Fit {
+    if behavior == Behavior::Allow || file.path.access != access {
+        return Fit::No;
+    }
+    match (pattern, file.sure) {
+        (None, sure) => Fit::from(sure),
+        (Some(pattern), sure) => {
+            let fit = pattern.path.as_ref().map_or(Fit::No, |pattern| pattern.fit(behavior, &file.path));
+            if sure { fit } else { fit.min(Fit::Unknown) }
+        }
     }
 }
 

@@ -32,6 +32,8 @@ const DIGEST_VERSION: u32 = 1;
 pub struct RuleSet {
     rules: Vec<Rule>,
     index: Index,
+    /// Positions of the denies of [`RuleSet::path_denies`].
+    path_denies: Vec<u32>,
     digest: Digest,
 }
 
@@ -77,7 +79,8 @@ impl RuleSet {
         });
         let records: Vec<&PermissionRule> = rules.iter().map(Rule::record).collect();
         let digest = JsonPayload::of(&("rules", DIGEST_VERSION, &records)).digest();
-        Self { index: Index::of(&rules), rules, digest }
+        let path_denies = (0u32..).zip(&rules).filter(|(_, rule)| rule.denies_paths()).map(|(at, _)| at).collect();
+        Self { index: Index::of(&rules), path_denies, rules, digest }
     }
 
     /// The rules, by source and id.
@@ -98,6 +101,11 @@ impl RuleSet {
     /// When the next rule goes out of force: decisions may change then, though the digest does not.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
         self.rules.iter().filter_map(|rule| rule.record().expires_at).filter(|end| *end > now).min()
+    }
+
+    /// The denies about some of the files that file tools read or edit, in order.
+    pub(crate) fn path_denies(&self) -> impl Iterator<Item = &Rule> {
+        self.path_denies.iter().filter_map(|position| self.rules.get(*position as usize))
     }
 
     /// The rules that can be about a call, in order: all that fit or may fit are among them, and few others.

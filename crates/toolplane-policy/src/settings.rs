@@ -19,10 +19,14 @@ pub struct PolicySettings {
     pub workspace: String,
     /// Further directories that count as inside, absolute.
     pub working_dirs: Vec<String>,
+    /// Repositories are trusted: version control may run the programs their configuration and attributes name. Without it, a
+    /// command that may come to them (`git status`, `git diff`) is asked about whatever patterns allow it.
+    pub trust_repositories: bool,
 }
 
 impl Default for PolicySettings {
-    /// No bypass, confidence from 0.8, `uncertain` verdicts and providers' tools (`mcp`) looked at, `/workspace`.
+    /// No bypass, confidence from 0.8, `uncertain` verdicts and providers' tools (`mcp`) looked at, `/workspace`, repositories
+    /// not trusted.
     fn default() -> Self {
         Self {
             allow_bypass: false,
@@ -31,6 +35,7 @@ impl Default for PolicySettings {
             untrusted_namespaces: vec!["mcp".to_owned()],
             workspace: "/workspace".to_owned(),
             working_dirs: Vec::new(),
+            trust_repositories: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a rule's pattern is held against: the commands, paths and URLs of one input.
 
 mod field;
+mod named;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::command::{self, Shell};
 use crate::path::{PathAccess, PathFact};
 use crate::url::{self, InvalidUrl, UrlFact};
 use field::Given;
+pub use named::NamedPath;
 
 /// What stands for a value that is not shown.
 pub const REDACTED: &str = "[redacted]";
@@ -46,8 +48,8 @@ pub struct Place {
     pub root: String,
     /// Further directories that count as inside, absolute.
     pub working_dirs: Vec<String>,
-    /// Programs named in a repository's configuration are trusted or kept from running.
-    pub repo_config_trusted: bool,
+    /// Programs that repositories name may run; see [`PolicySettings`](crate::PolicySettings).
+    pub trust_repositories: bool,
 }
 
 /// A path of the input, or of a redirection in a command.
@@ -80,6 +82,7 @@ pub struct Subjects {
     place: Place,
     commands: OnceLock<Vec<Shell>>,
     paths: OnceLock<Vec<PathSubject>>,
+    named: OnceLock<Vec<NamedPath>>,
     urls: OnceLock<Vec<Result<UrlFact, InvalidUrl>>>,
 }
 
@@ -109,9 +112,10 @@ impl Subjects {
             access: PathAccess::Write,
             tree: false,
             directory: None,
-            place: Place { root: String::new(), working_dirs: Vec::new(), repo_config_trusted: false },
+            place: Place { root: String::new(), working_dirs: Vec::new(), trust_repositories: false },
             commands: OnceLock::new(),
             paths: OnceLock::new(),
+            named: OnceLock::new(),
             urls: OnceLock::new(),
         }
     }
@@ -121,8 +125,8 @@ impl Subjects {
         self.complete
     }
 
-    /// The shell texts, with what can only be said of them in their place: arguments that lead out of the workspace, `git` on
-    /// an untrusted configuration.
+    /// The shell texts, with what can only be said of them in their place: arguments that lead out of the workspace, commands
+    /// that run what an untrusted repository names.
     pub fn commands(&self) -> &[Shell] {
         self.commands.get_or_init(|| {
             if self.kind != Some(SubjectKind::Command) {
@@ -146,6 +150,12 @@ impl Subjects {
             Some(SubjectKind::Command) => places::of_commands(self.commands(), &self.place, self.directory.as_deref()),
             Some(SubjectKind::Url) | None => Vec::new(),
         })
+    }
+
+    /// The files that the words of commands name, or may name. Deny and ask rules about paths look at them; nothing has to allow
+    /// them beside the command.
+    pub fn named(&self) -> &[NamedPath] {
+        self.named.get_or_init(|| named::of_commands(self.commands(), &self.place, self.directory.as_deref()))
     }
 
     /// The URLs.

@@ -3,8 +3,8 @@
 //! Written `*`, `files.read_file`, `files.*`, `namespace:files`, `Bash` and the other family names, `mcp__server`,
 //! `mcp__server__*`, `mcp__server__tool`.
 //!
-//! An allow rule knows a tool by its id and its full name only. The other behaviours also know every alias, so that no
-//! second name is a way around them.
+//! An allow rule knows a tool by its id, its full name and the end of it people call it by
+//! ([`ToolFacts::called_name`]). The other behaviours also know every alias, so that no second name is a way around them.
 
 mod family;
 #[cfg(test)]
@@ -79,7 +79,7 @@ impl ToolPattern {
 }
 
 fn any_name(behavior: Behavior, tool: &ToolFacts, fits: impl Fn(&str) -> bool) -> bool {
-    let own = fits(tool.tool_id.as_str()) || fits(&tool.full_name);
+    let own = fits(tool.tool_id.as_str()) || fits(&tool.full_name) || tool.called_name().is_some_and(&fits);
     own || (behavior != Behavior::Allow && tool.aliases.iter().any(|name| fits(name)))
 }
 

@@ -1,6 +1,6 @@
 //! What follows from a policy for one call, and why.
 
-use toolplane_records::decision::DecisionReason;
+use toolplane_records::decision::{DecisionReason, DeniedPaths};
 use toolplane_records::explanation::PartExplanation;
 use toolplane_records::vocabulary::{Behavior, RuleFit};
 
@@ -32,6 +32,8 @@ pub struct Verdict {
     pub answerable: bool,
     /// A classifier that may decide has not answered yet.
     pub classifier_pending: bool,
+    /// Paths that rules keep from the call, whatever it does.
+    pub denied_paths: DeniedPaths,
     /// Rules that only watch, and would have had a say.
     pub shadow: Vec<ShadowHit>,
 }

@@ -1,5 +1,7 @@
 //! What has been found so far: the list of commands and what is not plain about the text.
 
+use std::ops::Range;
+
 use super::reader::{End, Reader};
 use super::word::Lexed;
 use super::{MAX_COMMANDS, MAX_DEPTH, MAX_SHOWN_CHARS, Redirection, Runs, SimpleCommand, Why, Word};
@@ -56,6 +58,8 @@ pub(super) struct Found {
     pub(super) commands: Vec<SimpleCommand>,
     pub(super) opaque: Option<Why>,
     pub(super) whys: Vec<Why>,
+    /// Where the comments of the text itself stand; those of nested code are not noted.
+    pub(super) comments: Vec<Range<usize>>,
     nested_bytes: usize,
 }
 
@@ -113,6 +117,7 @@ impl Found {
             why_not_plain: draft.whys,
             risks: Vec::new(),
             canonical: None,
+            spellings: Vec::new(),
             wrapped: None,
         };
         let input = Input { texts: draft.input, redirected: draft.reads_input };

@@ -1,5 +1,9 @@
 //! `git`: global options taken off, so that rules about a subcommand see it.
 
+mod quiet;
+
+pub(crate) use quiet::may_run_named_programs;
+
 use super::{SimpleCommand, Why, Word};
 
 /// Global options that change nothing but how output is shown.

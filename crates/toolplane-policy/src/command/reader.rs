@@ -92,6 +92,9 @@ impl<'t> Reader<'t, '_> {
 
     fn comment(&mut self) {
         let length = self.rest().find('\n').unwrap_or(self.rest().len());
+        if self.depth == 0 {
+            self.found.comments.push(self.at..self.at + length);
+        }
         self.skip(length);
     }
 

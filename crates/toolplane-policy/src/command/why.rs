@@ -44,7 +44,7 @@ pub enum Why {
     DangerousOption,
     /// An argument leads out of the workspace.
     OutsideWorkspace,
-    /// The configuration of the repository is not trusted, and git runs programs named in it.
+    /// It may run programs that the repository names, and repositories are not trusted.
     UntrustedRepository,
 }
 
@@ -71,7 +71,9 @@ impl Why {
             Self::Launcher => "it runs other programs in a way that cannot be seen surely",
             Self::DangerousOption => "it has an option that writes files or runs programs",
             Self::OutsideWorkspace => "it names a path outside the workspace",
-            Self::UntrustedRepository => "the repository's configuration is not trusted",
+            Self::UntrustedRepository => {
+                "it may run programs that the repository names (`permission.trust_repositories` is off)"
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The rules that fit a call, or may.
 
+use toolplane_records::decision::DeniedPaths;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
+use super::denied;
 use crate::fit::Fit;
 use crate::rule::Rule;
 use crate::scene::Scene;
@@ -31,11 +33,13 @@ pub(crate) struct Found<'a> {
     pub(crate) shadow: Vec<Hit<'a>>,
     /// Allows that would fit surely, had the tool not been declared in another way since they were made.
     pub(crate) outdated: Vec<&'a Rule>,
+    /// Paths that denies keep from the call although nothing in it names them.
+    pub(crate) denied_paths: DeniedPaths,
 }
 
 impl<'a> Found<'a> {
     pub(crate) fn search(rules: &'a RuleSet, scene: &Scene<'_>, now: Timestamp) -> Self {
-        let mut found = Self::default();
+        let mut found = Self { denied_paths: denied::paths(rules, scene, now), ..Self::default() };
         for rule in rules.candidates(scene) {
             if !rule.is_in_force(now) || !rule.is_in_scope(scene.call) {
                 continue;

@@ -63,7 +63,11 @@ impl<'a> Outcome<'a> {
     pub(crate) fn of_rule(scene: &Scene<'_>, hit: &Hit<'a>, remark: &str) -> Self {
         let outcome = Self::of_hit(hit, remark);
         let part = scene.parts.iter().find(|part| !hit.whole && scene.part_fit(hit.rule, part) == hit.fit);
-        let Some(part) = part else { return outcome };
+        let Some(part) = part else {
+            let Some(file) = scene.named(hit.rule, hit.fit).filter(|_| !hit.whole) else { return outcome };
+            let message = format!("`{}`: {}", quoted(&file.given), outcome.message);
+            return Self { message, blocked_path: Some(quoted(&file.given)), ..outcome };
+        };
         // The path that a deny or ask is about is worth naming whatever else is in the call.
         let blocked_path = match (part.path(), hit.rule.behavior()) {
             (Some(path), Behavior::Deny | Behavior::Ask) => Some(blocked(path)),
@@ -104,6 +108,7 @@ impl<'a> Outcome<'a> {
             queue: if self.review { REVIEW } else { APPROVALS },
             answerable: self.answerable,
             classifier_pending: pending(scene.call).is_some(),
+            denied_paths: found.denied_paths.clone(),
             shadow: found.shadow.iter().map(shadow_hit).collect(),
         }
     }

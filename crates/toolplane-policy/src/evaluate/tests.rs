@@ -43,7 +43,8 @@ fn policy(lines: &[&str]) -> Policy {
             }
         })
         .collect();
-    Policy::of(RuleSet::build(&records).unwrap())
+    let settings = PolicySettings { trust_repositories: true, ..PolicySettings::default() };
+    Policy { settings: Arc::new(settings), ..Policy::of(RuleSet::build(&records).unwrap()) }
 }
 
 fn profile(access: &[AccessKind]) -> PermissionProfile {
@@ -241,4 +242,125 @@ fn every_digest_is_of_everything() {
     let different: std::collections::BTreeSet<_> = digests.iter().collect();
     assert_eq!(different.len(), digests.len());
     assert_eq!(base.digest(), policy(&["allow Bash"]).digest());
+}
+
+/// Whatever a command does with a file, a deny about the file is about it.
+#[test]
+fn files_that_commands_name_are_decided_about() {
+    let rules = policy(&["allow Bash", "deny Read(./secrets/**)", "deny Edit(./docs/**)"]);
+    for denied in [
+        "cat secrets/x",
+        "cat ./secrets/x",
+        "cat -- secrets/x",
+        "cat -n secrets/x",
+        "cat notes/../secrets/x",
+        "cat .//secrets/./x",
+        "cat /workspace/secrets/x",
+        "cat SECRETS/x",
+        "cd secrets && cat x",
+        "cd notes; head -n 3 ../secrets/x",
+        "ls | grep -f secrets/list x",
+        "sort a secrets/x",
+        "cp secrets/x y",
+        "cp -t y secrets/x",
+        "ln -s ../workspace/secrets/x y",
+        "mv secrets other",
+        "tar cf y secrets",
+        "dd if=secrets/x of=y",
+        "base64 secrets/x | cat",
+        "bash -c 'cat secrets/x'",
+        "timeout 3 xxd secrets/x",
+        "wc -l notes secrets/x",
+        "touch docs/a",
+        "tee docs/a",
+        "sed -i s/a/b/ docs/a",
+        "rm -r docs",
+        "cp notes docs/a",
+        "sort -o docs/a notes",
+        "dd if=notes of=docs/a",
+        "chmod 600 docs/a",
+    ] {
+        let verdict = evaluate(&rules, &shell(denied), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, Behavior::Deny, "{denied}: {verdict:?}");
+        assert!(verdict.blocked_path.is_some(), "{denied}: {verdict:?}");
+    }
+    for asked in [
+        "tool secrets/x",
+        "tool --file=secrets/x",
+        "tool -fsecrets/x",
+        "tool @secrets/x",
+        "git show HEAD:secrets/x",
+        "git add docs/a",
+        "cat $x",
+        "cat sec*/x",
+        "cat $(echo secrets/x)",
+        "xargs cat",
+        "grep -r x .",
+        "rg x",
+        "find . -name x",
+        "cp -r . y",
+        "find . -exec cat {} +",
+        "docker run image cat secrets/x",
+        "cd $x && cat y",
+    ] {
+        let verdict = evaluate(&rules, &shell(asked), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, Behavior::Ask, "{asked}: {verdict:?}");
+    }
+    for allowed in [
+        "cat notes",
+        "cat notes/secrets/x docs/a",
+        "echo secrets/x",
+        "grep secrets/x notes",
+        "sed -n s/secrets/x/ notes",
+        "rg x src",
+        "git diff docs/a",
+        "tool notes",
+        "ls",
+        "touch notes # docs/a",
+        "cp docs/a notes",
+        "cat <<E\nsecrets/x\nE",
+    ] {
+        let verdict = evaluate(&rules, &shell(allowed), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, Behavior::Allow, "{allowed}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_deny_about_a_command_knows_its_files_however_they_are_spelt() {
+    let rules = policy(&["allow Bash", "deny Bash(cat secrets/*)", "deny Bash(rm notes/keep)"]);
+    for denied in [
+        "cat ./secrets/x",
+        "cat -- secrets/x",
+        "cat -n secrets/x",
+        "cat -n -- ./secrets//x",
+        "cat a secrets/x",
+        "cat /workspace/secrets/x",
+        "cd secrets; cat x",
+        "/bin/cat notes/../secrets/x",
+        "rm -rf -- ./notes/keep other",
+    ] {
+        let verdict = evaluate(&rules, &shell(denied), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, Behavior::Deny, "{denied}: {verdict:?}");
+    }
+    for allowed in ["cat secret/x", "cat x/secrets/y", "rm notes/keeper", "head secrets/x"] {
+        let verdict = evaluate(&rules, &shell(allowed), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, Behavior::Allow, "{allowed}: {verdict:?}");
+    }
+}
+
+#[test]
+fn comments_alarm_nobody() {
+    let rules = policy(&["allow Bash(ls:*)", "deny Bash(rm:*)", "deny Bash(regex:shred)"]);
+    for (command, behavior) in [
+        ("ls # rm -rf x", Behavior::Allow),
+        ("ls # shred x", Behavior::Allow),
+        ("for x in a; do ls; done # rm -rf x", Behavior::Ask),
+        ("ls # x\nrm y", Behavior::Deny),
+    ] {
+        let verdict = evaluate(&rules, &shell(command), Timestamp::from_millis(0));
+        assert_eq!(verdict.behavior, behavior, "{command}: {verdict:?}");
+        if behavior != Behavior::Deny {
+            assert_ne!(verdict.deciding.as_deref(), Some("r1"), "{command}: {verdict:?}");
+        }
+    }
 }

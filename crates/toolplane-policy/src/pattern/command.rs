@@ -121,8 +121,9 @@ impl CommandPattern {
             (Form::Any, _) => Fit::Yes,
             (_, Behavior::Allow) => self.allow(command),
             _ => {
-                let forms = [Some(&command.words), command.canonical.as_ref()];
-                let best = forms.into_iter().flatten().map(|words| self.against(words)).max().unwrap_or(Fit::No);
+                let forms = [Some(&command.words), command.canonical.as_ref()].into_iter().flatten();
+                let forms = forms.chain(&command.spellings);
+                let best = forms.map(|words| self.against(words)).max().unwrap_or(Fit::No);
                 if command.runs == Runs::Maybe { best.min(Fit::Unknown) } else { best }
             }
         }

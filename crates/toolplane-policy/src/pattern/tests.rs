@@ -284,7 +284,7 @@ fn the_program_of_a_pattern_is_known() {
 
 fn path(pattern: &str, text: &str, tree: bool) -> (Fit, Fit) {
     let pattern = PathPattern::parse(pattern).unwrap_or_else(|fault| panic!("{pattern}: {fault}"));
-    let place = Place { root: "/workspace".into(), working_dirs: vec!["/other".into()], repo_config_trusted: true };
+    let place = Place { root: "/workspace".into(), working_dirs: vec!["/other".into()], trust_repositories: true };
     let mut input = serde_json::json!({ "path": text });
     if tree {
         input["recursive"] = true.into();

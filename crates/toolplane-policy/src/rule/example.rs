@@ -88,7 +88,9 @@ fn holds(rule: &Rule, kind: Option<SubjectKind>, example: &JsonPayload, wanted: 
         Some(text) => of_text(rule, kind, text)?,
         None => of_call(rule, example)?,
     };
-    let settings = PolicySettings { untrusted_namespaces: Vec::new(), ..PolicySettings::default() };
+    // An example is about the text of the rule, whoever is trusted.
+    let settings =
+        PolicySettings { untrusted_namespaces: Vec::new(), trust_repositories: true, ..PolicySettings::default() };
     let scene = Scene::new(&settings, &call);
     let fit = scene.alone(rule);
     let fit = if text.is_some() { fit } else { fit.min(scene.conditions_fit(rule)) };

@@ -77,7 +77,10 @@ impl Index {
         let call = scene.call;
         let own = own_keys(scene);
         let redirected = match scene.kind {
-            Some(SubjectKind::Command) => path_keys(scene.subjects.paths()),
+            Some(SubjectKind::Command) => {
+                let named = scene.subjects.named().iter().map(|file| &file.path);
+                path_keys(scene.subjects.paths().iter().chain(named))
+            }
             _ => Some(Vec::new()),
         };
         let mut found = Vec::new();
@@ -90,7 +93,8 @@ impl Index {
         ];
         for tools in scopes.iter().filter_map(|scope| self.scopes.get(scope)) {
             tools.for_each(scene, |bucket| bucket.collect(scene.kind, &own, &mut found));
-            if !scene.subjects.paths().is_empty() && scene.kind == Some(SubjectKind::Command) {
+            let files = !scene.subjects.paths().is_empty() || !scene.subjects.named().is_empty();
+            if files && scene.kind == Some(SubjectKind::Command) {
                 for family in [Family::Read, Family::Edit] {
                     if let Some(bucket) = tools.family.get(&family) {
                         bucket.collect(Some(SubjectKind::Path), &redirected, &mut found);
@@ -139,7 +143,7 @@ impl Tools {
         let tool = &scene.call.tool;
         visit(&self.any);
         let names = [tool.tool_id.as_str(), tool.full_name.as_str()];
-        let names = || names.into_iter().chain(tool.aliases.iter().map(String::as_str));
+        let names = || names.into_iter().chain(tool.called_name()).chain(tool.aliases.iter().map(String::as_str));
         for name in names() {
             self.named.get(name).into_iter().for_each(&mut visit);
             let prefixes = self.lengths.iter().filter_map(|length| name.get(..*length));

@@ -88,7 +88,7 @@ fn add_programs(command: &SimpleCommand, keys: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-pub(super) fn path_keys(paths: &[PathSubject]) -> Keys {
+pub(super) fn path_keys<'a>(paths: impl IntoIterator<Item = &'a PathSubject>) -> Keys {
     let first = |path: &PathSubject| match &path.fact {
         _ if !path.known => None,
         // Patterns bound to the workspace are about nothing outside it.
@@ -99,5 +99,5 @@ pub(super) fn path_keys(paths: &[PathSubject]) -> Keys {
         }
         PathFact::Inside(_) | PathFact::Invalid(_) => None,
     };
-    paths.iter().map(first).collect()
+    paths.into_iter().map(first).collect()
 }

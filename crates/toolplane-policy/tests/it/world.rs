@@ -113,7 +113,8 @@ impl Case {
 
     pub(crate) fn policy(&self) -> Policy {
         let rules = RuleSet::build(&self.rules).unwrap_or_else(|faults| panic!("{faults:?}"));
-        let settings = PolicySettings { allow_bypass: self.allow_bypass, ..PolicySettings::default() };
+        let settings =
+            PolicySettings { allow_bypass: self.allow_bypass, trust_repositories: true, ..PolicySettings::default() };
         Policy { rules: Arc::new(rules), settings: Arc::new(settings), org: Some(Arc::new(Fixed(self.org))) }
     }
 }
