@@ -12,6 +12,7 @@ use crate::shell::Shell;
 
 mod change;
 mod explain;
+mod files;
 mod modes;
 mod scopes;
 

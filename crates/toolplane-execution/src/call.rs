@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use toolplane_records::decision::DeniedPaths;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
@@ -42,6 +43,8 @@ pub struct Call {
     pub attempt: u32,
     /// Changes to the context of the conversation that a process returns are taken out of its output.
     pub context_modifiers: bool,
+    /// Paths of the workspace that what it runs must not come to.
+    pub denied: DeniedPaths,
 }
 
 /// How a running call is watched and stopped.

@@ -41,6 +41,8 @@ pub mod codes {
     pub const PATH_UNREADABLE: &str = "path.unreadable";
     /// A path that a link turns aside, to something beneath the workspace that was not decided about.
     pub const PATH_LINKED: &str = "path.linked";
+    /// Rules deny paths of the workspace that the sandbox cannot keep from the tool; nothing ran.
+    pub const PATHS_NOT_HIDDEN: &str = "path.denied_not_hidden";
     /// The file cannot be written by this tool.
     pub const PATH_UNWRITABLE: &str = "path.unwritable";
     /// There is a file already.

@@ -21,6 +21,7 @@ pub mod ask;
 pub mod budget;
 pub mod call;
 mod deadline;
+mod denied;
 mod failure;
 mod files;
 mod http;

@@ -54,7 +54,7 @@ impl Adapter for Process {
                         json_output: binding.json_output,
                         context_modifiers: call.context_modifiers,
                     };
-                    self.0.run(spec, context, &rules).await
+                    self.0.run(spec, call, context, &rules).await
                 }
                 Err(error) => Outcome::failure(error),
             }

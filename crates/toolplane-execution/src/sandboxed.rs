@@ -16,6 +16,7 @@ use toolplane_sandbox::{
 
 use crate::budget::{self, Budget};
 use crate::call::{Call, Context};
+use crate::denied;
 use crate::failure::{self, codes};
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
@@ -75,10 +76,24 @@ impl Sandboxed {
         limits
     }
 
-    /// Runs `spec` to its end. `Err` holds the outcome of a run that has no exit.
-    pub(crate) async fn run(&self, spec: SandboxSpec, context: &Context, rules: &Rules<'_>) -> Outcome {
+    /// Runs `spec` to its end, without what rules keep from `call`.
+    pub(crate) async fn run(
+        &self,
+        mut spec: SandboxSpec,
+        call: &Call,
+        context: &Context,
+        rules: &Rules<'_>,
+    ) -> Outcome {
         if !self.posture.available {
             return Outcome::failure(unavailable(self.posture.missing_reason.as_deref().unwrap_or("unknown reason")));
+        }
+        if let Some(workspace) = spec.workspace.as_ref().filter(|_| !call.denied.is_empty()) {
+            let (denied, workspace) = (call.denied.clone(), workspace.host.clone());
+            let looked = tokio::task::spawn_blocking(move || denied::masks(&denied, &workspace)).await;
+            match looked.unwrap_or_else(|_| Err(unavailable("the worker is shutting down"))) {
+                Ok(masks) => spec.masks = masks,
+                Err(error) => return Outcome::failure(error),
+            }
         }
         let limits = spec.limits.clone();
         let workspace = spec.workspace.as_ref().map(|mount| mount.host.clone());

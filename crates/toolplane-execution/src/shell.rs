@@ -65,7 +65,7 @@ impl Adapter for Shell {
     fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match self.prepare(call) {
-                Ok(spec) => self.0.run(spec, context, &Rules::default()).await,
+                Ok(spec) => self.0.run(spec, call, context, &Rules::default()).await,
                 Err(error) => Outcome::failure(error),
             }
         })

@@ -19,6 +19,7 @@ use crate::transition::{Refusal, Transition};
 pub(crate) fn give(dispatch: &mut DispatchFacts, decision: &PermissionDecision) {
     dispatch.policy_digest.clone_from(&decision.policy_digest);
     dispatch.permit_until = decision.expires_at;
+    dispatch.denied_paths.clone_from(&decision.denied_paths);
 }
 
 /// No decision is in force: somebody has to be asked.

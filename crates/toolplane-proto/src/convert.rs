@@ -31,6 +31,8 @@ mod surface;
 mod vocabulary;
 pub mod word;
 
+pub use decision::denied_paths;
+
 #[cfg(test)]
 mod tests;
 

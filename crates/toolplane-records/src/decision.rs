@@ -23,6 +23,25 @@ pub struct DecisionReason {
 /// Where a decision came from: a rule source of the standard, or a component such as `default` or `approval`.
 pub type DecisionSource = String;
 
+/// Paths that rules keep from a call, as patterns of rules: what the tool opens by itself must not lead to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeniedPaths {
+    /// Neither read nor written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// Not written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<String>,
+}
+
+impl DeniedPaths {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty()
+    }
+}
+
 /// The outcome of one permission check of one invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionDecision {
@@ -85,6 +104,9 @@ pub struct PermissionDecision {
     /// Digest of the rule set that decided (ours).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy_digest: String,
+    /// Paths the call must not come to, whatever it does (ours).
+    #[serde(default, skip_serializing_if = "DeniedPaths::is_empty")]
+    pub denied_paths: DeniedPaths,
 }
 
 impl PermissionDecision {

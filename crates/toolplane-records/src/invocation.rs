@@ -10,6 +10,7 @@ pub use crate::invocation::view::InputBodies;
 
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
+use crate::decision::DeniedPaths;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, ResultId, SurfaceId, TenantId, ToolId, WorkerId};
 use crate::payload::{Digest, PayloadRef};
 use crate::refs::{ArtifactRef, TelemetryRef};
@@ -105,6 +106,9 @@ pub struct DispatchFacts {
     /// Until when that decision lets it start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permit_until: Option<Timestamp>,
+    /// Paths that decision keeps from the call, whatever it does.
+    #[serde(default, skip_serializing_if = "DeniedPaths::is_empty")]
+    pub denied_paths: DeniedPaths,
 }
 
 /// One tool call, from acceptance to its terminal result.

@@ -48,7 +48,7 @@ pub struct PermissionRule {
     /// It is only watched: it never decides.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shadow: bool,
-    /// Where it is kept: `config`, `file:<path>`, `stored` or `built_in`.
+    /// Where it is kept: `config`, `file:<path>` or `stored`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub origin: String,
     /// When it was revoked.

@@ -40,5 +40,5 @@ pub use exit::{Ending, Exit, LimitHit, LimitKind, ResourceUse, Violation};
 pub use limits::Limits;
 pub use posture::{Layer, Posture};
 pub use running::{OutputTap, Progress, Running};
-pub use spec::{Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};
+pub use spec::{MaskedPath, Masks, Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};
 pub use workspace::{Quota, Usage};

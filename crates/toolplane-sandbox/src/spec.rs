@@ -92,6 +92,65 @@ pub struct WorkspaceMount {
     pub quota: Quota,
 }
 
+/// Paths of the workspace that are kept from one run, relative to it, without `.`, `..` and links. Nothing under another name leads
+/// to them but a hard link, which is a path of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Masks {
+    /// Cannot be opened, whatever is there.
+    pub hidden: Vec<MaskedPath>,
+    /// Can be read only.
+    pub read_only: Vec<MaskedPath>,
+}
+
+/// A file or directory of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaskedPath {
+    /// Relative to the workspace; not empty.
+    pub path: String,
+    /// A directory with everything beneath it, or else a file.
+    pub directory: bool,
+}
+
+impl Masks {
+    /// Most paths of one run.
+    pub const MAX: usize = 512;
+
+    /// Whether nothing is kept from the run.
+    pub fn is_empty(&self) -> bool {
+        self.hidden.is_empty() && self.read_only.is_empty()
+    }
+
+    /// Whether `path` is hidden, or lies beneath what is.
+    pub(crate) fn hides(&self, path: &str) -> bool {
+        self.hidden.iter().any(|mask| {
+            path.strip_prefix(mask.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    /// Every directory above a masked path, those above others first.
+    pub fn above(&self) -> Vec<&str> {
+        let paths = self.hidden.iter().chain(&self.read_only).map(|mask| mask.path.as_str());
+        let mut above: Vec<&str> =
+            paths.flat_map(|path| path.match_indices('/').map(move |(end, _)| &path[..end])).collect();
+        above.sort_unstable();
+        above.dedup();
+        above
+    }
+
+    fn check(&self) -> Result<(), SandboxError> {
+        if self.hidden.len() + self.read_only.len() > Self::MAX || self.above().len() > Self::MAX {
+            return Err(SandboxError::invalid("masks", format!("has more than {} paths", Self::MAX)));
+        }
+        let plain = |mask: &MaskedPath| {
+            mask.path.split('/').all(|name| !matches!(name, "" | "." | "..")) && !mask.path.contains('\0')
+        };
+        if !self.hidden.iter().chain(&self.read_only).all(plain) {
+            return Err(SandboxError::invalid("masks", "has a path that is not one beneath the workspace"));
+        }
+        Ok(())
+    }
+}
+
 /// Everything one run is given. What is not here does not exist for the tool.
 #[derive(Clone, Debug)]
 pub struct SandboxSpec {
@@ -101,6 +160,8 @@ pub struct SandboxSpec {
     pub stdin: Option<Vec<u8>>,
     /// The workspace, if the tool has one.
     pub workspace: Option<WorkspaceMount>,
+    /// Paths of the workspace that are kept from the tool.
+    pub masks: Masks,
     /// Further host directories the tool may read, at the same path inside. For tools installed outside `/usr`.
     pub read_only_paths: Vec<PathBuf>,
     /// Working directory inside; the workspace when there is one, else the scratch directory, when absent.
@@ -120,6 +181,7 @@ impl SandboxSpec {
             argv: argv.into_iter().map(Into::into).collect(),
             stdin: None,
             workspace: None,
+            masks: Masks::default(),
             read_only_paths: Vec::new(),
             cwd: None,
             env: BTreeMap::new(),
@@ -165,6 +227,7 @@ impl SandboxSpec {
         {
             return Err(SandboxError::invalid("workspace", "must be an absolute path"));
         }
+        self.masks.check()?;
         environment::check(&self.env, &self.declared_env)
     }
 }

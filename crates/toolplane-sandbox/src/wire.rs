@@ -65,6 +65,8 @@ pub(crate) struct InnerPlan {
     pub(crate) workspace_writable: Option<bool>,
     /// Protected paths that must be mounted read-only.
     pub(crate) protected: Vec<ExpectedMount>,
+    /// Paths that must not open.
+    pub(crate) hidden: Vec<String>,
 }
 
 /// A protected path as the worker saw it.

@@ -64,6 +64,7 @@ impl Call {
                 lock_fence: dispatch.lock_fence,
                 attempt: dispatch.attempt,
                 context_modifiers: dispatch.supports_context_modifiers,
+                denied: dispatch.denied_paths.unwrap_or_default().into(),
             },
             timeout,
             told,

@@ -159,6 +159,7 @@ pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
         context_modifier_policy: None,
         policy_digest: String::new(),
         permit_until: None,
+        denied_paths: toolplane_records::decision::DeniedPaths::default(),
     };
     if wanted.kind.approval {
         Preparation::Asked {

@@ -53,6 +53,7 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         lock_fence: 9,
         attempt: 1,
         context_modifiers: false,
+        denied: toolplane_records::decision::DeniedPaths::default(),
     }
 }
 

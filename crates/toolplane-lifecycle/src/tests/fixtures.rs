@@ -40,6 +40,7 @@ pub(crate) fn decision(behavior: Behavior) -> PermissionDecision {
         expires_at: None,
         approval_request_ref: None,
         policy_digest: String::new(),
+        denied_paths: toolplane_records::decision::DeniedPaths::default(),
     }
 }
 
@@ -91,6 +92,7 @@ pub(crate) fn dispatch(idempotent: bool, supports_cancel: bool) -> DispatchFacts
         context_modifier_policy: None,
         policy_digest: String::new(),
         permit_until: None,
+        denied_paths: toolplane_records::decision::DeniedPaths::default(),
     }
 }
 

@@ -55,6 +55,7 @@ impl From<&records::PermissionDecision> for v1::PermissionDecision {
             expires_at: record.expires_at.and_then(field::instant),
             approval_request_ref: field::text(&record.approval_request_ref),
             policy_digest: record.policy_digest.clone(),
+            denied_paths: denied_paths(&record.denied_paths),
         }
     }
 }
@@ -85,8 +86,20 @@ impl TryFrom<v1::PermissionDecision> for records::PermissionDecision {
             expires_at: field::optional_time("expires_at", message.expires_at)?,
             approval_request_ref: field::optional_id("approval_request_ref", &message.approval_request_ref)?,
             policy_digest: message.policy_digest,
+            denied_paths: message.denied_paths.unwrap_or_default().into(),
         })
     }
+}
+
+impl From<v1::DeniedPaths> for records::DeniedPaths {
+    fn from(message: v1::DeniedPaths) -> Self {
+        Self { read: message.read, write: message.write }
+    }
+}
+
+/// The message of these paths; none when there are none.
+pub fn denied_paths(record: &records::DeniedPaths) -> Option<v1::DeniedPaths> {
+    (!record.is_empty()).then(|| v1::DeniedPaths { read: record.read.clone(), write: record.write.clone() })
 }
 
 /// A source is free text; when it is a rule source, the enum beside it must agree.

@@ -4,6 +4,7 @@
 
 use toolplane_records::invocation as records;
 
+use crate::convert::decision::denied_paths;
 use crate::convert::word::Word as _;
 use crate::convert::{ConvertError, field, word};
 use crate::v1;
@@ -81,6 +82,7 @@ impl From<&records::DispatchFacts> for v1::DispatchFacts {
             context_modifier_policy: word::optional_number(record.context_modifier_policy),
             policy_digest: record.policy_digest.clone(),
             permit_until: record.permit_until.and_then(field::instant),
+            denied_paths: denied_paths(&record.denied_paths),
         }
     }
 }
@@ -102,6 +104,7 @@ impl TryFrom<v1::DispatchFacts> for records::DispatchFacts {
             context_modifier_policy: word::optional_closed("context_modifier_policy", message.context_modifier_policy)?,
             policy_digest: message.policy_digest,
             permit_until: field::optional_time("permit_until", message.permit_until)?,
+            denied_paths: message.denied_paths.unwrap_or_default().into(),
         })
     }
 }

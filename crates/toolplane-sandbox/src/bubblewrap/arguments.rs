@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::SandboxError;
 use crate::protected::Snapshot;
-use crate::spec::{SCRATCH, SandboxSpec, WORKSPACE, WorkspaceAccess};
+use crate::spec::{Masks, SCRATCH, SandboxSpec, WORKSPACE, WorkspaceAccess};
 use crate::wire::{INNER_LAUNCHER, PART_INNER};
 
 /// User and group number of the tool, as it sees itself.
@@ -61,7 +61,7 @@ pub(super) fn build(
     }
     arguments.bind("--ro-bind", sources.launcher, INNER_LAUNCHER)?;
     if let (Some(mount), Some(source)) = (&spec.workspace, sources.workspace) {
-        workspace(&mut arguments, source, mount.access, protected)?;
+        workspace(&mut arguments, source, mount.access, protected, &spec.masks)?;
     }
     // Last: nothing can be laid out any more, and nothing can be written beside what was meant to be writable.
     arguments.add(["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]);
@@ -112,17 +112,39 @@ fn workspace(
     source: &Path,
     access: WorkspaceAccess,
     protected: &Snapshot,
+    masks: &Masks,
 ) -> Result<(), SandboxError> {
     if access == WorkspaceAccess::ReadOnly {
-        return arguments.bind("--ro-bind", source, WORKSPACE);
+        arguments.bind("--ro-bind", source, WORKSPACE)?;
+        return hide(arguments, masks);
     }
     arguments.bind("--bind", source, WORKSPACE)?;
+    // What is kept from this run must not be moved to where it is not kept from the next.
+    for directory in masks.above().into_iter().filter(|directory| !masks.hides(directory)) {
+        arguments.bind("--bind", &source.join(directory), &inside(directory))?;
+    }
     // A mount point cannot be renamed: `.git` with its protected parts stays where it is.
     for repository in &protected.repositories {
         arguments.bind("--bind", &source.join(repository), &inside(repository))?;
     }
     for path in protected.read_only() {
         arguments.bind("--ro-bind", &source.join(&path.path), &inside(&path.path))?;
+    }
+    for mask in masks.read_only.iter().filter(|mask| !masks.hides(&mask.path)) {
+        arguments.bind("--ro-bind", &source.join(&mask.path), &inside(&mask.path))?;
+    }
+    hide(arguments, masks)
+}
+
+/// Last, so that nothing is laid out over it: a directory nobody may enter, a device nobody may open.
+fn hide(arguments: &mut Arguments, masks: &Masks) -> Result<(), SandboxError> {
+    for mask in &masks.hidden {
+        let place = inside(&mask.path);
+        if mask.directory {
+            arguments.add(["--perms", "0000", "--size", "4096", "--tmpfs", &place, "--remount-ro", &place]);
+        } else {
+            arguments.bind("--ro-bind", Path::new("/dev/null"), &place)?;
+        }
     }
     Ok(())
 }

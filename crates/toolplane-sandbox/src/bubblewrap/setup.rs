@@ -148,8 +148,10 @@ fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host)
         workspace_writable: host.workspace.is_some().then_some(host.visit.is_some()),
         protected: snapshot
             .read_only()
+            .filter(|path| !spec.masks.hides(&path.path))
             .map(|path| ExpectedMount { path: arguments::inside(&path.path), dev: path.dev, ino: path.ino })
             .collect(),
+        hidden: spec.masks.hidden.iter().map(|mask| arguments::inside(&mask.path)).collect(),
     };
     let mut plans = wire::encode(&outer).map_err(failed)?;
     plans.extend(wire::encode(&inner).map_err(failed)?);

@@ -72,6 +72,12 @@ fn mounts(plan: &InnerPlan) -> Result<(), Failure> {
         }
         expect_access(&expected.path, false)?;
     }
+    for path in &plan.hidden {
+        let opened = fs::File::open(path).err().map(|error| error.kind());
+        if opened != Some(std::io::ErrorKind::PermissionDenied) {
+            return Err(Failure::new(STAGE, format!("`{path}` is not hidden")));
+        }
+    }
     Ok(())
 }
 

@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-store-redis", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
     ("toolplane-faultpoint", &[]),
     ("toolplane-results", &["toolplane-records"]),
-    ("toolplane-execution", &["toolplane-records", "toolplane-sandbox", "toolplane-results"]),
+    ("toolplane-execution", &["toolplane-records", "toolplane-policy", "toolplane-sandbox", "toolplane-results"]),
     ("toolplane-runtime", &["toolplane-records", "toolplane-proto"]),
     ("toolplane-hooks", &["toolplane-records", "toolplane-proto", "toolplane-sandbox", "toolplane-runtime"]),
     (

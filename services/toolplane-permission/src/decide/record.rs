@@ -40,6 +40,7 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         expires_at: earliest([question.deadline_at, deciding.active.expiry_of(&verdict.matched)]),
         approval_request_ref: asked.then(|| binding_id(deciding)),
         policy_digest: deciding.active.digest().to_owned(),
+        denied_paths: verdict.denied_paths.clone(),
     }
 }
 

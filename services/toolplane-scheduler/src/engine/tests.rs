@@ -211,6 +211,7 @@ impl Bench {
             context_modifier_policy: None,
             policy_digest: String::new(),
             permit_until: None,
+            denied_paths: toolplane_records::decision::DeniedPaths::default(),
         };
         let now = self.engine.now().await.unwrap();
         let transition = accept(acceptance, Preparation::Ready { decision: decision.clone(), dispatch }, now).unwrap();

@@ -1,5 +1,6 @@
 //! A leased call as its worker gets it.
 
+use toolplane_proto::convert::denied_paths;
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
@@ -62,6 +63,7 @@ pub(crate) fn offer(
             native_call_id: record.native_call_id.clone().unwrap_or_default(),
             observable_input: shown.map(Into::into),
             aliases: plan.aliases.clone(),
+            denied_paths: record.dispatch.as_ref().and_then(|dispatch| denied_paths(&dispatch.denied_paths)),
             tool_kind: plan.tool_kind.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
         }),
     }

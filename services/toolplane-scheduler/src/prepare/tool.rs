@@ -8,6 +8,7 @@ use toolplane_catalog::{
 use toolplane_hooks::HookTool;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
+use toolplane_records::decision::DeniedPaths;
 use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
@@ -138,6 +139,7 @@ impl CallableTool {
             context_modifier_policy: member.and_then(|member| member.context_modifier_policy),
             policy_digest: String::new(),
             permit_until: None,
+            denied_paths: DeniedPaths::default(),
         }
     }
 }

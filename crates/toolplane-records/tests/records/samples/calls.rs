@@ -125,6 +125,10 @@ fn invocation() -> Invocation {
             context_modifier_policy: Some(ContextModifierPolicy::Forbid),
             policy_digest: "v1:sha256:abc".to_owned(),
             permit_until: Some(at(90_000)),
+            denied_paths: toolplane_records::decision::DeniedPaths {
+                read: vec!["./secrets/**".to_owned()],
+                write: vec!["./docs/**".to_owned()],
+            },
         }),
         idempotency_key: some("key-1"),
         request_digest: Digest::of(b"request"),

@@ -67,6 +67,10 @@ fn decision(behavior: Behavior) -> PermissionDecision {
         expires_at: Some(at(1000)),
         approval_request_ref: Some(id("apr-1")),
         policy_digest: "sha256:abc".to_owned(),
+        denied_paths: toolplane_records::decision::DeniedPaths {
+            read: vec!["./secrets/**".to_owned()],
+            write: Vec::new(),
+        },
     }
 }
 

@@ -174,6 +174,7 @@ pub(super) fn asking(invocation_id: &InvocationId, now: Timestamp) -> Permission
         expires_at: None,
         approval_request_ref: None,
         policy_digest: "sha256:00".to_owned(),
+        denied_paths: toolplane_records::decision::DeniedPaths::default(),
     }
 }
 

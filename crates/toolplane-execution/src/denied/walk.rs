@@ -1,0 +1,169 @@
+//! One look through a workspace for what patterns deny.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use toolplane_records::error::ToolError;
+use toolplane_sandbox::{MaskedPath, Masks};
+
+use super::{Denied, Patterns, refused};
+
+/// Bounds of one look. A larger workspace is not given to a tool while patterns reach everywhere in it.
+const MAX_ENTRIES: usize = 400_000;
+const MAX_DEPTH: usize = 64;
+
+/// Which file it is, whatever its name.
+type FileId = (u64, u64);
+
+pub(super) struct Walk<'a> {
+    read: &'a Patterns,
+    write: &'a Patterns,
+    workspace: PathBuf,
+    masks: Masks,
+    entries: usize,
+    /// Denied files that have further names.
+    hidden_ids: HashSet<FileId>,
+    read_only_ids: HashSet<FileId>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(read: &'a Patterns, write: &'a Patterns, workspace: &Path) -> Result<Self, ToolError> {
+        let workspace = workspace.canonicalize().map_err(|error| unreadable("the workspace", &error))?;
+        let (hidden_ids, read_only_ids) = (HashSet::new(), HashSet::new());
+        Ok(Self { read, write, workspace, masks: Masks::default(), entries: 0, hidden_ids, read_only_ids })
+    }
+
+    pub(super) fn run(mut self) -> Result<Masks, ToolError> {
+        let mut waiting = VecDeque::from([(String::new(), 0)]);
+        while let Some((directory, depth)) = waiting.pop_front() {
+            for (path, metadata) in self.list(&directory, depth)? {
+                if self.enter(&path, &metadata)? {
+                    waiting.push_back((path, depth + 1));
+                }
+            }
+        }
+        if !self.hidden_ids.is_empty() || !self.read_only_ids.is_empty() {
+            self.further_names()?;
+        }
+        if self.masks.hidden.len() + self.masks.read_only.len() > Masks::MAX || self.masks.above().len() > Masks::MAX {
+            return Err(refused(&format!("they are more than {} files and directories", Masks::MAX)));
+        }
+        Ok(self.masks)
+    }
+
+    /// Notes the entry if it is denied. Whether something beneath it may be.
+    fn enter(&mut self, path: &str, metadata: &fs::Metadata) -> Result<bool, ToolError> {
+        let (read, write) = (self.read.of(path), self.write.of(path));
+        match (read, write) {
+            (Denied::Path, _) => {
+                self.note(path, metadata, true)?;
+                return Ok(false);
+            }
+            (_, Denied::Path) => self.note(path, metadata, false)?,
+            _ => {}
+        }
+        let beneath = read == Denied::MaybeBeneath || (write == Denied::MaybeBeneath);
+        Ok(beneath && metadata.is_dir())
+    }
+
+    /// Keeps a path from the run: hidden, or else read-only.
+    fn note(&mut self, path: &str, metadata: &fs::Metadata, hidden: bool) -> Result<(), ToolError> {
+        if metadata.is_symlink() {
+            return self.note_target(path, hidden);
+        }
+        let ids = if hidden { &mut self.hidden_ids } else { &mut self.read_only_ids };
+        if metadata.is_file() && metadata.nlink() > 1 {
+            ids.insert((metadata.dev(), metadata.ino()));
+        }
+        if metadata.is_dir() {
+            self.note_linked_beneath(path, hidden)?;
+        }
+        let list = if hidden { &mut self.masks.hidden } else { &mut self.masks.read_only };
+        if list.iter().all(|mask| mask.path != path) {
+            list.push(MaskedPath { path: path.to_owned(), directory: metadata.is_dir() });
+        }
+        Ok(())
+    }
+
+    /// A denied link: what it leads to is what must not be opened. What lies outside the workspace is not in the sandbox.
+    fn note_target(&mut self, path: &str, hidden: bool) -> Result<(), ToolError> {
+        let Ok(target) = self.workspace.join(path).canonicalize() else { return Ok(()) };
+        let Ok(inside) = target.strip_prefix(&self.workspace) else { return Ok(()) };
+        let inside = inside.to_str().ok_or_else(|| refused(&format!("`{path}` leads to a name that is not UTF-8")))?;
+        if inside.is_empty() {
+            return Err(refused(&format!("`{path}` leads to the workspace itself")));
+        }
+        let metadata = fs::symlink_metadata(&target).map_err(|error| unreadable(path, &error))?;
+        self.note(inside, &metadata, hidden)
+    }
+
+    /// Files with further names in a denied directory.
+    fn note_linked_beneath(&mut self, directory: &str, hidden: bool) -> Result<(), ToolError> {
+        let mut waiting = vec![(directory.to_owned(), 0)];
+        while let Some((directory, depth)) = waiting.pop() {
+            for (path, metadata) in self.list(&directory, depth)? {
+                if metadata.is_dir() {
+                    waiting.push((path, depth + 1));
+                } else if metadata.is_file() && metadata.nlink() > 1 {
+                    let ids = if hidden { &mut self.hidden_ids } else { &mut self.read_only_ids };
+                    ids.insert((metadata.dev(), metadata.ino()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the further names of denied files.
+    fn further_names(&mut self) -> Result<(), ToolError> {
+        self.entries = 0;
+        let mut waiting = vec![(String::new(), 0)];
+        while let Some((directory, depth)) = waiting.pop() {
+            for (path, metadata) in self.list(&directory, depth)? {
+                let id = (metadata.dev(), metadata.ino());
+                if metadata.is_dir() {
+                    if self.read.of(&path) != Denied::Path {
+                        waiting.push((path, depth + 1));
+                    }
+                } else if self.hidden_ids.contains(&id) {
+                    self.note(&path, &metadata, true)?;
+                } else if self.read_only_ids.contains(&id) {
+                    self.note(&path, &metadata, false)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in a directory, by path. A link is an entry of its own.
+    fn list(&mut self, directory: &str, depth: usize) -> Result<Vec<(String, fs::Metadata)>, ToolError> {
+        if depth > MAX_DEPTH {
+            return Err(refused(&format!("the workspace is deeper than {MAX_DEPTH} directories")));
+        }
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.workspace.join(directory)).map_err(|error| unreadable(directory, &error))? {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return Err(refused(&format!("the workspace has more than {MAX_ENTRIES} entries to look through")));
+            }
+            let entry = entry.map_err(|error| unreadable(directory, &error))?;
+            let name = entry.file_name();
+            let shown = name.to_string_lossy();
+            let path = if directory.is_empty() { shown.into_owned() } else { format!("{directory}/{shown}") };
+            // What is gone again is not there for the tool either.
+            let Ok(metadata) = entry.metadata() else { continue };
+            if name.to_str().is_none() && (self.read.of(&path), self.write.of(&path)) != (Denied::No, Denied::No) {
+                return Err(refused(&format!("`{path}` is not UTF-8")));
+            }
+            if name.to_str().is_some() {
+                found.push((path, metadata));
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn unreadable(what: &str, error: &std::io::Error) -> ToolError {
+    refused(&format!("`{what}` cannot be read: {error}"))
+}
