@@ -25,6 +25,7 @@ mod secrets;
 mod shell;
 mod shown;
 mod tls;
+mod tour;
 mod traces;
 mod wire;
 mod worker;

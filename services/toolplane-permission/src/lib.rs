@@ -18,5 +18,5 @@ mod shadow;
 pub use approvals::{Answer, Book, BookError, Limits, Resolver};
 pub use error::StartError;
 pub use options::Options;
-pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file};
+pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file, remarks};
 pub use service::{HOOK_EVENTS, Service, check, role, start};

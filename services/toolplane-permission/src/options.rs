@@ -33,8 +33,7 @@ impl Options {
     /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place, e.g.
     /// `permission.rules[3].tool`.
     ///
-    /// Without any rule or policy configured the built-in rule applies: what is known to only read, and not to reach the
-    /// open world, is allowed; everything else is asked about.
+    /// Without any rule or policy configured every call is asked about.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         let source = Source::of(config);
         Active::of_source(&source).map_err(|faults| refused(&faults))?;

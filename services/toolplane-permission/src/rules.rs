@@ -9,6 +9,7 @@ mod files;
 pub(crate) mod follow;
 mod offline;
 mod organisation;
+mod remarks;
 mod source;
 pub(crate) mod stored;
 #[cfg(test)]
@@ -21,5 +22,6 @@ pub use change::Addition;
 pub use error::RulesError;
 pub use fault::{Fault, Faults};
 pub use offline::read_file;
+pub use remarks::remarks;
 pub use source::Source;
 pub use stored::{ORIGIN, PREFIX, rule_id};

@@ -2076,6 +2076,20 @@ pub struct PermissionDecision {
     /// Digest of the rule set that decided.
     #[prost(string, tag = "22")]
     pub policy_digest: ::prost::alloc::string::String,
+    /// Paths the call must not come to, whatever it does.
+    #[prost(message, optional, tag = "23")]
+    pub denied_paths: ::core::option::Option<DeniedPaths>,
+}
+/// Paths that rules keep from a call, as patterns of rules (`./secrets/**`): what the tool opens by itself must not lead to them,
+/// by whatever name or link.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeniedPaths {
+    /// Neither read nor written.
+    #[prost(string, repeated, tag = "1")]
+    pub read: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Not written.
+    #[prost(string, repeated, tag = "2")]
+    pub write: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What decided, in words and by reference.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4050,6 +4064,9 @@ pub struct DispatchFacts {
     /// Until when that decision lets it start.
     #[prost(message, optional, tag = "12")]
     pub permit_until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Paths that decision keeps from the call, whatever it does.
+    #[prost(message, optional, tag = "13")]
+    pub denied_paths: ::core::option::Option<DeniedPaths>,
 }
 /// The current lease of an invocation, as readers may see it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4735,6 +4752,9 @@ pub struct Dispatch {
     /// Kind of capability; open vocabulary.
     #[prost(string, tag = "32")]
     pub tool_kind: ::prost::alloc::string::String,
+    /// Paths the tool must not come to, by whatever name or link; patterns of rules. A worker that runs programs hides them.
+    #[prost(message, optional, tag = "40")]
+    pub denied_paths: ::core::option::Option<DeniedPaths>,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7887,7 +7907,7 @@ pub struct PermissionRule {
     /// It is only watched: it never decides.
     #[prost(bool, tag = "15")]
     pub shadow: bool,
-    /// Where it is kept: `config`, `file:<path>`, `stored` or `built_in`.
+    /// Where it is kept: `config`, `file:<path>` or `stored`.
     #[prost(string, tag = "16")]
     pub origin: ::prost::alloc::string::String,
     /// When it was revoked.

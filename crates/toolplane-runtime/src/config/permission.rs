@@ -42,6 +42,9 @@ pub struct PermissionConfig {
     pub untrusted_namespaces: Vec<String>,
     /// Where tools see the workspace; paths beneath it are inside.
     pub workspace: String,
+    /// Whether version control may run the programs that repositories of the workspace name (filters, text conversions). Without
+    /// it, commands that may run them (`git status`, `git diff`) are asked about whatever rules allow.
+    pub trust_repositories: bool,
 }
 
 /// Which calls go to the review queue because their agent was not sure.
@@ -77,6 +80,7 @@ impl Default for PermissionConfig {
             review: ReviewConfig::default(),
             untrusted_namespaces: vec!["mcp".to_owned()],
             workspace: "/workspace".to_owned(),
+            trust_repositories: false,
         }
     }
 }

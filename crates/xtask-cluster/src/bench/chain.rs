@@ -112,7 +112,7 @@ impl Bed {
             ("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), receiver.endpoint().to_owned()),
             ("TOOLPLANE__EXECUTOR__SLOTS".to_owned(), slots),
         ];
-        let config = "[log]\nfilter = \"warn\"\n";
+        let config = "[log]\nfilter = \"warn\"\n[[permission.rules]]\nbehavior = \"allow\"\ntool = \"native.noop\"\n";
         let shape = if args.schedulers <= 1 {
             let environment = environment.into_iter().chain(stores.environment()).collect();
             let options = Options { folder: Some(folder), environment, ..Options::new(config) };

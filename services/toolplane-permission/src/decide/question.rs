@@ -92,7 +92,7 @@ impl Tool {
         self.profile.as_ref().map(|profile| profile.risk_level)
     }
 
-    fn facts(&self) -> ToolFacts {
+    pub(crate) fn facts(&self) -> ToolFacts {
         let mut facts = ToolFacts::named(self.tool_id.clone(), &self.name, &self.namespace);
         facts.aliases.clone_from(&self.aliases);
         facts.aliases.push(self.name.replace('.', "__"));

@@ -8,16 +8,13 @@ fn active(text: &str) -> Result<Active, String> {
 }
 
 #[test]
-fn without_rules_the_built_in_one_applies_and_any_rule_replaces_it() {
-    let built_in = active("").unwrap();
-    assert_eq!(
-        (built_in.rules()[0].rule_id.as_str(), built_in.rules()[0].origin.as_str()),
-        ("built_in/read_only", "built_in")
-    );
+fn without_rules_there_is_none() {
+    let none = active("").unwrap();
+    assert!(none.rules().is_empty(), "{:?}", none.rules());
     let own = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"*\"\n").unwrap();
     assert_eq!(own.rules().len(), 1);
     assert_eq!((own.rules()[0].behavior.as_str(), own.rules()[0].origin.as_str()), ("deny", "config"));
-    assert_ne!(built_in.digest(), own.digest());
+    assert_ne!(none.digest(), own.digest());
 }
 
 #[test]
@@ -47,6 +44,7 @@ fn the_digest_covers_what_decisions_depend_on() {
         "[permission]\ndefault_mode = \"plan\"\n",
         "[permission]\nuntrusted_namespaces = []\n",
         "[permission]\nworkspace = \"/w\"\n",
+        "[permission]\ntrust_repositories = true\n",
         "[permission.review]\nconfidence_below = 0.5\n",
         "[[permission.rules]]\nbehavior = \"ask\"\ntool = \"*\"\n",
     ];

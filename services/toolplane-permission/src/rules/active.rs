@@ -55,6 +55,7 @@ impl Settings {
             untrusted_namespaces: section.untrusted_namespaces.clone(),
             workspace: section.workspace.clone(),
             working_dirs: Vec::new(),
+            trust_repositories: section.trust_repositories,
         };
         let mut settings = Self {
             policy,

@@ -5,17 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use toolplane_records::rule::PermissionRule;
-use toolplane_records::vocabulary::{Behavior, RuleSource};
 use toolplane_runtime::Config;
 use toolplane_runtime::config::PermissionConfig;
 
 use super::active::{OrgPolicies, Settings};
 use super::fault::{Fault, Faults};
-use super::text::{RuleText, bare};
+use super::text::RuleText;
 use super::{files, organisation, stored};
-
-/// The origin of the rule that applies when nothing is configured.
-const BUILT_IN: &str = "built_in";
 
 /// Where the configuration is read from, now and again later.
 #[derive(Clone, Debug, Default)]
@@ -124,22 +120,10 @@ fn configured(section: &PermissionConfig) -> Result<Configured, Faults> {
     if !faults.is_empty() {
         return Err(Faults(faults));
     }
-    if rules.is_empty() && organisation.is_none() {
-        rules.push((BUILT_IN.to_owned(), built_in()));
-    }
     Ok(Configured { rules, settings, organisation })
 }
 
 /// A fault of a file, with the key that names the file.
 fn of_file(index: usize, fault: Fault) -> Fault {
     Fault { place: format!("permission.rules_files[{index}]: {}", fault.place), ..fault }
-}
-
-/// What applies when nothing is configured: what is known to only read, and not to reach the open world, is allowed;
-/// everything else is asked about.
-fn built_in() -> PermissionRule {
-    let mut rule = bare("built_in/read_only".to_owned(), Behavior::Allow, "*", RuleSource::PolicySettings, BUILT_IN);
-    rule.facts = vec!["read_only".to_owned(), "!open_world".to_owned()];
-    rule.reason = "reading without reaching the open world needs no question".to_owned();
-    rule
 }

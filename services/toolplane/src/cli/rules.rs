@@ -17,6 +17,7 @@ mod condition;
 mod expiry;
 mod explain;
 mod files;
+mod remarks;
 
 /// What can be done with rules.
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,7 @@ use toolplane_proto::v1::json_payload::Body;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 
-use super::{behavior, condition, describe, expiry, files};
+use super::{behavior, condition, describe, expiry, files, remarks};
 use crate::cli::connection::Connection;
 use crate::cli::output::{Output, payload_text};
 use crate::cli::{Ending, Failure};
@@ -88,6 +88,7 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
     };
     let request = v1::AddRulesRequest { rules, validate_only: check, request_id: uuid::Uuid::now_v7().to_string() };
     let answer = connection.permissions().add_rules(request).await?.into_inner();
+    let said = remarks::about(&answer.rules, connection).await;
     for rule in answer.rules {
         if out.json() {
             out.record::<PermissionRule, _>(rule)?;
@@ -99,6 +100,7 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
     if !out.json() {
         out.note(&format!("policy {}", answer.policy_digest))?;
     }
+    said.iter().try_for_each(|remark| out.note(remark))?;
     Ok(Ending::Done)
 }
 
