@@ -122,6 +122,13 @@ const OPTIONS: &[Options] = &[
     Options { names: &["man"], letters: "PHT", long: &["pager", "html", "preprocessor"], ..NONE },
     Options { names: &["less", "more", "most"], letters: "oOkt", exact: &["+!"], long: &["log-file", "lesskey-file"] },
     Options { names: &["split"], long: &["filter"], ..NONE },
+    Options { names: &["bat", "batcat", "delta"], long: &["pager"], ..NONE },
+    Options { names: &["sqlite"], exact: &["-cmd", "-init"], ..NONE },
+    Options { names: &["ctags"], long: &["options", "config"], ..NONE },
+    Options { names: &["cmake"], letters: "PEC", ..NONE },
+    Options { names: &["mvn"], letters: "f", long: &["file"], ..NONE },
+    Options { names: &["gradle"], letters: "Ibcp", long: &["init-script", "build-file", "project-dir"], ..NONE },
+    Options { names: &["pytest", "py.test"], letters: "pc", long: &["rootdir", "confcutdir", "override-ini"], ..NONE },
     Options {
         names: &["yq", "prettier", "gofmt", "rustfmt", "black"],
         letters: "iw",
@@ -214,6 +221,9 @@ fn is_dangerous(name: &str, words: &[Word], at: usize) -> bool {
             _ => operand && text.contains("::"),
         },
         "dd" => text.starts_with("of="),
+        // The loader of a program may be a program of the same file.
+        "ldd" => operand,
+        "sqlite" => operand && (text.contains(".shell") || text.contains(".system")),
         "read" | "unset" | "let" | "declare" | "typeset" | "local" | "export" | "readonly" | "wait" => {
             text.contains('[')
         }
