@@ -47,10 +47,21 @@ impl<'a> Walk<'a> {
         if !self.hidden_ids.is_empty() || !self.read_only_ids.is_empty() {
             self.further_names()?;
         }
+        self.drop_covered();
         if self.masks.hidden.len() + self.masks.read_only.len() > Masks::MAX || self.masks.above().len() > Masks::MAX {
             return Err(refused(&format!("they are more than {} files and directories", Masks::MAX)));
         }
         Ok(self.masks)
+    }
+
+    /// What lies beneath something hidden needs nothing of its own.
+    fn drop_covered(&mut self) {
+        let hidden: Vec<String> = self.masks.hidden.iter().map(|mask| mask.path.clone()).collect();
+        let covered = |path: &str| {
+            hidden.iter().any(|above| path.strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with('/')))
+        };
+        self.masks.hidden.retain(|mask| !covered(&mask.path));
+        self.masks.read_only.retain(|mask| !covered(&mask.path) && !hidden.contains(&mask.path));
     }
 
     /// Notes the entry if it is denied. Whether something beneath it may be.

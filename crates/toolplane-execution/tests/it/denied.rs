@@ -24,6 +24,7 @@ fn workspace() -> tempfile::TempDir {
     symlink("secrets", at("way")).unwrap();
     symlink("../secrets/deep", at("plain/far")).unwrap();
     symlink("real", at(".env.local")).unwrap();
+    symlink("secrets/deep/key", at(".env.deep")).unwrap();
     fs::hard_link(at("secrets/deep/key"), at("plain/other")).unwrap();
     workspace
 }
