@@ -15,6 +15,9 @@ use super::*;
 use crate::rules::Source;
 
 const RULES: &str = r#"
+    [permission]
+    trust_repositories = true
+
     [[permission.rules]]
     id = "diffs"
     behavior = "allow"
@@ -145,7 +148,7 @@ fn any_difference_makes_another_question() {
 #[test]
 fn a_question_says_everything_people_need() {
     let active = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"x\"\n");
-    let approval = asked(&active, Question { deadline_at: Some(at(9_000)), ..question("git status") });
+    let approval = asked(&active, Question { deadline_at: Some(at(9_000)), ..question("git log") });
     assert_eq!((approval.queue.as_str(), approval.state), (APPROVALS, ApprovalState::Pending));
     assert_eq!((approval.caller_ref.as_str(), approval.session_ref.as_deref()), ("key:agent", Some("session_1")));
     assert_eq!((approval.expires_at, approval.request.expires_at), (at(9_000), Some(at(9_000))), "with its call");
@@ -153,7 +156,7 @@ fn a_question_says_everything_people_need() {
     use PermissionOption::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
     assert_eq!(kinds, [AllowOnce, AllowAlways, RejectOnce, RejectAlways]);
     assert!(!approval.request.suggested_updates.is_empty());
-    assert_eq!(asked(&active, question("git status")).expires_at, at(61_000), "or with its own time");
+    assert_eq!(asked(&active, question("git log")).expires_at, at(61_000), "or with its own time");
 }
 
 #[test]
