@@ -6,9 +6,9 @@ use toolplane_catalog::{
     InputValidator, Limits, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
 };
 use toolplane_hooks::HookTool;
+use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
-use toolplane_records::decision::DeniedPaths;
 use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
