@@ -1,40 +1,51 @@
 //! The tables as of the last checkpoint: one read transaction, kept until the next.
+//!
+//! Each row is proved by its checksum before it is believed. A damaged record is refused, by name; the three tables of the
+//! indexes say the same thing twice, so what one of them has lost is read from another.
+
+mod indexes;
+mod known;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
-use toolplane_store::{Family, RecordKey, Versioned};
+use toolplane_store::{Damage, Family, Found, Place, RecordKey, Sealed, Versioned};
 
-use crate::codec;
-use crate::fault::Fault;
+use crate::fault::{Fault, contained};
 use crate::layer::DeadRuns;
+use crate::row::{self, SealedNumber};
 use crate::tables::{
-    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, OPERATIONS, RECORDS, name_end, named_key, numbered_key,
-    record_key, split_numbered,
+    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, name_end, numbered_key, record_key,
+    record_of, split_numbered,
 };
 
-type Table<V> = ReadOnlyTable<&'static [u8], V>;
+pub(crate) use indexes::{IndexRow, Source};
+pub(crate) use known::Known;
 
-/// One row of [`INDEX_ORDER`].
-pub(crate) type IndexRow = Result<(u64, String), Fault>;
+/// Why something is damaged whose row nobody reads any more.
+const SET_ASIDE: &str = "its row was set aside as damaged";
+
+type Table<V> = ReadOnlyTable<&'static [u8], V>;
 
 /// A snapshot of the tables. Cheap to read from many threads at once.
 pub(crate) struct Base {
     records: Table<&'static [u8]>,
-    index_order: Table<()>,
-    index_score: Table<u64>,
-    index_len: Table<u64>,
+    index_order: Table<u32>,
+    index_score: Table<SealedNumber>,
+    index_len: Table<SealedNumber>,
     events: Table<&'static [u8]>,
     operations: ReadOnlyTable<u64, &'static [u8]>,
-    meta: ReadOnlyTable<&'static str, u64>,
+    numbers: ReadOnlyTable<&'static str, SealedNumber>,
     /// Where the tables' entries are all overridden by the layers above.
     pub(crate) dead: DeadRuns,
+    pub(crate) known: Arc<Known>,
 }
 
 impl Base {
-    /// The tables as they stand now. They must exist.
-    pub(crate) fn open(state: &Database) -> Result<Self, Fault> {
+    /// The tables as they stand now, with what is known of their damage. They must exist.
+    pub(crate) fn open(state: &Database, known: Arc<Known>) -> Result<Self, Fault> {
         let snapshot = state.begin_read()?;
         Ok(Self {
             records: snapshot.open_table(RECORDS)?,
@@ -43,100 +54,111 @@ impl Base {
             index_len: snapshot.open_table(INDEX_LEN)?,
             events: snapshot.open_table(EVENTS)?,
             operations: snapshot.open_table(OPERATIONS)?,
-            meta: snapshot.open_table(META)?,
+            numbers: snapshot.open_table(NUMBERS)?,
             dead: DeadRuns::default(),
+            known,
         })
     }
 
-    pub(crate) fn meta(&self, name: &str) -> Result<Option<u64>, Fault> {
-        Ok(self.meta.get(name)?.map(|value| value.value()))
+    /// A number the store keeps about itself.
+    pub(crate) fn number(&self, name: &str) -> Result<u64, Fault> {
+        read_number(&self.numbers, name)
     }
 
-    /// The rows of operations, oldest first.
+    /// The rows of operations, oldest first. One that is damaged is left out: operations are only asked about again by
+    /// the process that made them, and that one has ended.
     pub(crate) fn operations(&self) -> Result<Vec<Bytes>, Fault> {
-        let rows = self.operations.iter()?;
-        rows.map(|row| Ok(Bytes::copy_from_slice(row?.1.value()))).collect()
+        let mut found = Vec::new();
+        for row in self.operations.iter()? {
+            let (lsn, value) = row?;
+            match row::open_operations(lsn.value(), value.value()) {
+                Ok(operations) => found.push(Bytes::copy_from_slice(operations)),
+                Err(reason) => {
+                    let part = Place::Part(format!("the memory of operations at {}", lsn.value()));
+                    self.known.damage.note(Damage::new(part, reason));
+                }
+            }
+        }
+        Ok(found)
     }
+
+    // === records ===
 
     pub(crate) fn record(&self, key: &RecordKey) -> Result<Option<Versioned>, Fault> {
-        let found = self.records.get(record_key(key.family, &key.id).as_slice())?;
-        found.map(|row| decode_record(row.value())).transpose()
+        let name = record_key(key.family, &key.id);
+        let found = contained(|| match self.records.get(name.as_slice())? {
+            Some(found) => row::open_record(&name, found.value()).map(Some).map_err(Fault::corrupt),
+            None if self.known.may_be_record(&name) => Err(Fault::corrupt(SET_ASIDE)),
+            None => Ok(None),
+        });
+        found.map_err(|fault| self.known.note(fault.at(|| Place::Record(key.clone()))))
     }
 
-    /// Records of `family` whose id comes after `after`, in order.
+    /// The same, where a damaged record is an answer.
+    pub(crate) fn found(&self, key: &RecordKey) -> Result<Found, Fault> {
+        match self.record(key) {
+            Ok(record) => Ok(Ok(record)),
+            Err(Fault::Damaged(damage)) => Ok(Err(damage)),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Records of `family` whose id comes after `after`, in order, without those that are damaged.
     pub(crate) fn records_after(
         &self,
         family: Family,
         after: &str,
-    ) -> Result<impl Iterator<Item = Result<(String, Versioned), Fault>> + use<>, Fault> {
+    ) -> Result<impl Iterator<Item = Result<(String, Versioned), Fault>> + use<'_>, Fault> {
         let start = record_key(family, after);
         let end = [start[0] + 1];
         let bounds = (Bound::Excluded(start.as_slice()), Bound::Excluded(end.as_slice()));
-        let rows = self.records.range::<&[u8]>(bounds)?;
-        Ok(rows.map(|row| {
-            let (key, value) = row?;
-            Ok((text(&key.value()[1..])?, decode_record(value.value())?))
-        }))
-    }
-
-    pub(crate) fn score(&self, index: &str, member: &str) -> Result<Option<u64>, Fault> {
-        let found = self.index_score.get(named_key(index, member.as_bytes()).as_slice())?;
-        Ok(found.map(|score| score.value()))
-    }
-
-    pub(crate) fn index_len(&self, index: &str) -> Result<u64, Fault> {
-        Ok(self.index_len.get(index.as_bytes())?.map_or(0, |len| len.value()))
-    }
-
-    /// Names of the indexes that start with `prefix`.
-    pub(crate) fn indexes(&self, prefix: &str) -> Result<Vec<String>, Fault> {
-        let mut names = Vec::new();
-        for row in self.index_len.range(prefix.as_bytes()..)? {
-            let name = text(row?.0.value())?;
-            if !name.starts_with(prefix) {
-                break;
+        let broken = move |fault: Fault| fault.at(|| Place::Part(format!("a page of records of family `{family}`")));
+        let mut rows = contained(|| Ok(self.records.range::<&[u8]>(bounds)?)).map_err(broken)?;
+        let mut read = move || {
+            contained(|| {
+                for row in rows.by_ref() {
+                    let (key, value) = row?;
+                    let named = record_of(key.value());
+                    match (row::open_record(key.value(), value.value()), named) {
+                        (Ok(record), Some(RecordKey { id, .. })) => return Ok(Some((id, record))),
+                        (_, Some(named)) => drop(self.known.damage.note(Damage::of_record(&named, row::MISFIT))),
+                        (_, None) => {
+                            let part = format!("a record of family `{family}` whose name cannot be read");
+                            self.known.damage.note(Damage::new(Place::Part(part), row::MISFIT));
+                        }
+                    }
+                }
+                Ok(None)
+            })
+        };
+        let mut over = false;
+        Ok(std::iter::from_fn(move || {
+            if over {
+                return None;
             }
-            names.push(name);
-        }
-        Ok(names)
-    }
-
-    /// Entries of `index` between two places, from either end.
-    pub(crate) fn index_rows(
-        &self,
-        index: &str,
-        low: Bound<&(u64, String)>,
-        high: Bound<&(u64, String)>,
-    ) -> Result<impl DoubleEndedIterator<Item = IndexRow> + use<>, Fault> {
-        let key = |(score, member): &(u64, String)| numbered_key(index, *score, member.as_bytes());
-        let low = match low.map(key) {
-            Bound::Unbounded => Bound::Included(named_key(index, &[])),
-            bound => bound,
-        };
-        let high = match high.map(key) {
-            Bound::Unbounded => Bound::Excluded(name_end(index)),
-            bound => bound,
-        };
-        let rows = self.index_order.range::<&[u8]>((borrowed(&low), borrowed(&high)))?;
-        let index = index.to_owned();
-        Ok(rows.map(move |row| {
-            let (key, _) = row?;
-            let (score, member) = split_numbered(&index, key.value())
-                .ok_or_else(|| Fault::corrupt(format!("a row of index `{index}` has a malformed key")))?;
-            Ok((score, text(member)?))
+            let next = read().map_err(|fault| self.known.note(broken(fault))).transpose();
+            over = !matches!(next, Some(Ok(_)));
+            next
         }))
     }
+
+    // === events ===
 
     /// Sequence of the newest event of `stream`; 0 when it has none.
     pub(crate) fn head(&self, stream: &str) -> Result<u64, Fault> {
         let (start, end) = (numbered_key(stream, 0, &[]), name_end(stream));
-        match self.events.range(start.as_slice()..end.as_slice())?.next_back() {
+        self.whole(stream)?;
+        let mut from = 0;
+        let head = contained(|| match self.events.range(start.as_slice()..end.as_slice())?.next_back() {
             None => Ok(0),
             Some(row) => {
                 let (key, value) = row?;
-                Ok(first_seq(stream, key.value())? - 1 + codec::count_events(value.value())?)
+                from = first_seq(stream, key.value())?;
+                let count = row::count_events(key.value(), value.value()).map_err(Fault::corrupt)?;
+                Ok(from - 1 + count)
             }
-        }
+        });
+        head.map_err(|fault| self.misfit(fault, stream, from))
     }
 
     /// Adds the events of `stream` from sequence `from` on to `found`, until that holds `limit`.
@@ -149,41 +171,63 @@ impl Base {
     ) -> Result<(), Fault> {
         let first = numbered_key(stream, 0, &[]);
         let exact = numbered_key(stream, from, &[]);
-        // The row that holds `from` begins at it or before it.
-        let start = match self.events.range(first.as_slice()..=exact.as_slice())?.next_back() {
-            Some(row) => row?.0.value().to_vec(),
-            None => exact,
-        };
         let end = name_end(stream);
-        for row in self.events.range(start.as_slice()..end.as_slice())? {
-            if found.len() >= limit {
-                break;
+        self.whole(stream)?;
+        let mut next = from.max(1);
+        let read = contained(|| {
+            // The row that holds `from` begins at it or before it.
+            let start = match self.events.range(first.as_slice()..=exact.as_slice())?.next_back() {
+                Some(row) => row?.0.value().to_vec(),
+                None => exact,
+            };
+            for row in self.events.range(start.as_slice()..end.as_slice())? {
+                if found.len() >= limit {
+                    break;
+                }
+                let (key, value) = row?;
+                let begins = first_seq(stream, key.value())?;
+                if begins > next {
+                    return Err(Fault::corrupt(format!("its events go on at {begins}")));
+                }
+                let count = row::count_events(key.value(), value.value()).map_err(Fault::corrupt)?;
+                if begins.saturating_add(count) <= next {
+                    continue;
+                }
+                let events = row::open_events(key.value(), value.value())?;
+                let numbered = (begins..).zip(events);
+                found.extend(numbered.filter(|(seq, _)| *seq >= from).take(limit - found.len()));
+                next = found.last().map_or(next, |(seq, _)| seq + 1);
             }
-            let (key, value) = row?;
-            let events = codec::decode_events(Bytes::copy_from_slice(value.value()))?;
-            let numbered = (first_seq(stream, key.value())?..).zip(events);
-            found.extend(numbered.filter(|(seq, _)| *seq >= from).take(limit - found.len()));
-        }
-        Ok(())
+            Ok(())
+        });
+        read.map_err(|fault| self.misfit(fault, stream, next))
+    }
+
+    // Rows that were set aside may be of this stream, in the middle or at its end: then nobody knows how it goes on.
+    fn whole(&self, stream: &str) -> Result<(), Fault> {
+        if self.known.may_be_of(stream) { Err(self.misfit(Fault::corrupt(SET_ASIDE), stream, 1)) } else { Ok(()) }
+    }
+
+    fn misfit(&self, fault: Fault, stream: &str, from_seq: u64) -> Fault {
+        self.known.note(fault.at(|| Place::Stream { stream: stream.to_owned(), from_seq }))
     }
 }
 
-fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-    bound.as_ref().map(Vec::as_slice)
+/// A number of the tables. Each is there from the beginning.
+pub(crate) fn read_number(numbers: &ReadOnlyTable<&'static str, SealedNumber>, name: &str) -> Result<u64, Fault> {
+    let misfit = |reason: &str| Fault::corrupt(format!("the number `{name}` of the tables: {reason}"));
+    let found =
+        contained(|| Ok(numbers.get(name)?.map(|found| found.value())))?.ok_or_else(|| misfit("it is missing"))?;
+    row::open_number(Sealed::Number, name.as_bytes(), found).map_err(misfit)
 }
 
 fn first_seq(stream: &str, key: &[u8]) -> Result<u64, Fault> {
     match split_numbered(stream, key) {
         Some((seq, _)) if seq > 0 => Ok(seq),
-        _ => Err(Fault::corrupt(format!("a row of stream `{stream}` has a malformed key"))),
+        _ => Err(Fault::corrupt("one of its rows has a malformed key")),
     }
 }
 
-fn decode_record(row: &[u8]) -> Result<Versioned, Fault> {
-    let (version, bytes) = row.split_first_chunk::<8>().ok_or_else(|| Fault::corrupt("a record has no version"))?;
-    Ok(Versioned { version: u64::from_le_bytes(*version), bytes: Bytes::copy_from_slice(bytes) })
-}
-
 fn text(bytes: &[u8]) -> Result<String, Fault> {
-    std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Fault::corrupt("a name in a table is not utf-8"))
+    std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Fault::corrupt("a name in it is not utf-8"))
 }

@@ -8,17 +8,17 @@ use std::thread::{Builder, JoinHandle};
 
 use bytes::{BufMut, Bytes};
 use redb::{Database, ReadableTable, WriteTransaction};
-use toolplane_store::{RecordKey, Versioned};
+use toolplane_store::Sealed;
 
-use crate::base::Base;
-use crate::codec;
-use crate::fault::Fault;
+use crate::base::{Base, Known};
+use crate::fault::{Fault, contained};
 use crate::layer::{IndexLayer, Layer, Tail};
 use crate::operations::{Digest, expired};
+use crate::row;
 use crate::shared::{Lower, Shared};
 use crate::tables::{
-    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, OPERATIONS, RECORDS, name_end,
-    named_key, numbered_key, record_key,
+    APPLIED, CLOCK, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SET_ASIDE,
+    SET_ASIDE_EVENTS, name_end, named_key, numbered_key, record_key,
 };
 
 /// The writer's end of the checkpoint thread. One layer is on its way at a time.
@@ -38,10 +38,10 @@ impl Checkpointer {
             let _guard = PoisonOnPanic(&shared);
             for layer in incoming {
                 let lsn = layer.last_lsn;
-                match move_layer(&shared, &state, layer) {
+                match contained(|| move_layer(&shared, &state, layer)) {
                     // The writer may be gone already; then nobody waits.
                     Ok(()) => drop(finished.send(lsn)),
-                    Err(fault) => return shared.poison(fault.reason()),
+                    Err(fault) => return shared.poison(&format!("the tables cannot be written: {}", fault.reason())),
                 }
             }
         })?;
@@ -108,8 +108,9 @@ impl Drop for PoisonOnPanic<'_> {
 }
 
 fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<(), Fault> {
-    write_layer(state, &layer)?;
-    let base = Arc::new(Base::open(state)?);
+    let known = Arc::clone(&shared.tables.read().lower.base.known);
+    write_layer(state, &layer, &known)?;
+    let base = Arc::new(Base::open(state, known)?);
     let lower = Arc::new(Lower { frozen: None, base });
     let replaced = std::mem::replace(&mut shared.tables.write().lower, lower);
     shared.checkpoints.fetch_add(1, Ordering::Relaxed);
@@ -118,35 +119,43 @@ fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<()
     Ok(())
 }
 
-fn write_layer(state: &Database, layer: &Layer) -> Result<(), Fault> {
+fn write_layer(state: &Database, layer: &Layer, known: &Known) -> Result<(), Fault> {
     let mut transaction = state.begin_write()?;
     // Opening after a crash then takes no walk over all of the tables.
     transaction.set_quick_repair(true);
-    write_records(&transaction, layer)?;
+    write_records(&transaction, layer, known)?;
     write_indexes(&transaction, layer)?;
-    write_events(&transaction, &layer.streams)?;
+    write_events(&transaction, &layer.streams, known)?;
     write_operations(&transaction, layer)?;
-    let mut meta = transaction.open_table(META)?;
-    meta.insert(META_APPLIED, layer.last_lsn)?;
-    meta.insert(META_CLOCK, layer.clock.cast_unsigned())?;
-    drop(meta);
+    write_number(&transaction, APPLIED, layer.last_lsn)?;
+    write_number(&transaction, CLOCK, layer.clock.cast_unsigned())?;
     transaction.commit()?;
     Ok(())
 }
 
-fn write_records(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
+/// Keeps one of the numbers of the tables.
+pub(crate) fn write_number(transaction: &WriteTransaction, name: &str, number: u64) -> Result<(), Fault> {
+    let sealed = row::seal_number(Sealed::Number, name.as_bytes(), number);
+    transaction.open_table(NUMBERS)?.insert(name, sealed)?;
+    Ok(())
+}
+
+fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &Known) -> Result<(), Fault> {
     let mut records = transaction.open_table(RECORDS)?;
+    let mut set_aside = transaction.open_table(SET_ASIDE)?;
     let mut row = Vec::new();
-    for (RecordKey { family, id }, record) in &layer.records {
-        let key = record_key(*family, id);
+    for (name, record) in &layer.records {
+        let key = record_key(name.family, &name.id);
         match record {
-            Some(Versioned { version, bytes }) => {
-                row.clear();
-                row.put_u64_le(*version);
-                row.put_slice(bytes);
+            Some(record) => {
+                row::seal_record(&key, record, &mut row);
                 records.insert(key.as_slice(), row.as_slice())?;
             }
             None => drop(records.remove(key.as_slice())?),
+        }
+        // Whoever deleted it, or wrote it anew after that, knew that it was damaged.
+        for gone in known.forget_record(name) {
+            set_aside.remove(gone.as_slice())?;
         }
     }
     Ok(())
@@ -164,8 +173,9 @@ fn write_indexes(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fa
             }
             match change.now {
                 Some(score) => {
-                    order.insert(numbered_key(name, score, member.as_bytes()).as_slice(), ())?;
-                    scores.insert(key.as_slice(), score)?;
+                    let place = numbered_key(name, score, member.as_bytes());
+                    order.insert(place.as_slice(), row::seal_entry(&place))?;
+                    scores.insert(key.as_slice(), row::seal_number(Sealed::Score, &key, score))?;
                 }
                 None => drop(scores.remove(key.as_slice())?),
             }
@@ -173,14 +183,15 @@ fn write_indexes(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fa
         if *len == 0 {
             lengths.remove(name.as_bytes())?;
         } else if len != below_len {
-            lengths.insert(name.as_bytes(), len)?;
+            lengths.insert(name.as_bytes(), row::seal_number(Sealed::Length, name.as_bytes(), *len))?;
         }
     }
     Ok(())
 }
 
 // The events a stream got in this layer share a row, or a few.
-fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>) -> Result<(), Fault> {
+fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>, known: &Known) -> Result<(), Fault> {
+    let mut set_aside = transaction.open_table(SET_ASIDE_EVENTS)?;
     let mut rows: Vec<_> = streams.iter().collect();
     rows.sort_unstable_by_key(|(stream, _)| *stream);
     let mut events = transaction.open_table(EVENTS)?;
@@ -188,12 +199,15 @@ fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>)
         if tail.hides_older {
             let (start, end) = (numbered_key(stream, 0, &[]), name_end(stream));
             events.retain_in(start.as_slice()..end.as_slice(), |_, _| false)?;
+            for gone in known.forget_stream(stream) {
+                set_aside.remove(gone.as_slice())?;
+            }
         }
         let mut first_seq = tail.first_seq;
-        for row in event_rows(&tail.events) {
+        for part in event_rows(&tail.events) {
             let key = numbered_key(stream, first_seq, &[]);
-            events.insert(key.as_slice(), codec::encode_events(row).as_slice())?;
-            first_seq += row.len() as u64;
+            events.insert(key.as_slice(), row::seal_events(&key, part).as_slice())?;
+            first_seq += part.len() as u64;
         }
     }
     Ok(())
@@ -217,11 +231,12 @@ fn event_rows(events: &[Bytes]) -> impl Iterator<Item = &[Bytes]> {
 fn write_operations(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
     let mut operations = transaction.open_table(OPERATIONS)?;
     if !layer.operations.is_empty() {
-        operations.insert(layer.last_lsn, encode_operations(&layer.operations).as_slice())?;
+        let row = row::seal_operations(layer.last_lsn, &encode_operations(&layer.operations));
+        operations.insert(layer.last_lsn, row.as_slice())?;
     }
     loop {
         let old = match operations.first()? {
-            Some((lsn, row)) if is_forgotten(row.value(), layer.clock) => lsn.value(),
+            Some((lsn, row)) if is_forgotten(lsn.value(), row.value(), layer.clock) => lsn.value(),
             _ => return Ok(()),
         };
         operations.remove(old)?;
@@ -250,6 +265,8 @@ pub(crate) fn decode_operations(row: &[u8]) -> impl Iterator<Item = (Digest, i64
     })
 }
 
-fn is_forgotten(row: &[u8], clock: i64) -> bool {
-    decode_operations(row).last().is_none_or(|(_, applied)| expired(applied.div_euclid(1000), clock))
+fn is_forgotten(lsn: u64, row: &[u8], clock: i64) -> bool {
+    // A damaged row tells nothing that is worth keeping.
+    let Ok(operations) = row::open_operations(lsn, row) else { return true };
+    decode_operations(operations).last().is_none_or(|(_, applied)| expired(applied.div_euclid(1000), clock))
 }

@@ -1,8 +1,9 @@
 //! What can go wrong below the store, and on opening it.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use toolplane_store::StoreError;
+use toolplane_store::{Damage, Place, StoreError};
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +23,7 @@ pub enum OpenError {
         /// The file or directory.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The files were written by a version of this store that keeps its data differently.
     #[error("the store's data has format {found}, this version reads format {known}")]
@@ -33,7 +34,10 @@ pub enum OpenError {
         known: u64,
     },
     /// The files do not hold what a store leaves behind.
-    #[error("the store's data is corrupt: {reason}")]
+    #[error(
+        "the store's data is corrupt: {reason}; `toolplane store check` says more, and `toolplane store restore` brings a \
+         backup back"
+    )]
     Corrupt {
         /// What was met, and where.
         reason: String,
@@ -47,6 +51,15 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The same error, of the store in this directory.
+    pub(crate) fn below(self, path: &Path) -> Self {
+        match self {
+            Self::Corrupt { reason } => Self::Corrupt { reason: format!("`{}`: {reason}", path.display()) },
+            Self::Storage { reason } => Self::Storage { reason: format!("`{}`: {reason}", path.display()) },
+            other => other,
+        }
+    }
+
     /// The error's stable code.
     pub fn code(&self) -> &'static str {
         match self {
@@ -66,6 +79,8 @@ pub(crate) enum Fault {
     Storage(String),
     /// What was read is not what was written.
     Corrupt(String),
+    /// The same of one thing, which has a name.
+    Damaged(Damage),
 }
 
 impl Fault {
@@ -73,9 +88,19 @@ impl Fault {
         Self::Corrupt(reason.into())
     }
 
-    pub(crate) fn reason(&self) -> &str {
+    /// What went wrong, and where that is known.
+    pub(crate) fn reason(&self) -> String {
         match self {
-            Self::Storage(reason) | Self::Corrupt(reason) => reason,
+            Self::Storage(reason) | Self::Corrupt(reason) => reason.clone(),
+            Self::Damaged(damage) => damage.to_string(),
+        }
+    }
+
+    /// The same fault, of the thing at `place`, when it is about what was read.
+    pub(crate) fn at(self, place: impl FnOnce() -> Place) -> Self {
+        match self {
+            Self::Corrupt(reason) => Self::Damaged(Damage::new(place(), reason)),
+            other => other,
         }
     }
 }
@@ -85,6 +110,7 @@ impl From<Fault> for OpenError {
         match fault {
             Fault::Storage(reason) => Self::Storage { reason },
             Fault::Corrupt(reason) => Self::Corrupt { reason },
+            Fault::Damaged(damage) => Self::Corrupt { reason: damage.to_string() },
         }
     }
 }
@@ -94,12 +120,13 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Storage(reason) => Self::Poisoned { reason },
             Fault::Corrupt(reason) => Self::Corrupt { reason },
+            Fault::Damaged(damage) => Self::Damaged(damage),
         }
     }
 }
 
-impl From<std::io::Error> for Fault {
-    fn from(error: std::io::Error) -> Self {
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
         Self::Storage(error.to_string())
     }
 }
@@ -108,7 +135,35 @@ impl From<redb::Error> for Fault {
     fn from(error: redb::Error) -> Self {
         match error {
             redb::Error::Corrupted(reason) => Self::Corrupt(reason),
+            // What the header says of the file is not so.
+            redb::Error::Io(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
+            {
+                Self::Corrupt(error.to_string())
+            }
+            redb::Error::UpgradeRequired(version) => {
+                Self::Corrupt(format!("the file says that its version is {version}"))
+            }
+            // A read of damaged pages has failed in there before.
+            redb::Error::LockPoisoned(_) => Self::Corrupt("an earlier read met damaged pages".to_owned()),
+            redb::Error::TableDoesNotExist(table) => Self::Corrupt(format!("the table `{table}` is missing")),
+            redb::Error::TableTypeMismatch { table, .. } => {
+                Self::Corrupt(format!("the table `{table}` is another one"))
+            }
             other => Self::Storage(other.to_string()),
+        }
+    }
+}
+
+/// Runs `read` on tables that may be damaged: what panics in there over a damaged page is a fault like any other.
+pub(crate) fn contained<T>(read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    // What a panic leaves half done belongs to the reading of a snapshot, and is dropped with it.
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)) {
+        Ok(answer) => answer,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            let first = text.and_then(|text| text.lines().next()).unwrap_or("no more is known");
+            Err(Fault::corrupt(format!("its page cannot be read ({first})")))
         }
     }
 }

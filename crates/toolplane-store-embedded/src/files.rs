@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use redb::{Builder, Database};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::fault::Fault;
+use crate::fault::contained;
 use crate::log::files::{LogDirectory, RealDirectory};
+use crate::mend::mend;
 use crate::space::{RealSpace, SpaceSource};
 use crate::{OpenError, Options};
 
 const LOCK: &str = "LOCK";
-const STATE: &str = "state.redb";
+/// The file of the tables.
+pub(crate) const STATE: &str = "state.redb";
 
 /// What a store keeps its data in, and the claim on the directory.
 pub(crate) struct Files {
@@ -39,9 +41,11 @@ impl Files {
         create_directory(path)?;
         let lock = DirectoryLock::acquire(path)?;
         let fresh = !path.join(STATE).exists();
-        let state = open_database(path, STATE, options.cache_bytes)?;
+        let mut state = open_database(&path.join(STATE), options.cache_bytes)?;
         if fresh {
             flush_directory(path)?;
+        } else {
+            state = mend(path, state, options.cache_bytes)?;
         }
         let (log, space) = (Box::new(RealDirectory(path.to_owned())), Box::new(RealSpace(path.to_owned())));
         Ok(Self { log, state, space, _lock: Some(lock) })
@@ -49,7 +53,7 @@ impl Files {
 }
 
 impl DirectoryLock {
-    fn acquire(directory: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn acquire(directory: &Path) -> Result<Self, OpenError> {
         let path = directory.join(LOCK);
         let file = open_file(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -69,14 +73,11 @@ impl Drop for DirectoryLock {
     }
 }
 
-fn open_database(directory: &Path, name: &str, cache_bytes: usize) -> Result<Database, OpenError> {
-    let path = directory.join(name);
-    let file = open_file(&path)?;
-    let opened = Builder::new().set_cache_size(cache_bytes).create_file(file);
-    opened.map_err(|error| match Fault::from(error) {
-        Fault::Storage(reason) => OpenError::Storage { reason: format!("`{}`: {reason}", path.display()) },
-        Fault::Corrupt(reason) => OpenError::Corrupt { reason: format!("`{}`: {reason}", path.display()) },
-    })
+/// Opens the tables in the file at `path`, or makes it.
+pub(crate) fn open_database(path: &Path, cache_bytes: usize) -> Result<Database, OpenError> {
+    let file = open_file(path)?;
+    let opened = contained(|| Ok(Builder::new().set_cache_size(cache_bytes).create_file(file)?));
+    opened.map_err(|fault| OpenError::from(fault).below(path))
 }
 
 fn open_file(path: &Path) -> Result<File, OpenError> {
@@ -107,11 +108,11 @@ fn create_directory(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn flush_directory(path: &Path) -> Result<(), OpenError> {
+pub(crate) fn flush_directory(path: &Path) -> Result<(), OpenError> {
     File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("flush directory", path))
 }
 
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+pub(crate) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
     let path: PathBuf = path.to_owned();
     move |source| OpenError::File { action, path, source }
 }

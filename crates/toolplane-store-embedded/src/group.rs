@@ -54,10 +54,33 @@ impl Group {
         operation: Option<Digest>,
         tables: &Tables,
         known: &mut OperationMemory,
-        space: Space,
+        space: &Space,
     ) -> Result<Result<CommitOutcome, StoreError>, Fault> {
+        match self.judge(&commit, operation, tables, known, space) {
+            Ok(None) => {}
+            Ok(Some(answer)) => return Ok(answer),
+            // Nothing is staged yet, and only this commit depends on what is damaged.
+            Err(Fault::Damaged(damage)) => return Ok(Err(StoreError::Damaged(damage))),
+            Err(fault) => return Err(fault),
+        }
+        self.apply(commit, operation, tables)?;
+        if let Some(digest) = operation {
+            known.insert(digest, self.clock);
+        }
+        Ok(Ok(CommitOutcome::Applied))
+    }
+
+    /// Why a commit does not apply; nothing when it does.
+    fn judge(
+        &mut self,
+        commit: &Commit,
+        operation: Option<Digest>,
+        tables: &Tables,
+        known: &OperationMemory,
+        space: &Space,
+    ) -> Result<Option<Result<CommitOutcome, StoreError>>, Fault> {
         if operation.is_some_and(|digest| known.contains(&digest)) {
-            return Ok(Ok(CommitOutcome::Replayed));
+            return Ok(Some(Ok(CommitOutcome::Replayed)));
         }
         let mut compared = Vec::with_capacity(commit.compare.len());
         for (key, _) in &commit.compare {
@@ -71,22 +94,23 @@ impl Group {
             .map(|((key, _), found)| (key.clone(), found.clone()))
             .collect();
         if !lost.is_empty() {
-            return Ok(Ok(CommitOutcome::Lost { current: lost }));
+            return Ok(Some(Ok(CommitOutcome::Lost { current: lost })));
         }
         for Bound { index, below } in &commit.bounds {
             if self.index_len(index, tables)? >= *below {
-                return Ok(Ok(CommitOutcome::Full { index: index.clone() }));
+                return Ok(Some(Ok(CommitOutcome::Full { index: index.clone() })));
             }
         }
         for append in &commit.events {
             let expected = self.head(&append.stream, tables)? + 1;
             if append.first_seq != expected {
                 let (stream, offered) = (append.stream.clone(), append.first_seq);
-                return Ok(Err(StoreError::SequenceGap { stream, expected, offered }));
+                return Ok(Some(Err(StoreError::SequenceGap { stream, expected, offered })));
             }
         }
-        if let (Space::Short { free, reserve }, false) = (space, commit.essential) {
-            return Ok(Err(StoreError::DiskFull { free, reserve }));
+        if let (Space::Short { path, free, reserve }, false) = (space, commit.essential) {
+            let (path, free, reserve) = (path.clone(), *free, *reserve);
+            return Ok(Some(Err(StoreError::DiskShort { path, free, reserve })));
         }
         // What was compared need not be looked up again for its version.
         for ((key, _), found) in commit.compare.iter().zip(compared) {
@@ -94,11 +118,16 @@ impl Group {
                 self.records.insert(key.clone(), found);
             }
         }
-        self.apply(commit, operation, tables)?;
-        if let Some(digest) = operation {
-            known.insert(digest, self.clock);
+        for write in &commit.writes {
+            // Nothing is written over what is damaged: somebody has to look at it first.
+            if let Write::Put { key, .. } = write
+                && !self.records.contains_key(key)
+            {
+                let found = tables.record(key)?;
+                self.records.insert(key.clone(), found);
+            }
         }
-        Ok(Ok(CommitOutcome::Applied))
+        Ok(None)
     }
 
     /// Adds a commit that was decided before: its versions and sequences follow from what stands.
@@ -107,7 +136,12 @@ impl Group {
         for write in commit.writes {
             match write {
                 Write::Put { key, bytes } => {
-                    let version = self.record(&key, tables)?.map_or(1, |found| found.version + 1);
+                    let version = match self.record(&key, tables) {
+                        Ok(found) => found.map_or(1, |found| found.version + 1),
+                        // Only while the log is read: it has the newer bytes, and nobody remembers a version of before.
+                        Err(Fault::Damaged(_)) => 1,
+                        Err(fault) => return Err(fault),
+                    };
                     self.records.insert(key, Some(Versioned { version, bytes }));
                 }
                 Write::Delete { key } => {
@@ -126,7 +160,7 @@ impl Group {
             self.streams.entry(stream).or_insert_with(|| Tail::starting_at(first_seq)).events.extend(events);
         }
         for stream in commit.forget {
-            self.forget(stream, tables)?;
+            self.forget(stream, tables);
         }
         self.operations.extend(operation.map(|digest| (digest, self.clock)));
         self.applied += 1;
@@ -168,14 +202,14 @@ impl Group {
         }
     }
 
-    fn forget(&mut self, stream: String, tables: &Tables) -> Result<(), Fault> {
+    fn forget(&mut self, stream: String, tables: &Tables) {
         match self.streams.get(&stream) {
             // All of it lies in this group, so nobody older has to be hidden.
             Some(tail) if tail.is_whole() => drop(self.streams.remove(&stream)),
-            None if tables.head(&stream)? == 0 => {}
+            None if matches!(tables.head(&stream), Ok(0)) => {}
+            // Also one that is damaged: this is how it goes.
             _ => drop(self.streams.insert(stream, Tail::forgotten())),
         }
-        Ok(())
     }
 
     fn index_len(&self, index: &str, tables: &Tables) -> Result<u64, Fault> {

@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use toolplane_records::time::Timestamp;
 use toolplane_store::page::MAX_PAGE;
 use toolplane_store::{
-    Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, MonotonicClock, RecordKey, ScoreRange, Store,
-    StoreError, StoreFuture, Versioned,
+    Commit, CommitOutcome, Damage, Durability, EventPage, Family, Found, IndexEntry, MonotonicClock, RecordKey,
+    ScoreRange, Store, StoreError, StoreFuture, Versioned,
 };
 
 use crate::checkpoint::Checkpointer;
@@ -47,10 +47,15 @@ struct Inner {
 impl EmbeddedStore {
     /// Opens the store in the directory `path`, creating it when missing, readable for this user only.
     ///
-    /// Reads the log behind the last checkpoint, so it may block for a moment. Fails with [`OpenError::Locked`] while
-    /// another process or handle has the directory open.
+    /// Proves every page of the tables and reads the log behind the last checkpoint, so it blocks for a moment, or for
+    /// seconds where the tables are gigabytes. Tables with damaged rows are written anew, and the damaged rows set aside;
+    /// see [`Store::damage`]. Tables of format 2, which had no checksums, are brought to the present one.
+    ///
+    /// Fails with [`OpenError::Locked`] while another process or handle has the directory open, and with
+    /// [`OpenError::Corrupt`] when more is damaged than can be told apart.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
-        Self::start(Files::open(path.as_ref(), &options)?, options)
+        let path = path.as_ref();
+        Self::start(Files::open(path, &options)?, options).map_err(|error| error.below(path))
     }
 
     pub(crate) fn start(files: Files, options: Options) -> Result<Self, OpenError> {
@@ -203,7 +208,7 @@ impl Store for EmbeddedStore {
         Box::pin(async move { self.read(|shared| shared.record(key)) })
     }
 
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
         Box::pin(async move { self.read(|shared| shared.records(keys)) })
     }
 
@@ -241,5 +246,9 @@ impl Store for EmbeddedStore {
 
     fn durability(&self) -> Durability {
         Durability::Fsynced
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.inner.shared.damage()
     }
 }

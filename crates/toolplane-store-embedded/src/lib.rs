@@ -8,6 +8,7 @@
 //! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
 
 mod base;
+mod check;
 mod checkpoint;
 mod codec;
 mod fault;
@@ -16,13 +17,16 @@ mod group;
 mod handle;
 mod layer;
 mod log;
+mod mend;
 mod operations;
 mod options;
 mod recovery;
+mod row;
 mod scan;
 mod shared;
 mod space;
 mod tables;
+mod walk;
 mod writer;
 
 #[cfg(test)]
@@ -30,6 +34,7 @@ mod simdisk;
 #[cfg(test)]
 mod tests;
 
+pub use check::{CheckReport, Idle};
 pub use fault::OpenError;
 pub use handle::EmbeddedStore;
 pub use options::Options;

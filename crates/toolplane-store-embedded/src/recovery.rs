@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use redb::{Database, ReadableTable, WriteTransaction};
 
-use crate::base::Base;
-use crate::checkpoint::decode_operations;
+use crate::base::{Base, Known};
+use crate::checkpoint::{decode_operations, write_number};
 use crate::codec::{self, Logged};
 use crate::fault::Fault;
 use crate::group::Group;
@@ -18,8 +18,8 @@ use crate::log::read::LogOptions;
 use crate::operations::OperationMemory;
 use crate::shared::{Lower, Tables};
 use crate::tables::{
-    EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_APPLIED, META_CLOCK, META_FORMAT, META_SALT,
-    OPERATIONS, RECORDS,
+    APPLIED, CLOCK, EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_FORMAT, OPERATIONS, RECORDS, SALT,
+    SET_ASIDE, SET_ASIDE_EVENTS,
 };
 use crate::{OpenError, Options};
 
@@ -37,10 +37,10 @@ pub(crate) struct Recovered {
 /// Reads everything the files hold; creates the tables and the log of a fresh store.
 pub(crate) fn recover(state: &Database, log: Box<dyn LogDirectory>, options: &Options) -> Result<Recovered, OpenError> {
     prepare(state, &*log)?;
-    let base = Base::open(state)?;
-    let applied_lsn = base.meta(META_APPLIED)?.unwrap_or(0);
-    let salt = base.meta(META_SALT)?.ok_or_else(|| Fault::corrupt("the tables have no salt"))? as u32;
-    let clock = base.meta(META_CLOCK)?.unwrap_or(0).cast_signed();
+    let base = Base::open(state, Arc::new(Known::read(state)?))?;
+    let applied_lsn = base.number(APPLIED)?;
+    let salt = base.number(SALT)? as u32;
+    let clock = base.number(CLOCK)?.cast_signed();
     let mut operations = OperationMemory::default();
     for row in base.operations()? {
         decode_operations(&row).for_each(|(digest, applied)| operations.insert(digest, applied));
@@ -62,7 +62,7 @@ fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
         let found = transaction.open_table(META)?.get(META_FORMAT)?.map(|format| format.value());
         if found.is_none() {
             Log::create(log)?;
-            create_tables(&transaction)?;
+            create_tables(&transaction, None)?;
         }
         Ok(found)
     };
@@ -74,11 +74,16 @@ fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn create_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
-    let mut meta = transaction.open_table(META)?;
-    meta.insert(META_FORMAT, FORMAT)?;
+/// Lays down the tables of this format, empty, and the salt of the log: a new one, or the one there is.
+pub(crate) fn create_tables(transaction: &WriteTransaction, salt: Option<u64>) -> Result<(), Fault> {
+    transaction.open_table(META)?.insert(META_FORMAT, FORMAT)?;
     // The keys of a hasher are random, so what it makes of anything is.
-    meta.insert(META_SALT, RandomState::new().hash_one(FORMAT) & u64::from(u32::MAX))?;
+    let salt = salt.unwrap_or_else(|| RandomState::new().hash_one(FORMAT) & u64::from(u32::MAX));
+    for (name, number) in [(SALT, salt), (APPLIED, 0), (CLOCK, 0)] {
+        write_number(transaction, name, number)?;
+    }
+    transaction.open_table(SET_ASIDE)?;
+    transaction.open_table(SET_ASIDE_EVENTS)?;
     transaction.open_table(RECORDS)?;
     transaction.open_table(INDEX_ORDER)?;
     transaction.open_table(INDEX_SCORE)?;

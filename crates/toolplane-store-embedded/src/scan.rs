@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use toolplane_store::{IndexEntry, ScoreRange};
 
-use crate::base::IndexRow;
+use crate::base::{IndexRow, Source};
 use crate::fault::Fault;
 use crate::layer::{DeadRuns, IndexLayer};
 use crate::shared::Tables;
@@ -23,13 +23,27 @@ const MIN_DEAD_RUN: usize = 32;
 /// At most `limit` entries of `index` within `range`.
 pub(crate) fn scan(tables: &Tables, index: &str, range: &ScoreRange, limit: usize) -> Result<Vec<IndexEntry>, Fault> {
     let Some(window) = Window::of(range) else { return Ok(Vec::new()) };
+    match scan_from(tables, index, &window, limit, Source::Order) {
+        // An entry of the order is damaged: the scores have them all.
+        Err(Fault::Damaged(_)) => scan_from(tables, index, &window, limit, Source::Scores),
+        answer => answer,
+    }
+}
+
+fn scan_from(
+    tables: &Tables,
+    index: &str,
+    window: &Window,
+    limit: usize,
+    source: Source,
+) -> Result<Vec<IndexEntry>, Fault> {
     let newest = tables.active.indexes.get(index);
     let frozen_layer = tables.lower.frozen.as_deref();
     let frozen = frozen_layer.and_then(|layer| layer.indexes.get(index));
 
     let mut sources: Vec<Rows<'_>> = Vec::with_capacity(3);
     if let Some(newest) = newest {
-        sources.push(layer_rows(&newest.live, &window));
+        sources.push(layer_rows(&newest.live, window));
     }
     if let (Some(layer), Some(frozen)) = (frozen_layer, frozen) {
         let window = window.past(layer.dead.get(index));
@@ -41,8 +55,8 @@ pub(crate) fn scan(tables: &Tables, index: &str, range: &ScoreRange, limit: usiz
     let empty_below = frozen.or(newest).is_some_and(|layer| layer.below_len == 0);
     let base = &tables.lower.base;
     if let Some(window) = window.past(base.dead.get(index)).filter(|_| !empty_below) {
-        let rows = base.index_rows(index, window.low.as_ref(), window.high.as_ref())?;
-        let rows: Rows<'_> = if window.reverse { Box::new(rows.rev()) } else { Box::new(rows) };
+        let bounds = (window.low.as_ref(), window.high.as_ref());
+        let rows = base.index_rows(index, bounds, window.reverse, source)?;
         let run = DeadRun::new(&base.dead, index, &window);
         sources.push(visible(rows, run, move |member| knows(newest, member) || knows(frozen, member)));
     }

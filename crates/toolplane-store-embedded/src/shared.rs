@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytes::Bytes;
 use parking_lot::RwLock;
 use tokio::sync::watch;
-use toolplane_store::{EventPage, Family, MonotonicClock, RecordKey, StoreError, Versioned};
+use toolplane_store::{Damage, EventPage, Family, Found, MonotonicClock, Place, RecordKey, StoreError, Versioned};
 
 use crate::base::Base;
 use crate::fault::Fault;
@@ -120,13 +120,25 @@ impl Shared {
         lower.record(key)
     }
 
-    pub(crate) fn records(&self, keys: &[RecordKey]) -> Result<Vec<Option<Versioned>>, Fault> {
+    /// What is known to be damaged.
+    pub(crate) fn damage(&self) -> Vec<Damage> {
+        self.tables.read().lower.base.known.damage.all()
+    }
+
+    /// Records that were deleted are damaged no more.
+    pub(crate) fn forget_damage<'a>(&self, deleted: impl Iterator<Item = &'a RecordKey>) {
+        let known = Arc::clone(&self.tables.read().lower.base.known);
+        deleted.for_each(|key| known.damage.forget(&Place::Record(key.clone())));
+    }
+
+    pub(crate) fn records(&self, keys: &[RecordKey]) -> Result<Vec<Found>, Fault> {
         let (newest, lower) = {
             let tables = self.tables.read();
             let newest: Vec<_> = keys.iter().map(|key| tables.active.records.get(key).cloned()).collect();
             (newest, Arc::clone(&tables.lower))
         };
-        keys.iter().zip(newest).map(|(key, found)| found.map_or_else(|| lower.record(key), Ok)).collect()
+        let found = |(key, newest): (_, Option<_>)| newest.map_or_else(|| lower.found(key), |record| Ok(Ok(record)));
+        keys.iter().zip(newest).map(found).collect()
     }
 
     pub(crate) fn events(&self, stream: &str, from: u64, limit: usize) -> Result<EventPage, Fault> {
@@ -265,6 +277,13 @@ impl Lower {
         match self.frozen.as_ref().and_then(|layer| layer.records.get(key)) {
             Some(found) => Ok(found.clone()),
             None => self.base.record(key),
+        }
+    }
+
+    fn found(&self, key: &RecordKey) -> Result<Found, Fault> {
+        match self.frozen.as_ref().and_then(|layer| layer.records.get(key)) {
+            Some(found) => Ok(Ok(found.clone())),
+            None => self.base.found(key),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How much room the disk has left, and when the rest of it is kept for work that is under way.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::Options;
@@ -14,6 +14,8 @@ const DISK_FACTOR: u64 = 4;
 
 /// Tells how many bytes are free.
 pub(crate) trait SpaceSource: Send {
+    /// A directory on that disk.
+    fn path(&self) -> &Path;
     /// Bytes this user may still write.
     fn free(&self) -> io::Result<u64>;
 }
@@ -22,6 +24,10 @@ pub(crate) trait SpaceSource: Send {
 pub(crate) struct RealSpace(pub(crate) PathBuf);
 
 impl SpaceSource for RealSpace {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
     fn free(&self) -> io::Result<u64> {
         let found = rustix::fs::statvfs(&self.0)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
@@ -29,12 +35,14 @@ impl SpaceSource for RealSpace {
 }
 
 /// What a commit may count on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
     /// There is room.
     Enough,
     /// What is left is for essential commits.
     Short {
+        /// Where.
+        path: PathBuf,
         /// The room there is, in bytes.
         free: u64,
         /// The reserve, in bytes.
@@ -71,7 +79,10 @@ impl SpaceWatch {
             self.ask(now);
         }
         let free = self.free.saturating_sub(self.written);
-        if free < self.reserve { Space::Short { free, reserve: self.reserve } } else { Space::Enough }
+        if free >= self.reserve {
+            return Space::Enough;
+        }
+        Space::Short { path: self.source.path().to_owned(), free, reserve: self.reserve }
     }
 
     fn ask(&mut self, now: Instant) {
@@ -90,6 +101,7 @@ impl SpaceWatch {
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
@@ -104,6 +116,10 @@ mod tests {
     }
 
     impl SpaceSource for Scripted {
+        fn path(&self) -> &Path {
+            Path::new("/store")
+        }
+
         fn free(&self) -> io::Result<u64> {
             self.asked.fetch_add(1, Ordering::Relaxed);
             match self.free.load(Ordering::Relaxed) {
@@ -129,7 +145,7 @@ mod tests {
         }
         assert_eq!(source.asked.load(Ordering::Relaxed), 1);
         source.free.store(999, Ordering::Relaxed);
-        let short = Space::Short { free: 999, reserve: 1_000 };
+        let short = Space::Short { path: "/store".into(), free: 999, reserve: 1_000 };
         assert_eq!(watch.look(start + Duration::from_secs(1)), short);
         assert_eq!(source.asked.load(Ordering::Relaxed), 2);
         source.free.store(1_000, Ordering::Relaxed);
@@ -145,7 +161,7 @@ mod tests {
         let now = Instant::now();
         assert_eq!(watch.look(now), Space::Enough);
         watch.note_written(40);
-        assert_eq!(watch.look(now), Space::Short { free: 940, reserve: 1_000 });
+        assert_eq!(watch.look(now), Space::Short { path: "/store".into(), free: 940, reserve: 1_000 });
     }
 
     #[test]

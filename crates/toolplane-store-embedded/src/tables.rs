@@ -4,33 +4,43 @@
 //! of the table is the order of the contract.
 
 use redb::TableDefinition;
+use toolplane_store::Place;
 
-/// Version of everything this module, the log and the codec lay down on disk.
-pub(crate) const FORMAT: u64 = 2;
+use crate::row::SealedNumber;
 
-/// Family, id → version (8 bytes, little-endian) and the record's bytes.
+/// Version of everything this module, the log and the codec lay down on disk. Each row carries a checksum since 3; a store
+/// of format 2 is brought to 3 when it is opened.
+pub(crate) const FORMAT: u64 = 3;
+
+/// Family, id → sum, version (8 bytes, little-endian) and the record's bytes.
 pub(crate) const RECORDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
-/// Index, nul, score, member → nothing. The order of each index.
-pub(crate) const INDEX_ORDER: TableDefinition<'_, &[u8], ()> = TableDefinition::new("index_order");
+/// Index, nul, score, member → sum. The order of each index.
+pub(crate) const INDEX_ORDER: TableDefinition<'_, &[u8], u32> = TableDefinition::new("index_order");
 /// Index, nul, member → score.
-pub(crate) const INDEX_SCORE: TableDefinition<'_, &[u8], u64> = TableDefinition::new("index_score");
+pub(crate) const INDEX_SCORE: TableDefinition<'_, &[u8], SealedNumber> = TableDefinition::new("index_score");
 /// Index → how many members it has; no row for none.
-pub(crate) const INDEX_LEN: TableDefinition<'_, &[u8], u64> = TableDefinition::new("index_len");
-/// Stream, nul, sequence of the first event in the row → the row's events.
+pub(crate) const INDEX_LEN: TableDefinition<'_, &[u8], SealedNumber> = TableDefinition::new("index_len");
+/// Stream, nul, sequence of the first event in the row → sums and the row's events.
 pub(crate) const EVENTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("events");
-/// Last group of a checkpoint → the operation ids it carried.
+/// Last group of a checkpoint → sum and the operation ids it carried.
 pub(crate) const OPERATIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("operations");
 /// The numbers below.
+pub(crate) const NUMBERS: TableDefinition<'_, &str, SealedNumber> = TableDefinition::new("numbers");
+/// Damaged rows of records, as they were found: key → row. Nothing reads them as records.
+pub(crate) const SET_ASIDE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("set_aside");
+/// Damaged rows of events whose place in their stream is not known for certain.
+pub(crate) const SET_ASIDE_EVENTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("set_aside_events");
+/// [`FORMAT`] of the data under [`META_FORMAT`]. The same in every format, so that it can be read first.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
 
-/// What the checksums of the log start from: random, fixed when the store is created.
-pub(crate) const META_SALT: &str = "log_salt";
-/// [`FORMAT`] of the data.
+/// The name of the format.
 pub(crate) const META_FORMAT: &str = "format";
+/// What the checksums of the log start from: random, fixed when the store is created.
+pub(crate) const SALT: &str = "log_salt";
 /// The last group the tables hold.
-pub(crate) const META_APPLIED: &str = "applied";
+pub(crate) const APPLIED: &str = "applied";
 /// The clock at the last checkpoint, in milliseconds since the epoch.
-pub(crate) const META_CLOCK: &str = "clock_millis";
+pub(crate) const CLOCK: &str = "clock_millis";
 
 /// `family`'s byte on disk. Fixed by hand: the order of the enum may change, this may not.
 pub(crate) fn family_byte(family: toolplane_store::Family) -> u8 {
@@ -64,6 +74,26 @@ pub(crate) fn record_key(family: toolplane_store::Family, id: &str) -> Vec<u8> {
     key
 }
 
+/// The record a key is of; nothing when it is not one of [`record_key`].
+pub(crate) fn record_of(key: &[u8]) -> Option<toolplane_store::RecordKey> {
+    let (family, id) = key.split_first()?;
+    Some(toolplane_store::RecordKey::new(family_of(*family)?, std::str::from_utf8(id).ok()?))
+}
+
+/// What the row under `key` is called, as well as it can be read.
+pub(crate) fn place_of_record(key: &[u8]) -> Place {
+    match record_of(key) {
+        Some(record) => Place::Record(record),
+        None => Place::Part(format!("a record whose name cannot be read ({})", key.escape_ascii())),
+    }
+}
+
+/// The same of a row of events.
+pub(crate) fn place_of_events(key: &[u8]) -> Place {
+    let from_seq = key.last_chunk::<8>().map_or(0, |seq| u64::from_be_bytes(*seq));
+    Place::Stream { stream: name_of(key), from_seq }
+}
+
 /// `name`, nul, `rest`: key of a member's score.
 pub(crate) fn named_key(name: &str, rest: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1 + rest.len());
@@ -89,6 +119,12 @@ pub(crate) fn name_end(name: &str) -> Vec<u8> {
     key.extend_from_slice(name.as_bytes());
     key.push(1);
     key
+}
+
+/// The name a key made by [`named_key`] or [`numbered_key`] begins with, as well as it can be read.
+pub(crate) fn name_of(key: &[u8]) -> String {
+    let name = key.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
 }
 
 /// Splits what follows `name` and nul in a [`numbered_key`]; nothing when the key is not one of `name`.

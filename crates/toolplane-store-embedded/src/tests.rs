@@ -45,6 +45,10 @@ impl SimStore {
 struct Endless;
 
 impl SpaceSource for Endless {
+    fn path(&self) -> &std::path::Path {
+        std::path::Path::new("/store")
+    }
+
     fn free(&self) -> std::io::Result<u64> {
         Ok(u64::MAX)
     }

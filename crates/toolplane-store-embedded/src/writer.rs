@@ -66,7 +66,7 @@ impl Writer {
         let shared = Arc::clone(&self.shared);
         let _guard = PoisonOnPanic(&shared);
         if let Err(fault) = self.serve() {
-            shared.poison(fault.reason());
+            shared.poison(&fault.reason());
         }
     }
 
@@ -151,8 +151,8 @@ impl Writer {
             }
             Err((fault, replies)) => {
                 // First the flag, so that nobody who gets this answer finds the store still open.
-                self.shared.poison(fault.reason());
-                let answer = Err(StoreError::Poisoned { reason: fault.reason().to_owned() });
+                self.shared.poison(&fault.reason());
+                let answer = Err(StoreError::Poisoned { reason: fault.reason() });
                 replies.into_iter().for_each(|reply| drop(reply.send(answer.clone())));
                 Err(fault)
             }
@@ -169,7 +169,7 @@ impl Writer {
             let Job { commit, operation, reply, .. } = job;
             replies.push(reply);
             if decided.is_ok() {
-                let answer = group.decide(commit, operation, &tables, &mut self.operations, space);
+                let answer = group.decide(commit, operation, &tables, &mut self.operations, &space);
                 decided = answer.map(|answer| answers.push(answer));
             }
         }
@@ -195,6 +195,8 @@ impl Writer {
         }
         self.shared.commits.fetch_add(group.applied, Ordering::Relaxed);
         self.shared.groups.fetch_add(1, Ordering::Relaxed);
+        let deleted = group.records.iter().filter(|(_, record)| record.is_none());
+        self.shared.forget_damage(deleted.map(|(key, _)| key));
         self.shared.tables.write().active.absorb(group, self.last_lsn)
     }
 

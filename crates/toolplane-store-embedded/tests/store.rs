@@ -4,8 +4,14 @@
 #[path = "store/crash.rs"]
 mod crash;
 #[cfg(test)]
+#[path = "store/damage.rs"]
+mod damage;
+#[cfg(test)]
 #[path = "store/differential.rs"]
 mod differential;
+#[cfg(test)]
+#[path = "store/formats.rs"]
+mod formats;
 #[cfg(test)]
 #[path = "store/lifecycle.rs"]
 mod lifecycle;

@@ -6,8 +6,8 @@ use toolplane_records::time::Timestamp;
 use toolplane_store::commit::MAX_SCORE;
 use toolplane_store::page::MAX_PAGE;
 use toolplane_store::{
-    Commit, CommitOutcome, Durability, EventPage, Family, HintStream, IndexEntry, RecordKey, ScoreRange, Store,
-    StoreError, StoreFuture, Versioned,
+    Commit, CommitOutcome, Damage, Durability, EventPage, Family, Found, HintStream, IndexEntry, Place, RecordKey,
+    ScoreRange, Store, StoreError, StoreFuture, Versioned,
 };
 
 use crate::clock::TRUSTED_FOR;
@@ -17,17 +17,27 @@ use crate::store::RedisStore;
 
 impl Store for RedisStore {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
-        Box::pin(self.settle(commit))
+        Box::pin(async move {
+            commit.validate()?;
+            self.refuse_what_builds_on_damage(&commit).await?;
+            let deleted: Vec<_> = commit.deleted().cloned().collect();
+            let outcome = self.noted(self.settle(commit).await);
+            if outcome == Ok(CommitOutcome::Applied) {
+                deleted.into_iter().for_each(|key| self.known().forget(&Place::Record(key)));
+            }
+            outcome
+        })
     }
 
     fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
             let command = redis::cmd("GET").arg(self.keys().record(key)).to_owned();
-            reply::record(self.read(&command).await?)
+            let found = reply::record(key, self.read(&command).await?)?;
+            self.noted(found.map_err(StoreError::Damaged))
         })
     }
 
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
         Box::pin(async move {
             if keys.is_empty() {
                 return Ok(Vec::new());
@@ -37,7 +47,8 @@ impl Store for RedisStore {
                 command.arg(self.keys().record(key));
             }
             let found = reply::list(self.read(&command).await?)?;
-            found.into_iter().map(reply::record).collect()
+            let found = keys.iter().zip(found).map(|(key, found)| reply::record(key, found));
+            found.map(|found| Ok(found?.map_err(|damage| self.known().note(damage)))).collect()
         })
     }
 
@@ -88,7 +99,7 @@ impl Store for RedisStore {
                 command.arg(&key).arg(first).arg(limit.min(MAX_PAGE));
                 command
             };
-            reply::events(self.read_script(&encode).await?, first)
+            self.noted(reply::events(self.read_script(&encode).await?, stream, first))
         })
     }
 
@@ -99,13 +110,32 @@ impl Store for RedisStore {
         limit: usize,
     ) -> StoreFuture<'a, Vec<(String, Versioned)>> {
         Box::pin(async move {
-            let key = RedisStore::keys(self).family(family);
-            let encode = |by| {
-                let mut command = KEYS.call(by, 1);
-                command.arg(&key).arg(after.unwrap_or_default()).arg(limit.min(MAX_PAGE));
-                command
-            };
-            reply::records(self.read_script(&encode).await?)
+            let (key, limit) = (RedisStore::keys(self).family(family), limit.min(MAX_PAGE));
+            let mut found: Vec<(String, Versioned)> = Vec::new();
+            let mut after = after.unwrap_or_default().to_owned();
+            loop {
+                let wanted = limit - found.len();
+                let encode = |by| {
+                    let mut command = KEYS.call(by, 1);
+                    command.arg(&key).arg(&after).arg(wanted);
+                    command
+                };
+                let page = reply::records(self.read_script(&encode).await?, family)?;
+                let is_last = page.len() < wanted;
+                if let Some((id, _)) = page.last() {
+                    after.clone_from(id);
+                }
+                for (id, record) in page {
+                    match record {
+                        Ok(record) => found.push((id, record)),
+                        Err(damage) => drop(self.known().note(damage)),
+                    }
+                }
+                // Damaged ones make no page shorter: a short page is the last.
+                if is_last || found.len() == limit {
+                    return Ok(found);
+                }
+            }
         })
     }
 
@@ -121,12 +151,34 @@ impl Store for RedisStore {
         self.standing()
     }
 
+    fn damage(&self) -> Vec<Damage> {
+        self.known().all()
+    }
+
     fn is_shared(&self) -> bool {
         true
     }
 
     fn hints(&self) -> HintStream {
         self.inbox().stream()
+    }
+}
+
+impl RedisStore {
+    /// A script knows versions and not sums, so what is known to be damaged is looked at here. Whoever decides from a
+    /// record has read it, so it is known; another process may have dealt with it since.
+    async fn refuse_what_builds_on_damage(&self, commit: &Commit) -> Result<(), StoreError> {
+        if self.known().is_empty() {
+            return Ok(());
+        }
+        for key in commit.builds_on() {
+            let place = Place::Record(key.clone());
+            if self.known().knows(&place) {
+                self.get(key).await?;
+                self.known().forget(&place);
+            }
+        }
+        Ok(())
     }
 }
 

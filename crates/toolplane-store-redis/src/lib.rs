@@ -16,6 +16,7 @@
 //! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
 
 mod barrier;
+mod check;
 mod clock;
 mod connector;
 mod contract;
@@ -37,6 +38,7 @@ mod store;
 mod trouble;
 mod value;
 
+pub use check::CheckReport;
 pub use open_error::OpenError;
 pub use options::{RedisOptions, Secret, Servers, TlsFiles};
 pub use stats::Stats;

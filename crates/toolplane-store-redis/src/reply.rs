@@ -1,11 +1,13 @@
 //! From the answer of a script to what it means.
 
 use redis::Value;
-use toolplane_store::{Commit, CommitOutcome, EventPage, IndexEntry, StoreError, Versioned};
+use toolplane_store::{
+    Commit, CommitOutcome, Damage, EventPage, Family, Found, IndexEntry, RecordKey, StoreError, Versioned,
+};
 
 use crate::failure::Failure;
 use crate::request::CallId;
-use crate::value;
+use crate::value::{self, Name};
 
 /// What the script of a commit answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,19 +56,19 @@ fn lost(mut fields: impl Iterator<Item = Value>, commit: &Commit) -> Result<Judg
     while let Some(at) = fields.next() {
         let compare = commit.compare.get(position(Some(at))?);
         let (key, _) = compare.ok_or_else(|| Failure::strange("a compare that was not asked for"))?;
-        match value::record(bytes(fields.next())?) {
+        match value::record(key, bytes(fields.next())?) {
             Ok(found) => current.push((key.clone(), found)),
-            Err(error) => return Ok(Judged::Outcome(Err(error))),
+            Err(damage) => return Ok(Judged::Outcome(Err(StoreError::Damaged(damage)))),
         }
     }
     Ok(Judged::Outcome(Ok(CommitOutcome::Lost { current })))
 }
 
-/// One record, or none.
-pub(crate) fn record(answer: Value) -> Result<Option<Versioned>, StoreError> {
+/// The record `key`, or none, or its damage.
+pub(crate) fn record(key: &RecordKey, answer: Value) -> Result<Found, StoreError> {
     match answer {
-        Value::Nil => Ok(None),
-        other => value::record(bytes(Some(other))?),
+        Value::Nil => Ok(Ok(None)),
+        other => Ok(value::record(key, bytes(Some(other))?)),
     }
 }
 
@@ -88,26 +90,30 @@ pub(crate) fn entries(answer: Value) -> Result<Vec<IndexEntry>, StoreError> {
     Ok(entries)
 }
 
-/// A page of a stream that was asked for from `first` on.
-pub(crate) fn events(answer: Value, first: u64) -> Result<EventPage, StoreError> {
+/// A page of `stream` that was asked for from `first` on.
+pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPage, StoreError> {
     let mut fields = list(answer)?.into_iter();
     let head_seq = number(fields.next())?;
     let stored = list(fields.next().unwrap_or_default())?;
     let numbered = stored.into_iter().zip(0_u64..);
-    let events = numbered.map(|(event, at)| Ok((first.saturating_add(at), value::unpack(bytes(Some(event))?)?)));
+    let events = numbered.map(|(event, at)| {
+        let seq = first.saturating_add(at);
+        let unpacked = value::unpack(Name::Event(stream, seq), bytes(Some(event))?);
+        Ok((seq, unpacked.map_err(StoreError::Damaged)?))
+    });
     Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })
 }
 
-/// Records with their ids.
-pub(crate) fn records(answer: Value) -> Result<Vec<(String, Versioned)>, StoreError> {
+/// Records of `family` with their ids.
+pub(crate) fn records(answer: Value, family: Family) -> Result<Vec<(String, Result<Versioned, Damage>)>, StoreError> {
     let mut fields = list(answer)?.into_iter();
     let mut records = Vec::with_capacity(fields.len() / 2);
     while let Some(id) = fields.next() {
-        let id = text(id)?;
-        let Some(found) = record(fields.next().unwrap_or_default())? else {
-            return Err(StoreError::Corrupt { reason: format!("`{id}` is listed and has no record") });
-        };
-        records.push((id, found));
+        let key = RecordKey::new(family, text(id)?);
+        let found = record(&key, fields.next().unwrap_or_default())?;
+        let missing = || Damage::of_record(&key, "it is listed and not there");
+        let found = found.and_then(|found| found.ok_or_else(missing));
+        records.push((key.id, found));
     }
     Ok(records)
 }

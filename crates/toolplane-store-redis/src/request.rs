@@ -8,7 +8,7 @@ use crate::hints;
 use crate::identity::Identity;
 use crate::keys::Keys;
 use crate::scripts::{By, COMMIT, ESSENTIAL_COMMIT};
-use crate::value::pack;
+use crate::value::{Name, pack};
 
 /// For how long a call is remembered whose operation has no name: longer than it is repeated, and than an attempt of it
 /// can wait in a socket.
@@ -107,7 +107,7 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
     }
     for write in &commit.writes {
         match write {
-            Write::Put { bytes, .. } => command.arg(pack(bytes)),
+            Write::Put { key, bytes } => command.arg(pack(Name::Record(key), bytes)),
             Write::Delete { .. } => command.arg(""),
         };
     }
@@ -119,8 +119,8 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
     }
     for append in &commit.events {
         command.arg(append.first_seq).arg(append.events.len());
-        for event in &append.events {
-            command.arg(pack(event));
+        for (seq, event) in (append.first_seq..).zip(&append.events) {
+            command.arg(pack(Name::Event(&append.stream, seq), event));
         }
     }
 }

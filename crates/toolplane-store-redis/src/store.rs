@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, Value};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
-use toolplane_store::{Commit, CommitOutcome, Durability, StoreError};
+use toolplane_store::{Commit, CommitOutcome, DamageList, Durability, StoreError};
 use uuid::Uuid;
 
 use crate::barrier::Barrier;
@@ -55,6 +55,7 @@ struct Inner {
     inbox: Arc<Inbox>,
     standing: Arc<Standing>,
     counters: Arc<Counters>,
+    known: DamageList,
     _pulse: AbortOnDropHandle<()>,
 }
 
@@ -100,6 +101,7 @@ impl RedisStore {
             inbox,
             standing,
             counters,
+            known: DamageList::default(),
             _pulse: AbortOnDropHandle::new(tokio::spawn(pulse.run(beating))),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -127,13 +129,25 @@ impl RedisStore {
         &self.inner.inbox
     }
 
+    /// The damage that was met so far.
+    pub(crate) fn known(&self) -> &DamageList {
+        &self.inner.known
+    }
+
+    /// Takes note of damage in an answer.
+    pub(crate) fn noted<T>(&self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
+        answer.map_err(|error| match error {
+            StoreError::Damaged(damage) => StoreError::Damaged(self.known().note(damage)),
+            other => other,
+        })
+    }
+
     pub(crate) fn standing(&self) -> Durability {
         self.inner.standing.durability()
     }
 
-    /// Sends a commit, and the same one again for as long as it is unknown what became of it.
+    /// Sends a well-formed commit, and the same one again for as long as it is unknown what became of it.
     pub(crate) async fn settle(&self, commit: Commit) -> Result<CommitOutcome, StoreError> {
-        commit.validate()?;
         if let Some(trouble) = self.inner.standing.stops_commit(commit.essential) {
             return Err(Failure::unfit(&trouble).into());
         }

@@ -7,6 +7,9 @@ mod access;
 #[path = "store/conformance.rs"]
 mod conformance;
 #[cfg(test)]
+#[path = "store/damage.rs"]
+mod damage;
+#[cfg(test)]
 #[path = "store/faults.rs"]
 mod faults;
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Why a store did not do what it was asked, and whether asking again is safe.
 
+use std::path::PathBuf;
+
+use crate::Damage;
+
 /// What a caller may conclude from an error, and do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
@@ -60,15 +64,24 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Stored bytes do not read back as what was written.
+    /// One stored thing is not what was written. It is set aside: reading it, or a commit that depends on it, is refused,
+    /// and everything else is answered as ever.
+    #[error("{0}")]
+    Damaged(Damage),
+    /// The store as a whole does not hold what was written.
     #[error("stored data is corrupt: {reason}")]
     Corrupt {
         /// Where, and what was met there.
         reason: String,
     },
     /// The room that is left is kept for [essential](crate::Commit::essential) commits. Nothing was written.
-    #[error("the store's disk has {free} bytes free, and the last {reserve} are kept for work that is under way")]
-    DiskFull {
+    #[error(
+        "the disk of `{}` is short: {free} bytes are free, {} more are needed; the last {reserve} bytes are kept for work \
+         that is under way", path.display(), reserve.saturating_sub(*free)
+    )]
+    DiskShort {
+        /// The store's directory.
+        path: PathBuf,
         /// The room left, in bytes.
         free: u64,
         /// The reserve, in bytes.
@@ -96,8 +109,9 @@ impl StoreError {
             Self::Poisoned { .. } => "store.poisoned",
             Self::SequenceGap { .. } => "store.sequence_gap",
             Self::InvalidCommit { .. } => "store.invalid_commit",
+            Self::Damaged(_) => "store.damaged",
             Self::Corrupt { .. } => "store.corrupt",
-            Self::DiskFull { .. } => "store.disk_full",
+            Self::DiskShort { .. } => "store.disk_short",
             Self::TooLarge { .. } => "store.too_large",
         }
     }
@@ -108,11 +122,11 @@ impl StoreError {
     /// decides again may succeed.
     pub fn retry(&self) -> Retry {
         match self {
-            Self::Unavailable { .. } | Self::Unsafe { .. } | Self::SequenceGap { .. } | Self::DiskFull { .. } => {
+            Self::Unavailable { .. } | Self::Unsafe { .. } | Self::SequenceGap { .. } | Self::DiskShort { .. } => {
                 Retry::Definite
             }
             Self::OutcomeUnknown { .. } => Retry::Ambiguous,
-            Self::InvalidCommit { .. } | Self::TooLarge { .. } => Retry::Never,
+            Self::InvalidCommit { .. } | Self::TooLarge { .. } | Self::Damaged(_) => Retry::Never,
             Self::Poisoned { .. } | Self::Corrupt { .. } => Retry::Fatal,
         }
     }

@@ -9,10 +9,12 @@
 
 pub mod clock;
 pub mod commit;
+pub mod damage;
 pub mod error;
 pub mod key;
 pub mod memory;
 pub mod page;
+pub mod seal;
 pub mod store;
 
 #[cfg(any(test, feature = "conformance"))]
@@ -20,8 +22,10 @@ pub mod conformance;
 
 pub use clock::MonotonicClock;
 pub use commit::{Append, Bound, Commit, CommitOutcome, Expect, Hint, IndexOp, Write};
+pub use damage::{Damage, DamageList, Place};
 pub use error::{Retry, StoreError};
 pub use key::{Family, RecordKey, Versioned};
 pub use memory::MemoryStore;
 pub use page::{EventPage, IndexEntry, ScoreRange};
-pub use store::{Durability, HintStream, Store, StoreFuture};
+pub use seal::Sealed;
+pub use store::{Durability, Found, HintStream, Store, StoreFuture};

@@ -10,18 +10,22 @@ use toolplane_records::time::Timestamp;
 use crate::commit::{self, OPERATION_MEMORY_MILLIS};
 use crate::page::MAX_PAGE;
 use crate::{
-    Append, Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, IndexOp, MonotonicClock, RecordKey,
-    ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
+    Append, Commit, CommitOutcome, Damage, DamageList, Durability, EventPage, Family, Found, IndexEntry, IndexOp,
+    MonotonicClock, Place, RecordKey, ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
 };
+
+/// Why something spoiled is damaged.
+const SPOILED: &str = "it was spoiled by a test";
 
 /// A store that keeps everything in this process's memory and loses it with the process.
 ///
 /// It is the oracle other stores are compared with, and serves tests of what stands on a store. It reports
-/// [`Durability::Buffered`] and never fails.
+/// [`Durability::Buffered`] and never fails, except for what [`MemoryStore::spoil`] was told to.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: MonotonicClock,
     state: Mutex<State>,
+    damage: DamageList,
 }
 
 #[derive(Debug, Default)]
@@ -30,6 +34,8 @@ struct State {
     indexes: BTreeMap<String, Index>,
     streams: HashMap<String, Vec<Bytes>>,
     operations: HashMap<String, Timestamp>,
+    spoiled: BTreeSet<RecordKey>,
+    spoiled_streams: BTreeSet<(String, u64)>,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +47,25 @@ struct Index {
 impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
-        Self { clock: MonotonicClock::starting_at(Timestamp::from_millis(0)), state: Mutex::default() }
+        let clock = MonotonicClock::starting_at(Timestamp::from_millis(0));
+        Self { clock, state: Mutex::default(), damage: DamageList::default() }
+    }
+
+    /// Makes a record damaged, for tests of what stands on a store: as if a byte of it had changed at rest.
+    pub fn spoil(&self, key: &RecordKey) {
+        self.state.lock().spoiled.insert(key.clone());
+    }
+
+    /// Makes one event damaged, like [`MemoryStore::spoil`].
+    pub fn spoil_event(&self, stream: &str, seq: u64) {
+        self.state.lock().spoiled_streams.insert((stream.to_owned(), seq));
+    }
+
+    fn noted<T>(&self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
+        answer.map_err(|error| match error {
+            StoreError::Damaged(damage) => StoreError::Damaged(self.damage.note(damage)),
+            other => other,
+        })
     }
 }
 
@@ -59,6 +83,9 @@ impl State {
         self.operations.retain(|_, applied| now.since_millis(*applied) <= OPERATION_MEMORY_MILLIS);
         if commit.operation_id.as_ref().is_some_and(|id| self.operations.contains_key(id)) {
             return Ok(CommitOutcome::Replayed);
+        }
+        for key in commit.builds_on() {
+            self.found(key).map_err(StoreError::Damaged)?;
         }
         let lost: Vec<_> = commit
             .compare
@@ -97,6 +124,7 @@ impl State {
                 }
                 Write::Delete { key } => {
                     self.records.remove(&key);
+                    self.spoiled.remove(&key);
                 }
             }
         }
@@ -129,11 +157,23 @@ impl State {
         self.streams.get(stream).map_or(0, |events| events.len() as u64)
     }
 
-    fn events(&self, stream: &str, from_seq: u64, limit: usize) -> EventPage {
+    fn found(&self, key: &RecordKey) -> Found {
+        if self.spoiled.contains(key) {
+            return Err(Damage::of_record(key, SPOILED));
+        }
+        Ok(self.records.get(key).cloned())
+    }
+
+    fn events(&self, stream: &str, from_seq: u64, limit: usize) -> Result<EventPage, StoreError> {
         let head_seq = self.head(stream);
         let numbered = (1..).zip(self.streams.get(stream).into_iter().flatten().cloned());
-        let events = numbered.filter(|(seq, _)| *seq >= from_seq).take(limit.min(MAX_PAGE)).collect();
-        EventPage { head_seq, oldest_seq: head_seq.min(1), events }
+        let events: Vec<_> = numbered.filter(|(seq, _)| *seq >= from_seq).take(limit.min(MAX_PAGE)).collect();
+        let damaged = |(seq, _): &&(u64, Bytes)| self.spoiled_streams.contains(&(stream.to_owned(), *seq));
+        if let Some((from_seq, _)) = events.iter().find(damaged) {
+            let place = Place::Stream { stream: stream.to_owned(), from_seq: *from_seq };
+            return Err(StoreError::Damaged(Damage::new(place, SPOILED)));
+        }
+        Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events })
     }
 
     fn keys(&self, family: Family, after: Option<&str>, limit: usize) -> Vec<(String, Versioned)> {
@@ -142,6 +182,7 @@ impl State {
         self.records
             .range((Bound::Excluded(start), Bound::Unbounded))
             .take_while(|(key, _)| key.family == family)
+            .filter(|(key, _)| !self.spoiled.contains(key))
             .take(limit.min(MAX_PAGE))
             .map(|(key, found)| (key.id.clone(), found.clone()))
             .collect()
@@ -186,17 +227,27 @@ impl Index {
 
 impl Store for MemoryStore {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
-        Box::pin(async move { self.state.lock().commit(commit, self.clock.now()) })
+        Box::pin(async move {
+            let deleted: Vec<_> = commit.deleted().cloned().collect();
+            let outcome = self.state.lock().commit(commit, self.clock.now());
+            if outcome == Ok(CommitOutcome::Applied) {
+                deleted.into_iter().for_each(|key| self.damage.forget(&Place::Record(key)));
+            }
+            self.noted(outcome)
+        })
     }
 
     fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move { Ok(self.state.lock().records.get(key).cloned()) })
+        Box::pin(async move {
+            let found = self.state.lock().found(key);
+            self.noted(found.map_err(StoreError::Damaged))
+        })
     }
 
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
         Box::pin(async move {
             let state = self.state.lock();
-            Ok(keys.iter().map(|key| state.records.get(key).cloned()).collect())
+            Ok(keys.iter().map(|key| state.found(key).map_err(|damage| self.damage.note(damage))).collect())
         })
     }
 
@@ -220,7 +271,10 @@ impl Store for MemoryStore {
     }
 
     fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage> {
-        Box::pin(async move { Ok(self.state.lock().events(stream, from_seq, limit)) })
+        Box::pin(async move {
+            let page = self.state.lock().events(stream, from_seq, limit);
+            self.noted(page)
+        })
     }
 
     fn keys<'a>(
@@ -238,6 +292,10 @@ impl Store for MemoryStore {
 
     fn durability(&self) -> Durability {
         Durability::Buffered
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.damage.all()
     }
 }
 

@@ -8,10 +8,15 @@ use std::task::{Context, Poll};
 use serde::{Deserialize, Serialize};
 use toolplane_records::time::Timestamp;
 
-use crate::{Commit, CommitOutcome, EventPage, Family, Hint, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned};
+use crate::{
+    Commit, CommitOutcome, Damage, EventPage, Family, Hint, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned,
+};
 
 /// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// One of several records that were asked for together: as it stands, absent, or damaged.
+pub type Found = Result<Option<Versioned>, Damage>;
 
 /// Hints as they come in.
 pub type HintStream = Pin<Box<dyn futures_core::Stream<Item = Hint> + Send>>;
@@ -61,21 +66,36 @@ impl futures_core::Stream for NoHints {
 /// Commits are atomic and totally ordered. A read sees every commit that was answered before the read began, never a
 /// part of a commit, and never anything that a crash could still take back. Dropping the future of a commit does not
 /// withdraw the commit: it may still be applied.
+///
+/// What lies at rest carries a checksum over its name and its bytes (see [`seal`](crate::seal)). A thing that does not fit
+/// its own is never answered: whoever asks for it, or commits something that depends on it, gets
+/// [`StoreError::Damaged`]; lists go on without it; [`Store::damage`] names it. Deleting it is allowed.
 pub trait Store: Send + Sync + 'static {
     /// Applies `commit` all or nothing, and answers only when it is durable in the class of [`Store::durability`].
     ///
     /// Refuses a malformed commit ([`StoreError::InvalidCommit`], [`StoreError::TooLarge`]) and events that do not
-    /// continue their stream ([`StoreError::SequenceGap`]) without writing anything.
+    /// continue their stream ([`StoreError::SequenceGap`]) without writing anything, and a commit that compares a record
+    /// which is known to be damaged, or writes over one ([`StoreError::Damaged`]).
     fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome>;
 
     /// The record under `key`.
     fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>>;
 
-    /// The records under `keys`, in that order, all as of one moment.
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>>;
+    /// The records under `keys`, in that order, all as of one moment. One that is damaged hides none of the others: for
+    /// lists, which go on without it and say so.
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>>;
+
+    /// The same where each counts: fails with [`StoreError::Damaged`] when one of them is damaged.
+    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
+        Box::pin(async move {
+            let found = self.get_each(keys).await?;
+            found.into_iter().map(|found| found.map_err(StoreError::Damaged)).collect()
+        })
+    }
 
     /// At most `limit` entries of `index` that lie in `range`, in the order the range asks for; no more than
-    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once. [`Store::index_len`] also counts entries that are damaged beyond
+    /// help: whoever must not miss one compares.
     fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>>;
 
     /// The names of the non-empty indexes that start with `prefix`, sorted.
@@ -85,11 +105,11 @@ pub trait Store: Send + Sync + 'static {
     fn index_len<'a>(&'a self, index: &'a str) -> StoreFuture<'a, u64>;
 
     /// At most `limit` events of `stream` from sequence `from_seq` on, and where the stream begins and ends; no more
-    /// than [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    /// than [`MAX_PAGE`](crate::page::MAX_PAGE) at once. Fails with [`StoreError::Damaged`] rather than leave one out.
     fn events<'a>(&'a self, stream: &'a str, from_seq: u64, limit: usize) -> StoreFuture<'a, EventPage>;
 
     /// At most `limit` records of `family` whose id comes after `after`, in byte order of their ids; no more than
-    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once.
+    /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once. Damaged ones are left out, and named by [`Store::damage`].
     fn keys<'a>(
         &'a self,
         family: Family,
@@ -102,6 +122,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// What an answered commit survives.
     fn durability(&self) -> Durability;
+
+    /// What is known to be damaged, in the order of its places: found when the store was opened, or met since.
+    fn damage(&self) -> Vec<Damage> {
+        Vec::new()
+    }
 
     /// Whether other processes may change this store too. When they may not, what this process remembers of a record
     /// it changed last is the truth, and nobody sends hints.

@@ -69,6 +69,11 @@ impl LogDirectory for RealDirectory {
     }
 }
 
+/// Whether a file of this name is a segment.
+pub(crate) fn is_segment(name: &str) -> bool {
+    first_lsn(name).is_some()
+}
+
 fn first_lsn(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()

@@ -28,13 +28,19 @@ impl Log {
     /// Creating may have been cut short before, so an empty first segment may be there; anything else belongs to a
     /// store whose tables are missing, and stays as it is.
     pub(crate) fn create(directory: &dyn LogDirectory) -> Result<(), Fault> {
+        Self::is_fresh(directory)?;
+        Segment::begin(directory, 1)?;
+        Ok(())
+    }
+
+    /// Fails when there is a log with anything in it.
+    pub(crate) fn is_fresh(directory: &dyn LogDirectory) -> Result<(), Fault> {
         for first_lsn in directory.list()? {
             let bytes = directory.open(first_lsn)?.read()?;
             if first_lsn != 1 || bytes.iter().skip(SEGMENT_HEADER).any(|byte| *byte != 0) {
                 return Err(Fault::corrupt("there is a log, but the tables are missing or empty"));
             }
         }
-        Segment::begin(directory, 1)?;
         Ok(())
     }
 
@@ -42,9 +48,21 @@ impl Log {
     pub(crate) fn open(
         directory: Box<dyn LogDirectory>,
         options: LogOptions,
-        mut each: impl FnMut(u64, Bytes) -> Result<(), Fault>,
+        each: impl FnMut(u64, Bytes) -> Result<(), Fault>,
     ) -> Result<Self, Fault> {
         let LogOptions { salt, applied_lsn, segment_bytes } = options;
+        let Read { older, current, last } = Self::read(&*directory, options, each)?;
+        let current = Segment::resume(&*directory, current, last)?;
+        Ok(Self { directory, salt, segment_bytes, older, current, applied_lsn })
+    }
+
+    /// Shows each record beyond the tables to `each`, in order, and changes nothing.
+    pub(crate) fn read(
+        directory: &dyn LogDirectory,
+        options: LogOptions,
+        mut each: impl FnMut(u64, Bytes) -> Result<(), Fault>,
+    ) -> Result<Read, Fault> {
+        let LogOptions { salt, applied_lsn, .. } = options;
         let mut segments = directory.list()?;
         segments.sort_unstable();
         // The last one that begins no later than the first record not in the tables; those before it are spares.
@@ -64,9 +82,18 @@ impl Log {
         }
         let mut older: VecDeque<_> = segments.into();
         older.extend(&needed[..needed.len() - 1]);
-        let current = Segment::resume(&*directory, needed[needed.len() - 1], last)?;
-        Ok(Self { directory, salt, segment_bytes, older, current, applied_lsn })
+        Ok(Read { older, current: needed[needed.len() - 1], last })
     }
+}
+
+/// What a log was found to be.
+pub(crate) struct Read {
+    /// The first records of the segments before the last, ascending.
+    older: VecDeque<u64>,
+    /// That of the last segment.
+    current: u64,
+    /// Where its last record begins, and its bytes; nothing when the segment's own beginning was cut short.
+    last: Option<(usize, Vec<u8>)>,
 }
 
 fn missing(segments: &[u64], applied_lsn: u64) -> Fault {

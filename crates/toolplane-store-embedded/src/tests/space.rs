@@ -1,5 +1,6 @@
 //! What a nearly full disk still takes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,6 +15,10 @@ use crate::space::SpaceSource;
 struct Shown(Arc<AtomicU64>);
 
 impl SpaceSource for Shown {
+    fn path(&self) -> &Path {
+        Path::new("/store")
+    }
+
     fn free(&self) -> std::io::Result<u64> {
         Ok(self.0.load(Ordering::Relaxed))
     }
@@ -30,8 +35,8 @@ async fn the_reserve_is_for_essential_commits() {
     free.0.store(RESERVE - 1, Ordering::Relaxed);
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let refused = store.commit(nth(2)).await.unwrap_err();
-    assert_eq!(refused, StoreError::DiskFull { free: RESERVE - 1, reserve: RESERVE });
-    assert_eq!((refused.code(), refused.retry()), ("store.disk_full", Retry::Definite));
+    assert_eq!(refused, StoreError::DiskShort { path: "/store".into(), free: RESERVE - 1, reserve: RESERVE });
+    assert_eq!((refused.code(), refused.retry()), ("store.disk_short", Retry::Definite));
     assert_eq!(store.events("log", 1, 0).await.unwrap().head_seq, 1, "nothing was written");
 
     // What is known already is answered as ever, and what ends work passes; the store goes on.
@@ -39,7 +44,7 @@ async fn the_reserve_is_for_essential_commits() {
     let lost = Commit { compare: vec![(key("last"), Expect::Absent)], ..nth(2) };
     assert!(matches!(store.commit(lost).await, Ok(CommitOutcome::Lost { .. })));
     assert_eq!(store.commit(Commit { essential: true, ..nth(2) }).await, Ok(CommitOutcome::Applied));
-    assert_eq!(store.commit(nth(3)).await.unwrap_err().code(), "store.disk_full");
+    assert_eq!(store.commit(nth(3)).await.unwrap_err().code(), "store.disk_short");
 
     free.0.store(10 * RESERVE, Ordering::Relaxed);
     tokio::time::sleep(Duration::from_millis(1_100)).await;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Commit, IndexOp, MAX_COMMIT_BYTES, MAX_HINT_BYTES, MAX_NAME_BYTES, MAX_SCORE, Write};
-use crate::StoreError;
+use crate::{RecordKey, StoreError};
 
 // What a store spends on an item beside its bytes; makes a commit of a million empty events large.
 const ITEM_BYTES: usize = 16;
@@ -24,6 +24,20 @@ impl Commit {
         self.validate_index()?;
         self.validate_events()?;
         self.validate_hints()
+    }
+
+    /// The records it builds on: those it compares, and those it writes over.
+    pub fn builds_on(&self) -> impl Iterator<Item = &RecordKey> {
+        let puts = self.writes.iter().filter(|write| matches!(write, Write::Put { .. })).map(Write::key);
+        self.compare.iter().map(|(key, _)| key).chain(puts)
+    }
+
+    /// The records it removes.
+    pub fn deleted(&self) -> impl Iterator<Item = &RecordKey> {
+        self.writes.iter().filter_map(|write| match write {
+            Write::Delete { key } => Some(key),
+            Write::Put { .. } => None,
+        })
     }
 
     /// The commit's size as the limits count it, in bytes.

@@ -56,3 +56,16 @@ async fn operations_are_forgotten_only_after_their_time() {
     }
     assert_eq!(store.durability(), Durability::Buffered);
 }
+
+#[tokio::test]
+async fn the_model_answers_damage_as_every_store_does() {
+    let store = std::sync::Arc::new(MemoryStore::new());
+    let spoil = |same: std::sync::Arc<dyn Store>, target| {
+        match target {
+            conformance::Target::Record(key, _) => store.spoil(&key),
+            conformance::Target::Event(stream, seq, _) => store.spoil_event(stream, seq),
+        }
+        Box::pin(std::future::ready(same)) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
+    };
+    conformance::damage_is_named_and_hides_nothing_else(store.clone(), &spoil).await;
+}

@@ -1,0 +1,87 @@
+//! What is known to be damaged, by name and by what was set aside.
+
+use parking_lot::RwLock;
+use redb::{Database, ReadableDatabase, ReadableTable};
+use toolplane_store::{Damage, DamageList, Place, RecordKey};
+
+use crate::fault::Fault;
+use crate::row;
+use crate::tables::{SET_ASIDE, SET_ASIDE_EVENTS, place_of_events, place_of_record, record_key, record_of};
+
+/// What a [`numbered_key`](crate::tables::numbered_key) of a row of events has behind the stream's name, in bytes.
+const SEQUENCE_BYTES: usize = 9;
+
+/// What is known to be damaged.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// By name, for people.
+    pub(crate) damage: DamageList,
+    /// The keys of the rows that were set aside. A byte of such a key may itself be the damage, so a name is taken for
+    /// damaged when it is the same but for one byte.
+    records: RwLock<Vec<Vec<u8>>>,
+    events: RwLock<Vec<Vec<u8>>>,
+}
+
+impl Known {
+    /// What was set aside when the store was opened, now or earlier.
+    pub(crate) fn read(state: &Database) -> Result<Self, Fault> {
+        let (known, snapshot) = (Self::default(), state.begin_read()?);
+        for row in snapshot.open_table(SET_ASIDE)?.iter()? {
+            let key = row?.0.value().to_vec();
+            known.damage.note(Damage::new(place_of_record(&key), row::MISFIT));
+            known.records.write().push(key);
+        }
+        for row in snapshot.open_table(SET_ASIDE_EVENTS)?.iter()? {
+            let key = row?.0.value().to_vec();
+            known.damage.note(Damage::new(place_of_events(&key), row::MISFIT));
+            known.events.write().push(key);
+        }
+        Ok(known)
+    }
+
+    /// Takes note of damage at one place; other faults pass through.
+    pub(crate) fn note(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::Damaged(damage) => Fault::Damaged(self.damage.note(damage)),
+            other => other,
+        }
+    }
+
+    /// Whether a row that was set aside may be the record under `key`.
+    pub(crate) fn may_be_record(&self, key: &[u8]) -> bool {
+        self.records.read().iter().any(|row| is_beside(row, key))
+    }
+
+    /// Whether a row that was set aside may be of `stream`.
+    pub(crate) fn may_be_of(&self, stream: &str) -> bool {
+        self.events.read().iter().any(|row| is_of(row, stream))
+    }
+
+    /// Forgets what was known of a record that was deleted; gives the rows back that were set aside for it.
+    pub(crate) fn forget_record(&self, key: &RecordKey) -> Vec<Vec<u8>> {
+        self.damage.forget(&Place::Record(key.clone()));
+        if self.records.read().is_empty() {
+            return Vec::new();
+        }
+        let name = record_key(key.family, &key.id);
+        let gone: Vec<_> = self.records.write().extract_if(.., |row| is_beside(row, &name)).collect();
+        gone.iter().filter_map(|row| record_of(row)).for_each(|record| self.damage.forget(&Place::Record(record)));
+        gone
+    }
+
+    /// The same of a stream that was forgotten.
+    pub(crate) fn forget_stream(&self, stream: &str) -> Vec<Vec<u8>> {
+        self.damage.forget_stream(stream);
+        let gone: Vec<_> = self.events.write().extract_if(.., |row| is_of(row, stream)).collect();
+        gone.iter().for_each(|row| self.damage.forget(&place_of_events(row)));
+        gone
+    }
+}
+
+fn is_of(row: &[u8], stream: &str) -> bool {
+    row.len() == stream.len() + SEQUENCE_BYTES && is_beside(&row[..stream.len()], stream.as_bytes())
+}
+
+fn is_beside(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).filter(|(one, other)| one != other).count() <= 1
+}

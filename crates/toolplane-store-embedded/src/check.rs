@@ -1,0 +1,129 @@
+//! Looking at a store that nobody has open: every page, every row, every record of the log.
+
+use std::path::{Path, PathBuf};
+
+use redb::ReadableDatabase;
+use toolplane_store::{Damage, Place};
+
+use crate::base::read_number;
+use crate::fault::{Fault, contained};
+use crate::files::{DirectoryLock, STATE, failed, open_database};
+use crate::log::Log;
+use crate::log::files::{RealDirectory, is_segment};
+use crate::log::read::LogOptions;
+use crate::mend::format_of;
+use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT};
+use crate::walk::Walk;
+use crate::{EmbeddedStore, OpenError, Options, codec};
+
+/// What a store's files hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Records that are as they were written.
+    pub records: u64,
+    /// Entries of indexes.
+    pub entries: u64,
+    /// Rows of events; each holds a few.
+    pub event_rows: u64,
+    /// Groups of commits in the log that the tables do not hold yet.
+    pub log_groups: u64,
+    /// What is damaged, and set aside or read from elsewhere: the store opens without it.
+    pub damage: Vec<Damage>,
+    /// Why the store does not open, if it does not: a backup is needed.
+    pub fatal: Option<String>,
+}
+
+impl CheckReport {
+    /// Everything is as it was written.
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_empty() && self.fatal.is_none()
+    }
+}
+
+/// A store that nobody has open, and nobody can open while this is held.
+pub struct Idle {
+    path: PathBuf,
+    _lock: DirectoryLock,
+}
+
+impl Idle {
+    /// Holds the store in the directory `path`. Fails when it is not there or in use.
+    pub fn hold(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref().to_owned();
+        let tables = path.join(STATE);
+        std::fs::metadata(&tables).map_err(failed("read", &tables))?;
+        let lock = DirectoryLock::acquire(&path)?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Checks the store's files against every checksum, and changes none of what they say. What is wrong with them is in
+    /// the report.
+    pub fn check(&self, options: &Options) -> CheckReport {
+        let mut report = CheckReport::default();
+        let judged = match open_database(&self.path.join(STATE), options.cache_bytes) {
+            Ok(state) => judge(&self.path, state, options, &mut report).map_err(|fault| fault.reason()),
+            Err(error) => Err(error.to_string()),
+        };
+        report.fatal = judged.err();
+        report
+    }
+
+    /// The files that are the store: a copy of all of them opens as it does.
+    pub fn files(&self) -> Result<Vec<PathBuf>, OpenError> {
+        let list = || -> std::io::Result<Vec<PathBuf>> {
+            let mut files = Vec::new();
+            for entry in std::fs::read_dir(&self.path)? {
+                let name = entry?.file_name();
+                let is_ours = |name: &str| name == STATE || is_segment(name);
+                if name.to_str().is_some_and(is_ours) {
+                    files.push(self.path.join(name));
+                }
+            }
+            files.sort();
+            Ok(files)
+        };
+        list().map_err(failed("read", &self.path))
+    }
+}
+
+impl std::fmt::Debug for Idle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Idle").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl EmbeddedStore {
+    /// Checks the store in the directory `path`; see [`Idle`].
+    pub fn check(path: impl AsRef<Path>, options: &Options) -> Result<CheckReport, OpenError> {
+        Ok(Idle::hold(path)?.check(options))
+    }
+}
+
+fn judge(path: &Path, mut state: redb::Database, options: &Options, report: &mut CheckReport) -> Result<(), Fault> {
+    let proved = contained(|| Ok(state.check_integrity()?));
+    match contained(|| format_of(&state))? {
+        Some(FORMAT) => {}
+        // Without checksums there is nothing to hold a row to but its page.
+        Some(_) => return proved.map(drop),
+        // Tables were never laid down here; then there is no log either.
+        None => return proved.and_then(|_| Log::is_fresh(&RealDirectory(path.to_owned()))),
+    }
+    let walked = Walk::through(&state, None);
+    if let Ok(walk) = &walked {
+        (report.records, report.entries, report.event_rows) = (walk.records, walk.entries, walk.event_rows);
+        report.damage.clone_from(&walk.damage);
+        if let (Err(fault), true) = (&proved, walk.damage.is_empty()) {
+            // Nothing that is stored, so opening the store makes it good.
+            report.damage.push(Damage::new(Place::Part("a page of the tables".to_owned()), fault.reason()));
+        }
+    }
+    let numbers = contained(|| Ok(state.begin_read()?.open_table(NUMBERS)?))?;
+    let (salt, applied_lsn) = (read_number(&numbers, SALT)?, read_number(&numbers, APPLIED)?);
+    let log = LogOptions { salt: salt as u32, applied_lsn, segment_bytes: options.segment_bytes };
+    Log::read(&RealDirectory(path.to_owned()), log, |_, group| {
+        codec::decode_group(group)?;
+        report.log_groups += 1;
+        Ok(())
+    })?;
+    walked.map(drop)
+}

@@ -1,0 +1,97 @@
+//! Going through everything a namespace holds.
+
+use redis::Value;
+use toolplane_store::page::MAX_PAGE;
+use toolplane_store::{Damage, Family, Place, Store, StoreError};
+
+use crate::reply;
+use crate::store::RedisStore;
+
+/// Keys asked for at once.
+const SCAN: usize = 1_000;
+/// Records read at once.
+const PAGE: usize = 200;
+
+/// What a namespace holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Records that are as they were written.
+    pub records: u64,
+    /// Events that are.
+    pub events: u64,
+    /// What is damaged.
+    pub damage: Vec<Damage>,
+}
+
+impl RedisStore {
+    /// Reads every record and every event and holds each to its checksum. The store may be in use; what is written
+    /// meanwhile may be seen or not. Values of versions without checksums count as they are.
+    pub async fn prove(&self) -> Result<CheckReport, StoreError> {
+        let mut report = CheckReport::default();
+        for family in Family::ALL {
+            let mut after: Option<String> = None;
+            loop {
+                let page = self.keys_of(family, after.as_deref()).await?;
+                report.records += page.len() as u64;
+                match page.last() {
+                    Some(id) => after = Some(id.clone()),
+                    None => break,
+                }
+            }
+        }
+        for stream in self.streams().await? {
+            report.events += self.check_stream(&stream).await?;
+        }
+        report.damage = self.damage();
+        Ok(report)
+    }
+
+    async fn keys_of(&self, family: Family, after: Option<&str>) -> Result<Vec<String>, StoreError> {
+        let page = Store::keys(self, family, after, PAGE.min(MAX_PAGE)).await?;
+        Ok(page.into_iter().map(|(id, _)| id).collect())
+    }
+
+    async fn check_stream(&self, stream: &str) -> Result<u64, StoreError> {
+        let (mut next, mut good) = (1, 0);
+        loop {
+            match self.events(stream, next, PAGE).await {
+                Ok(page) if page.events.is_empty() => return Ok(good),
+                Ok(page) => {
+                    good += page.events.len() as u64;
+                    next += page.events.len() as u64;
+                }
+                // The page up to it is read again, and then what is behind it.
+                Err(StoreError::Damaged(Damage { place: Place::Stream { from_seq, .. }, .. })) => {
+                    if from_seq > next {
+                        let limit = usize::try_from(from_seq - next).unwrap_or(PAGE);
+                        good += self.events(stream, next, limit).await?.events.len() as u64;
+                    }
+                    next = from_seq + 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn streams(&self) -> Result<Vec<String>, StoreError> {
+        let prefix = RedisStore::keys(self).stream("");
+        // The braces of the namespace mean nothing to a pattern, and a namespace has no other characters that do.
+        let pattern = format!("{prefix}*");
+        let (mut cursor, mut found) = ("0".to_owned(), Vec::new());
+        loop {
+            let mut command = redis::cmd("SCAN");
+            command.arg(&cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(SCAN).arg("TYPE").arg("list");
+            let mut answer = reply::list(self.read(&command).await?)?.into_iter();
+            cursor = reply::text(answer.next().unwrap_or_default())?;
+            for key in reply::list(answer.next().unwrap_or(Value::Array(Vec::new())))? {
+                let key = reply::text(key)?;
+                found.extend(key.strip_prefix(&prefix).map(str::to_owned));
+            }
+            if cursor == "0" {
+                found.sort_unstable();
+                found.dedup();
+                return Ok(found);
+            }
+        }
+    }
+}

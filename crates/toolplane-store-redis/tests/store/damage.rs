@@ -1,0 +1,46 @@
+//! Values that change in the server while nobody looks.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use toolplane_store::Store;
+use toolplane_store::conformance::{Target, damage_is_named_and_hides_nothing_else};
+
+use super::support::{server, store_on};
+
+#[tokio::test]
+async fn damage_is_refused_by_name() {
+    let server = server().await;
+    let store = Arc::new(store_on(&server).await);
+    let client = redis::Client::open(server.url()).unwrap();
+    let hook = |store: Arc<dyn Store>, target| {
+        let client = client.clone();
+        let spoiled = async move {
+            let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+            match target {
+                Target::Record(key, _) => {
+                    let name = format!("{{toolplane}}:r:i:{}", key.id);
+                    let mut value: Vec<u8> = redis::cmd("GET").arg(&name).query_async(&mut connection).await.unwrap();
+                    let at = value.len() - 4;
+                    value[at] ^= 0x20;
+                    let _: () = redis::cmd("SET").arg(&name).arg(value).query_async(&mut connection).await.unwrap();
+                }
+                Target::Event(stream, seq, _) => {
+                    let (name, at) = (format!("{{toolplane}}:s:{stream}"), seq - 1);
+                    let read = redis::cmd("LINDEX").arg(&name).arg(at).to_owned();
+                    let mut value: Vec<u8> = read.query_async(&mut connection).await.unwrap();
+                    let last = value.len() - 1;
+                    value[last] ^= 0x20;
+                    let write = redis::cmd("LSET").arg(&name).arg(at).arg(value).to_owned();
+                    let _: () = write.query_async(&mut connection).await.unwrap();
+                }
+            }
+            store
+        };
+        Box::pin(spoiled) as Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>
+    };
+    damage_is_named_and_hides_nothing_else(store, &hook).await;
+    // Whoever was not there finds the same by looking at everything.
+    let found = store_on(&server).await.prove().await.unwrap();
+    assert_eq!((found.records, found.events, found.damage.len()), (3, 4, 1), "{found:?}");
+}
