@@ -4,6 +4,7 @@
 
 mod error;
 mod redis;
+pub mod status;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use toolplane_store_embedded::EmbeddedStore;
 use toolplane_store_redis::RedisStore;
 
 pub use error::BackendError;
+pub use status::api_error;
 
 /// Which role's state a store holds. No two roles share a directory or a key space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,10 @@ pub const DEFAULT_SIZE: usize = 50;
 /// Most rows of a page.
 pub const MAX_SIZE: usize = 1000;
 
+/// An answer that lists things takes no further one once it is this large, in bytes. With one thing more it stays below
+/// what gRPC clients take by default (4 MiB), as long as no single one is larger than the rest.
+pub const FULL_BYTES: usize = 1024 * 1024;
+
 const SEAL_LEN: usize = 8;
 
 /// Why a page was refused; names the field and the rule it broke.
@@ -38,6 +42,18 @@ pub fn size(requested: i32) -> Result<usize, BadPage> {
         Ok(0) => Ok(DEFAULT_SIZE),
         Ok(size) => Ok(size.min(MAX_SIZE)),
     }
+}
+
+/// The first of `items` that fill a page: at most `size` of them, and none once those taken hold [`FULL_BYTES`] by
+/// `bytes_of`. A page has one item at least, if there is one.
+pub fn fill<T>(items: impl IntoIterator<Item = T>, size: usize, bytes_of: impl Fn(&T) -> usize) -> Vec<T> {
+    let mut bytes = 0;
+    let fits = |item: &T| {
+        let fits = bytes < FULL_BYTES;
+        bytes += bytes_of(item);
+        fits
+    };
+    items.into_iter().take(size).take_while(fits).collect()
 }
 
 /// The token for going on after `position` in the list that `scope` names (call, tenant and filter).
@@ -84,6 +100,14 @@ mod tests {
             let BadPage { field, .. } = position(&"list", forged).unwrap_err();
             assert_eq!(field, "page_token", "{forged}");
         }
+    }
+
+    #[test]
+    fn a_page_ends_by_count_or_by_bytes_and_is_never_empty() {
+        let sizes = |items: &[usize], size| super::fill(items.iter().copied(), size, |item| *item).len();
+        assert_eq!((sizes(&[1; 9], 5), sizes(&[1; 3], 5), sizes(&[], 5)), (5, 3, 0));
+        assert_eq!(sizes(&[super::FULL_BYTES * 9, 1], 5), 1);
+        assert_eq!(sizes(&[super::FULL_BYTES - 1, 1, 1], 5), 2);
     }
 
     #[test]

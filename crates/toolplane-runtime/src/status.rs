@@ -17,6 +17,22 @@ pub use describe::{Description, describe, reason};
 /// Domain of every `ErrorInfo` this project sends; with the reason it identifies an error for good.
 pub const ERROR_DOMAIN: &str = "toolplane.dev";
 
+// A status travels in the trailers of a response, of which clients take 8 KiB in all, and the text is in there twice. So
+// neither texts nor lists grow with what was sent: the first of many wrong fields are told, and how many there are.
+/// Most bytes of wrong fields and their rules that one refusal names.
+const MAX_DETAIL_BYTES: usize = 4 * 1024;
+/// Longest text of a refusal, in bytes.
+const MAX_TEXT_BYTES: usize = 400;
+
+/// A text as it fits into a status.
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text.to_owned();
+    }
+    let end = (0..=MAX_TEXT_BYTES - 4).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{} ...", &text[..end])
+}
+
 /// What a caller can do about a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryClass {
@@ -133,6 +149,14 @@ pub enum ApiError {
         /// When to try again.
         retry_after: Duration,
     },
+    /// Something stored is not as it was written. It stays refused until an operator has dealt with it.
+    #[error("{message}")]
+    Damaged {
+        /// Stable reason, e.g. `STORE_DAMAGED`.
+        reason: &'static str,
+        /// For people: what is damaged, by name.
+        message: String,
+    },
     /// A fault of ours. The cause belongs into the log, never here.
     #[error("internal error")]
     Internal {
@@ -178,6 +202,7 @@ impl ApiError {
             | Self::Conflict { reason, .. }
             | Self::Exhausted { reason, .. }
             | Self::Unavailable { reason, .. }
+            | Self::Damaged { reason, .. }
             | Self::Internal { reason } => reason,
             Self::InvalidArgument(_) => "INVALID_ARGUMENT",
             Self::NotFound { .. } => "NOT_FOUND",
@@ -196,6 +221,7 @@ impl ApiError {
             Self::Conflict { .. } => Code::Aborted,
             Self::Exhausted { .. } => Code::ResourceExhausted,
             Self::Unavailable { .. } => Code::Unavailable,
+            Self::Damaged { .. } => Code::DataLoss,
             Self::Internal { .. } => Code::Internal,
         }
     }
@@ -210,7 +236,7 @@ impl ApiError {
             Self::Conflict { .. } => RetryClass::AfterReread,
             Self::Exhausted { retry_after: None, .. } => RetryClass::AfterChange,
             Self::Exhausted { .. } | Self::Unavailable { .. } => RetryClass::Later,
-            Self::Internal { .. } => RetryClass::Never,
+            Self::Damaged { .. } | Self::Internal { .. } => RetryClass::Never,
         }
     }
 
@@ -219,18 +245,22 @@ impl ApiError {
         let mut details = ErrorDetails::with_error_info(self.reason(), ERROR_DOMAIN, metadata);
         match self {
             Self::InvalidArgument(violations) => {
+                let mut left = MAX_DETAIL_BYTES;
                 for Violation { field, rule } in violations {
+                    let (field, rule) = (cut(field), cut(rule));
+                    let Some(rest) = left.checked_sub(field.len() + rule.len()) else { break };
+                    left = rest;
                     details.add_bad_request_violation(field, rule);
                 }
             }
             Self::NotFound { kind, name } => {
-                details.set_resource_info(*kind, name, "", "does not exist");
+                details.set_resource_info(*kind, cut(name), "", "does not exist");
             }
             Self::FailedPrecondition { reason, subject, message } => {
-                details.add_precondition_failure_violation(*reason, subject, message);
+                details.add_precondition_failure_violation(*reason, cut(subject), cut(message));
             }
             Self::Exhausted { subject, message, retry_after, .. } => {
-                details.add_quota_failure_violation(subject, message);
+                details.add_quota_failure_violation(cut(subject), cut(message));
                 if retry_after.is_some() {
                     details.set_retry_info(*retry_after);
                 }
@@ -246,7 +276,7 @@ impl ApiError {
 
 impl From<&ApiError> for Status {
     fn from(error: &ApiError) -> Self {
-        Self::with_error_details(error.code(), error.to_string(), error.details())
+        Self::with_error_details(error.code(), cut(&error.to_string()), error.details())
     }
 }
 

@@ -29,7 +29,7 @@ pub use answer::{Answer, Resolver};
 pub use error::BookError;
 pub use keys::Binding;
 pub(crate) use keys::record_of;
-pub use listing::{Changes, Filter, Place};
+pub use listing::{Changes, Filter, Listed, Place};
 pub(crate) use offer::{accepted_rules, options};
 
 /// How often a change that met another writer is decided again before the book gives up.

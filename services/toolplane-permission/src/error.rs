@@ -6,7 +6,7 @@ use toolplane_backend::BackendError;
 use toolplane_hooks::HooksError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_runtime::{ApiError, ConfigError};
-use toolplane_store::{Retry, StoreError};
+use toolplane_store::StoreError;
 
 use crate::approvals::BookError;
 use crate::rules::RulesError;
@@ -65,7 +65,7 @@ impl From<BookError> for ApiError {
                 Self::Exhausted { reason: "TOO_MANY", subject, message, retry_after: Some(TOO_MANY_PAUSE) }
             }
             BookError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
-            BookError::Store(error) => of_store(&error),
+            BookError::Store(error) => toolplane_backend::api_error("permission", &error),
             BookError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
         }
     }
@@ -94,26 +94,11 @@ impl From<RulesError> for ApiError {
                 message,
                 retry_after: Some(TOO_MANY_PAUSE),
             },
-            RulesError::Store(error) => of_store(&error),
+            RulesError::Store(error) => toolplane_backend::api_error("permission", &error),
             RulesError::Unusable(faults) => Self::internal("RULES_UNUSABLE", faults),
             RulesError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
             RulesError::Interrupted(_) => Self::unavailable("STOPPING", "this process is ending"),
         }
-    }
-}
-
-fn of_store(error: &StoreError) -> ApiError {
-    if matches!(error, StoreError::Unsafe { .. }) {
-        tracing::warn!(%error, code = error.code(), "the store does not take a call");
-        let message = "the permission store may lose what it is given, or has lost it; nothing was changed";
-        return ApiError::unavailable("STORE_UNSAFE", message);
-    }
-    match error.retry() {
-        Retry::Definite | Retry::Ambiguous => {
-            tracing::warn!(%error, code = error.code(), "the store does not take a call");
-            ApiError::unavailable("STORE_UNAVAILABLE", "the permission store cannot be reached now")
-        }
-        Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
     }
 }
 

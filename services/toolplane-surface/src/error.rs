@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolplane_proto::convert::ConvertError;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::ApiError;
-use toolplane_store::{Retry, StoreError};
+use toolplane_store::StoreError;
 use toolplane_store_embedded::OpenError;
 
 /// The role could not be started.
@@ -49,19 +49,7 @@ impl StartError {
 }
 
 pub(crate) fn of_store(error: StoreError) -> ApiError {
-    match error.retry() {
-        Retry::Definite | Retry::Ambiguous => {
-            tracing::warn!(%error, code = error.code(), "the store does not take a call");
-            ApiError::unavailable("STORE_UNAVAILABLE", "the registered tools cannot be reached now")
-        }
-        Retry::Never if matches!(error, StoreError::TooLarge { .. }) => ApiError::Exhausted {
-            reason: "CHANGE_TOO_LARGE",
-            subject: "change".to_owned(),
-            message: "the change is too large to be made at once; split it".to_owned(),
-            retry_after: None,
-        },
-        Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
-    }
+    toolplane_backend::api_error("surface", &error)
 }
 
 /// Somebody else changed the same thing in the store first; only possible while two processes share one.

@@ -3,6 +3,7 @@
 mod discovery;
 mod encode;
 mod events;
+mod shown;
 mod surfaces;
 mod sync;
 mod tools;
@@ -22,6 +23,8 @@ use crate::registry::Registry;
 pub(crate) struct SurfaceApi {
     pub(crate) registry: Registry,
     pub(crate) defer_threshold: u32,
+    /// The largest answer, in bytes.
+    pub(crate) max_message_bytes: usize,
     /// Cancelled when streams are to end.
     pub(crate) stopping: CancellationToken,
 }
@@ -54,6 +57,13 @@ impl SurfaceService for SurfaceApi {
 
     async fn get_surface(&self, request: Request<v1::GetSurfaceRequest>) -> Answer<v1::GetSurfaceResponse> {
         Ok(surfaces::get(self, request).await.map(Response::new)?)
+    }
+
+    async fn list_surface_tools(
+        &self,
+        request: Request<v1::ListSurfaceToolsRequest>,
+    ) -> Answer<v1::ListSurfaceToolsResponse> {
+        Ok(shown::list(self, request).await.map(Response::new)?)
     }
 
     async fn list_surfaces(&self, request: Request<v1::ListSurfacesRequest>) -> Answer<v1::ListSurfacesResponse> {

@@ -49,7 +49,12 @@ impl Service {
                 _ => Ok(()),
             }
         });
-        let api = SurfaceApi { registry, defer_threshold: options.defer_threshold, stopping: tasks.shutdown().token() };
+        let api = SurfaceApi {
+            registry,
+            defer_threshold: options.defer_threshold,
+            max_message_bytes: options.max_message_bytes,
+            stopping: tasks.shutdown().token(),
+        };
         Ok(Self { api, store, max_message_bytes: options.max_message_bytes })
     }
 

@@ -11,7 +11,7 @@ use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::ToolSurface;
 use toolplane_records::vocabulary::{EventClass, SurfaceScope};
-use toolplane_runtime::ApiError;
+use toolplane_runtime::{ApiError, page};
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ use crate::registry::Registry;
 /// How many surfaces are read at once for a list.
 const CHUNK: usize = 4;
 /// A page takes no further surfaces once their records are this large together: one of many tools is a megabyte.
-const FULL_BYTES: usize = 1024 * 1024;
+const FULL_BYTES: usize = page::FULL_BYTES;
 
 /// A surface to be made.
 #[derive(Debug)]
@@ -37,6 +37,16 @@ pub(crate) struct Wanted {
     pub(crate) model_capabilities: Option<JsonPayload>,
     /// The request's id, and the digest of the rest of it.
     pub(crate) repeatable: Option<(String, Digest)>,
+}
+
+/// A page of a list.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) surfaces: Vec<ToolSurface>,
+    /// Surfaces of this page that are damaged, by id.
+    pub(crate) damaged: Vec<String>,
+    /// Where to go on when there are more.
+    pub(crate) next: Option<Place>,
 }
 
 /// A place in a list: after this surface.
@@ -118,34 +128,44 @@ impl Registry {
         Ok(view.indexed().now(&catalog))
     }
 
-    /// At most `limit` surfaces, newest first, and where to go on when there are more. Large ones make the page shorter.
+    /// At most `limit` surfaces, newest first. Large ones make the page shorter.
     pub(crate) async fn surfaces(
         &self,
         tenant: &TenantId,
         scope: Option<SurfaceScope>,
         after: Option<Place>,
         limit: usize,
-    ) -> Result<(Vec<ToolSurface>, Option<Place>), ApiError> {
+    ) -> Result<Listed, ApiError> {
         let mut range = ScoreRange::all().reversed();
         range.after = after.map(|place| (place.created_at, place.surface_id));
         let index = keys::surfaces(tenant, scope);
         let entries = self.store().scan(&index, range, limit.saturating_add(1)).await.map_err(of_store)?;
-        let (mut surfaces, mut bytes, mut read) = (Vec::new(), 0, 0);
+        let (mut surfaces, mut damaged, mut bytes, mut read) = (Vec::new(), Vec::new(), 0, 0);
         for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
             if bytes >= FULL_BYTES {
                 break;
             }
-            let ids = chunk.iter().filter_map(|entry| SurfaceId::parse(&entry.member).ok());
+            let ids = chunk.iter().map(|entry| SurfaceId::from_trusted(entry.member.as_str()));
             let wanted: Vec<_> = ids.map(|id| keys::surface(tenant, &id)).collect();
-            for found in self.store().get_many(&wanted).await.map_err(of_store)?.into_iter().flatten() {
-                bytes += found.bytes.len();
-                surfaces.push(serde_json::from_slice(&found.bytes).map_err(unreadable)?);
+            for (entry, found) in chunk.iter().zip(self.store().get_each(&wanted).await.map_err(of_store)?) {
+                let surface = match found {
+                    Ok(None) => continue,
+                    Ok(Some(found)) => {
+                        bytes += found.bytes.len();
+                        serde_json::from_slice(&found.bytes).ok()
+                    }
+                    Err(_) => None,
+                };
+                match surface {
+                    Some(surface) => surfaces.push(surface),
+                    None => damaged.push(entry.member.clone()),
+                }
             }
             read += chunk.len();
         }
         let last = entries[..read].last().filter(|_| read < entries.len());
         let next = last.map(|entry| Place { created_at: entry.score, surface_id: entry.member.clone() });
-        Ok((surfaces, next))
+        Ok(Listed { surfaces, damaged, next })
     }
 }
 

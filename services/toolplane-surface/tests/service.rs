@@ -4,6 +4,8 @@
 
 #[path = "service/catalog.rs"]
 mod catalog;
+#[path = "service/large.rs"]
+mod large;
 #[path = "service/role.rs"]
 mod role;
 #[path = "service/surfaces.rs"]

@@ -121,7 +121,19 @@ impl From<&records::ToolSurface> for v1::ToolSurface {
             runtime_refs: record.runtime_refs.clone(),
             tenant: record.tenant.to_string(),
             revision: record.revision,
+            counts: Some(counts(record)),
+            next_tools_token: String::new(),
         }
+    }
+}
+
+fn counts(record: &records::ToolSurface) -> v1::SurfaceCounts {
+    let count = |tools: usize| u32::try_from(tools).unwrap_or(u32::MAX);
+    v1::SurfaceCounts {
+        loaded: count(record.loaded_tools.len()),
+        deferred: count(record.deferred_tools.len()),
+        blocked: count(record.blocked_tools.len()),
+        excluded: count(record.excluded_tools.len()),
     }
 }
 

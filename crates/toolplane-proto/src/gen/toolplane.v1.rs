@@ -5168,6 +5168,9 @@ pub struct ListInvocationsResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// Rows of this page that are left out, by id: what is stored of them is damaged. `toolplane store check` says more.
+    #[prost(string, repeated, tag = "3")]
+    pub damaged_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for bytes.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5569,6 +5572,9 @@ pub struct ListBatchesResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// Rows of this page that are left out, by id: what is stored of them is damaged. `toolplane store check` says more.
+    #[prost(string, repeated, tag = "3")]
+    pub damaged_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks what hooks did about one call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7958,6 +7964,9 @@ pub struct ListApprovalsResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// Rows of this page that are left out, by id: what is stored of them is damaged. `toolplane store check` says more.
+    #[prost(string, repeated, tag = "3")]
+    pub damaged_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for one approval.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9402,6 +9411,52 @@ pub struct ToolSurface {
     /// Grows with every change of this surface.
     #[prost(uint64, tag = "21")]
     pub revision: u64,
+    /// How many tools it has of each kind, whatever of the lists above is in this answer.
+    #[prost(message, optional, tag = "22")]
+    pub counts: ::core::option::Option<SurfaceCounts>,
+    /// The lists above are the beginning only: this is where `ListSurfaceTools` goes on. Empty when they are whole.
+    #[prost(string, tag = "23")]
+    pub next_tools_token: ::prost::alloc::string::String,
+}
+/// How many tools a surface has of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SurfaceCounts {
+    /// Tools whose schemas are visible.
+    #[prost(uint32, tag = "1")]
+    pub loaded: u32,
+    /// Discoverable tools.
+    #[prost(uint32, tag = "2")]
+    pub deferred: u32,
+    /// Tools that exist here but may not be used.
+    #[prost(uint32, tag = "3")]
+    pub blocked: u32,
+    /// Tools removed by role, recursion, feature, model or policy filters.
+    #[prost(uint32, tag = "4")]
+    pub excluded: u32,
+}
+/// One tool of a surface.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SurfaceTool {
+    #[prost(oneof = "surface_tool::Tool", tags = "1, 2, 3, 4")]
+    pub tool: ::core::option::Option<surface_tool::Tool>,
+}
+/// Nested message and enum types in `SurfaceTool`.
+pub mod surface_tool {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Tool {
+        /// Its schema is visible.
+        #[prost(message, tag = "1")]
+        Loaded(super::LoadedTool),
+        /// It can be found and loaded.
+        #[prost(message, tag = "2")]
+        Deferred(super::DeferredToolRef),
+        /// It exists here and may not be used.
+        #[prost(message, tag = "3")]
+        Blocked(super::HiddenTool),
+        /// It was removed by a filter.
+        #[prost(message, tag = "4")]
+        Excluded(super::HiddenTool),
+    }
 }
 /// Asks to register tools.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -9659,7 +9714,7 @@ pub struct CreateSurfaceRequest {
 /// The new surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateSurfaceResponse {
-    /// The surface.
+    /// The surface; of a large one the first tools, see `next_tools_token`.
     #[prost(message, optional, tag = "1")]
     pub surface: ::core::option::Option<ToolSurface>,
 }
@@ -9676,12 +9731,38 @@ pub struct GetSurfaceRequest {
 /// A surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetSurfaceResponse {
-    /// The surface.
+    /// The surface; of a large one the first tools, see `next_tools_token`.
     #[prost(message, optional, tag = "1")]
     pub surface: ::core::option::Option<ToolSurface>,
-    /// The surface as the standard's JSON, with view JSON.
+    /// The surface as the standard's JSON, with view JSON, when all of it is in this answer.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
+}
+/// Asks for the tools of one surface.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSurfaceToolsRequest {
+    /// The surface.
+    #[prost(string, tag = "1")]
+    pub surface_id: ::prost::alloc::string::String,
+    /// Most tools per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before, or a surface's `next_tools_token`. Good for one revision of the surface.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of the tools of one surface.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSurfaceToolsResponse {
+    /// The tools: first those that are loaded, then deferred, blocked and excluded ones.
+    #[prost(message, repeated, tag = "1")]
+    pub tools: ::prost::alloc::vec::Vec<SurfaceTool>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Revision of the surface this is about.
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
 }
 /// Asks for a list of surfaces.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9708,6 +9789,9 @@ pub struct ListSurfacesResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// Rows of this page that are left out, by id: what is stored of them is damaged. `toolplane store check` says more.
+    #[prost(string, repeated, tag = "3")]
+    pub damaged_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for tools in a surface.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -10343,7 +10427,34 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "GetSurface"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists surfaces, newest first.
+        /// Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds.
+        pub async fn list_surface_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSurfaceToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSurfaceToolsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.SurfaceService/ListSurfaceTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.SurfaceService", "ListSurfaceTools"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists surfaces, newest first. Of large ones only the first tools are told.
         pub async fn list_surfaces(
             &mut self,
             request: impl tonic::IntoRequest<super::ListSurfacesRequest>,
@@ -10555,7 +10666,15 @@ pub mod surface_service_server {
             tonic::Response<super::GetSurfaceResponse>,
             tonic::Status,
         >;
-        /// Lists surfaces, newest first.
+        /// Lists the tools of a surface: loaded, deferred, blocked, excluded. For those with more tools than an answer holds.
+        async fn list_surface_tools(
+            &self,
+            request: tonic::Request<super::ListSurfaceToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSurfaceToolsResponse>,
+            tonic::Status,
+        >;
+        /// Lists surfaces, newest first. Of large ones only the first tools are told.
         async fn list_surfaces(
             &self,
             request: tonic::Request<super::ListSurfacesRequest>,
@@ -10942,6 +11061,52 @@ pub mod surface_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetSurfaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.SurfaceService/ListSurfaceTools" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSurfaceToolsSvc<T: SurfaceService>(pub Arc<T>);
+                    impl<
+                        T: SurfaceService,
+                    > tonic::server::UnaryService<super::ListSurfaceToolsRequest>
+                    for ListSurfaceToolsSvc<T> {
+                        type Response = super::ListSurfaceToolsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSurfaceToolsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SurfaceService>::list_surface_tools(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSurfaceToolsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -73,6 +73,12 @@ impl TenantId {
         }
     }
 
+    /// The name within what [`TenantId::scoped`] made of it for this tenant; any other text as it is.
+    pub fn unscoped<'a>(&self, text: &'a str) -> &'a str {
+        let name = text.strip_prefix(self.as_str()).and_then(|rest| rest.strip_prefix(SEPARATOR));
+        name.filter(|_| !self.is_unauthenticated()).unwrap_or(text)
+    }
+
     /// Whether this is the tenant of unauthenticated callers.
     pub fn is_unauthenticated(&self) -> bool {
         self.as_str() == super::UNAUTHENTICATED
@@ -90,6 +96,7 @@ mod tests {
             for id in ["inv_1", "a/inv_1", "acme/eu", "default"] {
                 let key = InvocationKey { tenant: TenantId::from_trusted(tenant), id: InvocationId::from_trusted(id) };
                 assert_eq!(InvocationKey::parse(&key.to_string()), Ok(key.clone()));
+                assert_eq!(key.tenant.unscoped(&key.to_string()), id);
                 assert!(seen.insert(key.to_string()), "{key} is the text of two keys");
             }
         }

@@ -26,6 +26,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.SurfaceService/CreateSurface", &[Agent, Operator]),
     ("toolplane.v1.SurfaceService/LoadTools", &[Agent, Operator]),
     ("toolplane.v1.SurfaceService/GetSurface", &[Agent, Operator, Auditor]),
+    ("toolplane.v1.SurfaceService/ListSurfaceTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListSurfaces", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/SearchTools", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ListEvents", &[Agent, Operator, Auditor]),

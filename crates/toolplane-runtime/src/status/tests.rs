@@ -98,3 +98,26 @@ fn a_status_of_somebody_else_is_readable_too() {
     assert_eq!(reason(&foreign), None);
     assert_eq!(describe(&foreign).to_string(), "tcp connect error\n  is the server running and is the address right?");
 }
+
+#[test]
+fn no_refusal_grows_with_what_was_sent() {
+    let long = "x".repeat(100_000);
+    let many = (0..5_000).map(|n| (format!("tools[{n}].{long}"), format!("is wrong: {long}")));
+    for error in [
+        ApiError::invalid_arguments(many),
+        ApiError::not_found("tool", long.clone()),
+        ApiError::AlreadyExists { reason: "REUSED", message: long.clone() },
+        ApiError::FailedPrecondition { reason: "STATE", subject: long.clone(), message: long.clone() },
+        ApiError::Exhausted { reason: "FULL", subject: long.clone(), message: long.clone(), retry_after: None },
+    ] {
+        let status = Status::from(&error);
+        // As they travel: the text escaped, the details in base64. Clients take 8 KiB of trailers.
+        let trailers = status.message().len() * 3 + status.details().len() * 4 / 3;
+        // The text is plain here, so its escaped form is no longer than itself.
+        let plain = status.message().len() + status.details().len() * 4 / 3;
+        assert!(plain < 8 * 1024 - 512, "{plain} ({trailers} at most) for {}", error.reason());
+    }
+    let status =
+        Status::from(ApiError::invalid_arguments((0..5_000).map(|n| (format!("f{n}"), "is wrong".to_owned()))));
+    assert!(status.message().contains("4999 more"), "{}", status.message());
+}

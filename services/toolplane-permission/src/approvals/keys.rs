@@ -53,6 +53,11 @@ pub(super) fn record(tenant: &TenantId, id: &ApprovalId) -> RecordKey {
     RecordKey::new(Family::Approval, member(tenant, id))
 }
 
+/// The id of an approval, from the key of its record.
+pub(super) fn id_of(key: &RecordKey) -> &str {
+    key.id.split_once('|').map_or(&*key.id, |(_, id)| id)
+}
+
 /// What a repeatable answer is remembered under.
 pub(super) fn request(tenant: &TenantId, request_id: &str) -> RecordKey {
     RecordKey::new(Family::Meta, format!("approval-answer|{tenant}|{request_id}"))

@@ -4,6 +4,7 @@ use tokio::sync::watch;
 use toolplane_records::approval::Approval;
 use toolplane_records::ids::TenantId;
 use toolplane_records::vocabulary::ApprovalState;
+use toolplane_runtime::page;
 use toolplane_store::ScoreRange;
 
 use super::{Book, BookError, keys};
@@ -12,7 +13,7 @@ use crate::ledger::Stream;
 /// How many records are read at once. An approval can carry an input of a megabyte, so pages also end by size.
 const CHUNK: usize = 2;
 /// A page takes no further approvals once their records are this large together.
-const FULL_BYTES: usize = 1024 * 1024;
+const FULL_BYTES: usize = page::FULL_BYTES;
 
 /// Which approvals a list holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,17 @@ pub struct Filter {
     pub state: Option<ApprovalState>,
     /// Their queue; every one when absent.
     pub queue: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The approvals.
+    pub approvals: Vec<Approval>,
+    /// Approvals of this page that are damaged, by id.
+    pub damaged: Vec<String>,
+    /// Where to go on when there are more.
+    pub next: Option<Place>,
 }
 
 /// A place in a list: after this approval.
@@ -44,24 +56,27 @@ pub struct Changes {
 }
 
 impl Book {
-    /// At most `limit` approvals, newest first, and where to go on when there are more. Large ones make the page shorter.
-    pub async fn list(
-        &self,
-        filter: &Filter,
-        after: Option<Place>,
-        limit: usize,
-    ) -> Result<(Vec<Approval>, Option<Place>), BookError> {
+    /// At most `limit` approvals, newest first. Large ones make the page shorter.
+    pub async fn list(&self, filter: &Filter, after: Option<Place>, limit: usize) -> Result<Listed, BookError> {
         let index = keys::list(filter.tenant.as_ref(), filter.state, filter.queue.as_deref());
         let mut range = ScoreRange::all().reversed();
         range.after = after.map(|place| (place.asked_at, place.member));
         let entries = self.ledger.store().scan(&index, range, limit.saturating_add(1)).await?;
-        let (mut approvals, mut bytes, mut read) = (Vec::new(), 0, 0);
+        let (mut approvals, mut damaged, mut bytes, mut read) = (Vec::new(), Vec::new(), 0, 0);
         for chunk in entries[..entries.len().min(limit)].chunks(CHUNK) {
             if bytes >= FULL_BYTES {
                 break;
             }
             let wanted: Vec<_> = chunk.iter().map(|entry| keys::record_of_member(&entry.member)).collect();
-            for found in self.ledger.store().get_many(&wanted).await?.into_iter().flatten() {
+            for (key, found) in wanted.iter().zip(self.ledger.store().get_each(&wanted).await?) {
+                let found = match found {
+                    Ok(None) => continue,
+                    Ok(Some(found)) => found,
+                    Err(_) => {
+                        damaged.push(keys::id_of(key).to_owned());
+                        continue;
+                    }
+                };
                 let approval: Approval = serde_json::from_slice(&found.bytes)?;
                 // One that was settled between the two reads no longer belongs here.
                 if filter.state.is_none_or(|state| state == approval.state) {
@@ -73,7 +88,7 @@ impl Book {
         }
         let last = entries[..read].last().filter(|_| read < entries.len());
         let next = last.map(|entry| Place { asked_at: entry.score, member: entry.member.clone() });
-        Ok((approvals, next))
+        Ok(Listed { approvals, damaged, next })
     }
 
     /// At most `limit` changes after the revision `after`.

@@ -23,10 +23,12 @@ pub(super) async fn list(
     let filter = Filter { tenant, state, queue };
     let scope = ("ListApprovals", &filter);
     let after = page::position(&scope, &request.page_token)?.map(|place| read_place(&place)).transpose()?;
-    let (approvals, next) = api.book.list(&filter, after, size).await?;
+    let found = api.book.list(&filter, after, size).await?;
     Ok(v1::ListApprovalsResponse {
-        approvals: approvals.iter().map(listed).collect(),
-        next_page_token: next
+        approvals: found.approvals.iter().map(listed).collect(),
+        damaged_ids: found.damaged,
+        next_page_token: found
+            .next
             .map(|place| page::token(&scope, &format!("{} {}", place.asked_at, place.member)))
             .unwrap_or_default(),
     })

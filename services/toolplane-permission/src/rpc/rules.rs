@@ -1,5 +1,6 @@
 //! Showing, adding, revoking and reloading rules.
 
+use prost::Message as _;
 use tonic::Request;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
@@ -41,9 +42,11 @@ pub(super) async fn list(
         own && is_visible(rule, &tenant) && source.is_none_or(|source| rule.source == source)
     };
     let rules: Vec<&PermissionRule> = active.rules().iter().chain(&ended).filter(wanted).collect();
-    let end = start.saturating_add(size).min(rules.len());
+    let shown = rules.get(start..).unwrap_or_default().iter().map(|rule| listed(rule));
+    let shown = page::fill(shown, size, v1::PermissionRule::encoded_len);
+    let end = start.saturating_add(shown.len());
     Ok(v1::ListRulesResponse {
-        rules: rules.get(start..end).unwrap_or_default().iter().map(|rule| listed(rule)).collect(),
+        rules: shown,
         next_page_token: if end < rules.len() { page::token(&scope, &end.to_string()) } else { String::new() },
         policy_digest: active.digest().to_owned(),
         faults: api.rules.fault().iter().flat_map(|faults| &faults.0).map(ToString::to_string).collect(),

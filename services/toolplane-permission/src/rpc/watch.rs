@@ -20,7 +20,7 @@ use toolplane_runtime::Caller;
 /// Most changes of one message.
 const MAX_CHANGES: usize = 64;
 /// A message takes no further change once it is this large.
-const FULL_BYTES: usize = 1024 * 1024;
+const FULL_BYTES: usize = toolplane_runtime::page::FULL_BYTES;
 
 type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchApprovalsResponse, Status>> + Send>>;
 

@@ -8,13 +8,13 @@ use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::RuleSource;
-use toolplane_store::{Expect, Family, RecordKey, Write};
+use toolplane_store::{Expect, Family, RecordKey, StoreError, Write};
 use uuid::Uuid;
 
 use super::RulesError;
 use super::active::field_of;
 use super::book::RuleBook;
-use super::stored::{self, StoredRule};
+use super::stored::{self, StoredError, StoredRule};
 use crate::ledger::Done;
 
 /// Most rules of one request.
@@ -141,8 +141,13 @@ impl RuleBook {
             stored::rule_id(tenant, rule_id)
         };
         for _ in 0..ATTEMPTS {
-            let found = stored::get(&self.ledger, tenant, &full).await?;
-            let (version, stored) = found.ok_or_else(|| RulesError::NotFound(rule_id.to_owned()))?;
+            let found = match stored::get(&self.ledger, tenant, &full).await {
+                Err(StoredError::Store(StoreError::Damaged(_))) => None,
+                found => found?,
+            };
+            let Some((version, stored)) = found else {
+                return self.revoke_damaged(tenant, &full, by, reason).await;
+            };
             if stored.rule.revoked_at.is_some() {
                 return Ok((stored.rule, self.active().digest().to_owned()));
             }
@@ -157,6 +162,28 @@ impl RuleBook {
         }
         let reason = "too many writers change the same rule at once".to_owned();
         Err(toolplane_store::StoreError::Unavailable { reason }.into())
+    }
+
+    /// Takes the stand-in of a damaged rule out of force, and what is left of the rule with it.
+    async fn revoke_damaged(
+        &self,
+        tenant: &TenantId,
+        rule_id: &str,
+        by: &str,
+        reason: &str,
+    ) -> Result<(PermissionRule, String), RulesError> {
+        let active = self.current().await?;
+        let own = |rule: &&PermissionRule| rule.rule_id == rule_id && rule.scope.tenant == tenant.as_str();
+        let Some(rule) = active.rules().iter().find(own) else {
+            return Err(RulesError::NotFound(rule_id.to_owned()));
+        };
+        let now = self.ledger.now().await?;
+        let rule = PermissionRule { revoked_at: Some(now), revoked_by: by.to_owned(), ..rule.clone() };
+        let ended = StoredRule { rule, revoke_reason: reason.to_owned() };
+        stored::end_damaged(&self.ledger, tenant, &ended).await?;
+        tracing::info!(rule_id, by, "a damaged rule was revoked");
+        self.refresh().await?;
+        Ok((ended.rule, self.active().digest().to_owned()))
     }
 
     /// The newest of a tenant's rules that were revoked or have expired.

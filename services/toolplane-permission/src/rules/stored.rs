@@ -7,9 +7,10 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::payload::Digest;
 use toolplane_records::rule::{PermissionRule, RulePin};
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::Behavior;
-use toolplane_store::{Bound, Expect, Family, IndexOp, RecordKey, ScoreRange, StoreError, Write};
+use toolplane_records::vocabulary::{Behavior, RuleSource};
+use toolplane_store::{Bound, Damage, Expect, Family, IndexOp, Place, RecordKey, ScoreRange, StoreError, Write};
 
+use super::text::bare;
 use crate::approvals;
 use crate::ledger::{Change, Done, Ledger, Stream};
 
@@ -128,23 +129,65 @@ pub(crate) async fn end(
 /// Everything in force, as of a revision that all of it is at least as new as.
 pub(crate) async fn load(ledger: &Ledger) -> Result<Snapshot, StoredError> {
     let revision = ledger.head(Stream::Rules).await?;
-    let mut rules = Vec::new();
+    let (mut rules, mut seen) = (Vec::new(), 0);
     let mut range = ScoreRange::all();
     loop {
         let page = ledger.store().scan(IN_FORCE, range.clone(), CHUNK).await?;
         let Some(last) = page.last() else { break };
         range = range.after(last);
+        seen += page.len() as u64;
         let keys: Vec<_> = page.iter().map(|entry| record_of_member(&entry.member)).collect();
-        for found in ledger.store().get_many(&keys).await?.into_iter().flatten() {
-            let stored: StoredRule = serde_json::from_slice(&found.bytes)?;
-            // One that was revoked between the two reads is out of force already.
-            if stored.rule.revoked_at.is_none() {
-                rules.push(stored.rule);
+        for (entry, found) in page.iter().zip(ledger.store().get_each(&keys).await?) {
+            let stored = match found {
+                Ok(Some(found)) => serde_json::from_slice::<StoredRule>(&found.bytes).ok(),
+                Ok(None) | Err(_) => None,
+            };
+            match stored {
+                // One that was revoked between the two reads is out of force already.
+                Some(stored) if stored.rule.revoked_at.is_some() => {}
+                Some(stored) => rules.push(stored.rule),
+                None => rules.push(stand_in(&entry.member)),
             }
         }
     }
+    // Whose rule it is that is listed nowhere is not known, so nothing is decided. Another process may have added one
+    // meanwhile: then the stream has grown.
+    let listed = ledger.store().index_len(IN_FORCE).await?;
+    if listed > seen && ledger.head(Stream::Rules).await? == revision {
+        let reason = format!("{} of {listed} entries cannot be read", listed - seen);
+        return Err(StoreError::Damaged(Damage::new(Place::Index(IN_FORCE.to_owned()), reason)).into());
+    }
     pin_old_answers(ledger, &mut rules).await?;
     Ok(Snapshot { rules, revision })
+}
+
+/// What stands for a rule that cannot be read: it may have denied anything, so all calls of its tenant are denied.
+fn stand_in(member: &str) -> PermissionRule {
+    let (tenant, rule_id) = member.split_once('|').unwrap_or(("", member));
+    tracing::error!(
+        tenant,
+        rule_id,
+        "a stored rule is damaged: until it is restored or revoked, its tenant is denied all"
+    );
+    let mut rule = bare(rule_id.to_owned(), Behavior::Deny, "*", RuleSource::UserSettings, ORIGIN);
+    tenant.clone_into(&mut rule.scope.tenant);
+    rule.reason =
+        format!("the stored rule `{rule_id}` is damaged: restore the store, or revoke the rule and add it again");
+    rule
+}
+
+/// Takes a rule out of force that cannot be read any more. What becomes of it is kept in the stream only.
+pub(crate) async fn end_damaged(ledger: &Ledger, tenant: &TenantId, ended: &StoredRule) -> Result<Done, StoredError> {
+    let member = member(tenant, &ended.rule.rule_id);
+    let gone = [IN_FORCE.to_owned(), of_tenant(tenant), EXPIRY.to_owned()];
+    let change = Change {
+        writes: vec![Write::Delete { key: record(tenant, &ended.rule.rule_id) }],
+        index: gone.map(|index| IndexOp::Remove { index, member: member.clone() }).into(),
+        events: vec![(Stream::Rules, vec![Bytes::from(serde_json::to_vec(ended)?)])],
+        essential: true,
+        ..Change::default()
+    };
+    Ok(ledger.apply(change).await?)
 }
 
 /// Binds allows that answers brought before such rules were bound to declarations: each to the one its approval was about. Where
@@ -179,7 +222,7 @@ pub(crate) async fn ended(ledger: &Ledger, tenant: &TenantId) -> Result<Vec<Perm
     let mut rules = Vec::with_capacity(entries.len());
     for chunk in entries.chunks(CHUNK) {
         let keys: Vec<_> = chunk.iter().map(|entry| record_of_member(&entry.member)).collect();
-        for found in ledger.store().get_many(&keys).await?.into_iter().flatten() {
+        for found in ledger.store().get_each(&keys).await?.into_iter().filter_map(Result::ok).flatten() {
             rules.push(serde_json::from_slice::<StoredRule>(&found.bytes)?.rule);
         }
     }

@@ -271,3 +271,32 @@ async fn the_organisations_policies_come_and_go_like_rules() {
     book.reload(false).await.unwrap();
     assert_ne!(book.active().digest(), digest);
 }
+
+#[tokio::test]
+async fn a_damaged_rule_denies_all_of_its_tenant_until_somebody_deals_with_it() {
+    let store = Arc::new(MemoryStore::new());
+    let book = book_over(store.clone(), Source::default()).await;
+    let other = TenantId::parse("other").unwrap();
+    book.add(adding(vec![rule("no_rm", Behavior::Deny, "Bash(rm:*)"), rule("ls", Behavior::Allow, "Bash(ls)")]), false)
+        .await
+        .unwrap();
+    let theirs = Addition { tenant: other.clone(), ..adding(vec![rule("ls", Behavior::Allow, "Bash(ls)")]) };
+    book.add(theirs, false).await.unwrap();
+    store.spoil(&toolplane_store::RecordKey::new(toolplane_store::Family::Meta, "rule|default|rule/default/no_rm"));
+
+    let book = book_over(store.clone(), Source::default()).await;
+    let active = book.active();
+    let stand_in = active.rules().iter().find(|rule| rule.rule_id == "rule/default/no_rm").unwrap();
+    assert_eq!((stand_in.behavior, stand_in.matcher.as_str()), (Behavior::Deny, "*"));
+    assert_eq!(stand_in.scope.tenant, "default", "nobody else's calls are denied");
+    assert!(stand_in.reason.contains("damaged"), "{}", stand_in.reason);
+    assert_eq!(active.rules().len(), 3, "the others are as they were");
+
+    // A person says what becomes of it.
+    let (revoked, _) = book.revoke(&tenant(), "no_rm", "ann", "damaged").await.unwrap();
+    assert!(revoked.revoked_at.is_some());
+    assert_eq!(names(&book).len(), 2);
+    book.add(adding(vec![rule("no_rm", Behavior::Deny, "Bash(rm:*)")]), false).await.unwrap();
+    let again = book_over(store, Source::default()).await;
+    assert_eq!(names(&again).len(), 3);
+}

@@ -107,7 +107,7 @@ impl Engine {
         let mut looked = Looked { created, near: BTreeMap::new(), whole: BTreeMap::new() };
         let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
         let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
-        for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
+        for (entry, stored) in page.iter().zip(self.readable(&wanted).await?) {
             let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
                 self.set_aside(keys::LIVING, entry).await;
                 continue;
@@ -239,7 +239,7 @@ impl Engine {
         let page = self.0.store.scan(&index, range, COUNTED).await?;
         let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
         let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
-        for (entry, stored) in page.iter().zip(self.0.store.get_many(&wanted).await?) {
+        for (entry, stored) in page.iter().zip(self.readable(&wanted).await?) {
             let Some(hot) = stored.and_then(|stored| Hot::read(&stored).ok()) else {
                 self.set_aside(&index, entry).await;
                 continue;

@@ -91,7 +91,7 @@ impl Engine {
             return Ok(());
         }
         let wanted: Vec<_> = absent.iter().map(|place| keys::invocation(&places[*place].0)).collect();
-        for (place, stored) in absent.into_iter().zip(self.0.store.get_many(&wanted).await?) {
+        for (place, stored) in absent.into_iter().zip(self.readable(&wanted).await?) {
             // One damaged record must not stop the others: it stays absent, and is set aside below.
             *places[place].1 = stored.and_then(|stored| Hot::read(&stored).ok());
         }

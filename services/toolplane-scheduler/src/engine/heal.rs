@@ -3,7 +3,7 @@
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState};
-use toolplane_store::{Expect, IndexEntry};
+use toolplane_store::{Expect, IndexEntry, StoreError};
 
 use super::commit::Builder;
 use super::hot::Hot;
@@ -37,9 +37,11 @@ impl Engine {
         builder.leave(index, entry.member.clone());
         match InvocationKey::parse(&entry.member) {
             Err(_) => self.keep_aside(&mut builder, index, entry, "it is not the id of an invocation"),
-            Ok(id) => match self.0.store.get(&keys::invocation(&id)).await? {
-                None => builder.compare(keys::invocation(&id), Expect::Absent),
-                Some(stored) => match Hot::read(&stored) {
+            Ok(id) => match self.0.store.get(&keys::invocation(&id)).await {
+                Err(StoreError::Damaged(damage)) => self.keep_aside(&mut builder, index, entry, &damage.to_string()),
+                Err(error) => return Err(error.into()),
+                Ok(None) => builder.compare(keys::invocation(&id), Expect::Absent),
+                Ok(Some(stored)) => match Hot::read(&stored) {
                     // It can be read after all: somebody was faster.
                     Ok(_) => return Ok(false),
                     Err(error) => {

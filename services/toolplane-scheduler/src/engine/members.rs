@@ -103,8 +103,10 @@ impl Engine {
     async fn find_number(&self, now: Timestamp) -> Result<(), EngineError> {
         self.0.members.0.write().own = None;
         let numbers: Vec<_> = (0..SCHEDULERS).map(keys::scheduler).collect();
-        let found = self.0.store.get_many(&numbers).await?;
+        let found = self.0.store.get_each(&numbers).await?;
         for (number, stored) in (0..SCHEDULERS).zip(found) {
+            // Who has a number that cannot be read is not known: it is not taken.
+            let Ok(stored) = stored else { continue };
             let free = match &stored {
                 None => Some(Expect::Absent),
                 Some(stored) => {
@@ -155,7 +157,7 @@ impl Engine {
         let entries = self.0.store.scan(keys::SCHEDULERS, recent, usize::try_from(SCHEDULERS).unwrap_or(64)).await?;
         let numbers: Vec<u64> = entries.iter().filter_map(|entry| entry.member.parse().ok()).collect();
         let wanted: Vec<_> = numbers.iter().map(|number| keys::scheduler(*number)).collect();
-        let found = self.0.store.get_many(&wanted).await?;
+        let found = self.readable(&wanted).await?;
         let members = numbers
             .into_iter()
             .zip(found)

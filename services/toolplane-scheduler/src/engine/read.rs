@@ -13,7 +13,8 @@ use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus, QueueState};
-use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange};
+use toolplane_runtime::page;
+use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange, Versioned};
 
 use super::hot::Hot;
 use super::{Engine, EngineError, commit, keys};
@@ -67,11 +68,19 @@ impl InvocationFilter {
 pub struct Page {
     /// The records.
     pub records: Vec<Invocation>,
+    /// Calls of this page whose records are damaged, by id: whether they pass the filter is not known.
+    pub damaged: Vec<String>,
     /// Where the next page begins; absent at the end.
     pub next: Option<(u64, String)>,
 }
 
 impl Engine {
+    /// The records under `keys`. One that is damaged counts as not there: for what goes through many and must not stop at
+    /// one. The store has named it in its log.
+    pub(crate) async fn readable(&self, keys: &[RecordKey]) -> Result<Vec<Option<Versioned>>, EngineError> {
+        Ok(self.0.store.get_each(keys).await?.into_iter().map(|found| found.ok().flatten()).collect())
+    }
+
     /// The record of `id`.
     pub async fn get(&self, id: &InvocationKey) -> Result<Arc<Invocation>, EngineError> {
         Ok(self.load(id).await?.record)
@@ -184,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// At most `limit` invocations of `tenant` that pass `filter`, newest first, after the place `after`.
+    /// At most `limit` invocations of `tenant`, and fewer when they are large, that pass `filter`, newest first, after the place `after`.
     pub async fn list(
         &self,
         tenant: &TenantId,
@@ -195,29 +204,37 @@ impl Engine {
         let min = filter.created_after.map_or(0, commit::score);
         let max = filter.created_before.map_or(u64::MAX, |before| commit::score(before).saturating_sub(1));
         let mut place = after;
-        let mut records = Vec::new();
+        let (mut records, mut damaged, mut bytes) = (Vec::new(), Vec::new(), 0);
         loop {
             let mut range = ScoreRange::between(min, max).reversed();
             if let Some((score, member)) = &place {
                 range = range.after(&IndexEntry { score: *score, member: member.clone() });
             }
-            let page = self.0.store.scan(&keys::listing(tenant), range, PAGE).await?;
-            let ids: Vec<_> = page.iter().map(|entry| RecordKey::new(Family::Invocation, &*entry.member)).collect();
-            let found = self.0.store.get_many(&ids).await?;
-            for (entry, stored) in page.iter().zip(found) {
+            let entries = self.0.store.scan(&keys::listing(tenant), range, PAGE).await?;
+            let ids: Vec<_> = entries.iter().map(|entry| RecordKey::new(Family::Invocation, &*entry.member)).collect();
+            let found = self.0.store.get_each(&ids).await?;
+            for (entry, found) in entries.iter().zip(found) {
                 place = Some((entry.score, entry.member.clone()));
-                // A call may be removed between the two reads.
-                let Some(stored) = stored else { continue };
-                let record = Hot::read(&stored)?.record;
-                if filter.admits(&record) {
-                    records.push(Arc::unwrap_or_clone(record));
+                let (size, record) = match found {
+                    Ok(Some(stored)) => (stored.bytes.len(), Hot::read(&stored).ok().map(|hot| hot.record)),
+                    // A call may be removed between the two reads.
+                    Ok(None) => continue,
+                    Err(_) => (0, None),
+                };
+                match record {
+                    Some(record) if filter.admits(&record) => {
+                        bytes += size;
+                        records.push(Arc::unwrap_or_clone(record));
+                    }
+                    Some(_) => {}
+                    None => damaged.push(tenant.unscoped(&entry.member).to_owned()),
                 }
-                if records.len() == limit {
-                    return Ok(Page { records, next: place });
+                if records.len() + damaged.len() >= limit || bytes >= page::FULL_BYTES {
+                    return Ok(Page { records, damaged, next: place });
                 }
             }
-            if page.len() < PAGE {
-                return Ok(Page { records, next: None });
+            if entries.len() < PAGE {
+                return Ok(Page { records, damaged, next: None });
             }
         }
     }

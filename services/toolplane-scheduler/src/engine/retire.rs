@@ -59,7 +59,7 @@ impl Engine {
         let wanted: Vec<_> =
             mine.iter().map(|entry| RecordKey::new(Family::Invocation, entry.member.as_str())).collect();
         let mut old = Vec::with_capacity(mine.len());
-        for (entry, stored) in mine.iter().zip(self.0.store.get_many(&wanted).await?) {
+        for (entry, stored) in mine.iter().zip(self.readable(&wanted).await?) {
             match stored.and_then(|stored| Hot::read(&stored).ok()) {
                 Some(hot) => old.push(hot),
                 None => drop(self.set_aside(keys::ENDED, entry).await),

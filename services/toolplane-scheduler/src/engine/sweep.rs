@@ -180,7 +180,7 @@ impl Engine {
         let assigned = self.0.workers.assigned();
         for leases in assigned.chunks(PAGE) {
             let wanted: Vec<_> = leases.iter().map(|lease| keys::invocation(&lease.call())).collect();
-            let found = self.0.store.get_many(&wanted).await?;
+            let found = self.readable(&wanted).await?;
             for (lease, stored) in leases.iter().zip(found) {
                 let Some(hot) = stored.and_then(|stored| super::hot::Hot::read(&stored).ok()) else { continue };
                 let current = hot.record.lease.as_ref();
@@ -211,7 +211,7 @@ impl Engine {
             let page = self.0.store.scan(&keys::timers(Timer::Lease), range, PAGE).await?;
             let ids: Vec<_> = page.iter().filter_map(|entry| InvocationKey::parse(&entry.member).ok()).collect();
             let wanted: Vec<_> = ids.iter().map(keys::invocation).collect();
-            for stored in self.0.store.get_many(&wanted).await?.into_iter().flatten() {
+            for stored in self.readable(&wanted).await?.into_iter().flatten() {
                 let Ok(hot) = super::hot::Hot::read(&stored) else { continue };
                 let Some(lease) = &hot.record.lease else { continue };
                 if lease.worker_id == *worker_id && lease.incarnation != alive {

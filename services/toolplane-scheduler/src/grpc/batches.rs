@@ -191,6 +191,7 @@ impl InvocationApi {
         Ok(v1::ListBatchesResponse {
             batches: found.batches.iter().map(Into::into).collect(),
             next_page_token: list::next_token(&scope, found.next),
+            damaged_ids: found.damaged,
         })
     }
 }

@@ -18,6 +18,9 @@ use crate::error::CallError;
 
 /// Inputs up to this size are repeated by value where two of them are the same.
 const MAX_REPEATED_BYTES: u64 = 64 * 1024;
+/// Most bytes of inputs that one answer shows by value. It may show them twice, as a message and as JSON, and stays below
+/// what clients take.
+const MAX_SHOWN_BYTES: usize = 1024 * 1024 + MAX_REPEATED_BYTES as usize;
 
 pub(crate) fn durability(durability: Durability) -> v1::Durability {
     match durability {
@@ -94,16 +97,23 @@ pub(crate) fn json<T: serde::Serialize>(view: v1::RecordView, value: &T) -> Opti
 }
 
 /// Leaves out by value what is the model's input once more: the reference, with its digest, says that it is the same. A
-/// large input would otherwise be sent four times over and exceed what a client takes.
+/// large input would otherwise be sent four times over and exceed what a client takes. Where hooks or people have made
+/// large inputs that differ, the later ones are told by reference too: `ReadPayload` has them.
 fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
     let model = record.inputs.model.digest;
     let large = record.inputs.model.size_bytes > MAX_REPEATED_BYTES;
+    let mut left = MAX_SHOWN_BYTES;
+    let mut fit = |body: Option<JsonPayload>| {
+        let body = body.filter(|body| body.text().len() <= left);
+        left -= body.as_ref().map_or(0, |body| body.text().len());
+        body
+    };
     let keep = |body: Option<JsonPayload>| body.filter(|body| !large || body.digest() != model);
     InputBodies {
-        observable: keep(bodies.observable),
-        permission: keep(bodies.permission),
-        call: keep(bodies.call),
-        model: bodies.model,
+        model: fit(bodies.model),
+        call: fit(keep(bodies.call)),
+        observable: fit(keep(bodies.observable)),
+        permission: fit(keep(bodies.permission)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prost::Message as _;
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
 use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId, ToolId};
@@ -33,6 +34,7 @@ impl InvocationApi {
         Ok(v1::ListInvocationsResponse {
             invocations: found.records.iter().map(Into::into).collect(),
             next_page_token: next_token(&scope, found.next),
+            damaged_ids: found.damaged,
         })
     }
 
@@ -76,9 +78,10 @@ impl InvocationApi {
         let all: Vec<_> = self.known_workers(&caller.tenant).await?;
         let fits = |worker: &v1::WorkerRecord| wanted == v1::WorkerState::Unspecified || worker.state() == wanted;
         let all: Vec<_> = all.into_iter().filter(fits).collect();
-        let next = first.saturating_add(size);
-        let next_page_token = if next < all.len() { page::token(&"workers", &next.to_string()) } else { String::new() };
-        let workers = all.into_iter().skip(first).take(size).collect();
+        let count = all.len();
+        let workers = page::fill(all.into_iter().skip(first), size, v1::WorkerRecord::encoded_len);
+        let next = first.saturating_add(workers.len());
+        let next_page_token = if next < count { page::token(&"workers", &next.to_string()) } else { String::new() };
         Ok(v1::ListWorkersResponse { workers, next_page_token })
     }
 }
@@ -105,11 +108,13 @@ fn known_page(
     size: usize,
 ) -> v1::ListInvocationsResponse {
     let mut left = found.into_iter().filter(|record| after.as_ref().is_none_or(|after| place_of(record) < *after));
-    let shown: Vec<Invocation> = left.by_ref().take(size).collect();
-    let next = shown.last().map(place_of).filter(|_| left.next().is_some());
+    let all: Vec<Invocation> = left.by_ref().collect();
+    let shown = page::fill(all.iter().map(v1::Invocation::from), size, v1::Invocation::encoded_len);
+    let next = all.get(shown.len().wrapping_sub(1)).map(place_of).filter(|_| shown.len() < all.len());
     v1::ListInvocationsResponse {
-        invocations: shown.iter().map(Into::into).collect(),
+        invocations: shown,
         next_page_token: next_token(scope, next),
+        damaged_ids: Vec::new(),
     }
 }
 

@@ -1,18 +1,12 @@
 //! The one mapping from a failed request to a gRPC status.
 
-use std::time::Duration;
-
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
 use toolplane_runtime::ApiError;
-use toolplane_runtime::status::{Violation, reason};
-use toolplane_store::{Retry, StoreError};
+use toolplane_runtime::status::{Violation, describe, reason};
 
 use crate::engine::EngineError;
 use crate::error::CallError;
-
-/// When to come back to a store without room.
-const DISK_RETRY: Duration = Duration::from_secs(10);
 
 /// When to come back for a stream that follows a call.
 const WATCHERS_RETRY: Duration = Duration::from_secs(2);
@@ -72,6 +66,17 @@ fn api(error: CallError) -> ApiError {
 fn of_peer(peer: &str, status: &Status) -> ApiError {
     let said = reason(status);
     match said.as_deref() {
+        // Nothing is wrong with the service: the room is short, or what it needs was damaged at rest.
+        Some("DISK") => ApiError::Exhausted {
+            reason: "DISK",
+            subject: peer.to_owned(),
+            message: status.message().to_owned(),
+            retry_after: describe(status).retry_after,
+        },
+        Some("STORE_DAMAGED") => ApiError::Damaged {
+            reason: "STORE_DAMAGED",
+            message: format!("{}; nothing was accepted", status.message()),
+        },
         Some("STORE_UNAVAILABLE") => {
             ApiError::unavailable("STORE_UNAVAILABLE", format!("{}; nothing was accepted", status.message()))
         }
@@ -119,7 +124,9 @@ fn engine(error: EngineError) -> ApiError {
                 .to_owned(),
         },
         EngineError::KeyReused { id } => api(CallError::Reused { id: id.to_string() }),
-        EngineError::Store(error) | EngineError::OutcomeUnknown(error) => store(error),
+        EngineError::Store(error) | EngineError::OutcomeUnknown(error) => {
+            toolplane_backend::api_error("scheduler", &error)
+        }
         EngineError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
         EngineError::Pattern(error) => ApiError::internal("PATTERN_MALFORMED", error),
         EngineError::Full { index } => ApiError::internal("INDEX_FULL", index),
@@ -130,28 +137,12 @@ fn engine(error: EngineError) -> ApiError {
     }
 }
 
-fn store(error: StoreError) -> ApiError {
-    tracing::warn!(%error, "the store failed");
-    match &error {
-        StoreError::DiskFull { .. } => ApiError::Exhausted {
-            reason: "DISK",
-            subject: "store".to_owned(),
-            message: "the store's disk is nearly full; nothing was accepted".to_owned(),
-            retry_after: Some(DISK_RETRY),
-        },
-        StoreError::Unsafe { .. } => ApiError::unavailable(
-            "STORE_UNSAFE",
-            "the scheduler's store may lose what it is given, or has lost it; nothing was accepted",
-        ),
-        _ => match error.retry() {
-            Retry::Never => ApiError::internal("STORE_REFUSED", error),
-            _ => ApiError::unavailable("STORE_UNAVAILABLE", "the scheduler's store does not answer"),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use toolplane_store::StoreError;
+
     use super::*;
 
     #[test]
@@ -174,6 +165,11 @@ mod tests {
             let status = of(CallError::Peer { peer: "permission", status: said.into() });
             assert_eq!((reason(&status).as_deref(), status.message()), (Some(expected), blamed));
         }
+        let short = StoreError::DiskShort { path: "/data/permission".into(), free: 1, reserve: 3 };
+        let said = toolplane_backend::api_error("permission", &short).into();
+        let status = of(CallError::Peer { peer: "permission", status: said });
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::ResourceExhausted, Some("DISK")));
+        assert!(status.message().contains("/data/permission") && status.message().contains("2 more"), "{status}");
         let unsafe_store = StoreError::Unsafe { reason: "Redis may lose what it has answered".to_owned() };
         let status = of(CallError::Engine(EngineError::Store(unsafe_store)));
         assert_eq!((status.code(), reason(&status).as_deref()), (Code::Unavailable, Some("STORE_UNSAFE")));

@@ -1,12 +1,14 @@
 //! Searching a surface, loading tools, and telling schedulers what a name means.
 
+use prost::Message as _;
 use tonic::Request;
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 use toolplane_proto::v1::resolve_tool_response::Resolution;
+use toolplane_records::ids::TenantId;
 use toolplane_records::payload::JsonPayload;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::{ApiError, page};
 
 use super::{SurfaceApi, encode};
 use crate::error::of_field;
@@ -34,7 +36,11 @@ pub(super) async fn search(
         Ok(limit) => limit.min(MAX_MATCHES),
         Err(_) => MAX_MATCHES,
     };
-    let result = api.registry.search(&tenant, &id, &request.query, limit).await?;
+    let mut result = api.registry.search(&tenant, &id, &request.query, limit).await?;
+    // A tool may bring much of its own; the names of all matches are told anyway.
+    let refs = result.refs.iter().map(v1::DeferredToolRef::from);
+    let told = page::fill(refs, limit, v1::DeferredToolRef::encoded_len).len();
+    result.refs.truncate(told);
     let wants_json = request.view() == v1::RecordView::Json;
     Ok(v1::SearchToolsResponse {
         result: Some((&result).into()),
@@ -53,6 +59,7 @@ pub(super) async fn load(
         let rule = format!("has {} names; 1 to {MAX_NAMES} are allowed", request.names.len());
         return Err(ApiError::invalid_argument("names", rule));
     }
+    fits_an_answer(api, &tenant, &request.names)?;
     let loaded = api.registry.load(tenant, id, request.names).await?;
     let outcomes = loaded.meanings.into_iter().map(|(name, meaning)| v1::LoadOutcome {
         name,
@@ -62,6 +69,22 @@ pub(super) async fn load(
         }),
     });
     Ok(v1::LoadToolsResponse { outcomes: outcomes.collect(), surface_revision: loaded.revision })
+}
+
+/// Refuses to load what one answer cannot show: nothing is loaded then.
+fn fits_an_answer(api: &SurfaceApi, tenant: &TenantId, names: &[String]) -> Result<(), ApiError> {
+    let size = |name: &String| {
+        let entry = api.registry.tool_named(tenant, name).ok()?;
+        let registration = entry.tool.registration();
+        let schema = registration.model_schema().map_or(0, |schema| schema.text().len());
+        Some(schema + registration.declaration.description.len())
+    };
+    let (bytes, most) = (names.iter().filter_map(size).sum::<usize>(), api.max_message_bytes / 2);
+    if bytes <= most {
+        return Ok(());
+    }
+    let rule = format!("have schemas of {bytes} bytes together; at most {most} fit into an answer: load fewer at once");
+    Err(ApiError::invalid_argument("names", rule))
 }
 
 pub(super) async fn resolve(

@@ -15,7 +15,7 @@ use toolplane_runtime::Caller;
 const DEFAULT_EVENTS: usize = 100;
 const MAX_EVENTS: usize = 1000;
 /// An answer takes no further events once it is this large.
-const FULL_BYTES: usize = 1024 * 1024;
+const FULL_BYTES: usize = toolplane_runtime::page::FULL_BYTES;
 
 pub(super) async fn list(
     api: &SurfaceApi,

@@ -11,7 +11,7 @@ use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_runtime::ApiError;
 use uuid::Uuid;
 
-use super::SurfaceApi;
+use super::{SurfaceApi, shown};
 use crate::error::of_field;
 use crate::surfaces::{Place, Wanted};
 use toolplane_runtime::{Caller, page};
@@ -24,9 +24,29 @@ pub(super) async fn create(
     request: Request<v1::CreateSurfaceRequest>,
 ) -> Result<v1::CreateSurfaceResponse, ApiError> {
     let tenant = Caller::of(&request).tenant.clone();
-    let wanted = read(api, tenant, request.into_inner())?;
+    let request = request.into_inner();
+    leaves_room(&request, api.max_message_bytes)?;
+    let wanted = read(api, tenant, request)?;
     let surface = api.registry.create_surface(&wanted).await?;
-    Ok(v1::CreateSurfaceResponse { surface: Some((&surface).into()) })
+    Ok(v1::CreateSurfaceResponse { surface: Some(shown::alone(&surface, api.max_message_bytes)) })
+}
+
+/// What is kept of a request is in every answer about its surface: it is refused before anything is made when it takes
+/// more than half of one.
+fn leaves_room(request: &v1::CreateSurfaceRequest, max_message_bytes: usize) -> Result<(), ApiError> {
+    let kept = v1::CreateSurfaceRequest {
+        tool_refs: Vec::new(),
+        namespaces: Vec::new(),
+        load: Vec::new(),
+        blocked: Vec::new(),
+        ..request.clone()
+    };
+    let (bytes, most) = (kept.encoded_len(), max_message_bytes / 2);
+    if bytes <= most {
+        return Ok(());
+    }
+    let rule = format!("and what else is kept with the surface has {bytes} bytes; at most {most} are allowed");
+    Err(ApiError::invalid_argument("selection_policy", rule))
 }
 
 fn read(api: &SurfaceApi, tenant: TenantId, request: v1::CreateSurfaceRequest) -> Result<Wanted, ApiError> {
@@ -123,11 +143,9 @@ pub(super) async fn get(
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
     let surface = api.registry.surface_now(&tenant, &id).await?;
-    let wants_json = request.view() == v1::RecordView::Json;
-    Ok(v1::GetSurfaceResponse {
-        surface: Some((&surface).into()),
-        json: wants_json.then(|| (&JsonPayload::of(&surface)).into()),
-    })
+    let message = shown::alone(&surface, api.max_message_bytes);
+    let wants_json = request.view() == v1::RecordView::Json && message.next_tools_token.is_empty();
+    Ok(v1::GetSurfaceResponse { json: wants_json.then(|| (&JsonPayload::of(&surface)).into()), surface: Some(message) })
 }
 
 pub(super) async fn list(
@@ -140,10 +158,13 @@ pub(super) async fn list(
     let filter = word::optional_open("scope", &request.scope, request.scope_code).map_err(of_field)?;
     let scope = ("ListSurfaces", &tenant, filter);
     let after = page::position(&scope, &request.page_token)?.map(|place| read_place(&place)).transpose()?;
-    let (surfaces, next) = api.registry.surfaces(&tenant, filter, after, size).await?;
+    let listed = api.registry.surfaces(&tenant, filter, after, size).await?;
+    let most = shown::LISTED_BYTES.min(api.max_message_bytes / 4);
     Ok(v1::ListSurfacesResponse {
-        surfaces: surfaces.iter().map(Into::into).collect(),
-        next_page_token: next
+        surfaces: listed.surfaces.iter().map(|surface| shown::within(surface, most)).collect(),
+        damaged_ids: listed.damaged,
+        next_page_token: listed
+            .next
             .map(|place| page::token(&scope, &format!("{} {}", place.created_at, place.surface_id)))
             .unwrap_or_default(),
     })

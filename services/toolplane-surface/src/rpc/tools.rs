@@ -19,8 +19,6 @@ use toolplane_runtime::{Caller, page};
 const MAX_TOOLS: usize = 1000;
 /// Longest reason for a retirement, in characters.
 const MAX_REASON_CHARS: usize = 1_000;
-/// A page takes no further tools once it is this large.
-const FULL_BYTES: usize = 1024 * 1024;
 
 pub(super) async fn register(
     api: &SurfaceApi,
@@ -105,15 +103,7 @@ pub(super) fn list(
     let scope = ("ListTools", &tenant, format!("{filter:?}"));
     let after = page::position(&scope, &request.page_token)?;
     let (entries, more) = api.registry.tools(&tenant, &filter, after.as_deref(), size);
-    let (mut tools, mut bytes) = (Vec::new(), 0);
-    for entry in &entries {
-        if bytes >= FULL_BYTES {
-            break;
-        }
-        let summary = encode::summary(entry);
-        bytes += summary.encoded_len();
-        tools.push(summary);
-    }
+    let tools = page::fill(entries.iter().map(encode::summary), size, v1::ToolSummary::encoded_len);
     let last = tools.last().filter(|_| more || tools.len() < entries.len());
     let next_page_token = last.map(|tool| page::token(&scope, &tool.full_name)).unwrap_or_default();
     Ok(v1::ListToolsResponse { tools, next_page_token })

@@ -114,6 +114,7 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
                 reason(&approval),
             ]);
         }
+        super::surface::left_out(&page.damaged_ids, out)?;
         if page.next_page_token.is_empty() {
             break;
         }

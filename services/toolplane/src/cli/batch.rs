@@ -314,6 +314,7 @@ async fn list(session: String, limit: usize, connection: &Connection, out: &mut 
                 batch.session_ref.clone().unwrap_or_default(),
             ]);
         }
+        super::surface::left_out(&page.damaged_ids, out)?;
         if page.next_page_token.is_empty() {
             break;
         }

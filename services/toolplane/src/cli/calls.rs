@@ -81,6 +81,7 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
                 called_by(&call),
             ]);
         }
+        super::surface::left_out(&page.damaged_ids, out)?;
         if page.next_page_token.is_empty() {
             break;
         }

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use toolplane_proto::v1;
+use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::surface::ToolSurface;
 
 use super::connection::Connection;
@@ -103,7 +104,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         ..Default::default()
     };
     let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
-    print(surface.ok_or_else(missing)?, out)?;
+    print(whole(surface.ok_or_else(missing)?, connection).await?, out)?;
     Ok(Ending::Done)
 }
 
@@ -111,12 +112,37 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
 pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let request = v1::GetSurfaceRequest { surface_id: id, view: v1::RecordView::Json.into() };
     let answer = connection.surfaces().get_surface(request).await?.into_inner();
-    if out.json() {
+    if out.json() && answer.json.is_some() {
         out.payload(answer.json)?;
     } else {
-        print(answer.surface.ok_or_else(missing)?, out)?;
+        print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
     }
     Ok(Ending::Done)
+}
+
+/// The surface with all of its tools: an answer holds the first ones only when there are many.
+async fn whole(mut surface: v1::ToolSurface, connection: &Connection) -> Result<v1::ToolSurface, Failure> {
+    let mut page_token = std::mem::take(&mut surface.next_tools_token);
+    while !page_token.is_empty() {
+        let request =
+            v1::ListSurfaceToolsRequest { surface_id: surface.surface_id.clone(), page_size: 1_000, page_token };
+        let page = connection.surfaces().list_surface_tools(request).await?.into_inner();
+        for tool in page.tools.into_iter().filter_map(|tool| tool.tool) {
+            surface.tool_refs.push(match &tool {
+                Tool::Loaded(tool) => tool.tool_id.clone(),
+                Tool::Deferred(tool) => tool.tool_id.clone(),
+                Tool::Blocked(tool) | Tool::Excluded(tool) => tool.tool_id.clone(),
+            });
+            match tool {
+                Tool::Loaded(tool) => surface.loaded_tools.push(tool),
+                Tool::Deferred(tool) => surface.deferred_tools.push(tool),
+                Tool::Blocked(tool) => surface.blocked_tools.push(tool),
+                Tool::Excluded(tool) => surface.excluded_tools.push(tool),
+            }
+        }
+        page_token = page.next_page_token;
+    }
+    Ok(surface)
 }
 
 async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
@@ -128,19 +154,21 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
         for surface in page.surfaces.into_iter().take(left) {
             left -= 1;
             if out.json() {
-                out.record::<ToolSurface, _>(surface)?;
+                out.record::<ToolSurface, _>(whole(surface, connection).await?)?;
                 continue;
             }
+            let counts = surface.counts.unwrap_or_default();
             table.row([
                 surface.surface_id.clone(),
                 surface.scope.clone(),
                 age(surface.created_at.as_ref()),
-                surface.loaded_tools.len().to_string(),
-                surface.deferred_tools.len().to_string(),
-                (surface.blocked_tools.len() + surface.excluded_tools.len()).to_string(),
+                counts.loaded.to_string(),
+                counts.deferred.to_string(),
+                (counts.blocked + counts.excluded).to_string(),
                 surface.producer.clone(),
             ]);
         }
+        left_out(&page.damaged_ids, out)?;
         if page.next_page_token.is_empty() {
             break;
         }
@@ -173,6 +201,14 @@ fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Says which rows a list goes without.
+pub(crate) fn left_out(damaged: &[String], out: &Output) -> Result<(), Failure> {
+    match damaged.is_empty() {
+        true => Ok(()),
+        false => out.note(&format!("left out, because it is damaged in the store: {}", damaged.join(", "))),
+    }
 }
 
 fn missing() -> Failure {

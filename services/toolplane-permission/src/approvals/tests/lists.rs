@@ -3,12 +3,12 @@ use toolplane_records::ids::{ApprovalId, TenantId};
 use toolplane_records::vocabulary::ApprovalState;
 
 use super::fixture::{Place, asked, question, question_of, reject, tenant};
-use crate::approvals::{Book, BookError, Filter};
+use crate::approvals::{Book, BookError, Filter, Listed};
 
 async fn ids(book: &Book, filter: &Filter, page: usize) -> Vec<ApprovalId> {
     let (mut seen, mut place) = (Vec::new(), None);
     loop {
-        let (approvals, next) = book.list(filter, place, page).await.unwrap();
+        let Listed { approvals, next, .. } = book.list(filter, place, page).await.unwrap();
         seen.extend(approvals.into_iter().map(|approval| approval.approval_id));
         place = next;
         if place.is_none() {

@@ -24,7 +24,7 @@ async fn questions_answers_and_rules_survive_restarts() {
             assert_eq!(asked(&book, "inv_1", 60_000).await, parked, "{}: the same question", place.name());
             assert_eq!(book.get(&tenant(), &approved.approval_id).await.unwrap(), approved);
             let waiting = Filter { state: Some(ApprovalState::Pending), ..Filter::default() };
-            assert_eq!(book.list(&waiting, None, 10).await.unwrap().0, std::slice::from_ref(&parked));
+            assert_eq!(book.list(&waiting, None, 10).await.unwrap().approvals, std::slice::from_ref(&parked));
             assert_eq!(stored::load(&Ledger::open(place.store().await).await.unwrap()).await.unwrap().rules.len(), 1);
             assert_eq!(book.changes(0, 10).await.unwrap().head, 3);
         }

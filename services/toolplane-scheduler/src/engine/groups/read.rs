@@ -3,6 +3,7 @@
 use toolplane_records::batch::Batch;
 use toolplane_records::ids::{BatchId, TenantId};
 use toolplane_records::time::Timestamp;
+use toolplane_runtime::page;
 use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange};
 
 use super::keys;
@@ -39,6 +40,8 @@ impl BatchFilter {
 pub(crate) struct BatchPage {
     /// The batches.
     pub(crate) batches: Vec<Batch>,
+    /// Batches of this page whose records are damaged, by id.
+    pub(crate) damaged: Vec<String>,
     /// Where the next page begins; absent at the end.
     pub(crate) next: Option<(u64, String)>,
 }
@@ -63,6 +66,7 @@ impl Engine {
         let min = filter.created_after.map_or(0, score);
         let max = filter.created_before.map_or(u64::MAX, |before| score(before).saturating_sub(1));
         let (mut place, mut looked_at, mut batches) = (after, 0, Vec::new());
+        let (mut damaged, mut bytes) = (Vec::new(), 0);
         loop {
             let mut range = ScoreRange::between(min, max).reversed();
             if let Some((score, member)) = &place {
@@ -70,24 +74,32 @@ impl Engine {
             }
             let page = self.0.store.scan(&keys::batches(tenant), range, PAGE).await?;
             let wanted: Vec<_> = page.iter().map(|entry| RecordKey::new(Family::Batch, &*entry.member)).collect();
-            let found = self.0.store.get_many(&wanted).await?;
-            for (entry, stored) in page.iter().zip(found) {
+            let found = self.0.store.get_each(&wanted).await?;
+            for (entry, found) in page.iter().zip(found) {
                 place = Some((entry.score, entry.member.clone()));
                 looked_at += 1;
-                let Some(stored) = stored else { continue };
-                let batch: Batch = serde_json::from_slice(&stored.bytes)?;
-                if filter.admits(&batch) {
-                    batches.push(batch);
+                let (size, batch) = match found {
+                    Ok(Some(stored)) => (stored.bytes.len(), serde_json::from_slice::<Batch>(&stored.bytes).ok()),
+                    Ok(None) => continue,
+                    Err(_) => (0, None),
+                };
+                match batch {
+                    Some(batch) if filter.admits(&batch) => {
+                        bytes += size;
+                        batches.push(batch);
+                    }
+                    Some(_) => {}
+                    None => damaged.push(tenant.unscoped(&entry.member).to_owned()),
                 }
-                if batches.len() == limit {
-                    return Ok(BatchPage { batches, next: place });
+                if batches.len() + damaged.len() >= limit || bytes >= page::FULL_BYTES {
+                    return Ok(BatchPage { batches, damaged, next: place });
                 }
             }
             if page.len() < PAGE {
-                return Ok(BatchPage { batches, next: None });
+                return Ok(BatchPage { batches, damaged, next: None });
             }
             if looked_at >= MOST_LOOKED_AT {
-                return Ok(BatchPage { batches, next: place });
+                return Ok(BatchPage { batches, damaged, next: place });
             }
         }
     }

@@ -44,6 +44,29 @@ async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
     becomes(&again, "undecodable/timers/deadline", &["no id!"]).await;
 }
 
+#[tokio::test]
+async fn a_record_that_changed_at_rest_stops_nobody_and_is_named_by_lists() {
+    let store = Arc::new(MemoryStore::default());
+    let bench = Bench::over(store.clone()).await;
+    for id in ["inv_bad", "inv_good"] {
+        bench.admit(ask(id)).await.unwrap();
+    }
+    let again = Bench::over(store.clone()).await;
+    drop(bench);
+    let bad = InvocationId::from_trusted("inv_bad");
+    store.spoil(&keys::invocation(&bad));
+    let (_link, mut messages) = again.worker(8, vec![]).await;
+    assert_eq!(offered(&mut messages).await.0.invocation_id.as_str(), "inv_good");
+    let queue = store.indexes("queue/").await.unwrap();
+    assert!(queue.is_empty(), "{queue:?}");
+    let filter = InvocationFilter::default();
+    let page = again.engine.list(&TenantId::unauthenticated(), &filter, None, 10).await.unwrap();
+    let listed: Vec<_> = page.records.iter().map(|record| record.invocation_id.as_str()).collect();
+    assert_eq!((listed, page.damaged), (vec!["inv_good"], vec!["inv_bad".to_owned()]));
+    let refused = again.engine.get(&bad).await.unwrap_err();
+    assert!(matches!(&refused, EngineError::Store(error) if error.code() == "store.damaged"), "{refused:?}");
+}
+
 /// Makes the calls look as if they had stood still long enough for the audit.
 async fn still(store: &dyn Store, ids: &[&str]) {
     for id in ids {

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use tokio::sync::broadcast;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{
-    Commit, CommitOutcome, Durability, EventPage, Family, Hint, HintStream, IndexEntry, RecordKey, ScoreRange,
+    Commit, CommitOutcome, Durability, EventPage, Family, Found, Hint, HintStream, IndexEntry, RecordKey, ScoreRange,
     StoreError, StoreFuture, Versioned,
 };
 
@@ -81,8 +81,8 @@ impl Store for Member {
         self.cluster.inner.get(key)
     }
 
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
-        self.cluster.inner.get_many(keys)
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
+        self.cluster.inner.get_each(keys)
     }
 
     fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {

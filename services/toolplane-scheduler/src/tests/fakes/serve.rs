@@ -102,6 +102,7 @@ impl SurfaceService for Fakes {
         retire_tool(v1::RetireToolRequest) -> v1::RetireToolResponse;
         create_surface(v1::CreateSurfaceRequest) -> v1::CreateSurfaceResponse;
         get_surface(v1::GetSurfaceRequest) -> v1::GetSurfaceResponse;
+        list_surface_tools(v1::ListSurfaceToolsRequest) -> v1::ListSurfaceToolsResponse;
         list_surfaces(v1::ListSurfacesRequest) -> v1::ListSurfacesResponse;
         search_tools(v1::SearchToolsRequest) -> v1::SearchToolsResponse;
         load_tools(v1::LoadToolsRequest) -> v1::LoadToolsResponse;
