@@ -23,6 +23,7 @@ mod rules;
 mod search;
 mod span;
 mod status;
+mod store;
 mod surface;
 mod tools;
 mod waiting;
@@ -92,6 +93,9 @@ enum Command {
     /// Keys: one that callers show, or certificates to encrypt with.
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// What the roles keep on disk: check, back up, restore. While they do not run.
+    #[command(subcommand)]
+    Store(store::StoreCommand),
     /// Show one record: an invocation, a result, a surface, a tool, an approval.
     Get(get::GetArgs),
     /// Read bytes a call keeps by reference, whole or in part.
@@ -144,6 +148,7 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
     let mut out = Output::standard(cli.output);
     match &cli.command {
         Command::Keys(command) => return keys::run(command, &mut out),
+        Command::Store(command) => return store::run(command, &mut out).await,
         Command::Completions(args) => return manual::completions(args, &mut Cli::command(), &mut out),
         Command::Man(args) => return manual::man(args, Cli::command(), &mut out),
         _ => {}
@@ -163,7 +168,9 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
 /// Runs a command that asks the cluster.
 async fn answered(command: Command, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     match command {
-        Command::Serve(_) | Command::Keys(_) | Command::Completions(_) | Command::Man(_) => Ok(Ending::Done),
+        Command::Serve(_) | Command::Keys(_) | Command::Store(_) | Command::Completions(_) | Command::Man(_) => {
+            Ok(Ending::Done)
+        }
         Command::Tools(command) => tools::run(command, connection, out).await,
         Command::Surface(command) => surface::run(command, connection, out).await,
         Command::Search(args) => search::search(args, connection, out).await,

@@ -1,0 +1,164 @@
+use std::fs;
+use std::path::Path;
+
+use bytes::Bytes;
+use tempfile::TempDir;
+use toolplane_runtime::Config;
+use toolplane_store::{Commit, CommitOutcome, Family, RecordKey, Store as _, Write};
+use toolplane_store_embedded::{EmbeddedStore, Options};
+
+use super::super::output::{Format, Output};
+use super::super::{Ending, Failure};
+use super::{backup, check, restore};
+
+const TEXT: &str = "what was said, and nothing else that is like it";
+const PAYLOAD: &[u8] = b"the bytes of a payload";
+
+fn config(dir: &Path) -> Config {
+    let mut config = Config::default();
+    config.server.data_dir = dir.to_owned();
+    config
+}
+
+fn out() -> Output {
+    Output::standard(Format::Json)
+}
+
+fn key() -> RecordKey {
+    RecordKey::new(Family::Meta, "said")
+}
+
+/// A cluster's stores with a record each and one payload.
+async fn filled(dir: &Path) -> Config {
+    for role in super::ROLES {
+        let store = EmbeddedStore::open(dir.join(role), Options::default()).unwrap();
+        let write = Write::Put { key: key(), bytes: Bytes::from(format!("{role}: {TEXT}")) };
+        let commit = Commit { writes: vec![write], ..Commit::default() };
+        assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
+        store.close().await.unwrap();
+    }
+    let config = config(dir);
+    let path = payload(&config);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, PAYLOAD).unwrap();
+    config
+}
+
+fn payload(config: &Config) -> std::path::PathBuf {
+    let digest = toolplane_records::payload::Digest::of(PAYLOAD);
+    config.objects_dir().join("results/default/20260101/inv_1").join(format!("1-{}", digest.hex()))
+}
+
+async fn said(dir: &Path, role: &str) -> String {
+    let store = EmbeddedStore::open(dir.join(role), Options::default()).unwrap();
+    let found = store.get(&key()).await.unwrap().unwrap();
+    store.close().await.unwrap();
+    String::from_utf8(found.bytes.to_vec()).unwrap()
+}
+
+fn flip(path: &Path, needle: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let places: Vec<_> = (0..bytes.len() - needle.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| bytes[at + 3] ^= 0x20);
+    fs::write(path, bytes).unwrap();
+}
+
+fn refusal(answer: Result<Ending, Failure>) -> String {
+    answer.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn what_is_backed_up_comes_back() {
+    let root = TempDir::new().unwrap();
+    let from = filled(&root.path().join("from")).await;
+    let copy = root.path().join("copy");
+    assert_eq!(backup::run(&from, &copy, &mut out()).unwrap(), Ending::Done);
+    assert!(refusal(backup::run(&from, &copy, &mut out())).contains("already"), "a backup is never written over");
+
+    let to = config(&root.path().join("to"));
+    assert_eq!(restore::run(&to, &copy, &mut out()).await.unwrap(), Ending::Done);
+    for role in super::ROLES {
+        assert_eq!(said(&to.server.data_dir, role).await, format!("{role}: {TEXT}"));
+    }
+    assert_eq!(fs::read(payload(&to)).unwrap(), PAYLOAD);
+    assert_eq!(check::run(&to, &mut out()).await.unwrap(), Ending::Done);
+    // Nothing is written over what is there.
+    let text = refusal(restore::run(&to, &copy, &mut out()).await);
+    assert!(text.contains("holds something") && text.contains("to/surface"), "{text}");
+}
+
+#[tokio::test]
+async fn a_store_in_use_is_left_alone() {
+    let root = TempDir::new().unwrap();
+    let config = filled(&root.path().join("data")).await;
+    let open = EmbeddedStore::open(config.server.data_dir.join("scheduler"), Options::default()).unwrap();
+    let copy = root.path().join("copy");
+    let text = refusal(backup::run(&config, &copy, &mut out()));
+    assert!(text.contains("in use") && text.contains("scheduler"), "{text}");
+    assert!(refusal(check::run(&config, &mut out()).await).contains("locked"));
+    assert!(!copy.exists());
+    drop(open);
+    backup::run(&config, &copy, &mut out()).unwrap();
+}
+
+#[tokio::test]
+async fn damage_is_found_and_not_backed_up() {
+    let root = TempDir::new().unwrap();
+    let config = filled(&root.path().join("data")).await;
+    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::Done);
+    let copy = root.path().join("copy");
+    flip(&config.server.data_dir.join("permission/state.redb"), TEXT.as_bytes());
+    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::ToolFailed);
+    let text = refusal(backup::run(&config, &copy, &mut out()));
+    assert!(text.contains("permission") && text.contains("damaged"), "{text}");
+    assert!(!copy.exists());
+
+    let config = filled(&root.path().join("other")).await;
+    fs::write(payload(&config), b"other bytes of a payload").unwrap();
+    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::ToolFailed, "payloads are proved too");
+}
+
+#[tokio::test]
+async fn a_backup_that_is_damaged_or_cut_restores_nothing() {
+    let root = TempDir::new().unwrap();
+    let from = filled(&root.path().join("from")).await;
+    let to = config(&root.path().join("to"));
+    let spoils: [fn(&Path); 5] = [
+        |copy| flip(&copy.join("stores/scheduler/state.redb"), TEXT.as_bytes()),
+        |copy| fs::write(copy.join("stores/surface/state.redb"), b"cut").unwrap(),
+        |copy| fs::remove_dir_all(copy.join("objects")).unwrap(),
+        |copy| fs::write(copy.join("manifest.json"), b"{").unwrap(),
+        |copy| {
+            let path = copy.join("manifest.json");
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(path, text.replacen("stores/surface/", "stores/surface/../../../", 1)).unwrap();
+        },
+    ];
+    for (number, spoil) in spoils.into_iter().enumerate() {
+        let copy = root.path().join(format!("copy-{number}"));
+        backup::run(&from, &copy, &mut out()).unwrap();
+        spoil(&copy);
+        let text = refusal(restore::run(&to, &copy, &mut out()).await);
+        assert!(text.contains(&format!("copy-{number}")), "{number}: {text}");
+        assert!(!to.server.data_dir.exists(), "{number}: something was written");
+    }
+}
+
+#[tokio::test]
+async fn a_backup_that_cannot_be_finished_leaves_none() {
+    let root = TempDir::new().unwrap();
+    let config = filled(&root.path().join("data")).await;
+    // A payload that cannot be read, in the middle of the copy.
+    let object = payload(&config);
+    fs::remove_file(&object).unwrap();
+    std::os::unix::fs::symlink("/nowhere", &object).unwrap();
+    let copy = root.path().join("copy");
+    backup::run(&config, &copy, &mut out()).unwrap();
+    fs::remove_dir_all(&copy).unwrap();
+    // The target lies where no directory can be.
+    fs::write(root.path().join("file"), b"").unwrap();
+    let text = refusal(backup::run(&config, &root.path().join("file/copy"), &mut out()));
+    assert!(text.contains("file"), "{text}");
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "nothing is left behind");
+}
