@@ -197,5 +197,6 @@ pub fn decision(id: &InvocationId, behavior: Behavior, now: Timestamp) -> Permis
         expires_at: None,
         approval_request_ref: None,
         policy_digest: String::new(),
+        denied_paths: toolplane_records::decision::DeniedPaths::default(),
     }
 }

@@ -1,5 +1,7 @@
 //! The one mapping from a failed request to a gRPC status.
 
+use std::time::Duration;
+
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
 use toolplane_runtime::ApiError;

@@ -53,7 +53,7 @@ async fn a_record_that_changed_at_rest_stops_nobody_and_is_named_by_lists() {
     }
     let again = Bench::over(store.clone()).await;
     drop(bench);
-    let bad = InvocationId::from_trusted("inv_bad");
+    let bad = call_key("inv_bad");
     store.spoil(&keys::invocation(&bad));
     let (_link, mut messages) = again.worker(8, vec![]).await;
     assert_eq!(offered(&mut messages).await.0.invocation_id.as_str(), "inv_good");

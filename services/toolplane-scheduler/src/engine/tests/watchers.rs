@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use toolplane_store::{
-    Commit, CommitOutcome, Durability, EventPage, Family, IndexEntry, RecordKey, ScoreRange, StoreFuture, Versioned,
+    Commit, CommitOutcome, Durability, EventPage, Family, Found, IndexEntry, RecordKey, ScoreRange, StoreFuture,
+    Versioned,
 };
 
 use super::*;
@@ -24,8 +25,8 @@ impl Store for Counting {
         self.inner.get(key)
     }
 
-    fn get_many<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Option<Versioned>>> {
-        self.inner.get_many(keys)
+    fn get_each<'a>(&'a self, keys: &'a [RecordKey]) -> StoreFuture<'a, Vec<Found>> {
+        self.inner.get_each(keys)
     }
 
     fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {
