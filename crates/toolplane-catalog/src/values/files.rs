@@ -62,12 +62,13 @@ pub fn outside(path: &str) -> Box<ToolError> {
     error
 }
 
+/// A protected path lies inside the workspace: what is missing is the permission, which nobody can give.
 fn protected(path: &str, closed: &str) -> Box<ToolError> {
     let message =
         format!("`{}` decides what other programs do here later, and no tool writes it", excerpt(closed, SHOWN));
     let mut error = refusal(
         codes::PATH_PROTECTED,
-        ErrorClass::SandboxViolation,
+        ErrorClass::PermissionDenied,
         Recoverability::ChangeArgumentsOrPolicy,
         FIELD,
         "leads to what no tool writes".to_owned(),

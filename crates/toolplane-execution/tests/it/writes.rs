@@ -117,8 +117,8 @@ async fn links_are_named_and_never_followed() {
     assert_eq!(fs::read_to_string(root.join("real/a")).unwrap(), "old");
     assert_eq!(names(&root.join("real")), [".vscode", "a"]);
     for (path, expected) in [
-        ("innocent/tasks.json", ("sandbox_violation", "path.protected_path")),
-        ("innocent/sub/tasks.json", ("sandbox_violation", "path.protected_path")),
+        ("innocent/tasks.json", ("permission_denied", "path.protected_path")),
+        ("innocent/sub/tasks.json", ("permission_denied", "path.protected_path")),
         ("circle", ("execution_failed", "path.unwritable")),
         ("circle/a", ("execution_failed", "path.unwritable")),
         ("out/a", ("sandbox_violation", "path.outside_workspace")),
@@ -158,7 +158,7 @@ async fn protected_paths_are_never_written() {
             write(root, json!({"path": path, "content": "x", "create_parents": true})).await,
             edit(root, json!({"path": path, "old_string": "x", "new_string": "y"})).await,
         ] {
-            assert_eq!(failure(&outcome), ("sandbox_violation", "path.protected_path"), "{path}");
+            assert_eq!(failure(&outcome), ("permission_denied", "path.protected_path"), "{path}");
         }
     }
     assert_eq!(names(root), Vec::<String>::new());

@@ -8,7 +8,8 @@ use crate::command::{self, TaskError};
 const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
-    ("toolplane-sandbox", &[]),
+    // Only the list of what a workspace protects.
+    ("toolplane-sandbox", &["toolplane-records"]),
     ("toolplane-proto", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-records"]),
     ("toolplane-policy", &["toolplane-records"]),
@@ -19,7 +20,11 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-store-redis", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
     ("toolplane-faultpoint", &[]),
     ("toolplane-results", &["toolplane-records"]),
-    ("toolplane-execution", &["toolplane-records", "toolplane-policy", "toolplane-sandbox", "toolplane-results"]),
+    // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
+    (
+        "toolplane-execution",
+        &["toolplane-records", "toolplane-catalog", "toolplane-policy", "toolplane-sandbox", "toolplane-results"],
+    ),
     ("toolplane-runtime", &["toolplane-records", "toolplane-proto"]),
     ("toolplane-hooks", &["toolplane-records", "toolplane-proto", "toolplane-sandbox", "toolplane-runtime"]),
     (
@@ -55,6 +60,11 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "toolplane-records",
             "toolplane-proto",
             "toolplane-runtime",
+            // `toolplane store`: what the roles keep, looked at while they do not run.
+            "toolplane-backend",
+            "toolplane-results",
+            "toolplane-store",
+            "toolplane-store-embedded",
         ],
     ),
     ("toolplane-tests", OUTSIDE),

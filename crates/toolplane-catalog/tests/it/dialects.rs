@@ -1,7 +1,5 @@
 //! Each version of JSON Schema in its own spelling: what fits, what does not, and that a keyword means what its version says.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its helpers")]
-
 use serde_json::{Value, json};
 use toolplane_catalog::schema::Dialect;
 use toolplane_catalog::schema::Dialect::{Draft04, Draft06, Draft07, Draft201909, Draft202012};
