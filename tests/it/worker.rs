@@ -30,6 +30,11 @@ reason = "made by hand"
 "#;
 
 fn tool(name: &str, idempotent: bool) -> v1::ToolRegistration {
+    tool_of(name, idempotent, "native.noop")
+}
+
+/// A tool that is run by the native tool `runs`.
+fn tool_of(name: &str, idempotent: bool, runs: &str) -> v1::ToolRegistration {
     let id = format!("tool_{}", name.replace('.', "_"));
     let document = json!({
         "declaration": {
@@ -43,7 +48,7 @@ fn tool(name: &str, idempotent: bool) -> v1::ToolRegistration {
         },
         "execution_profile": {
             "execution_profile_id": format!("exec_{id}"), "execution_kind": "embedded_runtime", "supports_cancel": true,
-            "sandboxed": false, "timeout_ms": 20_000, "binding": { "type": "native", "name": "native.noop" },
+            "sandboxed": false, "timeout_ms": 20_000, "binding": { "type": "native", "name": runs },
         },
         "permission_profile": { "permission_profile_id": format!("perm_{id}"), "risk_level": "low" },
     });
@@ -140,6 +145,15 @@ impl Hand {
             let message = tokio::time::timeout(PATIENCE, self.commands.message()).await.unwrap().unwrap().unwrap();
             self.waiting.extend(message.commands.into_iter().filter_map(|command| command.command));
         }
+    }
+
+    /// The next call this worker is offered, by the name of its tool, with its lease.
+    async fn offered(&mut self) -> (String, v1::LeaseRef) {
+        let pick = |command| match command {
+            Command::Offer(offer) => Some((offer.dispatch?.tool_name, offer.lease?)),
+            _ => None,
+        };
+        self.hear(pick).await
     }
 
     async fn offer(&mut self) -> v1::LeaseRef {
@@ -364,4 +378,103 @@ fn beating(room: &Room, lease: &v1::LeaseRef) -> tokio::task::JoinHandle<()> {
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     })
+}
+
+/// The hooks after a call and the rules of its result hold for a worker the platform knows nothing of.
+#[tokio::test]
+async fn a_redaction_hook_holds_for_a_worker_of_ones_own() {
+    let cleans = crate::hooks::hook(
+        "cleans",
+        "post_tool_use",
+        r#"cat > /dev/null; printf '{"hookSpecificOutput":{"updatedToolOutput":"clean"}}'"#,
+    );
+    let room = Room::with(&format!("{CONFIG}\n{}", cleans.replace("Bash|test.*", "hand.*"))).await;
+    let mut hand = Hand::connect(&room, hello("first")).await;
+    let id = room.submit("hand.once").await;
+    let lease = hand.start().await;
+    let text = |text: &str| v1::ContentBlock {
+        block: Some(v1::content_block::Block::Text(v1::TextBlock { text: text.to_owned() })),
+    };
+    let outcome = v1::ExecutionOutcome {
+        status: "succeeded".into(),
+        content: vec![text("s3cret")],
+        model_facing_content: vec![text("s3cret too")],
+        ui_facing_summary: "s3cret as well".into(),
+        ..Default::default()
+    };
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    hand.hear(|command| matches!(command, Command::DoneAcknowledged(_)).then_some(())).await;
+    let (events, result) = room.replay(&id).await;
+    let told = format!("{}{}", crate::hooks::text(&result), crate::hooks::context(&events));
+    assert!(!told.contains("s3cret") && told.contains("clean"), "{told}");
+    assert_eq!((result.is_error, result.ui_facing_summary.as_str()), (false, "clean"));
+    let kinds = kinds(&events);
+    assert!(kinds.contains(&"tool.hook.post.started") && kinds.contains(&"tool.hook.post.completed"), "{kinds:?}");
+}
+
+#[tokio::test]
+async fn a_worker_gets_only_calls_of_tools_it_serves() {
+    let room = Room::open().await;
+    register(&room.clients, vec![tool_of("hand.own", true, "acme.translate")]).await;
+    let room = Room { surface_id: surface(&room.clients).await, ..room };
+    // Its own worker is in the pool of built-in tools, as the earlier contract had it, and serves none of those.
+    let own = v1::WorkerHello { native_tools: vec!["acme.*".into()], ..hello("first") };
+    let mut own = Hand::connect(&room, own).await;
+    let built_in = v1::WorkerHello { worker_id: "built-in".into(), ..hello("first") };
+    let mut built_in = Hand::connect(&room, built_in).await;
+    for _ in 0..4 {
+        room.submit("hand.own").await;
+        room.submit("hand.again").await;
+        for (hand, expected) in [(&mut own, "hand.own"), (&mut built_in, "hand.again")] {
+            let (tool, lease) = hand.offered().await;
+            assert_eq!(tool, expected);
+            hand.say(Report::Done(done(&lease))).await;
+        }
+    }
+    let workers = v1::ListWorkersRequest::default();
+    let workers = room.clients.invocations().list_workers(workers).await.unwrap().into_inner().workers;
+    assert!(workers.iter().any(|worker| worker.native_tools == ["acme.*"]), "{workers:?}");
+    let wrong = v1::WorkerHello {
+        native_tools: vec!["acme*".into()],
+        pools: vec![],
+        slots: 1,
+        worker_id: "w".into(),
+        ..hello("x")
+    };
+    let (reports, requests) = mpsc::channel(1);
+    reports.send(request(Report::Hello(wrong))).await.unwrap();
+    let refused = room.service().work(ReceiverStream::new(requests)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_report_that_cannot_be_read_is_told_to_its_worker() {
+    let room = Room::open().await;
+    let mut hand = Hand::connect(&room, hello("first")).await;
+    let id = room.submit("hand.once").await;
+    let lease = hand.start().await;
+    let refused = |command| match command {
+        Command::ReportRefused(refused) => Some(refused),
+        _ => None,
+    };
+    // No timestamp, no status, no number.
+    let progress = v1::ProgressReported { lease: Some(lease.clone()), progress: Some(v1::ToolProgress::default()) };
+    hand.say(Report::Progress(progress)).await;
+    let told = hand.hear(refused).await;
+    assert_eq!((told.report.as_str(), told.lease.as_ref()), ("progress", Some(&lease)));
+    assert!(!told.field.is_empty() && !told.rule.is_empty(), "{told:?}");
+    hand.say(Report::Done(v1::ExecutionDone { lease: None, outcome: None })).await;
+    assert_eq!(hand.hear(refused).await.report, "done");
+    hand.reports.send(v1::WorkRequest { reports: vec![v1::WorkerReport { report: None }] }).await.unwrap();
+    assert_eq!(hand.hear(refused).await.field, "report");
+    // A worker that leaves out what the model is given: it is made from the content.
+    let text = v1::content_block::Block::Text(v1::TextBlock { text: "forty-two".into() });
+    let outcome = v1::ExecutionOutcome {
+        status: "succeeded".into(),
+        content: vec![v1::ContentBlock { block: Some(text) }],
+        ..Default::default()
+    };
+    hand.say(Report::Done(v1::ExecutionDone { lease: Some(lease), outcome: Some(outcome) })).await;
+    let (_, result) = room.replay(&id).await;
+    assert_eq!((result.model_facing_content, result.ui_facing_summary.as_str()), (result.content, "forty-two"));
 }

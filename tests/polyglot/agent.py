@@ -102,6 +102,39 @@ def checksum_tool():
     )
 
 
+def echo_tool():
+    """`python.echo`: gives back what it gets, with a field nobody else may see."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "key": {"type": "string"}}}
+    fact = lambda known: interface.SafetyFact(known=known)  # noqa: E731
+    return registration.ToolRegistration(
+        declaration=declaration.ToolDeclaration(
+            tool_id="tool_python_echo",
+            namespace="python",
+            name="python.echo",
+            description="Gives back its input.",
+            lifecycle=words.TOOL_LIFECYCLE_AVAILABLE,
+            tool_kind="function",
+            input_contract=contract.InputContract(
+                model_input_schema=value(schema), strict=True, sensitive_fields=["/key"]
+            ),
+        ),
+        interface=interface.ToolInterface(
+            interface_id="iface_python_echo",
+            tool_id="tool_python_echo",
+            is_read_only=fact(True),
+            is_concurrency_safe=fact(True),
+            is_destructive=fact(False),
+            is_open_world=fact(False),
+            is_idempotent=fact(True),
+        ),
+        execution_profile=execution.ExecutionProfile(
+            execution_profile_id="exec_python_echo",
+            execution_kind="embedded_runtime",
+            binding=execution.ExecutionBinding(native=execution.NativeBinding(name="native.echo")),
+        ),
+    )
+
+
 class Agent:
     def __init__(self, channel):
         self.surfaces = surfaces_grpc.SurfaceServiceStub(channel)
@@ -110,7 +143,7 @@ class Agent:
         self.surface = ""
 
     def declare(self):
-        request = surfaces.RegisterToolsRequest(tools=[checksum_tool()])
+        request = surfaces.RegisterToolsRequest(tools=[checksum_tool(), echo_tool()])
         registered = self.surfaces.RegisterTools(request, timeout=PATIENCE).tools
         assert registered[0].outcome == surfaces.REGISTRATION_OUTCOME_CREATED, registered
         again = self.surfaces.RegisterTools(request, timeout=PATIENCE).tools
@@ -224,6 +257,19 @@ class Agent:
         assert "30001" in read(call.model_input)["command"] and "30000" in read(call.call_input)["command"], call
         say("corrected", *changes[0].changed_fields)
 
+    def numbers(self):
+        """Integers of any size come back as they went, also where a field beside them is hidden."""
+        self.load("python.echo")
+        for number in [2**53 + 1, 2**64 - 1, 2**64, -(2**63) - 1, 10**200 + 7]:
+            _, result = self.invoke("python.echo", {"n": number, "key": "s3cret"})
+            assert not result.is_error, result.error
+            assert read(result.structured_content)["n"] == number, result
+            request = invocations.GetInvocationRequest(invocation_id=result.invocation_id, include_inputs=True)
+            call = self.invocations.GetInvocation(request, timeout=PATIENCE).invocation
+            assert read(call.call_input)["n"] == number and read(call.model_input)["n"] == number, call
+            assert read(call.observable_input) == {"n": number, "key": "[redacted]"}, call
+        say("numbers", number)
+
     def refused(self):
         """Wrong JSON is an error of the call; wrong arguments are a result."""
         spec = self.spec("python.checksum", {})
@@ -258,6 +304,7 @@ def main():
         _, result = agent.invoke(checksum, {"path": "made/lines.txt"})
         assert not result.is_error, result.error
         assert hashlib.sha256(expected).hexdigest() in result.content[0].text.text, result
+        agent.numbers()
         agent.refused()
         say("done")
 

@@ -4,6 +4,7 @@ mod answer;
 mod changes;
 mod explain;
 mod numbers;
+mod read;
 mod sensitive;
 #[cfg(test)]
 mod tests;

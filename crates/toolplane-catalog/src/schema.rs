@@ -8,6 +8,7 @@ mod cost;
 mod dialect;
 mod differences;
 mod graph;
+mod numbers;
 mod pointer;
 #[cfg(test)]
 mod tests;

@@ -64,6 +64,8 @@ impl Options {
 pub struct Capabilities {
     /// Pools that can be served.
     pub pools: Vec<&'static str>,
+    /// Native tools that can be run, by name.
+    pub native_tools: Vec<&'static str>,
     /// Pools that cannot.
     pub gaps: Vec<Gap>,
     /// What the sandbox was found to hold.
@@ -153,7 +155,12 @@ impl Toolbox {
 
     /// Which pools can be served, and which cannot and why.
     pub fn capabilities(&self) -> Capabilities {
-        let mut capabilities = Capabilities { pools: Vec::new(), gaps: Vec::new(), posture: self.posture.clone() };
+        let mut capabilities = Capabilities {
+            pools: Vec::new(),
+            native_tools: self.native_tools(),
+            gaps: Vec::new(),
+            posture: self.posture.clone(),
+        };
         for adapter in [&self.shell, &self.process, &self.http].into_iter().chain(self.native.values()) {
             let pool = adapter.pool();
             if !adapter.needs_sandbox() || self.posture.available {

@@ -112,6 +112,11 @@ impl Hooks {
         self.of(event, tool).next().is_some()
     }
 
+    /// The names of the hooks of this point that are about this tool, in the order they are asked.
+    pub fn ids(&self, event: HookEvent, tool: &HookTool) -> Vec<String> {
+        self.of(event, tool).map(|hook| hook.meta.hook_id.clone()).collect()
+    }
+
     /// How long the hooks of this point may take together.
     pub fn patience(&self, event: HookEvent, tool: &HookTool) -> Duration {
         self.of(event, tool).map(Hook::timeout).sum()

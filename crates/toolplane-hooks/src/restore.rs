@@ -4,10 +4,9 @@
 //! replaces the whole; fields it left alone keep their real value without the hook ever having seen it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 /// What stands in the place of a sensitive value, whatever its type was.
@@ -164,31 +163,11 @@ fn is_mark(value: &RawValue) -> bool {
 }
 
 fn items(value: &RawValue) -> Result<Vec<&RawValue>, RestoreError> {
-    serde_json::from_str(value.get()).map_err(|_| RestoreError::Unreadable)
+    json::elements(value).map_err(|_| RestoreError::Unreadable)
 }
 
-/// The members of an object in their order.
 fn members(value: &RawValue) -> Result<Vec<(String, &RawValue)>, RestoreError> {
-    struct Members;
-
-    impl<'de> Visitor<'de> for Members {
-        type Value = Vec<(String, &'de RawValue)>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(member) = map.next_entry()? {
-                members.push(member);
-            }
-            Ok(members)
-        }
-    }
-
-    let mut reader = serde_json::Deserializer::from_str(value.get());
-    reader.deserialize_map(Members).map_err(|_| RestoreError::Unreadable)
+    json::members(value).map_err(|_| RestoreError::Unreadable)
 }
 
 #[cfg(test)]

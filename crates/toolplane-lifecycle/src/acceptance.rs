@@ -191,5 +191,6 @@ pub(crate) fn planned(acceptance: Acceptance, now: Timestamp) -> Invocation {
         caller_actor: acceptance.caller_actor,
         assurance: acceptance.assurance,
         permission_mode: acceptance.permission_mode,
+        post_hooks: None,
     }
 }

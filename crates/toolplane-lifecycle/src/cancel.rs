@@ -52,7 +52,11 @@ fn stop(invocation: &Invocation, request: Request, now: Timestamp) -> Result<Tra
         EventClass::ExtCancelRequested,
         json!({ "requested_by": requested_by, "message": message, "abort_reason": abort_reason }),
     );
-    let failed = (has_started(invocation) && !can_be_stopped(invocation)).then_some("unsupported");
+    let failed = match invocation.status {
+        // Its effect is done; only its hooks are still asked.
+        Status::PostHooksRunning => Some("completed_first"),
+        _ => (has_started(invocation) && !can_be_stopped(invocation)).then_some("unsupported"),
+    };
     draft.invocation.cancel = Some(CancelFacts {
         requested_at: now,
         requested_by,
@@ -104,7 +108,9 @@ pub(crate) fn acknowledge(
 /// The worker should have stopped long ago: end the call and void its lease.
 pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
     let due = invocation.cancel.as_ref().is_some_and(|cancel| {
-        cancel.failed.is_none() && now.since_millis(cancel.requested_at) >= crate::CANCEL_BACKSTOP_MS
+        cancel.failed.is_none()
+            && invocation.post_hooks.is_none()
+            && now.since_millis(cancel.requested_at) >= crate::CANCEL_BACKSTOP_MS
     });
     if !due {
         return Err(Refusal::NothingToDo);
@@ -142,9 +148,6 @@ pub(crate) fn end(
         Some(_) => ToolError::new(code, ErrorClass::SiblingCanceled, Recoverability::RetrySafe, message),
         None => ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, message),
     };
-    if side_effects != "none" {
-        error.recoverability = Recoverability::VerifyBeforeRetry;
-    }
     error.side_effects = Some(side_effects.to_owned());
     error.abort_reason = draft.invocation.cancel.as_ref().map(|cancel| cancel.abort_reason);
     let result = failure(&draft.invocation, ResultStatus::Canceled, error, now);

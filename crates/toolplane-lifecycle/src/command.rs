@@ -12,7 +12,7 @@ use toolplane_records::progress::ToolProgress;
 use toolplane_records::refs::{ArtifactRef, ResourceRef};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, ResultStatus};
+use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus, RedactionState, ResultStatus};
 
 use crate::edit::{Edit, EditedInput, Replan};
 use crate::transition::Timer;
@@ -153,6 +153,10 @@ pub struct Outcome {
     pub context_modifiers: Vec<JsonPayload>,
     /// What hooks did after the execution, in order.
     pub hooks: Vec<ToolHook>,
+    /// Context modifiers that were left out because the tool does not declare that it returns any.
+    pub undeclared_modifiers: usize,
+    /// Whether anything was taken out of it; absent when nobody looked.
+    pub redaction_state: Option<RedactionState>,
 }
 
 /// A command to one invocation.
@@ -245,6 +249,28 @@ pub enum Command {
         /// Its lease.
         lease: LeaseKey,
         /// What it produced.
+        outcome: Box<Outcome>,
+    },
+    /// The execution ended, and hooks are asked about its ending before anybody is told of it. What the ending is must be
+    /// stored in the same commit: its worker forgets it.
+    AwaitHooks {
+        /// Its lease; it ends with this.
+        lease: LeaseKey,
+        /// The hooks that are asked, in order.
+        hook_ids: Vec<String>,
+        /// When somebody else asks them, should this not be heard of any more.
+        due_at: Timestamp,
+    },
+    /// The hooks after a call are asked anew, because whoever asked them was not heard of any more.
+    TakeHooks {
+        /// When the next one does so.
+        due_at: Timestamp,
+        /// Nobody else can be asking them, so this need not be due.
+        alone: bool,
+    },
+    /// The hooks after a call were asked, and this is what they left of its ending.
+    Conclude {
+        /// What is left.
         outcome: Box<Outcome>,
     },
     /// No worker can ever run this call.

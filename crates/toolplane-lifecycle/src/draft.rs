@@ -1,6 +1,7 @@
 //! The one place where records, log entries and effects of a transition are put together.
 
 use serde_json::{Value, json};
+use toolplane_records::error::advice;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::ResultId;
 use toolplane_records::invocation::{Invocation, Lease, StatusTransition};
@@ -21,14 +22,14 @@ pub(crate) struct Draft {
     events: Vec<LogEvent>,
     terminal: Option<Terminal>,
     effects: Vec<Effect>,
-    /// Context modifiers the policy does not let through; the log says how many.
-    pub(crate) dropped_modifiers: usize,
+    /// Context modifiers that are not let through, and why in one stable word; the log says so.
+    pub(crate) dropped_modifiers: Option<(usize, &'static str)>,
     now: Timestamp,
 }
 
 impl Draft {
     pub(crate) fn of(invocation: Invocation, now: Timestamp) -> Self {
-        Self { invocation, events: Vec::new(), terminal: None, effects: Vec::new(), dropped_modifiers: 0, now }
+        Self { invocation, events: Vec::new(), terminal: None, effects: Vec::new(), dropped_modifiers: None, now }
     }
 
     pub(crate) fn done(self) -> Transition {
@@ -148,6 +149,14 @@ impl Draft {
         Some(lease)
     }
 
+    /// No hook is waited for any more.
+    pub(crate) fn drop_post_hooks(&mut self) {
+        if self.invocation.post_hooks.take().is_some() {
+            self.effect(Effect::ClearTimer(Timer::PostHooks));
+            self.effect(Effect::ForgetEnding);
+        }
+    }
+
     /// Takes the lease away and tells its holder to stop without reporting.
     pub(crate) fn fence_off(&mut self) {
         if let Some(lease) = self.drop_lease() {
@@ -176,6 +185,11 @@ impl Draft {
         mut result: ToolResult,
         mut persistence: Option<ResultPersistence>,
     ) -> Result<(), Refusal> {
+        if let Some(error) = &mut result.error {
+            // What was never started had no effect, whether or not somebody says so.
+            let known = if self.invocation.attempt == 0 { Some("none") } else { error.side_effects.as_deref() };
+            error.recoverability = advice(error.recoverability, self.invocation.safety.is_idempotent, known);
+        }
         let was_queued = self.invocation.queue_state == Some(QueueState::Queued);
         result.telemetry_refs.clone_from(&self.invocation.telemetry_refs);
         if let Some(decision) = &mut persistence {
@@ -195,9 +209,8 @@ impl Draft {
         }
         let mut created =
             json!({ "result_id": result.result_id, "status": result.status, "is_error": result.is_error });
-        if self.dropped_modifiers > 0 {
-            created["context_modifiers_dropped"] =
-                json!({ "count": self.dropped_modifiers, "reason": "context_modifier_policy" });
+        if let Some((count, reason)) = self.dropped_modifiers {
+            created["context_modifiers_dropped"] = json!({ "count": count, "reason": reason });
         }
         self.event(EventClass::ResultCreated, created);
         if let Some(cancel) = &mut self.invocation.cancel
@@ -225,6 +238,7 @@ impl Draft {
         }
         self.invocation.holds.clear();
         self.drop_lease();
+        self.drop_post_hooks();
         for timer in [Timer::Retry, Timer::Deadline, Timer::Cancel, Timer::Approval] {
             self.effect(Effect::ClearTimer(timer));
         }

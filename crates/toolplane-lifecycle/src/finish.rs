@@ -3,6 +3,7 @@
 use serde_json::json;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::{ContentBlock, ToolResult};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
@@ -15,7 +16,7 @@ use crate::draft::{Draft, result_id};
 use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
-use crate::synthetic::{codes, failure, for_people};
+use crate::synthetic::{codes, failure, for_people, says};
 use crate::transition::{Refusal, Transition};
 
 pub(crate) fn complete(
@@ -28,11 +29,23 @@ pub(crate) fn complete(
     if !has_started(invocation) {
         return Err(Refusal::Illegal { command: "complete", status: invocation.status });
     }
+    ended(invocation, outcome, "execute", now)
+}
+
+/// The hooks after the call were asked: the ending they left is the one that counts.
+pub(crate) fn conclude(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> Result<Transition, Refusal> {
+    if invocation.status != Status::PostHooksRunning {
+        return Err(Refusal::Illegal { command: "conclude", status: invocation.status });
+    }
+    ended(invocation, outcome, "post_hooks", now)
+}
+
+fn ended(invocation: &Invocation, mut outcome: Outcome, cause: &str, now: Timestamp) -> Result<Transition, Refusal> {
     let mut draft = Draft::of(invocation.clone(), now);
-    let mut outcome = outcome;
     hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
     if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
         draft.drop_lease();
+        draft.drop_post_hooks();
         repeat_or_end(&mut draft, reason, retry_after_ms, now)?;
         return Ok(draft.done());
     }
@@ -47,11 +60,15 @@ pub(crate) fn complete(
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());
     let persistence = outcome.persistence.clone();
+    if outcome.undeclared_modifiers > 0 {
+        draft.dropped_modifiers = Some((outcome.undeclared_modifiers, "not_declared"));
+    }
     if !outcome.context_modifiers.is_empty() && forbids_modifiers(invocation) {
-        draft.dropped_modifiers = std::mem::take(&mut outcome.context_modifiers).len();
+        let dropped = std::mem::take(&mut outcome.context_modifiers).len();
+        draft.dropped_modifiers = Some((dropped, "context_modifier_policy"));
     }
     let result = envelope(invocation, outcome, now);
-    draft.end(to, "execute", result, persistence)?;
+    draft.end(to, cause, result, persistence)?;
     Ok(draft.done())
 }
 
@@ -108,7 +125,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         status => status,
     };
     // A failed call always says why, and a successful one always says something (empty output is explicit).
-    let error = match outcome.error.map(|error| guarded(invocation, error)) {
+    let error = match outcome.error {
         None if is_error => Some(ToolError::new(
             "exec.unspecified",
             ErrorClass::ExecutionFailed,
@@ -118,21 +135,9 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         Some(error) if outcome.status == ResultStatus::Canceled => Some(canceled_by_sibling(invocation, error)),
         error => error,
     };
-    let (mut content, mut facing) = (outcome.content, outcome.model_facing_content);
-    if let (true, Some(error)) = (is_error, &error) {
-        // "Nothing to say" is said of completed tools only.
-        content.retain(|block| *block != ContentBlock::Empty);
-        facing.retain(|block| *block != ContentBlock::Empty);
-        if facing.is_empty() {
-            facing.push(ContentBlock::Text { text: format!("{} [{}]", error.message, error.error_code) });
-        }
-    }
-    let model_facing_content = match facing {
-        blocks if blocks.is_empty() && content.is_empty() && outcome.structured_content.is_none() => {
-            vec![ContentBlock::Empty]
-        }
-        blocks => blocks,
-    };
+    let structured = outcome.structured_content.as_ref();
+    let said = error.as_ref().filter(|_| is_error).map(says);
+    let (content, model_facing_content) = shown(outcome.content, outcome.model_facing_content, structured, said);
     let summary = for_people(&outcome.ui_facing_summary);
     ToolResult {
         schema_version: toolplane_records::schema_version(),
@@ -151,11 +156,45 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
         policy_refs: Vec::new(),
         telemetry_refs: Vec::new(),
         persistence_refs: Vec::new(),
-        redaction_state: None,
+        redaction_state: outcome.redaction_state,
         error,
         created_at: now,
         context_modifiers: outcome.context_modifiers,
     }
+}
+
+/// What is shown of an ending, and what of that to the model: a result never leaves out what it has to say.
+fn shown(
+    mut content: Vec<ContentBlock>,
+    mut facing: Vec<ContentBlock>,
+    structured: Option<&JsonPayload>,
+    failure: Option<ContentBlock>,
+) -> (Vec<ContentBlock>, Vec<ContentBlock>) {
+    match failure {
+        Some(failure) => {
+            // "Nothing to say" is said of completed tools only.
+            content.retain(|block| *block != ContentBlock::Empty);
+            facing.retain(|block| *block != ContentBlock::Empty);
+            if facing.is_empty() {
+                facing = std::iter::once(failure.clone()).chain(content.iter().cloned()).collect();
+            }
+            if content.is_empty() {
+                content.push(failure);
+            }
+        }
+        None => {
+            if content.is_empty() && structured.is_none() {
+                content.push(ContentBlock::Empty);
+            }
+            if facing.is_empty() {
+                facing = match structured {
+                    Some(value) if content.is_empty() => vec![ContentBlock::Text { text: value.text().to_owned() }],
+                    _ => content.clone(),
+                };
+            }
+        }
+    }
+    (content, facing)
 }
 
 /// An execution that stopped for a failed sibling says so; its worker only knows that it was told to stop.
@@ -163,16 +202,6 @@ fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolErr
     if invocation.cancel.as_ref().is_some_and(|cancel| cancel.abort_reason == AbortReason::SiblingError) {
         error.error_class = ErrorClass::SiblingCanceled;
         error.abort_reason = Some(AbortReason::SiblingError);
-    }
-    error
-}
-
-/// An executor cannot promise that repeating is safe where an effect may have happened and would happen twice.
-fn guarded(invocation: &Invocation, mut error: ToolError) -> ToolError {
-    let harmless = invocation.safety.is_idempotent || error.side_effects.as_deref() == Some("none");
-    let promises = matches!(error.recoverability, Recoverability::RetrySafe | Recoverability::RetryLater);
-    if promises && !harmless {
-        error.recoverability = Recoverability::VerifyBeforeRetry;
     }
     error
 }
@@ -218,14 +247,15 @@ pub(crate) fn execution_backstop(invocation: &Invocation, now: Timestamp) -> Res
 fn time_out(invocation: &Invocation, code: &str, message: &str, now: Timestamp) -> Result<Transition, Refusal> {
     let started = has_started(invocation);
     let mut draft = Draft::of(invocation.clone(), now);
-    let recoverability = if started && !invocation.safety.is_idempotent {
-        Recoverability::VerifyBeforeRetry
-    } else {
-        Recoverability::RetrySafe
-    };
-    let mut error = ToolError::new(code, ErrorClass::Timeout, recoverability, message);
+    let mut error = ToolError::new(code, ErrorClass::Timeout, Recoverability::RetrySafe, message);
     error.abort_reason = Some(AbortReason::Timeout);
-    error.side_effects = Some(if started { "unknown" } else { "none" }.to_owned());
+    let side_effects = match invocation.status {
+        // The tool has ended; only the hooks after it were still asked.
+        Status::PostHooksRunning => "completed",
+        _ if started => "unknown",
+        _ => "none",
+    };
+    error.side_effects = Some(side_effects.to_owned());
     draft.fence_off();
     let result = failure(&draft.invocation, ResultStatus::TimedOut, error, now);
     draft.end(Status::TimedOut, "timeout", result, None)?;

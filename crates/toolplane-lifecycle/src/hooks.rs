@@ -33,13 +33,9 @@ pub fn hooks_ran(invocation: &Invocation, hooks: Vec<ToolHook>, now: Timestamp) 
     draft.done()
 }
 
-/// Hooks that ran after an execution.
+/// Hooks that ran after an execution; that they were asked is on record since then.
 pub(crate) fn after(draft: &mut Draft, hooks: Vec<ToolHook>) {
-    if !hooks.is_empty() {
-        let ids: Vec<&str> = hooks.iter().map(|hook| hook.hook_id.as_str()).collect();
-        draft.event(EventClass::HookPostStarted, json!({ "hook_ids": ids }));
-        keep(draft, EventClass::HookPostCompleted, hooks);
-    }
+    keep(draft, EventClass::HookPostCompleted, hooks);
 }
 
 fn keep(draft: &mut Draft, class: EventClass, hooks: Vec<ToolHook>) {

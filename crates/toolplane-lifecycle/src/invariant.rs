@@ -38,6 +38,9 @@ pub enum Invariant {
     /// The clock stands still exactly while the call needs input, and then there is an open question.
     #[error("L9: an invocation needs input exactly while its clock stands still and its question is open")]
     NeedsInputIsAsked,
+    /// Whoever waits for hooks says so, and nobody else does.
+    #[error("L11: the hooks after a call are waited for exactly while they are asked")]
+    HooksAreAsked,
     /// Only a terminal result is released, and it says as the how manieth.
     #[error("L10: queue state `yielded` means a terminal invocation with a yield sequence")]
     YieldedIsTerminal,
@@ -89,7 +92,11 @@ pub fn check(invocation: &Invocation) -> Result<(), Invariant> {
     if terminal && invocation.lease.is_some() {
         return Err(Invariant::NoLeaseAfterEnd);
     }
-    let running = crate::lease::has_started(invocation);
+    let asks_hooks = invocation.status == Status::PostHooksRunning;
+    if asks_hooks != invocation.post_hooks.is_some() {
+        return Err(Invariant::HooksAreAsked);
+    }
+    let running = crate::lease::has_started(invocation) && !asks_hooks;
     let leased = invocation.lease.is_some();
     if running && !leased || leased && !running && invocation.status != Status::Queued {
         return Err(Invariant::LeaseWhileRunning);

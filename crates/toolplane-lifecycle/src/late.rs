@@ -12,6 +12,11 @@ use crate::transition::Transition;
 /// Most late reports kept of one call: a worker that repeats itself must not fill the log.
 const MAX_LATE_REPORTS: u32 = 8;
 
+/// Whether the ending reported under `lease` is kept already and waits for its hooks.
+pub fn is_kept(invocation: &Invocation, lease: &LeaseKey) -> bool {
+    invocation.post_hooks.is_some() && lease.lease_no == invocation.lease_no
+}
+
 /// The log entry of a report that came under an old lease or after the end, as a transition that changes nothing else.
 ///
 /// `None` when there is nothing to keep: the lease is the current one, the report is a repetition of the one that ended the
@@ -22,9 +27,13 @@ pub fn late_report(invocation: &Invocation, lease: &LeaseKey, outcome: &Outcome,
     let granted = (1..=invocation.lease_no).contains(&lease.lease_no);
     let ended_by_it = invocation.status.is_terminal()
         && lease.lease_no == invocation.lease_no
-        && invocation.status_transitions.last().is_some_and(|last| last.cause == "execute");
+        && invocation
+            .status_transitions
+            .last()
+            .is_some_and(|last| ["execute", "post_hooks"].contains(&last.cause.as_str()));
+    let repeated = ended_by_it || is_kept(invocation, lease);
     let foreign = lease.call() != invocation.key();
-    if current || !granted || ended_by_it || foreign || invocation.late_reports >= MAX_LATE_REPORTS {
+    if current || !granted || repeated || foreign || invocation.late_reports >= MAX_LATE_REPORTS {
         return None;
     }
     let mut draft = Draft::of(invocation.clone(), now);

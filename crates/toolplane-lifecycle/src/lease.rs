@@ -107,7 +107,8 @@ fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
 /// When the worker should have reported the tool's timeout; none while the tool's clock stands still.
 pub(crate) fn execution_backstop(invocation: &Invocation) -> Option<Timestamp> {
     let (dispatch, started_at) = invocation.dispatch.as_ref().zip(invocation.started_at)?;
-    if invocation.clock_stopped_at.is_some() {
+    // Nothing is executed while an answer is waited for, or what hooks say.
+    if invocation.clock_stopped_at.is_some() || invocation.post_hooks.is_some() {
         return None;
     }
     let [timeout, paused] = [dispatch.timeout_ms, invocation.clock_paused_ms].map(saturating_millis);

@@ -26,6 +26,7 @@ mod legal;
 pub mod locks;
 mod loss;
 mod permit;
+mod post_hooks;
 mod released;
 mod scope;
 mod synthetic;
@@ -40,7 +41,7 @@ pub use command::{Command, Holder, InputRequest, LeaseGrant, LeaseKey, Outcome, 
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
-pub use late::late_report;
+pub use late::{is_kept, late_report};
 pub use legal::is_legal;
 pub use scope::{InvalidScope, Known, Scope, scopes_of};
 pub use synthetic::codes;
@@ -93,6 +94,9 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::WorkerGone { worker_id, incarnation } => loss::worker_gone(invocation, &worker_id, &incarnation, now),
         Command::Progress { lease, progress } => lease::progress(invocation, &lease, progress, now),
         Command::Complete { lease, outcome } => finish::complete(invocation, &lease, *outcome, now),
+        Command::AwaitHooks { lease, hook_ids, due_at } => post_hooks::wait(invocation, &lease, &hook_ids, due_at, now),
+        Command::TakeHooks { due_at, alone } => post_hooks::take(invocation, due_at, alone, now),
+        Command::Conclude { outcome } => finish::conclude(invocation, *outcome, now),
         Command::Unplaceable { error } => finish::unplaceable(invocation, error, now),
         Command::RequestCancel { requested_by, message, abort_reason } => {
             cancel::request(invocation, requested_by, message, abort_reason, now)
@@ -120,5 +124,6 @@ fn fire(invocation: &Invocation, timer: Timer, now: Timestamp) -> Result<Transit
         Timer::Cancel => cancel::backstop(invocation, now),
         Timer::Approval => approval::backstop(invocation, now),
         Timer::Input => input::expire(invocation, now),
+        Timer::PostHooks => Err(Refusal::NothingToDo),
     }
 }

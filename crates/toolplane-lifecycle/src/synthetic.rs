@@ -49,18 +49,23 @@ pub(crate) fn for_people(summary: &str) -> String {
     visible::excerpt(summary, MAX_SUMMARY)
 }
 
+/// A failure in the words of its result.
+pub(crate) fn says(error: &ToolError) -> ContentBlock {
+    ContentBlock::Text { text: format!("{} [{}]", error.message, error.error_code) }
+}
+
 /// A result for `invocation` that consists of `error`.
 pub(crate) fn failure(invocation: &Invocation, status: ResultStatus, error: ToolError, now: Timestamp) -> ToolResult {
-    let text = format!("{} [{}]", error.message, error.error_code);
+    let said = vec![says(&error)];
     ToolResult {
         schema_version: toolplane_records::schema_version(),
         result_id: result_id(invocation),
         invocation_id: invocation.invocation_id.clone(),
         status,
         is_error: true,
-        content: Vec::new(),
+        content: said.clone(),
         structured_content: None,
-        model_facing_content: vec![ContentBlock::Text { text }],
+        model_facing_content: said,
         ui_facing_summary: for_people(&error.message),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),

@@ -10,5 +10,6 @@ mod inputs;
 mod lives;
 mod locks;
 mod permits;
+mod post_hooks;
 mod results;
 mod retries;

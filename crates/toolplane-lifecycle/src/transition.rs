@@ -54,12 +54,23 @@ pub enum Timer {
     Approval,
     /// A tool's question expires.
     Input,
+    /// The hooks after a call should have been asked by now. Nothing follows from this timer alone: whoever sees it takes over
+    /// with [`Command::TakeHooks`](crate::Command::TakeHooks).
+    PostHooks,
 }
 
 impl Timer {
     /// Every kind.
-    pub const ALL: &'static [Self] =
-        &[Self::Lease, Self::Retry, Self::Deadline, Self::Execution, Self::Cancel, Self::Approval, Self::Input];
+    pub const ALL: &'static [Self] = &[
+        Self::Lease,
+        Self::Retry,
+        Self::Deadline,
+        Self::Execution,
+        Self::Cancel,
+        Self::Approval,
+        Self::Input,
+        Self::PostHooks,
+    ];
 
     /// Stable name, used in store indexes.
     pub fn as_str(self) -> &'static str {
@@ -71,6 +82,7 @@ impl Timer {
             Self::Cancel => "cancel",
             Self::Approval => "approval",
             Self::Input => "input",
+            Self::PostHooks => "post_hooks",
         }
     }
 
@@ -82,7 +94,7 @@ impl Timer {
 
 /// What a transition asks for beside writing the record and its events.
 ///
-/// Effects up to [`Effect::KeepHook`] are part of the commit; the others are messages to send once it is durable.
+/// Effects up to [`Effect::ForgetEnding`] are part of the commit; the others are messages to send once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Put the call at its place (by acceptance time) in the ready queue of its pool.
@@ -121,6 +133,8 @@ pub enum Effect {
         /// What it did.
         hook: Box<ToolHook>,
     },
+    /// Forget the ending that waited for its hooks: they were asked, or the call ended without them.
+    ForgetEnding,
     /// Tell the worker to stop this execution and to report.
     SendCancel {
         /// Who runs it.

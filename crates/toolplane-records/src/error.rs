@@ -30,7 +30,8 @@ pub struct ToolError {
     /// Why an execution was aborted, when it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abort_reason: Option<AbortReason>,
-    /// `none` when nothing can have happened, `unknown` when something may have (ours).
+    /// `none` when nothing can have happened, `completed` when the effect is done, `unknown` when something may have happened
+    /// (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<String>,
     /// The path that was refused, when one was.
@@ -39,6 +40,20 @@ pub struct ToolError {
     /// The fields that were wrong, with the rule each broke.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub field_violations: Vec<FieldViolation>,
+}
+
+/// The advice that goes with what is known of effects, whoever worded it: nobody is told that repeating is safe where an effect
+/// may have happened and would happen twice, and nobody is sent to check where there is nothing to find.
+///
+/// `idempotent`: running the call again does no harm. `side_effects`: as in [`ToolError::side_effects`]; nothing said means that
+/// nobody knows.
+pub fn advice(wanted: Recoverability, idempotent: bool, side_effects: Option<&str>) -> Recoverability {
+    let harmless = idempotent || side_effects == Some("none");
+    match wanted {
+        Recoverability::RetrySafe | Recoverability::RetryLater if !harmless => Recoverability::VerifyBeforeRetry,
+        Recoverability::VerifyBeforeRetry if harmless => Recoverability::RetrySafe,
+        wanted => wanted,
+    }
 }
 
 /// One wrong field.
@@ -72,5 +87,30 @@ impl ToolError {
             blocked_path: None,
             field_violations: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::advice;
+    use crate::vocabulary::Recoverability::{self, NotRetryable, RetryLater, RetrySafe, VerifyBeforeRetry};
+
+    #[test]
+    fn advice_and_effects_never_contradict_each_other() {
+        for &wanted in Recoverability::ALL {
+            for side_effects in [None, Some("none"), Some("unknown"), Some("completed")] {
+                let harmful = side_effects != Some("none");
+                let given = advice(wanted, false, side_effects);
+                assert!(!(harmful && matches!(given, RetrySafe | RetryLater)), "{wanted} {side_effects:?}");
+                assert!(harmful || given != VerifyBeforeRetry, "{wanted}: there is nothing to find");
+                assert_ne!(
+                    advice(wanted, true, side_effects),
+                    VerifyBeforeRetry,
+                    "{wanted}: it may simply be repeated"
+                );
+            }
+        }
+        assert_eq!(advice(NotRetryable, true, Some("none")), NotRetryable);
+        assert_eq!(advice(RetryLater, true, Some("unknown")), RetryLater);
     }
 }

@@ -5,7 +5,7 @@ mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput};
+pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput, PostHooks};
 pub use crate::invocation::view::InputBodies;
 
 use crate::assurance::CallAssurance;
@@ -253,6 +253,9 @@ pub struct Invocation {
     /// For how long the execution time of the current attempt stood still in all, milliseconds (ours).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clock_paused_ms: u64,
+    /// The hooks after the call, while they are asked (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post_hooks: Option<PostHooks>,
     /// Workers that were lost while they ran it (ours).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_workers: Vec<WorkerId>,

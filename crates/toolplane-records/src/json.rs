@@ -1,10 +1,14 @@
 //! The strict JSON gate: what untrusted JSON bytes must satisfy before anything else looks at them.
 
+mod parts;
+
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+pub use parts::{elements, members};
 
 /// Bounds on one JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

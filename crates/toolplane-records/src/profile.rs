@@ -1,5 +1,6 @@
 //! Execution and permission profiles (contracts/execution-profile, contracts/permission-profile).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -86,16 +87,56 @@ pub enum ExecutionBinding {
     Http(HttpBinding),
 }
 
+/// Built-in tools by the pool they share. A worker serves all of a pool or none. The lists stay as they are: a later built-in
+/// tool is served by its name, like the tools workers bring themselves, so that older workers are not asked for it.
+pub const BUILT_IN: &[(&str, &[&str])] = &[
+    ("native", &["native.ask", "native.echo", "native.noop", "native.sleep"]),
+    ("files", &["files.edit_file", "files.list_dir", "files.read_file", "files.search_text", "files.write_file"]),
+];
+
+/// What the pool of one native tool that is not built in starts with; its name follows.
+const NATIVE: &str = "native:";
+
 impl ExecutionBinding {
-    /// The execution class of calls with this binding: workers serve pools, and calls wait in the queue of their pool.
-    pub fn pool(&self) -> &'static str {
+    /// The execution class of calls with this binding: workers serve pools, and calls wait in the queue of their pool. Every
+    /// native tool that is not built in is a pool of its own, which only workers serve that name it.
+    pub fn pool(&self) -> Cow<'static, str> {
         match self {
-            Self::Native { name } if name.starts_with("files.") => "files",
-            Self::Native { .. } => "native",
-            Self::Shell { .. } => "shell",
-            Self::Process(_) => "process",
-            Self::Http(_) => "http",
+            Self::Native { name } => match BUILT_IN.iter().find(|(_, names)| names.contains(&name.as_str())) {
+                Some((pool, _)) => Cow::Borrowed(pool),
+                None => Cow::Owned(format!("{NATIVE}{name}")),
+            },
+            Self::Shell { .. } => Cow::Borrowed("shell"),
+            Self::Process(_) => Cow::Borrowed("process"),
+            Self::Http(_) => Cow::Borrowed("http"),
         }
+    }
+}
+
+/// The native tool that has `pool` for itself; `None` for a pool that tools share.
+pub fn native_tool_of(pool: &str) -> Option<&str> {
+    pool.strip_prefix(NATIVE)
+}
+
+/// Whether a worker that serves `pools`, and names `native_tools`, serves calls of `pool`.
+///
+/// A name is exact, or a prefix that ends in `.*`. Whoever names any serves built-in tools only where all of their pool are
+/// named; whoever names none serves the built-in tools of its pools, and no other native ones: what nobody says is not served.
+pub fn serves(pools: &[String], native_tools: &[String], pool: &str) -> bool {
+    let named = |tool: &str| native_tools.iter().any(|name| names(name, tool));
+    if let Some(tool) = native_tool_of(pool) {
+        return named(tool);
+    }
+    let built_in = BUILT_IN.iter().find(|(shared, _)| *shared == pool);
+    let all_named = native_tools.is_empty() || built_in.is_none_or(|(_, tools)| tools.iter().all(|tool| named(tool)));
+    all_named && pools.iter().any(|served| served == pool)
+}
+
+/// Whether `name`, exact or a prefix that ends in `.*`, is one of `tool`.
+fn names(name: &str, tool: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(prefix) => prefix.ends_with('.') && tool.len() > prefix.len() && tool.starts_with(prefix),
+        None => name == tool,
     }
 }
 
@@ -200,4 +241,53 @@ pub struct PermissionProfile {
     /// The tool may carry sensitive data out (ours; HITL rules ask for it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive_sink: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ExecutionBinding, serves};
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn pool(name: &str) -> String {
+        ExecutionBinding::Native { name: name.to_owned() }.pool().into_owned()
+    }
+
+    #[test]
+    fn a_worker_gets_only_calls_of_tools_it_serves() {
+        assert_eq!((pool("native.echo"), pool("files.read_file")), ("native".into(), "files".into()));
+        assert_eq!((pool("acme.x"), pool("native.later")), ("native:acme.x".into(), "native:native.later".into()));
+        let both = texts(&["native", "files", "shell"]);
+        // Nothing said: built-in tools alone.
+        for (tool, served) in
+            [("native.echo", true), ("files.read_file", true), ("acme.x", false), ("native.later", false)]
+        {
+            assert_eq!(serves(&both, &[], &pool(tool)), served, "{tool}");
+        }
+        // An own worker in the pool of built-in tools is not given those.
+        let own = texts(&["acme.*", "other.one"]);
+        for (tool, served) in [
+            ("acme.x", true),
+            ("acme.x.y", true),
+            ("acme.", false),
+            ("acmes.x", false),
+            ("other.one", true),
+            ("other.one.more", false),
+            ("native.echo", false),
+            ("files.read_file", false),
+        ] {
+            assert_eq!(serves(&both, &own, &pool(tool)), served, "{tool}");
+        }
+        assert!(serves(&both, &own, "shell") && !serves(&[], &own, "shell"));
+        // Named whole, built-in tools are served beside its own; named in part they are not.
+        let whole = texts(&["native.*", "acme.x"]);
+        assert!(serves(&both, &whole, "native") && serves(&both, &whole, "native:acme.x"));
+        assert!(!serves(&texts(&["shell"]), &whole, "native"), "the pool is not served");
+        assert!(!serves(&both, &texts(&["native.echo"]), "native"));
+        for odd in ["*", "acme*", ".*", ""] {
+            assert!(!serves(&both, &texts(&[odd]), "native:acme.x"), "{odd}");
+        }
+    }
 }

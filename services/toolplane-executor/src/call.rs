@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use toolplane_execution as execution;
-use toolplane_hooks::{HookInput, HookTool};
+use toolplane_proto::convert::field;
 use toolplane_proto::convert::payload::ingest;
-use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
@@ -25,8 +24,13 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Call {
     pub(crate) tool: execution::Call,
     pub(crate) timeout: Duration,
-    /// What hooks are told of it.
-    pub(crate) told: HookInput,
+    pub(crate) tenant: String,
+    pub(crate) tool_id: ToolId,
+    pub(crate) native_call_id: String,
+    /// The copy of its input that may be shown.
+    pub(crate) shown: JsonPayload,
+    /// Nobody may see what it gives before hooks have.
+    pub(crate) hooks_follow: bool,
     pub(crate) limits: v1::OutputLimits,
     pub(crate) queued_in: CarriedContext,
 }
@@ -46,12 +50,13 @@ impl Call {
             Some(observable) if shown => self::input(Some(observable.clone()), max_input_bytes)?,
             _ => input.clone(),
         };
-        let told = told(&dispatch, observable)?;
+        let invocation_id = field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?;
+        let tool_id = field::id("tool_id", &dispatch.tool_id).map_err(unreadable)?;
         let binding = field::required::<_, ExecutionBinding>("binding", dispatch.binding).map_err(unreadable)?;
         check_sandbox(dispatch.sandboxed, &binding)?;
         Ok(Self {
             tool: execution::Call {
-                invocation_id: told.invocation_id.clone(),
+                invocation_id,
                 tool_name: dispatch.tool_name,
                 binding,
                 input,
@@ -67,7 +72,11 @@ impl Call {
                 denied: dispatch.denied_paths.unwrap_or_default().into(),
             },
             timeout,
-            told,
+            tenant: dispatch.tenant,
+            tool_id,
+            native_call_id: dispatch.native_call_id,
+            shown: observable,
+            hooks_follow: dispatch.hooks_follow,
             limits,
             queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
         })
@@ -75,10 +84,10 @@ impl Call {
 
     /// Gives the call the workspace of its tenant.
     pub(crate) fn settle(&mut self, workspaces: &Workspaces) -> Result<(), Box<ToolError>> {
-        if Workspaces::is_default(&self.told.tenant) {
+        if Workspaces::is_default(&self.tenant) {
             return Ok(());
         }
-        let opened = workspaces.open(&self.told.tenant).map_err(|error| {
+        let opened = workspaces.open(&self.tenant).map_err(|error| {
             let message = format!("the workspace of the tenant cannot be made or opened: {error}");
             let class = ErrorClass::DependencyUnavailable;
             nothing_done(ToolError::new("workspace.unavailable", class, Recoverability::CompleteSetup, message))
@@ -92,41 +101,17 @@ impl Call {
         CallFacts {
             invocation_id: self.tool.invocation_id.as_str(),
             tool_name: &self.tool.tool_name,
-            tool_id: self.told.tool.tool_id.as_str(),
-            tenant: &self.told.tenant,
-            native_call_id: &self.told.native_call_id,
+            tool_id: self.tool_id.as_str(),
+            tenant: &self.tenant,
+            native_call_id: &self.native_call_id,
         }
     }
 }
 
-/// What hooks are told of the call; `shown` is the copy of its input people may see.
-fn told(dispatch: &v1::Dispatch, shown: JsonPayload) -> Result<HookInput, Box<ToolError>> {
-    let invocation_id = field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?;
-    let tool = HookTool {
-        tool_id: field::id("tool_id", &dispatch.tool_id).map_err(unreadable)?,
-        name: dispatch.tool_name.clone(),
-        aliases: dispatch.aliases.clone(),
-        // Words this worker does not know say nothing about what the tool does.
-        kind: dispatch.tool_kind.parse().ok(),
-        execution_kind: word::optional_open("execution_kind", &dispatch.execution_kind, dispatch.execution_kind_code)
-            .ok()
-            .flatten(),
-        access_kinds: Vec::new(),
-    };
-    Ok(HookInput {
-        tenant: dispatch.tenant.clone(),
-        actor_ref: dispatch.actor_ref.clone(),
-        session_ref: dispatch.session_ref.clone(),
-        surface_id: dispatch.surface_id.clone(),
-        native_call_id: dispatch.native_call_id.clone(),
-        permission_mode: dispatch.permission_mode.clone(),
-        ..HookInput::new(invocation_id, tool, shown)
-    })
-}
-
 /// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.
 fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<ToolError>> {
-    if !sandboxed || !matches!(binding.pool(), "http" | "native") {
+    let native = matches!(binding, ExecutionBinding::Native { .. }) && binding.pool() != "files";
+    if !sandboxed || !native && !matches!(binding, ExecutionBinding::Http(_)) {
         return Ok(());
     }
     let message =

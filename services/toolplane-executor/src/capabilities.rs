@@ -15,6 +15,8 @@ mod tests;
 pub struct Capabilities {
     /// Pools it serves.
     pub pools: Vec<String>,
+    /// Built-in tools it serves, by name: those of its pools.
+    pub native_tools: Vec<String>,
     /// Pools it was meant to serve and cannot, and why.
     pub gaps: Vec<PoolGap>,
     /// What its sandbox was found to hold; a JSON object.
@@ -36,6 +38,7 @@ impl Capabilities {
             message: gap.message.clone(),
         });
         let mut all = Self {
+            native_tools: found.native_tools.iter().map(|name| (*name).to_owned()).collect(),
             pools: found.pools.iter().map(|pool| (*pool).to_owned()).collect(),
             gaps: gaps.collect(),
             posture: JsonPayload::of(&found.posture),
@@ -63,6 +66,10 @@ impl Capabilities {
             return Err(ExecutorError::Option { key: "executor.pools", rule });
         }
         self.pools.retain(|pool| wanted.contains(pool));
+        // Built-in tools that came later than their pool go with the pool their name begins with.
+        let pool_of = |tool: &str| tool.split('.').next().unwrap_or_default().to_owned();
+        let served = |tool: &String| wanted.contains(&pool_of(tool));
+        self.native_tools.retain(served);
         self.gaps.retain(|gap| wanted.contains(&gap.pool));
         Ok(self)
     }

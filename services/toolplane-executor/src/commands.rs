@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_proto::convert::word;
+use toolplane_proto::v1;
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::{CancelExecution, GoAway, InputProvided, LeaseRef, Offer, Welcome};
 use toolplane_records::vocabulary::AbortReason;
@@ -34,6 +35,10 @@ pub(crate) fn obey(core: &Arc<Core>, command: Command) -> Option<GoAway> {
             tracing::info!(reason = away.reason, "the scheduler asks to leave");
             core.outbox.want_calls(false);
             return Some(away);
+        }
+        Command::ReportRefused(refused) => {
+            let v1::ReportRefused { report, field, rule, .. } = refused;
+            tracing::error!(report, field, rule, "the scheduler cannot read a report of this worker");
         }
         Command::InputProvided(provided) => answer(core, provided),
         Command::Welcome(welcome) => welcomed(core, &welcome),

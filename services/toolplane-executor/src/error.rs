@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use toolplane_hooks::HooksError;
-
 /// A worker that cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -40,9 +38,6 @@ pub enum ExecutorError {
         /// The rule it breaks.
         rule: String,
     },
-    /// A hook of this worker cannot be opened.
-    #[error(transparent)]
-    Hooks(#[from] HooksError),
     /// The thread of the session cannot be started.
     #[error("cannot start the session: {0}")]
     Session(std::io::Error),
@@ -56,7 +51,6 @@ impl ExecutorError {
             Self::File { .. } => "EXECUTOR_FILE",
             Self::WorkerId { .. } => "EXECUTOR_WORKER_ID",
             Self::Option { .. } => "EXECUTOR_OPTION",
-            Self::Hooks(error) => error.code(),
             Self::Session(_) => "EXECUTOR_SESSION",
         }
     }

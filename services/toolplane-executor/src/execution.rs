@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolplane_execution::{Context, Outcome};
 use toolplane_faultpoint::point;
-use toolplane_hooks::HookInput;
 use toolplane_proto::v1::{Dispatch, ExecutionDone, ExecutionOutcome};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
@@ -19,7 +18,6 @@ use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
 use tracing::{Instrument, Span};
 
-use crate::after::{self, Effects};
 use crate::asking::Asking;
 use crate::call::Call;
 use crate::clock::Moment;
@@ -48,9 +46,6 @@ const REPORT_BOUND: Duration = Duration::from_secs(7);
 /// Shortest time an output is tried to be kept.
 const MIN_PERSIST: Duration = Duration::from_secs(2);
 
-/// Shortest time the hooks after a call are given together.
-const MIN_HOOKS: Duration = Duration::from_secs(1);
-
 /// Runs an offered call from its seat to its report.
 pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
     point("executor.before_start");
@@ -59,7 +54,7 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
         return give_back(&core, &seat);
     };
     let timing = Timing { started_at: SystemTime::now(), started: Instant::now() };
-    let shown = core.options.hooks.any() || core.options.capture_content;
+    let shown = core.options.capture_content;
     let mut call = match Call::read(dispatch, core.options.max_message_bytes, shown) {
         Ok(call) => call,
         Err(error) => return report(&core, &seat, outcome::refused(*error, &timing)),
@@ -83,15 +78,14 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
 async fn perform(core: &Arc<Core>, seat: &Arc<Seat>, call: &Call, timing: &Timing, span: &Span) {
     let tool_span = spans::execute_tool(&call.facts());
     let capture = core.options.capture_content;
-    spans::content(&tool_span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.told.input.text());
+    spans::content(&tool_span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.shown.text());
     let ending = execute(core, seat, call).instrument(tool_span.clone()).await;
     point("executor.after_effect");
     let Some(outcome) = settle(ending, seat) else {
         return give_back(core, seat);
     };
-    let hooks_ahead = after::applies(core, &call.told, &outcome).then(|| call.told.clone());
     let class = outcome.error.as_ref().map(|error| error.error_class);
-    if hooks_ahead.is_none() {
+    if !call.hooks_follow {
         show_result(&tool_span, capture, &outcome);
     }
     spans::end_execution(&tool_span, class);
@@ -99,19 +93,12 @@ async fn perform(core: &Arc<Core>, seat: &Arc<Seat>, call: &Call, timing: &Timin
     let duration = timing.started.elapsed();
     let inline_bytes = core.inline_bytes();
     let frame = Frame { limits: call.limits, inline_bytes, started_at: timing.started_at, duration };
-    let (mut outcome, hooks_ahead) = journaled(core, seat, &frame, outcome, hooks_ahead).await;
+    let outcome = journaled(core, seat, &frame, outcome).await;
     point("executor.after_journal");
-    let left = || (call.timeout + REPORT_BOUND).saturating_sub(seat.clock.worked());
-    let mut effects = Effects::default();
-    if let Some(told) = hooks_ahead {
-        let bound = left().saturating_sub(MIN_PERSIST).max(MIN_HOOKS);
-        (outcome, effects) = after::run(core, &told, outcome, duration, bound).await;
-        // What hooks left of it, and where they had a say.
-        show_result(span, capture, &outcome);
-    }
+    let left = (call.timeout + REPORT_BOUND).saturating_sub(seat.clock.worked());
     spans::end_execution(span, outcome.error.as_ref().map(|error| error.error_class));
-    let patience = core.options.persist_timeout.min(left()).max(MIN_PERSIST);
-    let outcome = outcome::report(core, &seat.lease, &frame, outcome, effects, patience).await;
+    let patience = core.options.persist_timeout.min(left).max(MIN_PERSIST);
+    let outcome = outcome::report(core, &seat.lease, &frame, outcome, patience).await;
     point("executor.before_done");
     report(core, seat, outcome);
     point("executor.after_done");
@@ -124,25 +111,17 @@ fn show_result(span: &Span, capture: bool, outcome: &Outcome) {
     }
 }
 
-/// The outcome again, durable on this machine when its loss would be worse than a repetition of a short call. Its hooks come
-/// after that: the effect must not be forgotten because one of them took its time.
-async fn journaled(
-    core: &Core,
-    seat: &Seat,
-    frame: &Frame,
-    outcome: Outcome,
-    hooks_ahead: Option<HookInput>,
-) -> (Outcome, Option<HookInput>) {
+/// The outcome again, durable on this machine when its loss would be worse than a repetition of a short call.
+async fn journaled(core: &Core, seat: &Seat, frame: &Frame, outcome: Outcome) -> Outcome {
     if seat.nature.idempotent && seat.clock.worked() < core.options.journal_after {
-        return (outcome, hooks_ahead);
+        return outcome;
     }
-    let finished = Finished::of(&seat.lease, frame, outcome, hooks_ahead);
+    let finished = Finished::of(&seat.lease, frame, outcome);
     if let Err(error) = core.journal.keep(&finished).await {
         let invocation_id = &seat.lease.invocation_id;
         tracing::warn!(invocation_id, %error, "the end of a call is not in the journal; reporting it all the same");
     }
-    let (_, outcome, hooks_ahead) = finished.into_parts();
-    (outcome, hooks_ahead)
+    finished.into_parts().1
 }
 
 /// A slot, and the word that the call may start; nothing when it must not.

@@ -230,6 +230,7 @@ impl Core {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             slots: self.options.slots.max(1),
             pools: self.capabilities.pools.clone(),
+            native_tools: self.capabilities.native_tools.clone(),
             gaps: self.capabilities.gaps.clone(),
             posture: Some((&self.capabilities.posture).into()),
             held: Vec::new(),

@@ -9,7 +9,6 @@
 //! how its result is stored is known to the scheduler. This crate must not know permissions, surfaces or stores, and no
 //! other service.
 
-mod after;
 mod asking;
 mod beats;
 mod call;
@@ -39,5 +38,5 @@ pub use capabilities::Capabilities;
 pub use error::ExecutorError;
 pub use executor::{Executor, Handle};
 pub use options::Options;
-pub use role::{role, toolbox};
+pub use role::{make_workspace, role, toolbox};
 pub use schedulers::{Connect, Schedulers};

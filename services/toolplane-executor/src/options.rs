@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolplane_execution::POOLS;
-use toolplane_hooks::Hooks;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::config::{Config, QueueParenting, Workspaces};
 
@@ -37,8 +36,6 @@ pub struct Options {
     pub journal_after: Duration,
     /// Where HTTP tools may go.
     pub(crate) egress: Egress,
-    /// Hooks asked once a tool has ended.
-    pub hooks: Hooks,
     /// How a span of a call hangs on the span that queued it.
     pub queue_parenting: QueueParenting,
     /// Arguments and results go into the spans of tools (`telemetry.capture_content`).
@@ -50,12 +47,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The settings of `config`, without hooks: [`role`](crate::role) opens them.
+    /// The settings of `config`.
     ///
-    /// Fails with [`ExecutorError::Option`] for a worker id or an allowed host that is none, and with
-    /// [`ExecutorError::Hooks`] for a hook that is wrong.
+    /// Fails with [`ExecutorError::Option`] for a worker id or an allowed host that is none.
     pub fn from_config(config: &Config) -> Result<Self, ExecutorError> {
-        Hooks::check(config)?;
         known_pools(config.executor.pools.as_deref().unwrap_or_default())?;
         let worker_id = config.executor.worker_id.as_deref().map(WorkerId::parse).transpose();
         let http = &config.executor.http;
@@ -76,7 +71,6 @@ impl Options {
             persist_timeout: Duration::from_secs(300),
             journal_after: Duration::from_secs(1),
             egress,
-            hooks: Hooks::none(),
             queue_parenting: config.telemetry.queue_parenting,
             capture_content: config.telemetry.capture_content,
             own_thread: true,

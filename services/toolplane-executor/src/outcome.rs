@@ -5,15 +5,14 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use toolplane_execution::{Exact, Outcome};
 use toolplane_proto::convert::field;
-use toolplane_proto::convert::word::{self, Word as _};
+use toolplane_proto::convert::word::Word as _;
 use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability, RedactionState, ResultStatus};
+use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
 use toolplane_results::render::{model_facing, summarize};
 
-use crate::after::Effects;
 use crate::executor::Core;
 
 mod keep;
@@ -49,15 +48,11 @@ pub(crate) async fn report(
     lease: &LeaseRef,
     frame: &Frame,
     outcome: Outcome,
-    effects: Effects,
     patience: Duration,
 ) -> ExecutionOutcome {
     let given = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(&outcome) };
     let give_up_at = Instant::now() + patience;
-    let mut keeper = Keeper::new(core, lease, frame, effects.keeping, give_up_at);
-    if let Some(withheld) = &effects.withheld {
-        keeper.withheld(withheld);
-    }
+    let mut keeper = Keeper::new(core, lease, frame, give_up_at);
     let mut exact = outcome.exact;
     for block in outcome.content {
         let bytes = bytes_of(&block, &mut exact);
@@ -77,7 +72,7 @@ pub(crate) async fn report(
         status: status.as_str().to_owned(),
         status_code: status.number(),
         is_error: is_error(status),
-        model_facing_content: field::outs(&with_context(for_model(&content, error.as_ref()), effects.context)),
+        model_facing_content: field::outs(&for_model(&content, error.as_ref())),
         ui_facing_summary: summarize(&content, error.as_ref()),
         summary: format!("{status} after {} ms with {given} bytes", frame.duration.as_millis()),
         content: field::outs(&content),
@@ -90,9 +85,9 @@ pub(crate) async fn report(
         evidence: field::out(&evidence),
         resource_refs: Vec::new(),
         artifact_refs: Vec::new(),
-        redaction_state: word::optional_number(effects.redacted.then_some(RedactionState::Redacted)),
+        redaction_state: 0,
         context_modifiers: field::outs(&outcome.context_modifiers),
-        hooks: field::outs(&effects.records),
+        hooks: Vec::new(),
     }
 }
 
@@ -144,12 +139,6 @@ pub(crate) fn is_error(status: ResultStatus) -> bool {
 fn for_model(content: &[ContentBlock], error: Option<&ToolError>) -> Vec<ContentBlock> {
     let says = error.map(|error| ContentBlock::Text { text: format!("{} [{}]", error.message, error.error_code) });
     says.into_iter().chain(model_facing(content)).collect()
-}
-
-/// What hooks add stands after what the tool gave.
-fn with_context(mut content: Vec<ContentBlock>, context: Vec<String>) -> Vec<ContentBlock> {
-    content.extend(context.into_iter().map(|text| ContentBlock::Text { text }));
-    content
 }
 
 /// Bytes of what an outcome holds.

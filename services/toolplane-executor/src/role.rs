@@ -5,23 +5,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_execution::{Bounds, Options as ToolboxOptions, Toolbox};
-use toolplane_hooks::Hooks;
 use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_sandbox::{Limits, Usage};
 
-use crate::after;
 use crate::error::ExecutorError;
 use crate::executor::Executor;
 use crate::options::Options;
 use crate::schedulers::Schedulers;
 
+/// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
+pub fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
+    let workspace = config.workspace_dir();
+    std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
+    Ok(workspace)
+}
+
 /// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
 /// through all there are. Takes about a second.
 pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
-    let workspace = config.workspace_dir();
-    std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
+    let workspace = make_workspace(config)?;
     // Tools see it under a path of its own, and the sandbox wants to know it absolutely.
     let workspace = std::fs::canonicalize(&workspace).map_err(ExecutorError::file(&workspace))?;
     let own = workspace.clone();
@@ -78,8 +82,6 @@ pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
         options.drain = options.drain.saturating_sub(REPORTING).max(options.drain / 4);
     }
     let toolbox = Arc::new(toolbox(&process.config).await?);
-    // After the toolbox: hooks may read the workspace it made.
-    options.hooks = Hooks::open(&process.config, after::EVENTS).await.map_err(ExecutorError::from)?;
     let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
     let any = process.peer("scheduler", schedulers)?;

@@ -2,6 +2,7 @@
 
 mod admit;
 mod apply;
+mod asked;
 mod audit;
 mod claim;
 mod commit;
@@ -149,6 +150,7 @@ struct Inner {
     steady: steady::Steady,
     audit: audit::Progress,
     standing: OnceLock<Arc<dyn standing::Standing>>,
+    asked: OnceLock<asked::Asked>,
     /// When a worker of each pool was last there.
     served: DashMap<String, Timestamp>,
     draining: AtomicBool,
@@ -192,6 +194,7 @@ impl Engine {
             steady: steady::Steady::new(Duration::from_millis(options.tick_ms)),
             audit: audit::Progress::default(),
             standing: OnceLock::new(),
+            asked: OnceLock::new(),
             served: DashMap::new(),
             draining: AtomicBool::new(false),
             repairs: AtomicU64::new(0),

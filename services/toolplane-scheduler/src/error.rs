@@ -1,5 +1,6 @@
 //! Why a request fails before anything is accepted; after acceptance every ending is a result.
 
+use toolplane_proto::convert::ConvertError;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::page::BadPage;
 
@@ -62,6 +63,11 @@ impl CallError {
     /// One wrong field.
     pub fn invalid(field: &str, rule: impl Into<String>) -> Self {
         Self::Invalid(vec![FieldViolation { field: field.to_owned(), description: rule.into() }])
+    }
+
+    /// For `map_err`: a field of the request that breaks a rule.
+    pub(crate) fn of_field(wrong: ConvertError) -> Self {
+        Self::invalid(&wrong.field, wrong.rule)
     }
 
     /// For `map_err`: the failed answer of a peer.

@@ -12,7 +12,6 @@ mod invocations;
 mod list;
 mod news;
 mod offer;
-mod outcome;
 mod payload;
 mod read;
 mod report;

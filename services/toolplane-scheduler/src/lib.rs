@@ -6,6 +6,7 @@
 
 mod again;
 mod approvals;
+mod ending;
 pub mod engine;
 mod error;
 mod grpc;

@@ -36,7 +36,7 @@ pub use resolve::{SurfacePeer, follow_catalog};
 pub use spec::{CallSpec, Member, SpecLimits};
 pub use tool::ToolLimits;
 
-pub(crate) use asker::Asker;
+pub(crate) use asker::{Asker, actor};
 pub(crate) use decide::{Question, Word, denial};
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;

@@ -22,6 +22,7 @@ use toolplane_runtime::{Config, Shutdown, Tasks};
 
 use crate::again::Again;
 use crate::approvals::Approvals;
+use crate::ending::{self, Endings};
 use crate::engine::{Bounds, Engine, EngineError, EngineOptions, ToolBound};
 use crate::grpc::{InvocationApi, Watchers, WorkerApi, WorkerTerms};
 use crate::permits::Permits;
@@ -68,6 +69,7 @@ pub struct Peers {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     engine: Engine,
+    endings: Endings,
     backend: Backend,
     invocations: InvocationApi,
     workers: WorkerApi,
@@ -104,8 +106,10 @@ impl Scheduler {
         };
         let surface = SurfacePeer::new(peers.surface, limits);
         let permission = PermissionPeer::new(peers.permission);
-        let hooks = Hooks::open(config, HOOK_EVENTS).await?;
+        let hooks = Hooks::open(config, &[HOOK_EVENTS, ending::HOOK_EVENTS].concat()).await?;
         let client = permission.client();
+        let (most_inline, capture) = (settings.max_inline_result_bytes, config.telemetry.capture_content);
+        let endings = Endings::new(engine.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
         let preparer = Arc::new(Preparer::new(surface.clone(), permission, hooks));
         let (permits, asked) = Permits::new(surface.clone());
         engine.guard_starts(permits.clone());
@@ -129,9 +133,9 @@ impl Scheduler {
             lease_ms: u32::try_from(settings.lease_ms).unwrap_or(u32::MAX),
             max_inline_bytes: settings.max_inline_result_bytes,
         };
-        let workers = WorkerApi { engine: engine.clone(), payloads, terms, shutdown };
+        let workers = WorkerApi { engine: engine.clone(), endings: endings.clone(), payloads, terms, shutdown };
         let max_message_bytes = config.server.max_message_bytes;
-        Ok(Self { engine, backend, invocations, workers, surface, watching, max_message_bytes })
+        Ok(Self { engine, endings, backend, invocations, workers, surface, watching, max_message_bytes })
     }
 
     /// Adds the scheduler's gRPC services to a server's.
@@ -158,6 +162,7 @@ impl Scheduler {
         let stop = tasks.shutdown().token();
         let (engine, until) = (self.engine.clone(), stop.clone());
         tasks.spawn("scheduler engine", async move { engine.run(until.cancelled()).await });
+        tasks.spawn("scheduler endings", self.endings.clone().run(stop.clone()));
         tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
         let Watching { client, permits, again, asked } = self.watching.clone();
         tasks.spawn("scheduler policy", permits.follow(client, stop.clone()));

@@ -2,6 +2,7 @@
 //! tools or people change their mind while it waits.
 
 mod edits;
+mod endings;
 mod fakes;
 mod hooks;
 mod rechecks;
@@ -21,7 +22,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ToolResult;
-use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_records::vocabulary::{HookEvent, InvocationStatus};
 use toolplane_results::PayloadStore;
 use toolplane_runtime::client::{PeerSettings, connect};
 use toolplane_runtime::config::HookConfig;
@@ -30,6 +31,7 @@ use toolplane_store::MemoryStore;
 
 use crate::again::Again;
 use crate::approvals::Approvals;
+use crate::ending::{self, Endings};
 use crate::engine::{Admitted, Engine, EngineOptions, Message, Moment, WorkerInfo, WorkerLink};
 use crate::permits::Permits;
 use crate::prepare::{
@@ -47,6 +49,8 @@ struct World {
     engine: Engine,
     preparer: Arc<Preparer>,
     store: Arc<MemoryStore>,
+    objects: PayloadStore,
+    endings: Endings,
     fakes: Fakes,
     stop: CancellationToken,
 }
@@ -64,17 +68,29 @@ impl World {
 
     /// With a hook of each of these names, all of them the stand-in's.
     async fn with_hooks(ids: &[&str]) -> Self {
+        Self::with_all_hooks(ids, &[]).await
+    }
+
+    /// With hooks after calls.
+    async fn with_hooks_after(ids: &[&str]) -> Self {
+        Self::with_all_hooks(&[], ids).await
+    }
+
+    async fn with_all_hooks(ids: &[&str], after: &[&str]) -> Self {
         let fakes = Fakes::start().await;
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
         let options = EngineOptions { tick_ms: 20, ..EngineOptions::default() };
-        let engine = Engine::open(store.clone(), objects, options).await.unwrap();
+        let engine = Engine::open(store.clone(), objects.clone(), options).await.unwrap();
         let peer = || connect(&fakes.url, &PeerSettings::default()).unwrap();
         let limits = ToolLimits { default_timeout_ms: 30_000, max_timeout_ms: 60_000, max_inline_bytes: 65_536 };
         let surface = SurfacePeer::new(peer(), limits);
         let permission = PermissionPeer::new(peer());
         let client = permission.client();
-        let preparer = Arc::new(Preparer::new(surface.clone(), permission, hooks_of(ids, &fakes.url).await));
+        let preparer =
+            Arc::new(Preparer::new(surface.clone(), permission, hooks_of(ids, HOOK_EVENTS, &fakes.url).await));
+        let hooks_after = hooks_of(after, ending::HOOK_EVENTS, &fakes.url).await;
+        let endings = Endings::new(engine.clone(), hooks_after, objects.clone(), 65_536, false);
         let (permits, asked) = Permits::new(surface.clone());
         engine.guard_starts(permits.clone());
         let again = Again::new(engine.clone(), preparer.clone(), permits.clone());
@@ -86,7 +102,7 @@ impl World {
         tokio::spawn(approvals.follow(stop.clone()));
         let (runs, until) = (engine.clone(), stop.clone());
         tokio::spawn(async move { runs.run(until.cancelled()).await });
-        Self { engine, preparer, store, fakes, stop }
+        Self { engine, preparer, store, objects, endings, fakes, stop }
     }
 
     /// Accepts a call of the one tool there is.
@@ -95,10 +111,22 @@ impl World {
     }
 
     async fn call_with(&self, spec: v1::InvocationSpec) -> Arc<Invocation> {
-        let spec = CallSpec::decode(Some(spec), &Caller::unauthenticated(), &LIMITS).unwrap();
+        self.call_by(Caller::clone(&Caller::unauthenticated()), spec).await
+    }
+
+    async fn call_by(&self, caller: Caller, spec: v1::InvocationSpec) -> Arc<Invocation> {
+        let spec = CallSpec::decode(Some(spec), &Arc::new(caller), &LIMITS).unwrap();
         let admission = self.preparer.prepare(&self.engine, spec, Vec::new()).await.unwrap();
         let Admitted::New(record) = self.engine.admit(admission).await.unwrap() else { panic!("accepted before") };
         record
+    }
+
+    /// What a scheduler that starts now on the same store makes of endings.
+    async fn endings_of(&self, after: &[&str]) -> Endings {
+        let options = EngineOptions { tick_ms: 20, ..EngineOptions::default() };
+        let engine = Engine::open(self.store.clone(), self.objects.clone(), options).await.unwrap();
+        let hooks = hooks_of(after, ending::HOOK_EVENTS, &self.fakes.url).await;
+        Endings::new(engine, hooks, self.objects.clone(), 65_536, false)
     }
 
     async fn worker(&self) -> mpsc::UnboundedReceiver<Message> {
@@ -109,6 +137,7 @@ impl World {
             version: String::new(),
             slots: 4,
             pools: vec!["native".into()],
+            native_tools: vec![],
             gaps: vec![],
             posture: None,
             connected_at: self.engine.now().await.unwrap(),
@@ -174,15 +203,15 @@ impl World {
     }
 }
 
-async fn hooks_of(ids: &[&str], url: &str) -> Hooks {
+async fn hooks_of(ids: &[&str], events: &[HookEvent], url: &str) -> Hooks {
     let hook = |id: &&str| HookConfig {
         id: (*id).to_owned(),
-        events: HOOK_EVENTS.to_vec(),
+        events: events.to_vec(),
         grpc: Some(url.to_owned()),
         ..HookConfig::default()
     };
     let config = Config { hooks: ids.iter().map(hook).collect(), ..Config::default() };
-    Hooks::open(&config, HOOK_EVENTS).await.unwrap()
+    Hooks::open(&config, events).await.unwrap()
 }
 
 fn payload(text: &str) -> v1::JsonPayload {

@@ -89,6 +89,10 @@ fn check_executor(config: &Config) -> Result<(), RoleError> {
 /// Starts the roles one after the other and puts their services behind one listener.
 async fn compose(roles: &[RoleName], process: &Arc<Process>, services: Services) -> Result<Role, RoleError> {
     let mut whole = Role { services: Some(services), close: Vec::new() };
+    if roles.contains(&RoleName::Executor) {
+        // Hooks of the other roles may read the workspace, as it is when they are opened.
+        toolplane_executor::make_workspace(&process.config)?;
+    }
     for role in roles {
         let services = whole.services.take().ok_or("no listener to put a role behind")?;
         let started = match role {

@@ -1,15 +1,13 @@
 //! Whether an answer fits the question of a running tool.
 
 use toolplane_records::error::FieldViolation;
-use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 use super::explain::Showing;
-use super::inexact_numbers;
+use super::read::read;
 use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
 use crate::schema::{CompiledSchema, compile};
-use crate::violations::Violations;
 
 /// Validates answers to one question.
 #[derive(Debug)]
@@ -31,20 +29,13 @@ impl AnswerValidator {
     /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
     /// a question may be for a password.
     pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
-        let mut faults = Violations::default();
-        if let Err(refusal) = json::check(answer.bytes(), &self.limits.instance) {
-            faults.add("", refusal);
-            return Err(faults.into_vec());
-        }
-        for (pointer, _) in inexact_numbers(answer.text(), self.limits.max_violations) {
-            faults.add(pointer, "is a number that cannot be held exactly; give it as a string or with fewer digits");
-        }
-        faults.into_result()?;
+        let sensitive = SensitiveFields::default();
+        let blind = self.schema.as_ref().is_none_or(CompiledSchema::is_blind_to_large);
+        let value = read(answer, blind, &sensitive, &self.limits)?.value;
         match &self.schema {
             Some(schema) => {
-                let sensitive = SensitiveFields::default();
                 let showing = Showing::rules_only(&sensitive);
-                super::validator::check_schema(schema, &answer.to_value(), answer.size(), showing, &self.limits)
+                super::validator::check_schema(schema, &value, answer.size(), showing, &self.limits)
             }
             None => Ok(()),
         }
@@ -67,7 +58,8 @@ mod tests {
         let schema = r#"{"type":"string","enum":["yes","no"]}"#;
         assert_eq!(check(Some(schema), "\"yes\""), Ok(()));
         assert!(!check(Some(schema), "\"maybe\"").unwrap_err().is_empty());
-        assert!(!check(None, "18446744073709551617").unwrap_err().is_empty(), "not held exactly");
+        assert_eq!(check(None, "18446744073709551617"), Ok(()), "of any size");
+        assert!(!check(None, "9007199254740993.0").unwrap_err().is_empty(), "not held exactly");
         let object = r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string"}}}"#;
         assert_eq!(check(Some(object), "{}").unwrap_err().len(), 1);
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toolplane_records::payload::JsonPayload;
 
+use super::numbers::inexact_numbers;
 use super::sensitive::SensitiveFields;
 use crate::schema::escape;
 
@@ -13,9 +14,8 @@ const MAX_CHANGES: usize = 64;
 ///
 /// Arrays of another length are one change. More than 64 changes are reported as the top-level fields they lie in.
 pub fn changed_fields(from: &JsonPayload, to: &JsonPayload, sensitive: &SensitiveFields) -> Vec<String> {
-    let (from, to) = (from.to_value(), to.to_value());
-    let mut changes = Vec::new();
-    compare(&from, &to, String::new(), &mut changes);
+    let mut changes = large_changes(from, to);
+    compare(&from.to_value(), &to.to_value(), String::new(), &mut changes);
     for change in &mut changes {
         if let Some(field) = sensitive.covering(change) {
             *change = field;
@@ -31,6 +31,12 @@ pub fn changed_fields(from: &JsonPayload, to: &JsonPayload, sensitive: &Sensitiv
     changes.dedup();
     changes.truncate(MAX_CHANGES);
     changes
+}
+
+/// Pointers of numbers that differ only in digits a value read from JSON does not hold.
+fn large_changes(from: &JsonPayload, to: &JsonPayload) -> Vec<String> {
+    let [before, after] = [from, to].map(|input| inexact_numbers(input.text(), usize::MAX));
+    after.into_iter().filter(|number| !before.contains(number)).map(|(pointer, _)| pointer).collect()
 }
 
 fn compare(from: &Value, to: &Value, place: String, changes: &mut Vec<String>) {

@@ -1,5 +1,7 @@
 //! Numbers that reading JSON would change without a word.
 
+use std::borrow::Cow;
+
 use crate::schema::escape;
 
 /// Every number of checked JSON `text` that neither a 64-bit integer nor a double holds, with its JSON pointer; at most
@@ -18,6 +20,32 @@ pub(crate) fn inexact_numbers(text: &str, max: usize) -> Vec<(String, &str)> {
         }
     }
     found
+}
+
+/// Whether `literal`, which is not held, is an integer: one beyond 64 bits.
+pub(crate) fn is_beyond_64_bits(literal: &str) -> bool {
+    !literal.contains(['.', 'e', 'E'])
+}
+
+/// Checked JSON `text` with another integer in the place of every one beyond 64 bits: the largest or the smallest there is within
+/// them. To a schema that compares no number with one beyond 63 bits it is the same (`CompiledSchema::is_blind_to_large`).
+pub(crate) fn with_stand_ins(text: &str) -> Cow<'_, str> {
+    let mut scan = Scan { text, at: 0, frames: Vec::new() };
+    let (mut copy, mut done) = (String::new(), 0);
+    while let Some(literal) = scan.next_number() {
+        if is_held(literal) || !is_beyond_64_bits(literal) {
+            continue;
+        }
+        copy.push_str(&text[done..scan.at - literal.len()]);
+        let stand_in = if literal.starts_with('-') { i64::MIN.to_string() } else { u64::MAX.to_string() };
+        copy.push_str(&stand_in);
+        done = scan.at;
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    copy.push_str(&text[done..]);
+    Cow::Owned(copy)
 }
 
 /// Whether a JSON number literal is held, in the sense of [`inexact_numbers`].

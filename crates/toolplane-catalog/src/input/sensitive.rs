@@ -1,6 +1,8 @@
 //! Sensitive fields: hidden in every copy of an input that anybody but the executor sees.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
+use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 use crate::registration::Registration;
@@ -44,9 +46,16 @@ impl SensitiveFields {
         if self.is_empty() {
             return None;
         }
-        let mut value = input.to_value();
-        let hidden = self.hide(&mut value);
-        (!hidden.is_empty()).then(|| (JsonPayload::of(&value), hidden))
+        let mut copy = Copy::default();
+        let pointers: Vec<&[String]> = self.pointers.iter().map(Vec::as_slice).collect();
+        let read = input.parse::<&RawValue>().and_then(|value| copy.write(value, &pointers, ""));
+        if read.is_err() {
+            // What cannot be taken apart is hidden as a whole.
+            return Some((JsonPayload::of(REDACTED), vec![String::new()]));
+        }
+        copy.hidden.sort_unstable();
+        copy.hidden.dedup();
+        (!copy.hidden.is_empty()).then(|| (JsonPayload::from_checked(copy.text), copy.hidden))
     }
 
     /// Hides the sensitive values of `value`; gives back the pointers of what was hidden.
@@ -78,6 +87,54 @@ impl SensitiveFields {
         let shortest = self.pointers.iter().filter(|pointer| covers(pointer)).map(Vec::len).min()?;
         Some(tokens[..shortest].iter().map(|token| format!("/{}", escape(token))).collect())
     }
+}
+
+/// A copy in the making: everything but what is hidden keeps its exact spelling.
+#[derive(Default)]
+struct Copy {
+    text: String,
+    hidden: Vec<String>,
+}
+
+impl Copy {
+    /// Writes `value`, which is at `place`, without what `pointers` lead to.
+    fn write(&mut self, value: &RawValue, pointers: &[&[String]], place: &str) -> Result<(), serde_json::Error> {
+        if pointers.iter().any(|pointer| pointer.is_empty()) {
+            self.text.push_str(&serde_json::to_string(REDACTED)?);
+            self.hidden.push(place.to_owned());
+            return Ok(());
+        }
+        match value.get().as_bytes().first() {
+            _ if pointers.is_empty() => self.text.push_str(value.get()),
+            Some(b'{') => {
+                self.text.push('{');
+                for (index, (name, member)) in json::members(value)?.into_iter().enumerate() {
+                    self.text.push_str(if index > 0 { "," } else { "" });
+                    self.text.push_str(&serde_json::to_string(&name)?);
+                    self.text.push(':');
+                    self.write(member, &below(pointers, &name), &format!("{place}/{}", escape(&name)))?;
+                }
+                self.text.push('}');
+            }
+            Some(b'[') => {
+                self.text.push('[');
+                for (index, element) in json::elements(value)?.into_iter().enumerate() {
+                    self.text.push_str(if index > 0 { "," } else { "" });
+                    let name = index.to_string();
+                    self.write(element, &below(pointers, &name), &format!("{place}/{name}"))?;
+                }
+                self.text.push(']');
+            }
+            _ => self.text.push_str(value.get()),
+        }
+        Ok(())
+    }
+}
+
+/// The pointers that go on below the member or element `name`.
+fn below<'a>(pointers: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
+    let split = pointers.iter().filter_map(|pointer| pointer.split_first());
+    split.filter(|(token, _)| *token == "*" || *token == name).map(|(_, rest)| rest).collect()
 }
 
 fn hide(value: &mut Value, pointer: &[String], place: String, hidden: &mut Vec<String>) {
@@ -138,6 +195,10 @@ mod tests {
         let (_, hidden) = fields(&["/list/*/key", "/x~1y"]).redact(&JsonPayload::of(&input)).unwrap();
         assert_eq!(hidden, ["/list/0/key", "/list/1/key", "/x~1y"]);
         assert_eq!(fields(&["/missing"]).redact(&JsonPayload::of(&input)), None);
+        let spelled =
+            r#"{"n":123456789012345678901234567890,"key":1,"f":1.50,"deep":{"b":[2e0,18446744073709551617]}}"#;
+        let (copy, _) = fields(&["/key", "/deep/x"]).redact(&JsonPayload::from_checked(spelled)).unwrap();
+        assert_eq!(copy.text(), spelled.replace(r#""key":1"#, r#""key":"[redacted]""#), "nothing else changes");
     }
 
     #[test]

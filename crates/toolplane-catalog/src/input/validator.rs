@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolplane_records::error::FieldViolation;
-use toolplane_records::json;
 use toolplane_records::payload::JsonPayload;
 
 use super::explain::{Showing, explain};
-use super::inexact_numbers;
+use super::read::{Read, read};
 use super::sensitive::SensitiveFields;
 use crate::limits::Limits;
 use crate::registration::Registration;
@@ -56,15 +55,18 @@ impl InputValidator {
         &self.sensitive
     }
 
-    /// Checks `input`: one JSON object within the bounds, without internal fields, every number held exactly, satisfying the
+    /// Checks `input`: one JSON object within the bounds, without internal fields, every number one that can be
+    /// judged exactly, satisfying the
     /// model schema.
     ///
     /// Violations are at most [`Limits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
     /// shortened, and not when it is in a sensitive field.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
-        let instance = self.read(input)?;
+        let Read { value: instance, is_exact } = self.read(input)?;
         self.check_fields(&instance)?;
-        self.check_model(&instance, input.size(), Showing::to_the_caller(&self.sensitive, self.fields()))
+        // The value of a stand-in is nobody's.
+        let showing = if is_exact { Showing::to_the_caller(&self.sensitive, self.fields()) } else { self.rules_only() };
+        self.check_model(&instance, input.size(), showing)
     }
 
     /// The fields a caller may give, as far as the model schema names them.
@@ -77,7 +79,7 @@ impl InputValidator {
     ///
     /// Violations are as those of [`InputValidator::validate`], without values: hooks, people and the runtime gave some of them.
     pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
-        let instance = self.read(input)?;
+        let instance = self.read(input)?.value;
         let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };
         if let Some(runtime) = &self.runtime {
             let known = |name: &String| self.internal.contains(name) || runtime.root_members().contains(name);
@@ -95,18 +97,9 @@ impl InputValidator {
         self.runtime.is_some()
     }
 
-    fn read(&self, input: &JsonPayload) -> Result<Value, Vec<FieldViolation>> {
-        let mut faults = Violations::default();
-        if let Err(refusal) = json::check(input.bytes(), &self.limits.instance) {
-            faults.add("", refusal);
-            return Err(faults.into_vec());
-        }
-        for (pointer, _) in inexact_numbers(input.text(), self.limits.max_violations) {
-            let pointer = self.sensitive.covering(&pointer).unwrap_or(pointer);
-            faults.add(pointer, "is a number that cannot be held exactly; give it as a string or with fewer digits");
-        }
-        faults.into_result()?;
-        Ok(input.to_value())
+    fn read(&self, input: &JsonPayload) -> Result<Read, Vec<FieldViolation>> {
+        let blind = [&self.schema, &self.runtime].into_iter().flatten().all(CompiledSchema::is_blind_to_large);
+        read(input, blind, &self.sensitive, &self.limits)
     }
 
     fn rules_only(&self) -> Showing<'_> {

@@ -9,6 +9,7 @@ use toolplane_records::payload::JsonPayload;
 use super::cost::{self, CostProfile, TooCostly};
 use super::dialect::Dialect;
 use super::graph::{SchemaGraph, Step};
+use super::numbers;
 use crate::input::{Showing, explain, inexact_numbers};
 use crate::limits::Limits;
 use crate::violations::{Violations, shown};
@@ -23,6 +24,7 @@ pub struct CompiledSchema {
     cost: CostProfile,
     root_members: Vec<String>,
     is_object: bool,
+    blind_to_large: bool,
 }
 
 impl CompiledSchema {
@@ -34,6 +36,12 @@ impl CompiledSchema {
     /// The member names the schema describes for the instance's root, also through `allOf`, `$ref` and the like.
     pub fn root_members(&self) -> &[String] {
         &self.root_members
+    }
+
+    /// Whether its verdict is the same for every integer beyond 64 bits of one sign: it compares no number with one that large, and
+    /// looks at no digits.
+    pub fn is_blind_to_large(&self) -> bool {
+        self.blind_to_large
     }
 
     /// Whether the root says `"type": "object"`.
@@ -72,7 +80,8 @@ pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, 
         })
         .collect();
     let is_object = document.get("type").and_then(Value::as_str) == Some("object");
-    Ok(CompiledSchema { validator, cost, root_members, is_object })
+    let blind_to_large = numbers::is_blind_to_large(&document);
+    Ok(CompiledSchema { validator, cost, root_members, is_object, blind_to_large })
 }
 
 /// The version the document is written in, with what is wrong with it as that.

@@ -4,7 +4,9 @@
 //! JSON spells them. It stays one argument whatever is in it; no shell is involved. `{{field}}` is the literal text
 //! `{field}`. Every other argument is literal. The program itself cannot come from the input.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::visible::excerpt;
@@ -23,22 +25,28 @@ pub fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<String>, Box
         }
         Some(_) => {}
     }
-    let Value::Object(fields) = input.to_value() else {
+    let Ok(fields) = input.parse::<BTreeMap<String, &RawValue>>() else {
         return Err(invalid_input("", "must be an object"));
     };
     template.iter().map(|argument| fill_one(argument, &fields)).collect()
 }
 
-fn fill_one(argument: &str, fields: &Map<String, Value>) -> Result<String, Box<ToolError>> {
+fn fill_one(argument: &str, fields: &BTreeMap<String, &RawValue>) -> Result<String, Box<ToolError>> {
     let Some(field) = place(argument)? else {
         return Ok(literal(argument));
     };
-    let text = match fields.get(field) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
-        None | Some(Value::Null) => return Err(invalid_input(field, "is needed for the command line of this tool")),
-        Some(_) => return Err(invalid_input(field, "must be text, a number or a boolean")),
+    let text = match fields.get(field).map(|value| value.get()) {
+        None | Some("null") => return Err(invalid_input(field, "is needed for the command line of this tool")),
+        Some(text) if text.starts_with('"') => {
+            serde_json::from_str(text).map_err(|_| invalid_input(field, "must be text"))?
+        }
+        Some(text) if text.starts_with(['{', '[']) => {
+            return Err(invalid_input(field, "must be text, a number or a boolean"));
+        }
+        // A number of any size, exactly as it was given.
+        Some(text) => text.to_owned(),
     };
+    let text: String = text;
     if text.contains('\0') {
         return Err(invalid_input(field, "must not contain NUL"));
     }

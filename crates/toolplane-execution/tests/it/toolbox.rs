@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use toolplane_execution::{Options, SystemLookup, Toolbox};
+use toolplane_records::profile::BUILT_IN;
 use toolplane_sandbox::bubblewrap;
 
 use crate::support::{execute, failure, sandbox, shell_call, toolbox};
@@ -15,6 +16,10 @@ async fn with_the_sandbox_every_pool_is_served() {
     let files = ["files.edit_file", "files.list_dir", "files.read_file", "files.search_text", "files.write_file"];
     let native = ["native.ask", "native.echo", "native.noop", "native.sleep"];
     assert_eq!(toolbox.native_tools(), [&files[..], &native].concat());
+    // What a pool is said to hold is what is there.
+    let mut shared: Vec<_> = BUILT_IN.iter().flat_map(|(_, tools)| tools.iter().copied()).collect();
+    shared.sort_unstable();
+    assert_eq!(toolbox.native_tools(), shared);
 }
 
 #[tokio::test]

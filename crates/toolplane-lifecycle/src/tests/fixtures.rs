@@ -120,6 +120,8 @@ pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Out
         evidence_refs: vec![],
         context_modifiers: vec![],
         hooks: vec![],
+        undeclared_modifiers: 0,
+        redaction_state: None,
     })
 }
 

@@ -27,6 +27,9 @@ enum Step {
     Succeed { stale: bool },
     Fail { transient: bool },
     TimeOut,
+    AwaitHooks { stale: bool },
+    TakeHooks { alone: bool },
+    Conclude { transient: bool },
     Unplaceable,
     Cancel,
     Sibling,
@@ -61,6 +64,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => flag().prop_map(|stale| Step::Succeed { stale }),
         2 => flag().prop_map(|transient| Step::Fail { transient }),
         1 => Just(Step::TimeOut),
+        2 => flag().prop_map(|stale| Step::AwaitHooks { stale }),
+        1 => flag().prop_map(|alone| Step::TakeHooks { alone }),
+        2 => flag().prop_map(|transient| Step::Conclude { transient }),
         1 => Just(Step::Unplaceable),
         1 => Just(Step::Cancel),
         1 => Just(Step::Sibling),
@@ -115,6 +121,15 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
             complete(invocation, ResultStatus::Failed, Some(error(class)))
         }
         Step::TimeOut => complete(invocation, ResultStatus::TimedOut, Some(error(ErrorClass::Timeout))),
+        Step::AwaitHooks { stale } => {
+            Command::AwaitHooks { lease: lease(stale), hook_ids: vec!["h".into()], due_at: at(20_000) }
+        }
+        Step::TakeHooks { alone } => Command::TakeHooks { due_at: at(40_000), alone },
+        Step::Conclude { transient } => {
+            let failed = transient.then(|| error(ErrorClass::DependencyUnavailable));
+            let status = if transient { ResultStatus::Failed } else { ResultStatus::Succeeded };
+            Command::Conclude { outcome: outcome(status, failed) }
+        }
         Step::Unplaceable => Command::Unplaceable { error: error(ErrorClass::CapabilityGap) },
         Step::Cancel => cancel_request(),
         Step::Sibling => Command::CancelSibling {
@@ -186,6 +201,8 @@ struct Indexes {
     queued: bool,
     timers: BTreeMap<Timer, Timestamp>,
     permits: BTreeSet<String>,
+    /// An ending is stored that waits for its hooks.
+    ending: bool,
     /// A granted ticket nobody has asked to settle since.
     ticket: bool,
     settles: Vec<Scope>,
@@ -206,6 +223,7 @@ impl Indexes {
                     self.ticket &= matches!(scope, Scope::Batch { .. });
                     self.settles.push(scope.clone());
                 }
+                Effect::ForgetEnding => self.ending = false,
                 Effect::Quarantine { .. }
                 | Effect::KeepHook { .. }
                 | Effect::SendCancel { .. }
@@ -225,6 +243,9 @@ impl Indexes {
         assert_eq!(self.permits, permits, "permits go with their lease, after {step:?}");
         let runs = record.status == InvocationStatus::Running;
         assert_eq!(self.timers.contains_key(&Timer::Execution), runs, "a running clock is watched, after {step:?}");
+        let due = record.post_hooks.map(|asked| asked.due_at);
+        assert_eq!(self.timers.get(&Timer::PostHooks).copied(), due, "asked hooks are watched, after {step:?}");
+        assert_eq!(self.ending, due.is_some(), "an ending is kept while its hooks are asked, after {step:?}");
         let asks = record.status == InvocationStatus::NeedsInput;
         assert_eq!(self.timers.contains_key(&Timer::Input), asks, "an open question expires, after {step:?}");
     }
@@ -271,8 +292,13 @@ impl Life {
         let Some(transition) = transition else { return };
         let after_the_end = matches!(step, Step::Yield | Step::Discard | Step::Late);
         assert!(!before.status.is_terminal() || after_the_end, "terminal is absorbing: {step:?}");
-        let stale =
-            matches!(step, Step::Start { stale: true } | Step::Succeed { stale: true } | Step::Ask { stale: true, .. });
+        let stale = matches!(
+            step,
+            Step::Start { stale: true }
+                | Step::Succeed { stale: true }
+                | Step::Ask { stale: true, .. }
+                | Step::AwaitHooks { stale: true }
+        );
         assert!(!stale, "a stale lease changed the record: {step:?}");
         let after = &transition.invocation;
         assert_eq!(check(after), Ok(()), "after {step:?}");
@@ -294,6 +320,7 @@ impl Life {
         let ends = after.status.is_terminal() && !before.status.is_terminal();
         assert_eq!(transition.terminal.is_some(), ends, "the result comes with the end");
         self.indexes.ticket |= matches!(step, Step::Unhold(Hold::Locks));
+        self.indexes.ending |= matches!(step, Step::AwaitHooks { .. });
         self.indexes.apply(&transition.effects);
         if ends {
             assert!(!self.indexes.ticket, "whoever ends gives its ticket back");

@@ -176,6 +176,7 @@ impl From<&records::Invocation> for v1::Invocation {
             assurance: field::out(&record.assurance),
             permission_mode: record.permission_mode.clone(),
             caller_actor: record.caller_actor.clone(),
+            post_hooks: field::out(&record.post_hooks),
         }
     }
 }
@@ -245,6 +246,7 @@ impl TryFrom<v1::Invocation> for records::Invocation {
             assurance: field::optional("assurance", message.assurance)?,
             permission_mode: message.permission_mode,
             caller_actor: message.caller_actor,
+            post_hooks: field::optional("post_hooks", message.post_hooks)?,
         })
     }
 }

@@ -34,6 +34,20 @@ impl TryFrom<v1::PendingInput> for records::PendingInput {
     }
 }
 
+impl From<&records::PostHooks> for v1::PostHooks {
+    fn from(record: &records::PostHooks) -> Self {
+        Self { due_at: field::instant(record.due_at), tries: record.tries }
+    }
+}
+
+impl TryFrom<v1::PostHooks> for records::PostHooks {
+    type Error = ConvertError;
+
+    fn try_from(message: v1::PostHooks) -> Result<Self, ConvertError> {
+        Ok(Self { due_at: field::time("due_at", message.due_at)?, tries: message.tries })
+    }
+}
+
 impl From<&records::InputAnswer> for v1::InputAnswer {
     fn from(record: &records::InputAnswer) -> Self {
         Self {

@@ -3948,6 +3948,9 @@ pub struct Invocation {
     /// The actor the caller's credential names; absent without authentication, or when it names none.
     #[prost(string, optional, tag = "64")]
     pub caller_actor: ::core::option::Option<::prost::alloc::string::String>,
+    /// The hooks after the call, while they are asked.
+    #[prost(message, optional, tag = "65")]
+    pub post_hooks: ::core::option::Option<PostHooks>,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3980,6 +3983,16 @@ pub struct PendingInput {
     /// The answer, once there is one.
     #[prost(message, optional, tag = "6")]
     pub answer: ::core::option::Option<InputAnswer>,
+}
+/// An execution that has ended and whose ending waits for the hooks after the call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PostHooks {
+    /// When somebody else asks the hooks, should whoever does so now not be heard of any more.
+    #[prost(message, optional, tag = "1")]
+    pub due_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How often somebody set about asking them, this time included.
+    #[prost(uint32, tag = "2")]
+    pub tries: u32,
 }
 /// The one answer to a tool's question.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4324,6 +4337,9 @@ pub struct WorkerRecord {
     /// Calls it holds now, by id.
     #[prost(string, repeated, tag = "12")]
     pub invocation_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Native tools it serves, as it named them in its hello; empty for a worker that serves the built-in ones of its pools.
+    #[prost(string, repeated, tag = "13")]
+    pub native_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// One report of a worker. Each may be repeated after a reconnect without harm.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -4385,7 +4401,7 @@ pub struct WorkerHello {
     /// Calls it can run at once.
     #[prost(uint32, tag = "4")]
     pub slots: u32,
-    /// Pools it serves: only calls of these are offered.
+    /// Pools it serves: only calls of these are offered. `shell`, `process`, `http`, and `native` and `files` for built-in tools.
     #[prost(string, repeated, tag = "5")]
     pub pools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Pools it cannot serve, and why.
@@ -4408,6 +4424,12 @@ pub struct WorkerHello {
     /// The same is known, but more endings that were kept follow as reports: leases of earlier incarnations go on until then.
     #[prost(bool, tag = "11")]
     pub kept_endings_follow: bool,
+    /// Native tools it serves, by the name in their binding: exactly, as `acme.translate`, or all that begin with a prefix, as
+    /// `acme.*`. Only calls of these are offered; a pool need not be named for them. A worker that names any serves the built-in
+    /// tools of a pool only when it names all of them (`native.*`, `files.*`). A worker that names none serves the built-in tools
+    /// of its pools, and no others.
+    #[prost(string, repeated, tag = "12")]
+    pub native_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4520,7 +4542,8 @@ pub struct ExecutionOutcome {
     /// Structured content, when the tool has any.
     #[prost(message, optional, tag = "5")]
     pub structured_content: ::core::option::Option<JsonPayload>,
-    /// What the model is given; the content when empty.
+    /// What the model is given; made from the content when empty, when it is larger than what may be kept inline, and when hooks
+    /// were asked about the ending.
     #[prost(message, repeated, tag = "6")]
     pub model_facing_content: ::prost::alloc::vec::Vec<ContentBlock>,
     /// One line for people.
@@ -4556,10 +4579,11 @@ pub struct ExecutionOutcome {
     /// Whether content was redacted; unspecified when nobody looked.
     #[prost(enumeration = "RedactionState", tag = "17")]
     pub redaction_state: i32,
-    /// Changes the tool asks to make to the context of the conversation, in order; objects.
+    /// Changes the tool asks to make to the context of the conversation, in order; objects. Left out, and the log says so, when its
+    /// execution profile does not declare `supports_context_modifiers`.
     #[prost(message, repeated, tag = "18")]
     pub context_modifiers: ::prost::alloc::vec::Vec<JsonPayload>,
-    /// What hooks did after the execution, in order.
+    /// Not read: hooks after the call are asked by the scheduler, whichever worker ran it.
     #[prost(message, repeated, tag = "19")]
     pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
 }
@@ -4594,7 +4618,7 @@ pub struct PersistedOutput {
 /// One command to a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkerCommand {
-    #[prost(oneof = "worker_command::Command", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
+    #[prost(oneof = "worker_command::Command", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
     pub command: ::core::option::Option<worker_command::Command>,
 }
 /// Nested message and enum types in `WorkerCommand`.
@@ -4628,6 +4652,9 @@ pub mod worker_command {
         /// The answer to a tool's question.
         #[prost(message, tag = "9")]
         InputProvided(super::InputProvided),
+        /// A report could not be read and changed nothing.
+        #[prost(message, tag = "10")]
+        ReportRefused(super::ReportRefused),
     }
 }
 /// The terms of the stream.
@@ -4755,6 +4782,9 @@ pub struct Dispatch {
     /// Paths the tool must not come to, by whatever name or link; patterns of rules. A worker that runs programs hides them.
     #[prost(message, optional, tag = "40")]
     pub denied_paths: ::core::option::Option<DeniedPaths>,
+    /// Hooks are asked about its ending: until then nobody but they may see what it gives, not even in a trace.
+    #[prost(bool, tag = "33")]
+    pub hooks_follow: bool,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4775,6 +4805,22 @@ pub struct StartGranted {
     /// The lease.
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
+}
+/// A report could not be read and changed nothing. Repeating it will not help: it is a mistake of the worker.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportRefused {
+    /// The lease it was about, as it was given.
+    #[prost(message, optional, tag = "1")]
+    pub lease: ::core::option::Option<LeaseRef>,
+    /// Which report, by its name in WorkerReport, e.g. `progress`; empty for a report of a kind nobody knows.
+    #[prost(string, tag = "2")]
+    pub report: ::prost::alloc::string::String,
+    /// The field that is wrong.
+    #[prost(string, tag = "3")]
+    pub field: ::prost::alloc::string::String,
+    /// The rule it breaks.
+    #[prost(string, tag = "4")]
+    pub rule: ::prost::alloc::string::String,
 }
 /// The execution must not start.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

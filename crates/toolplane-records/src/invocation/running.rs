@@ -29,6 +29,16 @@ pub struct Lease {
     pub permits: Vec<String>,
 }
 
+/// An execution that has ended and whose ending waits for the hooks after the call. Nothing of it is in the log or in a result
+/// before they were asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostHooks {
+    /// When somebody else asks the hooks, should whoever does so now not be heard of any more.
+    pub due_at: Timestamp,
+    /// How often somebody set about asking them, this time included.
+    pub tries: u32,
+}
+
 /// A question a running tool asks, and that somebody has to answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingInput {

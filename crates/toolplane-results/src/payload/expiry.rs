@@ -7,7 +7,7 @@ use toolplane_records::time::Timestamp;
 
 use super::PayloadStore;
 use super::error::PayloadError;
-use super::key::{ROOT, is_past};
+use super::key::{PayloadKey, ROOT, is_past};
 use super::writer::STAGING;
 
 /// Days after which a staged upload cannot belong to a call any more.
@@ -25,6 +25,14 @@ impl PayloadStore {
             }
         }
         Ok(removed)
+    }
+
+    /// Removes one payload, for ever. That it is not there, or not any more, is no error.
+    pub async fn remove(&self, key: &PayloadKey) -> Result<(), PayloadError> {
+        match self.objects.delete(key.path()).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(source) => Err(PayloadError::store("delete", source)),
+        }
     }
 
     async fn remove_days(&self, parent: &Path, days: u32, now: Timestamp) -> Result<u64, PayloadError> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use object_store::path::Path;
-use toolplane_records::ids::{MAX_PATH_SEGMENT, TenantId, path_segment};
+use toolplane_records::ids::{InvocationId, MAX_PATH_SEGMENT, TenantId, path_segment};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
 
@@ -44,6 +44,14 @@ impl PayloadKey {
     /// Whether the payload belongs to `tenant`. Callers must ask before they hand out bytes.
     pub fn belongs_to(&self, tenant: &TenantId) -> bool {
         self.path.parts().nth(1).is_some_and(|part| part.as_ref() == path_segment(tenant.as_str()))
+    }
+
+    /// Whether the payload was made under this lease of this call.
+    pub fn is_of(&self, tenant: &TenantId, invocation: &InvocationId, lease_no: u32) -> bool {
+        let by_lease = |name: &str| name.split_once('-').is_some_and(|(lease, _)| lease == lease_no.to_string());
+        self.belongs_to(tenant)
+            && self.path.parts().nth(3).is_some_and(|part| part.as_ref() == path_segment(invocation.as_str()))
+            && self.path.filename().is_some_and(by_lease)
     }
 
     /// The digest the bytes must have.

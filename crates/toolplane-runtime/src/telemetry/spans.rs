@@ -4,6 +4,7 @@
 //! SERVER   toolplane.v1.InvocationService/Invoke
 //! └─ INTERNAL agenttool.invocation {tool}
 //!    ├─ PRODUCER send agenttool.invocations
+//!    ├─ INTERNAL agenttool.post_hooks                             only where hooks are asked about the ending
 //!    └─ (parent or link) CONSUMER process agenttool.invocations     one per attempt
 //!         └─ INTERNAL execute_tool {tool}                           only when the tool really starts
 //! ```
@@ -159,6 +160,26 @@ pub fn execute_tool(call: &CallFacts<'_>) -> Span {
         { agenttool::INVOCATION_ID } = call.invocation_id,
         { agenttool::TOOL_ID } = present(call.tool_id),
     )
+}
+
+/// `agenttool.post_hooks`: the hooks after a call, asked once its worker has reported. Below the span of the call as far as that
+/// is known from its record.
+pub fn post_hooks(call: &CallFacts<'_>, of_call: &CarriedContext) -> Span {
+    // `parent: None` because a worker's stream is no context of the call.
+    let span = span!(
+        target: SPAN_TARGET,
+        parent: None,
+        Level::INFO,
+        "agenttool.post_hooks",
+        otel.kind = "internal",
+        { gen_ai::TOOL_NAME } = call.tool_name,
+        { agenttool::INVOCATION_ID } = call.invocation_id,
+        { agenttool::TENANT } = call.tenant,
+    );
+    if let Some(parent) = of_call.parent().filter(|_| !span.is_disabled()) {
+        set_parent(&span, parent);
+    }
+    span
 }
 
 /// Any other step of ours within a call, e.g. `agenttool.permission`.

@@ -7,6 +7,7 @@ use crate::egress::Egress;
 fn found() -> Found {
     Found {
         pools: vec!["files", "http", "native"],
+        native_tools: vec!["files.read_file", "native.echo", "native.later"],
         gaps: vec![Gap { pool: "shell", reason_code: "sandbox_unavailable", message: "install bubblewrap".into() }],
         posture: Posture::unavailable("bubblewrap", "install bubblewrap"),
     }
@@ -30,6 +31,14 @@ fn what_is_missing_is_said_and_what_is_not_wanted_is_not() {
     check(&[], None, Ok(("files,native", "shell:sandbox_unavailable,http:egress_not_configured")));
     check(&[], Some(&["native"]), Ok(("native", "")));
     check(&[], Some(&["shell", "native"]), Ok(("native", "shell:sandbox_unavailable")));
+}
+
+#[test]
+fn built_in_tools_are_served_with_their_pool() {
+    let served =
+        |wanted: Option<&[String]>| Capabilities::of(&found(), &Egress::default(), wanted).unwrap().native_tools;
+    assert_eq!(served(None), ["files.read_file", "native.echo", "native.later"]);
+    assert_eq!(served(Some(&["files".to_owned()])), ["files.read_file"]);
 }
 
 #[test]

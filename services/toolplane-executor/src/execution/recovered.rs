@@ -6,7 +6,6 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use toolplane_proto::v1::ExecutionDone;
 
-use crate::after::{self, Effects};
 use crate::executor::Core;
 use crate::journal::Finished;
 use crate::leases::Taken;
@@ -16,8 +15,6 @@ use crate::seat::{Nature, Seat};
 /// How long outputs of such calls are tried to be kept before the worker introduces itself: their leases go on only until
 /// then, and everything else waits.
 const PERSIST: Duration = Duration::from_secs(8);
-/// How long hooks of such calls may take, for the same reason.
-const HOOKS: Duration = Duration::from_secs(4);
 
 /// Finishes what was left: outputs are kept, and the ends are held ready to be said first of all.
 pub(crate) async fn report_recovered(core: &Arc<Core>, left: Vec<Finished>) {
@@ -36,11 +33,7 @@ async fn one(core: &Arc<Core>, finished: Finished) {
     if !matches!(core.leases.seat(seat.clone()), Taken::Seated { .. }) || !core.leases.begin(&lease) {
         return core.journal.settle(&lease);
     }
-    let (frame, mut given, hooks_ahead) = finished.into_parts();
-    let mut effects = Effects::default();
-    if let Some(told) = hooks_ahead {
-        (given, effects) = after::run(core, &told, given, frame.duration, HOOKS).await;
-    }
-    let outcome = outcome::report(core, &lease, &frame, given, effects, PERSIST).await;
+    let (frame, given) = finished.into_parts();
+    let outcome = outcome::report(core, &lease, &frame, given, PERSIST).await;
     core.leases.end(&lease, ExecutionDone { lease: Some(lease.clone()), outcome: Some(outcome) });
 }

@@ -6,7 +6,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use toolplane_execution::{Exact, Outcome};
-use toolplane_hooks::HookInput;
 use toolplane_proto::v1::{LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
@@ -37,9 +36,6 @@ pub(crate) struct Finished {
     evidence: Option<JsonPayload>,
     #[serde(default)]
     context_modifiers: Vec<JsonPayload>,
-    /// What the hooks of the call are told, when they have not been asked yet: what is here is not what may be reported.
-    #[serde(default)]
-    hooks_ahead: Option<Box<HookInput>>,
 }
 
 /// Bytes as JSON can hold them.
@@ -75,8 +71,8 @@ impl Bytes64 {
 }
 
 impl Finished {
-    /// The ending of the execution of `lease`, with what its hooks are told when they are still to be asked.
-    pub(crate) fn of(lease: &LeaseRef, frame: &Frame, outcome: Outcome, hooks_ahead: Option<HookInput>) -> Self {
+    /// The ending of the execution of `lease`.
+    pub(crate) fn of(lease: &LeaseRef, frame: &Frame, outcome: Outcome) -> Self {
         let started = frame.started_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self {
             invocation_id: lease.invocation_id.clone(),
@@ -95,7 +91,6 @@ impl Finished {
             output_bytes: outcome.output_bytes,
             evidence: outcome.evidence,
             context_modifiers: outcome.context_modifiers,
-            hooks_ahead: hooks_ahead.map(Box::new),
         }
     }
 
@@ -104,8 +99,8 @@ impl Finished {
         LeaseRef { invocation_id: self.invocation_id.clone(), lease_no: self.lease_no, lease_id: self.lease_id.clone() }
     }
 
-    /// What is needed to report it: its hooks first, when they are given.
-    pub(crate) fn into_parts(self) -> (Frame, Outcome, Option<HookInput>) {
+    /// What is needed to report it.
+    pub(crate) fn into_parts(self) -> (Frame, Outcome) {
         let frame = Frame {
             limits: OutputLimits {
                 max_inline_chars: self.max_inline_chars,
@@ -126,7 +121,7 @@ impl Finished {
             evidence: self.evidence,
             context_modifiers: self.context_modifiers,
         };
-        (frame, outcome, self.hooks_ahead.map(|told| *told))
+        (frame, outcome)
     }
 
     pub(super) fn write(&self) -> Vec<u8> {

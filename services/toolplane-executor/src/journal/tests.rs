@@ -3,9 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use toolplane_execution::Outcome;
-use toolplane_hooks::{HookInput, HookTool};
 use toolplane_proto::v1::{LeaseRef, OutputLimits};
-use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::payload::JsonPayload;
 
 use super::log::{Log, SEGMENT_BYTES, key_of};
@@ -28,9 +26,7 @@ fn frame() -> Frame {
 fn finished(name: &str, text: &str) -> Finished {
     let mut outcome = Outcome::text(text.to_owned()).structured(&[1.5, 2.0]);
     outcome.context_modifiers = vec![JsonPayload::of(&serde_json::json!({"a": 1}))];
-    let tool = HookTool::named(ToolId::from_trusted("tool:1"), "a.b");
-    let told = HookInput::new(InvocationId::from_trusted(name), tool, JsonPayload::from_checked(r#"{"n":1.50}"#));
-    Finished::of(&lease(name), &frame(), outcome, Some(told))
+    Finished::of(&lease(name), &frame(), outcome)
 }
 
 fn names(left: &[Finished]) -> Vec<String> {
@@ -70,11 +66,9 @@ async fn endings_survive_whole_until_they_are_settled() {
     drop(journal);
     let (journal, left) = Journal::open(dir.path()).unwrap();
     assert_eq!(names(&left), ["inv_a", "inv_c", "inv_d"]);
-    let (read, outcome, told) = left.into_iter().next().unwrap().into_parts();
+    let (read, outcome) = left.into_iter().next().unwrap().into_parts();
     assert_eq!(format!("{read:?}"), format!("{:?}", frame()));
-    let (_, wanted, told_then) = finished("a", "säid\n").into_parts();
-    assert_eq!(told, told_then);
-    assert_eq!(told.unwrap().input.text(), r#"{"n":1.50}"#);
+    let (_, wanted) = finished("a", "säid\n").into_parts();
     assert_eq!(format!("{outcome:?}"), format!("{wanted:?}"));
     for name in ["a", "c", "d"] {
         journal.settle(&lease(name));

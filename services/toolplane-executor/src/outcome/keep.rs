@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use tokio::time::Instant;
 use toolplane_execution::Exact;
-use toolplane_hooks::fold::Keeping;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{Word as _, optional_number};
 use toolplane_proto::v1::{LeaseRef, PersistedOutput};
@@ -13,21 +12,17 @@ use toolplane_records::ids::{DecisionId, InvocationId};
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState};
+use toolplane_records::vocabulary::PersistenceStrategy;
 use toolplane_results::decide::{self, DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, needs_store};
 use toolplane_results::preview::PreviewLimits;
 use toolplane_results::render::{Channel, OutputBody, render};
 
-use crate::after::Withheld;
 use crate::executor::Core;
 use crate::outcome::{Frame, timestamp};
 use crate::upload::{Output, UploadError};
 
 /// Most bytes of each half of a preview.
 const HALF_PREVIEW: u64 = 2048;
-
-/// A hook said how it may be kept.
-const REASON_HOOK: &str = "kept_less_by_hook";
 
 /// The first output that is not there in whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +38,6 @@ pub(super) struct Keeper<'a> {
     core: &'a Core,
     lease: &'a LeaseRef,
     frame: &'a Frame,
-    /// What hooks allow.
-    keeping: Keeping,
     /// When what is not kept yet is given up.
     give_up_at: Instant,
     /// Bytes that may still be shown inline: all blocks of a report together are bounded like a single one.
@@ -56,18 +49,11 @@ pub(super) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    pub(super) fn new(
-        core: &'a Core,
-        lease: &'a LeaseRef,
-        frame: &'a Frame,
-        keeping: Keeping,
-        give_up_at: Instant,
-    ) -> Self {
+    pub(super) fn new(core: &'a Core, lease: &'a LeaseRef, frame: &'a Frame, give_up_at: Instant) -> Self {
         Self {
             core,
             lease,
             frame,
-            keeping,
             give_up_at,
             budget: frame.inline_bytes,
             content: Vec::new(),
@@ -75,19 +61,6 @@ impl<'a> Keeper<'a> {
             names: Vec::new(),
             loss: None,
         }
-    }
-
-    /// Says of an output that hooks took away as a whole how it was not kept.
-    pub(super) fn withheld(&mut self, withheld: &Withheld) {
-        let name = self.name("withheld");
-        self.persisted.push(PersistedOutput {
-            name,
-            strategy: withheld.strategy.number(),
-            original_size_bytes: withheld.bytes,
-            redaction_state: RedactionState::Redacted.number(),
-            reason: REASON_HOOK.to_owned(),
-            ..PersistedOutput::default()
-        });
     }
 
     /// Shows a block, whole when it is small, else as a preview of what is kept. Of a text that is only a view, the `exact` bytes
@@ -158,13 +131,12 @@ impl<'a> Keeper<'a> {
 
     fn policy(&self, large: LargeOutput) -> PersistencePolicy {
         let bound = self.frame.inline_bytes.min(self.budget);
-        let by_reference = self.keeping == Keeping::RefOnly;
         let inline = self.frame.limits.max_inline_bytes.map_or(bound, |bytes| bytes.min(bound));
         PersistencePolicy {
-            max_inline_bytes: if by_reference { 0 } else { inline },
+            max_inline_bytes: inline,
             max_inline_chars: self.frame.limits.max_inline_chars,
-            large: if by_reference { LargeOutput::RefOnly } else { large },
-            never_persist: self.keeping == Keeping::NeverPersist,
+            large,
+            never_persist: false,
             max_persist_bytes: self.core.options.max_persist_bytes,
         }
     }
@@ -182,10 +154,7 @@ impl<'a> Keeper<'a> {
             invocation_id: InvocationId::from_trusted(self.lease.invocation_id.as_str()),
             result_id: None,
         };
-        let mut decision = decide::decide(policy, &whole.facts(), ids, timestamp(SystemTime::now()));
-        if self.keeping != Keeping::AsUsual && decision.reason != decide::REASON_TOO_LARGE {
-            decision.reason = REASON_HOOK.to_owned();
-        }
+        let decision = decide::decide(policy, &whole.facts(), ids, timestamp(SystemTime::now()));
         if !needs_store(decision.strategy) {
             return (decision, None);
         }

@@ -8,17 +8,14 @@ use std::sync::atomic::Ordering;
 
 use toolplane_execution::{Options as ToolboxOptions, Toolbox};
 use toolplane_executor::{Executor, Options};
-use toolplane_hooks::Hooks;
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartGranted};
 use toolplane_records::payload::Digest;
-use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::Shutdown;
 
-use crate::calls::texts;
 use crate::fake::{Connection, Fake};
-use crate::worker::{Call, HOOKS_FILE, config, schedulers, there};
+use crate::worker::{Call, config, schedulers};
 
 const URL: &str = "TOOLPLANE_TEST_WORKER_OF";
 const DIR: &str = "TOOLPLANE_TEST_WORKER_IN";
@@ -34,8 +31,7 @@ fn the_worker() {
         std::fs::create_dir_all(&workspace).unwrap();
         let toolbox = Toolbox::probe(ToolboxOptions::new(workspace.canonicalize().unwrap())).await;
         let config = config(&dir);
-        let mut options = Options::from_config(&config).unwrap();
-        options.hooks = Hooks::open(&config, HookEvent::ALL).await.unwrap();
+        let options = Options::from_config(&config).unwrap();
         let started = Executor::start(options, toolbox.into(), schedulers(&[&url]), Shutdown::new()).unwrap();
         started.ended().await;
     });
@@ -167,26 +163,4 @@ async fn a_store_that_is_away_at_the_restart_costs_the_output_and_not_the_succes
     let (_worker, connection) = bed.worker().await;
     let outcome = told(&connection).outcome.as_ref().unwrap();
     assert_eq!((outcome.status.as_str(), outcome.is_error), ("partial_succeeded", false));
-}
-
-/// The effect is remembered while the hooks are asked; what they were to take out is not told by the next start either.
-#[tokio::test(flavor = "multi_thread")]
-async fn killed_while_a_hook_is_asked_the_next_start_asks_it_again() {
-    let mut bed = Bed::start().await;
-    let script = "while [ ! -e /workspace/go ]; do sleep 0.05; done; echo '{\"updated_output\":\"clean\"}'";
-    let hooks = format!(
-        "[[hooks]]\nid=\"slow\"\nevents=[\"post_tool_use\"]\ncommand=[\"bash\",\"-c\",{script:?},\"slow-hook-8161\"]\ntimeout_ms=60000"
-    );
-    std::fs::write(bed.dir.path().join(HOOKS_FILE), hooks).unwrap();
-    let (worker, mut connection) = bed.worker().await;
-    let lease = begin(&mut connection, "echo effect >> ledger; echo s3cret").await;
-    there("slow-hook-8161").await;
-    drop(worker);
-    std::fs::write(bed.dir.path().join("workspace/go"), "").unwrap();
-    let (_worker, connection) = bed.worker().await;
-    let done = told(&connection);
-    let outcome = done.outcome.as_ref().unwrap();
-    assert_eq!((done.lease.as_ref(), outcome.status.as_str()), (Some(&lease), "succeeded"));
-    assert_eq!((texts(&outcome.content), outcome.hooks.len()), (vec!["clean"], 1));
-    assert_eq!((bed.effects(), outcome.structured_content.is_none()), (1, true));
 }

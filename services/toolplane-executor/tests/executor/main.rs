@@ -11,7 +11,6 @@ mod calls;
 mod crash;
 mod doubt;
 mod fake;
-mod hooks;
 mod life;
 mod outputs;
 mod questions;

@@ -1,8 +1,6 @@
 //! Spans, received by a real OTLP receiver.
 
-use toolplane_hooks::Hooks;
 use toolplane_records::payload::JsonPayload;
-use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::{Config, telemetry};
 use toolplane_testkit::otlp::OtlpReceiver;
 use toolplane_testkit::trace::{AgentTrace, Trace};
@@ -58,38 +56,28 @@ async fn a_call_continues_the_trace_it_was_queued_in() {
         receiver.trace(queued_broken.trace_id()).named("execute_tool").is_empty(),
         "what did not run has no such span"
     );
-    hooks_are_spans(&guard, &receiver, settings).await;
+    what_hooks_have_not_seen_is_in_no_span(&guard, &receiver).await;
 }
 
-/// A hook is a span of the call; with content wanted, spans hold what hooks are shown and what they left.
-async fn hooks_are_spans(guard: &telemetry::TelemetryGuard, receiver: &OtlpReceiver, mut settings: Config) {
-    let hooked = "[[hooks]]\nid=\"cleans\"\nevents=[\"post_tool_use\"]\nmatcher=\"tool:hooked\"\ntimeout_ms=20000\n\
-                  command=[\"bash\",\"-c\",\"echo '{\\\"updated_output\\\":{\\\"clean\\\":true}}'\"]";
-    settings.hooks = Config::from_toml(std::path::Path::new("hooks.toml"), hooked).unwrap().hooks;
-    let hooks = Hooks::open(&settings, HookEvent::ALL).await.unwrap();
+/// With content wanted, spans hold the copy of the input that may be shown, and no result that hooks have not seen.
+async fn what_hooks_have_not_seen_is_in_no_span(guard: &telemetry::TelemetryGuard, receiver: &OtlpReceiver) {
     let mut fake = Fake::start().await;
-    let _worker = Worker::start_with(&fake.url, toolbox().await, |options| {
-        options.hooks = hooks;
-        options.capture_content = true;
-    });
+    let _worker = Worker::start_with(&fake.url, toolbox().await, |options| options.capture_content = true);
     let mut connection = fake.connection().await;
-    let queued = AgentTrace::start();
-    let call = Call::native("native.echo", r#"{"secret":"hidden"}"#).in_trace(&queued.traceparent());
-    let call = call.change(|dispatch| {
-        dispatch.tool_id = "tool:hooked".to_owned();
-        dispatch.observable_input = Some((&JsonPayload::from_checked(r#"{"secret":"[redacted]"}"#)).into());
-    });
-    let (lease, offer) = call.offer("hooked");
-    connection.send(offer);
-    assert_eq!(connection.done(&lease).await.hooks.len(), 1);
-    tokio::task::block_in_place(|| guard.flush());
-    let trace = trace(receiver, &queued, 3).await;
-    let only = |name: &str| trace.named(name)[0].clone();
-    let (process, tool, hook) = (only("process "), only("execute_tool "), only("agenttool.hook"));
-    assert_eq!((hook.parent_span_id.as_str(), hook.error), (process.span_id.as_str(), false));
-    let said = (hook.attribute("agenttool.hook.id"), hook.attribute("agenttool.hook.event"));
-    assert_eq!(said, ("cleans", "post_tool_use"));
-    assert_eq!(tool.attribute("gen_ai.tool.call.arguments"), r#"{"secret":"[redacted]"}"#);
-    assert_eq!(process.attribute("gen_ai.tool.call.result"), r#"{"clean":true}"#);
-    assert!(!format!("{:?}", trace.spans()).contains("hidden"), "{}", trace.render());
+    for hooks_follow in [true, false] {
+        let queued = AgentTrace::start();
+        let call = Call::native("native.echo", r#"{"secret":"hidden"}"#).in_trace(&queued.traceparent());
+        let call = call.change(|dispatch| {
+            dispatch.hooks_follow = hooks_follow;
+            dispatch.observable_input = Some((&JsonPayload::from_checked(r#"{"secret":"[redacted]"}"#)).into());
+        });
+        let (lease, offer) = call.offer(&format!("hooked-{hooks_follow}"));
+        connection.send(offer);
+        connection.done(&lease).await;
+        tokio::task::block_in_place(|| guard.flush());
+        let trace = trace(receiver, &queued, 2).await;
+        let tool = trace.named("execute_tool ")[0].clone();
+        assert_eq!(tool.attribute("gen_ai.tool.call.arguments"), r#"{"secret":"[redacted]"}"#);
+        assert_eq!(format!("{:?}", trace.spans()).contains("hidden"), !hooks_follow, "{}", trace.render());
+    }
 }

@@ -13,9 +13,6 @@ use toolplane_records::profile::ExecutionBinding;
 use toolplane_runtime::client::{PeerSettings, connect};
 use toolplane_runtime::{Config, Shutdown};
 
-/// Where a test puts the hooks of a worker, in its directory.
-pub(crate) const HOOKS_FILE: &str = "hooks.toml";
-
 /// A worker on a directory of its own.
 pub(crate) struct Worker {
     pub(crate) handle: Handle,
@@ -37,9 +34,6 @@ pub(crate) fn config(dir: &Path) -> Config {
     let mut config = Config::default();
     config.server.data_dir = dir.to_owned();
     config.executor.slots = Some(4);
-    if let Ok(text) = std::fs::read_to_string(dir.join(HOOKS_FILE)) {
-        config.hooks = Config::from_toml(Path::new(HOOKS_FILE), &text).unwrap().hooks;
-    }
     config
 }
 
@@ -92,8 +86,8 @@ impl Call {
             tenant: "default".to_owned(),
             tool_id: "tool:test".to_owned(),
             tool_name: "test".to_owned(),
-            pool: binding.pool().to_owned(),
-            sandboxed: matches!(binding.pool(), "shell" | "process"),
+            pool: binding.pool().into_owned(),
+            sandboxed: matches!(&*binding.pool(), "shell" | "process"),
             binding: Some((&binding).into()),
             call_input: Some((&JsonPayload::from_checked(input.to_owned())).into()),
             timeout_ms: 60_000,

@@ -114,7 +114,7 @@ fn answered(approval: &Approval, answer: &PermissionDecision, case: &Case, mut i
         decision: word.decision,
         again: again.map(|approval| (approval.approval_id, approval.expires_at)),
     };
-    let attached = Attached { decisions, payloads, plan: case.tool.plan.clone(), hooks };
+    let attached = Attached { decisions, payloads, plan: case.tool.plan.clone(), hooks, ending: None };
     let approval_id = approval.approval_id.clone();
     (attached, Command::Approve { approval_id, decision: answer.clone(), edit: Some(Box::new(edit)) })
 }

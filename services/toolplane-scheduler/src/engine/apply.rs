@@ -33,6 +33,8 @@ pub(crate) struct Attached {
     pub(crate) plan: Option<Arc<DispatchPlan>>,
     /// What hooks did while it was decided.
     pub(crate) hooks: Vec<ToolHook>,
+    /// The ending that waits for its hooks from then on.
+    pub(crate) ending: Option<Bytes>,
 }
 
 impl Attached {
@@ -40,6 +42,9 @@ impl Attached {
         let mut extras = Extras { records: Vec::new(), decisions: self.decisions.clone() };
         for payload in &self.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
+        }
+        if let Some(ending) = &self.ending {
+            extras.records.push((keys::ending(id), ending.clone()));
         }
         if let Some(plan) = &self.plan {
             let (bytes, digest) = plan.encode()?;

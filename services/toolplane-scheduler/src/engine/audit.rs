@@ -178,6 +178,9 @@ impl Engine {
         {
             expected.push(timer(Timer::Cancel, cancel.requested_at.plus_millis(CANCEL_BACKSTOP_MS)));
         }
+        if let Some(asked) = record.post_hooks {
+            expected.push(timer(Timer::PostHooks, asked.due_at));
+        }
         expected.extend(execution_backstop(record).map(|due| timer(Timer::Execution, due)));
         Ok(expected)
     }
@@ -291,7 +294,7 @@ fn moved_at(record: &Invocation) -> Timestamp {
 
 /// When the scheduler ends a running call whose worker should have reported its timeout.
 fn execution_backstop(record: &Invocation) -> Option<Timestamp> {
-    let runs = matches!(record.status, Status::Running | Status::PartialResult | Status::PostHooksRunning);
+    let runs = matches!(record.status, Status::Running | Status::PartialResult);
     let (dispatch, started_at) = record.dispatch.as_ref().zip(record.started_at).filter(|_| runs)?;
     let millis = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX).min(i64::MAX / 8);
     let allowed = [dispatch.timeout_ms, record.clock_paused_ms].map(millis);

@@ -71,9 +71,13 @@ impl Builder {
             self.put(key, bytes);
         }
         for effect in &transition.effects {
-            if let Effect::KeepHook { hook_ref, hook } = effect {
-                let bytes = self.json.of(hook)?;
-                self.put(keys::hook(&record.tenant, hook_ref), bytes);
+            match effect {
+                Effect::KeepHook { hook_ref, hook } => {
+                    let bytes = self.json.of(hook)?;
+                    self.put(keys::hook(&record.tenant, hook_ref), bytes);
+                }
+                Effect::ForgetEnding => self.delete(keys::ending(&record.key())),
+                _ => {}
             }
         }
         self.commit.compare.push((key, expect));
@@ -222,6 +226,7 @@ impl Builder {
                 }
                 // Written with the records, or said once the commit is durable.
                 Effect::KeepHook { .. }
+                | Effect::ForgetEnding
                 | Effect::SendCancel { .. }
                 | Effect::SendFenced { .. }
                 | Effect::SendInput { .. } => {}

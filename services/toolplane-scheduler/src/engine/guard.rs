@@ -99,6 +99,8 @@ impl Engine {
             evidence_refs: Vec::new(),
             context_modifiers: Vec::new(),
             hooks: Vec::new(),
+            undeclared_modifiers: 0,
+            redaction_state: None,
         });
         let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         match self.command(&lease.call(), Vec::new(), command).await {

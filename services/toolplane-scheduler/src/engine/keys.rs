@@ -69,6 +69,11 @@ pub(crate) fn facts(key: &InvocationKey) -> RecordKey {
     RecordKey::new(Family::Payload, format!("{key}/facts"))
 }
 
+/// The ending of a call that waits for the hooks after it, as its worker reported it.
+pub(crate) fn ending(key: &InvocationKey) -> RecordKey {
+    RecordKey::new(Family::Payload, format!("{key}/ending"))
+}
+
 /// What a hook did, by its name in the record: `hook:<invocation>/<n>`.
 pub(crate) fn hook(tenant: &TenantId, hook_ref: &str) -> RecordKey {
     RecordKey::new(Family::Payload, tenant.scoped(hook_ref))

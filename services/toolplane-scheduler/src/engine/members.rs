@@ -5,11 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
+use toolplane_records::profile::serves;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Expect, ScoreRange, Versioned};
 
 use super::commit::{Builder, score};
 use super::fence::SCHEDULERS;
+use super::workers::Served;
 use super::write::Written;
 use super::{Engine, EngineError, keys};
 
@@ -36,9 +38,12 @@ struct Member {
     /// Where it can be reached, when it knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     endpoint: Option<String>,
-    /// Pools its workers serve.
+    /// Pools that workers serve which name no native tools: all that schedulers of earlier versions say.
     #[serde(default)]
     pools: Vec<String>,
+    /// What its workers serve.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    served: Vec<Served>,
     /// Its last sign of life.
     seen_at: Timestamp,
 }
@@ -65,7 +70,8 @@ impl Members {
         let view = self.0.read();
         let own = view.own.map(|(number, _)| number);
         let mut others = view.living.iter().filter(|(number, _)| Some(**number) != own);
-        others.any(|(_, member)| member.pools.iter().any(|served| served == pool))
+        let by_one = |served: &Served| serves(&served.pools, &served.native_tools, pool);
+        others.any(|(_, member)| serves(&member.pools, &[], pool) || member.served.iter().any(by_one))
     }
 
     /// Whether a scheduler of that name lives.
@@ -136,10 +142,14 @@ impl Engine {
 
     async fn take_number(&self, number: u64, expect: Expect, now: Timestamp) -> Result<bool, EngineError> {
         let (name, endpoint) = (self.0.name.clone(), self.0.options.endpoint.clone());
-        let pools = self.0.workers.pools();
+        let served = self.0.workers.served();
+        let plain = served.iter().filter(|served| served.native_tools.is_empty());
+        let mut pools: Vec<String> = plain.flat_map(|served| served.pools.clone()).collect();
+        pools.sort_unstable();
+        pools.dedup();
         let mut builder = Builder::default();
         builder.compare(keys::scheduler(number), expect);
-        builder.put_json(keys::scheduler(number), &Member { name, endpoint, pools, seen_at: now })?;
+        builder.put_json(keys::scheduler(number), &Member { name, endpoint, pools, served, seen_at: now })?;
         builder.enter(keys::SCHEDULERS, number.to_string(), score(now));
         if !matches!(self.write(builder.done(true)).await?, Written::Applied) {
             return Ok(false);

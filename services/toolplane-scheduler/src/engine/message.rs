@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::LeaseKey;
+use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::AbortReason;
@@ -26,6 +27,8 @@ pub enum Message {
         traceparent: Option<String>,
         /// How long it was queued, milliseconds.
         queued_ms: u64,
+        /// Hooks are asked about its ending.
+        asked: bool,
     },
     /// The first effect may happen.
     StartGranted {
@@ -66,6 +69,17 @@ pub enum Message {
     DoneAcknowledged {
         /// This execution.
         lease: LeaseKey,
+    },
+    /// A report could not be read and changed nothing.
+    ReportRefused {
+        /// The lease it was about, as it was given.
+        lease: Option<v1::LeaseRef>,
+        /// Which report.
+        report: &'static str,
+        /// The field that is wrong.
+        field: String,
+        /// The rule it breaks.
+        rule: String,
     },
     /// The scheduler stops; go elsewhere.
     GoAway {

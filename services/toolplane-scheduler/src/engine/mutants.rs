@@ -9,8 +9,10 @@ use toolplane_records::invocation::Invocation;
 pub(crate) fn fence(mut command: Command, record: &Invocation) -> Command {
     if mutant(Mutant::DropFence)
         && let Some(current) = &record.lease
-        && let Command::Start { lease, .. } | Command::Renew { lease, .. } | Command::Complete { lease, .. } =
-            &mut command
+        && let Command::Start { lease, .. }
+        | Command::Renew { lease, .. }
+        | Command::Complete { lease, .. }
+        | Command::AwaitHooks { lease, .. } = &mut command
     {
         *lease = LeaseKey::of(record, current);
     }

@@ -80,8 +80,8 @@ impl Engine {
             Some(format!("00-{}-{}-01", position.trace_id, position.span_id))
         };
         let traceparent = hot.traceparent.clone().or_else(of_record);
-        let queued_ms = queued_ms(&hot.record, self.0.options.offer_ms);
-        Message::Offer { record: hot.record.clone(), plan, input, shown, traceparent, queued_ms }
+        let (queued_ms, asked) = (queued_ms(&hot.record, self.0.options.offer_ms), self.is_asked(&plan));
+        Message::Offer { record: hot.record.clone(), plan, input, shown, traceparent, queued_ms, asked }
     }
 }
 

@@ -6,9 +6,9 @@ use dashmap::DashMap;
 use serde::{Deserialize, Serialize};
 use toolplane_records::ids::ToolId;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::Digest;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::vocabulary::{ExecutionKind, ToolKind};
+use toolplane_records::vocabulary::{AccessKind, ExecutionKind, ToolKind};
 
 use super::{Engine, EngineError, keys};
 
@@ -47,6 +47,12 @@ pub struct DispatchPlan {
     /// Kind of capability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_kind: Option<ToolKind>,
+    /// What the tool touches, for the matchers of hooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access_kinds: Vec<AccessKind>,
+    /// JSON Schema its structured output is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<JsonPayload>,
 }
 
 impl DispatchPlan {

@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use toolplane_lifecycle::{Command, Timer};
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{InvocationKey, WorkerId};
+use toolplane_records::profile::native_tool_of;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_store::{IndexEntry, ScoreRange};
@@ -114,6 +115,10 @@ impl Engine {
         toolplane_faultpoint::point("scheduler.mid_sweep");
         if timer == Timer::Lease {
             self.0.hot.tell_receipt(&id).await;
+        }
+        if timer == Timer::PostHooks {
+            // Whoever asks them sets the timer anew.
+            return self.hooks_overdue(&id);
         }
         match self.command(&id, Vec::new(), |_| Command::Fire(timer)).await {
             Ok(_) => {}
@@ -247,7 +252,12 @@ fn nobody_error(pool: &str) -> ToolError {
         "placement.no_worker",
         ErrorClass::CapabilityGap,
         Recoverability::RetryLater,
-        format!("no connected worker serves pool `{pool}`"),
+        match native_tool_of(pool) {
+            Some(tool) => format!(
+                "no connected worker serves the native tool `{tool}`: a worker that does names it in `native_tools` when it connects"
+            ),
+            None => format!("no connected worker serves pool `{pool}`"),
+        },
     );
     error.side_effects = Some("none".to_owned());
     error

@@ -113,6 +113,7 @@ impl Bench {
             version: String::new(),
             slots,
             pools: if gaps.is_empty() { vec!["native".into()] } else { vec![] },
+            native_tools: vec![],
             gaps,
             posture: None,
             connected_at: self.engine.now().await.unwrap(),
@@ -243,6 +244,8 @@ fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
         supports_cancel: true,
         aliases: vec![],
         tool_kind: None,
+        access_kinds: vec![],
+        output_schema: None,
     }
 }
 
@@ -268,6 +271,8 @@ fn succeeded(text: &str) -> Box<Outcome> {
         evidence_refs: vec![],
         context_modifiers: vec![],
         hooks: vec![],
+        undeclared_modifiers: 0,
+        redaction_state: None,
     })
 }
 

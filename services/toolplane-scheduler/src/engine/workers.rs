@@ -40,12 +40,22 @@ pub struct WorkerInfo {
     pub slots: usize,
     /// Pools it serves.
     pub pools: Vec<String>,
+    /// Native tools it serves, by name; see [`toolplane_records::profile::serves`].
+    #[serde(default)]
+    pub native_tools: Vec<String>,
     /// Pools it cannot serve.
     pub gaps: Vec<PoolGap>,
     /// What its sandbox holds, as it proved itself.
     pub posture: Option<JsonPayload>,
     /// When it connected.
     pub connected_at: Timestamp,
+}
+
+impl WorkerInfo {
+    /// Whether it serves calls of `pool`.
+    pub fn serves(&self, pool: &str) -> bool {
+        toolplane_records::profile::serves(&self.pools, &self.native_tools, pool)
+    }
 }
 
 /// One connected worker.
@@ -116,7 +126,7 @@ impl WorkerLink {
     }
 
     fn serves(&self, pool: &str) -> bool {
-        !self.is_draining() && self.info.pools.iter().any(|served| served == pool)
+        !self.is_draining() && self.info.serves(pool)
     }
 
     fn take_slot(&self, id: &InvocationKey, lease: LeaseKey) -> bool {
@@ -127,6 +137,15 @@ impl WorkerLink {
         assigned.insert(id.clone(), lease);
         true
     }
+}
+
+/// What one worker serves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Served {
+    #[serde(default)]
+    pub(crate) pools: Vec<String>,
+    #[serde(default)]
+    pub(crate) native_tools: Vec<String>,
 }
 
 /// Whether calls of a pool can be run.
@@ -176,7 +195,7 @@ impl Workers {
     pub fn placement(&self, pool: &str) -> Placement {
         let mut gap = None;
         for entry in &self.links {
-            if entry.info.pools.iter().any(|served| served == pool) {
+            if entry.info.serves(pool) {
                 return Placement::Served;
             }
             gap = gap.or_else(|| entry.info.gaps.iter().find(|gap| gap.pool == pool).cloned());
@@ -263,12 +282,14 @@ impl Workers {
         }
     }
 
-    /// Every pool some connected worker serves.
-    pub(crate) fn pools(&self) -> Vec<String> {
-        let mut pools: Vec<String> = self.links.iter().flat_map(|entry| entry.info.pools.clone()).collect();
-        pools.sort_unstable();
-        pools.dedup();
-        pools
+    /// What connected workers serve, each as it said.
+    pub(crate) fn served(&self) -> Vec<Served> {
+        let said =
+            |link: &WorkerLink| Served { pools: link.info.pools.clone(), native_tools: link.info.native_tools.clone() };
+        let mut served: Vec<Served> = self.links.iter().map(|entry| said(entry.value())).collect();
+        served.sort_unstable();
+        served.dedup();
+        served
     }
 
     /// Tells every worker to go elsewhere, e.g. to one of these `schedulers`.

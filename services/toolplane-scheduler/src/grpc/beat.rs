@@ -80,8 +80,8 @@ pub(super) async fn answer(
     let incarnation = Some(request.incarnation.clone());
     let incarnation = incarnation.filter(|told| !told.is_empty() && !request.previous_incarnation_dead);
     let holder = Holder { worker_id: worker_id.clone(), incarnation };
-    let leases =
-        request.leases.into_iter().map(|lease| lease_key(Some(lease), &holder)).collect::<Result<Vec<_>, _>>()?;
+    let leases = request.leases.into_iter().map(|lease| lease_key(Some(lease), &holder).map_err(CallError::of_field));
+    let leases = leases.collect::<Result<Vec<_>, _>>()?;
     let now = engine.now().await?;
     engine.workers().seen(&worker_id, &request.incarnation, now);
     let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(lease_ms), now));

@@ -63,6 +63,7 @@ fn known_worker(
         slots: count(info.slots),
         free_slots: count(free),
         pools: info.pools.clone(),
+        native_tools: info.native_tools.clone(),
         gaps: info.gaps.iter().map(gap).collect(),
         posture: info.posture.as_ref().map(Into::into),
         connected_at: instant(info.connected_at),
@@ -118,6 +119,7 @@ fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
 }
 
 /// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it and `caller` may see it.
+/// Without `include_inputs` the JSON holds what everybody may see of the inputs: a view is not a request for secrets.
 pub(crate) async fn invocation_views(
     engine: &Engine,
     caller: &Caller,
@@ -127,7 +129,7 @@ pub(crate) async fn invocation_views(
 ) -> Result<(v1::Invocation, Option<v1::JsonPayload>), CallError> {
     let wanted = include_inputs || view == v1::RecordView::Json;
     let bodies = match wanted {
-        true => shown_once(record, seen_by(caller, record, engine.inputs(record).await?)),
+        true => shown_once(record, seen_by(caller, record, engine.inputs(record).await?, include_inputs)),
         false => InputBodies::default(),
     };
     let json = (view == v1::RecordView::Json).then(|| (&record.to_json(&bodies)).into());

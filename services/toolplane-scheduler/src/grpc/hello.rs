@@ -12,9 +12,14 @@ use toolplane_records::time::Timestamp;
 
 use super::session::{Session, WorkerTerms};
 use super::wire::lease_key;
+use crate::ending::Endings;
 use crate::engine::{Engine, EngineError, Message, PoolGap, WorkerInfo, WorkerLink};
 use crate::error::CallError;
 
+/// Most native tools one worker may name.
+const MAX_NATIVE_TOOLS: usize = 10_000;
+/// Longest name of one.
+const MAX_NAME_BYTES: usize = 256;
 /// Most slots one worker may have.
 const MAX_SLOTS: u32 = 4_096;
 
@@ -24,6 +29,7 @@ impl Session {
     /// Kept endings come first: once the leases of an earlier life are over, they would be too late.
     pub(super) async fn open(
         engine: Engine,
+        endings: Endings,
         terms: WorkerTerms,
         first: v1::WorkRequest,
     ) -> Result<(Self, mpsc::UnboundedReceiver<Message>), CallError> {
@@ -49,7 +55,7 @@ impl Session {
         let mut holder = link.holder();
         holder.incarnation = holder.incarnation.filter(|_| !speaks_for_all);
         let backlog = reports.collect();
-        let session = Self { engine, link, terms, holder, news: Arc::default(), backlog, goodbye };
+        let session = Self { engine, endings, link, terms, holder, news: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
         session.settle_held(held).await?;
         if previous_dead {
@@ -65,9 +71,9 @@ impl Session {
     /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
     /// follows would end its lease without it.
     async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
-        let reports = self.reports();
+        let reports = self.call_reports();
         for done in finished {
-            let lease = lease_key(done.lease, &self.holder)?;
+            let lease = lease_key(done.lease, &self.holder).map_err(CallError::of_field)?;
             reports.done(lease, done.outcome).await?;
         }
         Ok(())
@@ -76,7 +82,7 @@ impl Session {
     /// What the worker says it still runs: valid leases go on, others are void.
     async fn settle_held(&self, held: Vec<v1::LeaseRef>) -> Result<(), CallError> {
         for lease in held {
-            let lease = lease_key(Some(lease), &self.holder)?;
+            let lease = lease_key(Some(lease), &self.holder).map_err(CallError::of_field)?;
             match self.engine.leased(&lease).await {
                 Ok(_) => self.engine.workers().adopt(&self.link, lease),
                 Err(EngineError::Refused { .. } | EngineError::NotFound) => self.link.send(Message::Fenced { lease }),
@@ -84,6 +90,25 @@ impl Session {
             }
         }
         Ok(())
+    }
+}
+
+/// Names of native tools, exact or a prefix that ends in `.*`.
+fn read_native_tools(names: Vec<String>) -> Result<Vec<String>, CallError> {
+    if names.len() > MAX_NATIVE_TOOLS {
+        return Err(CallError::invalid("hello.native_tools", format!("must have at most {MAX_NATIVE_TOOLS} entries")));
+    }
+    let plain = |name: &str| {
+        let bare = name.strip_suffix(".*").unwrap_or(name);
+        let known = |c: char| c.is_ascii_alphanumeric() || "._-/:".contains(c);
+        !bare.is_empty() && bare.len() <= MAX_NAME_BYTES && bare.chars().all(known)
+    };
+    match names.iter().position(|name| !plain(name)) {
+        None => Ok(names),
+        Some(place) => Err(CallError::invalid(
+            &format!("hello.native_tools[{place}]"),
+            "must be the name of a native tool, or a prefix of such names that ends in `.*`",
+        )),
     }
 }
 
@@ -106,6 +131,7 @@ fn read_hello(hello: v1::WorkerHello, now: Timestamp) -> Result<WorkerInfo, Call
         version: hello.version,
         slots: usize::try_from(hello.slots).unwrap_or(1),
         pools: hello.pools,
+        native_tools: read_native_tools(hello.native_tools)?,
         gaps: gaps.collect(),
         posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
         connected_at: now,

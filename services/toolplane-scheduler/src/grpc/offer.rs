@@ -15,6 +15,7 @@ pub(crate) fn offer(
     shown: Option<&JsonPayload>,
     traceparent: Option<String>,
     queued_ms: u64,
+    asked: bool,
 ) -> v1::Offer {
     let lease = record.lease.as_ref();
     v1::Offer {
@@ -28,7 +29,7 @@ pub(crate) fn offer(
             tenant: record.tenant.to_string(),
             tool_id: plan.tool_id.to_string(),
             tool_name: plan.tool_name.clone(),
-            pool: plan.binding.pool().to_owned(),
+            pool: plan.binding.pool().into_owned(),
             execution_kind: plan.execution_kind.as_str().to_owned(),
             execution_kind_code: v1::ExecutionKind::from(plan.execution_kind).into(),
             binding: Some((&plan.binding).into()),
@@ -65,6 +66,7 @@ pub(crate) fn offer(
             aliases: plan.aliases.clone(),
             denied_paths: record.dispatch.as_ref().and_then(|dispatch| denied_paths(&dispatch.denied_paths)),
             tool_kind: plan.tool_kind.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
+            hooks_follow: asked,
         }),
     }
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use toolplane_faultpoint::point;
-use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, Outcome, Refusal};
+use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, Refusal};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -14,15 +13,29 @@ use toolplane_records::progress::ToolProgress;
 use super::news::News;
 use super::session::WorkerTerms;
 use super::wire::{lease_key, lease_of};
-use super::{answer, outcome};
-use crate::engine::{Attached, Engine, EngineError, Message, Started, WorkerLink};
+use super::{answer, wire};
+use crate::ending::{Endings, Taken};
+use crate::engine::{Engine, EngineError, Message, Started, WorkerLink};
 
 /// Longest question, in characters.
 const MAX_PROMPT_CHARS: usize = 4_096;
 
+/// Tells a worker that a report of its could not be read: silence would hide its mistake for ever.
+pub(super) fn refuse(
+    link: &WorkerLink,
+    lease: Option<v1::LeaseRef>,
+    report: &'static str,
+    field: String,
+    rule: String,
+) {
+    tracing::warn!(worker_id = %link.info.worker_id, report, field, rule, "a report cannot be read");
+    link.send(Message::ReportRefused { lease, report, field, rule });
+}
+
 /// Takes the reports of single calls.
 pub(super) struct CallReports {
     pub(super) engine: Engine,
+    pub(super) endings: Endings,
     pub(super) link: Arc<WorkerLink>,
     pub(super) terms: WorkerTerms,
     /// For whom the worker speaks.
@@ -35,17 +48,19 @@ impl CallReports {
     /// Takes one report about one call.
     pub(super) async fn take(&self, report: Report) {
         let lease_ms = i64::from(self.terms.lease_ms);
-        let Ok(lease) = lease_key(lease_of(&report).cloned(), &self.holder) else {
-            tracing::warn!(worker_id = %self.link.info.worker_id, "a report without a well-formed lease was ignored");
-            return;
+        let lease = match lease_key(lease_of(&report).cloned(), &self.holder) {
+            Ok(lease) => lease,
+            Err(error) => {
+                let lease = lease_of(&report).cloned();
+                return refuse(&self.link, lease, wire::name_of(&report), error.field, error.rule);
+            }
         };
         match report {
             Report::StartRequested(_) => self.start(lease, lease_ms).await,
-            Report::Progress(report) => {
-                if let Some(progress) = report.progress.and_then(|progress| ToolProgress::try_from(progress).ok()) {
-                    self.progress(&lease, progress).await;
-                }
-            }
+            Report::Progress(report) => match field::required::<_, ToolProgress>("progress", report.progress) {
+                Ok(progress) => self.progress(&lease, progress).await,
+                Err(error) => refuse(&self.link, report.lease, "progress", error.field, error.rule),
+            },
             Report::Done(done) => {
                 let id = lease.invocation_id.clone();
                 // Unanswered, the worker reports again.
@@ -107,49 +122,13 @@ impl CallReports {
 
     /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
     pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), EngineError> {
-        let id = lease.call();
-        let mut outcome = Box::new(outcome::read(
-            &lease.invocation_id,
-            outcome,
-            self.terms.max_inline_bytes,
-            self.engine.now().await?,
-        ));
         let left_out = self.news.end(lease.lease_id.as_str());
-        if left_out > 0 {
-            outcome.evidence_refs.push(format!("progress_left_out:{left_out}"));
-        }
-        let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
-        point("scheduler.before_done");
-        let stored = self.engine.command(&id, Vec::new(), command).await;
-        point("scheduler.after_done");
-        match stored {
-            Ok(_) | Err(EngineError::NotFound) => self.link.send(Message::DoneAcknowledged { lease }),
-            // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
-            Err(EngineError::Refused { refusal: Refusal::Terminal(_), .. }) => {
-                self.keep_late(&lease, &outcome).await?;
-                self.link.send(Message::DoneAcknowledged { lease });
-            }
-            Err(EngineError::Refused { .. }) => {
-                self.keep_late(&lease, &outcome).await?;
-                self.link.send(Message::Fenced { lease });
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(())
-    }
-
-    /// Keeps a report that came too late as evidence; it changes nothing else.
-    async fn keep_late(&self, lease: &LeaseKey, outcome: &Outcome) -> Result<(), EngineError> {
-        if !self.engine.was_started_by(lease).await? {
-            return Ok(());
-        }
-        let late = |record: &Invocation, now| {
-            toolplane_lifecycle::late_report(record, lease, outcome, now).ok_or(Refusal::NothingToDo)
+        let answer = match self.endings.take(&lease, outcome, left_out).await? {
+            Taken::Stored => Message::DoneAcknowledged { lease },
+            Taken::Fenced => Message::Fenced { lease },
         };
-        match self.engine.change(&lease.call(), Attached::default(), late).await {
-            Ok(_) | Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.link.send(answer);
+        Ok(())
     }
 
     /// A running tool asks a question. One that nobody could answer is declined at once.

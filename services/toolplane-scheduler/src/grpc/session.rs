@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use tonic::Streaming;
-use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_lifecycle::Holder;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_runtime::Shutdown;
@@ -14,8 +14,9 @@ use toolplane_runtime::server::ConnectionLife;
 
 use super::beat::{Beat, renew};
 use super::news::News;
-use super::report::CallReports;
+use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of};
+use crate::ending::Endings;
 use crate::engine::{Engine, Message, WorkerLink};
 
 /// What every worker is told when it connects.
@@ -41,6 +42,7 @@ impl WorkerTerms {
 /// A connected worker.
 pub(crate) struct Session {
     pub(super) engine: Engine,
+    pub(super) endings: Endings,
     pub(super) link: Arc<WorkerLink>,
     pub(super) terms: WorkerTerms,
     /// For whom the worker speaks: this start of it, and its earlier ones when it says that nothing of them is left.
@@ -88,14 +90,19 @@ impl Session {
     /// write serves many.
     fn take(&self, reports: Vec<v1::WorkerReport>) {
         let mut by_lease: HashMap<String, Vec<Report>> = HashMap::new();
-        for report in reports.into_iter().filter_map(|report| report.report) {
+        for report in reports {
+            let Some(report) = report.report else {
+                let rule = "must be one this scheduler knows".to_owned();
+                refuse(&self.link, None, "", "report".to_owned(), rule);
+                continue;
+            };
             match lease_of(&report) {
                 Some(lease) => by_lease.entry(lease.lease_id.clone()).or_default().push(report),
                 None => self.take_own(report),
             }
         }
         for reports in by_lease.into_values() {
-            let call = self.reports();
+            let call = self.call_reports();
             tokio::spawn(async move {
                 for report in reports {
                     call.take(report).await;
@@ -105,9 +112,15 @@ impl Session {
     }
 
     /// Takes reports of single calls for this session.
-    pub(super) fn reports(&self) -> CallReports {
-        let (engine, link, holder) = (self.engine.clone(), self.link.clone(), self.holder.clone());
-        CallReports { engine, link, terms: self.terms, holder, news: self.news.clone() }
+    pub(super) fn call_reports(&self) -> CallReports {
+        CallReports {
+            engine: self.engine.clone(),
+            endings: self.endings.clone(),
+            link: self.link.clone(),
+            terms: self.terms,
+            holder: self.holder.clone(),
+            news: self.news.clone(),
+        }
     }
 
     /// Reports about the worker itself.
@@ -116,25 +129,32 @@ impl Session {
             Report::Heartbeat(beat) => {
                 let (engine, link, terms) = (self.engine.clone(), self.link.clone(), self.terms);
                 let holder = self.holder.clone();
-                let leases = beat.leases.into_iter().filter_map(move |lease| lease_key(Some(lease), &holder).ok());
-                let leases = leases.collect();
-                tokio::spawn(async move { take_beat(&engine, &link, terms, leases).await });
+                tokio::spawn(async move { take_beat(&engine, &link, terms, &holder, beat.leases).await });
             }
             Report::Goodbye(_) => {
                 self.goodbye.store(true, Ordering::Relaxed);
                 self.link.drain();
             }
-            Report::Hello(_) => tracing::warn!(worker_id = %self.link.info.worker_id, "a second hello was ignored"),
+            Report::Hello(_) => {
+                refuse(&self.link, None, "hello", String::new(), "must come once, first".to_owned());
+            }
             _ => {}
         }
     }
 }
 
 /// The worker is alive and holds these leases.
-async fn take_beat(engine: &Engine, link: &WorkerLink, terms: WorkerTerms, leases: Vec<LeaseKey>) {
+async fn take_beat(engine: &Engine, link: &WorkerLink, terms: WorkerTerms, holder: &Holder, leases: Vec<v1::LeaseRef>) {
     let Ok(now) = engine.now().await else { return };
     link.seen(now);
-    let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(terms.lease_ms), now));
+    let mut read = Vec::with_capacity(leases.len());
+    for lease in leases {
+        match lease_key(Some(lease.clone()), holder) {
+            Ok(lease) => read.push(lease),
+            Err(error) => refuse(link, Some(lease), "heartbeat", error.field, error.rule),
+        }
+    }
+    let beats = read.into_iter().map(|lease| renew(engine, lease, i64::from(terms.lease_ms), now));
     for beat in join_all(beats).await {
         match beat {
             Beat::Renewed(messages) => messages.into_iter().for_each(|message| link.send(message)),

@@ -1,5 +1,5 @@
-//! Who may read which input by value: callers and operators all of them, everybody else the copies in which nothing is
-//! shown that is sensitive.
+//! Who may read which input by value: callers and operators all of them when they ask for them, everybody else, and whoever does
+//! not ask, the copies in which nothing is shown that is sensitive.
 
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -8,13 +8,19 @@ use toolplane_runtime::{Caller, Role};
 /// Whether `caller` may read an input of `record` that has this digest.
 pub(crate) fn may_read(caller: &Caller, record: &Invocation, digest: Digest) -> bool {
     let owner = [Role::Agent, Role::Operator, Role::Peer].into_iter().any(|role| caller.is(role));
-    let copies = [&record.inputs.observable, &record.inputs.permission];
-    owner || copies.into_iter().flatten().any(|copy| copy.digest == digest)
+    owner || is_copy(record, digest)
 }
 
-/// The inputs `caller` may read.
-pub(super) fn seen_by(caller: &Caller, record: &Invocation, bodies: InputBodies) -> InputBodies {
-    let seen = |body: Option<JsonPayload>| body.filter(|body| may_read(caller, record, body.digest()));
+/// Whether an input with this digest is one that everybody may read.
+fn is_copy(record: &Invocation, digest: Digest) -> bool {
+    let copies = [&record.inputs.observable, &record.inputs.permission];
+    copies.into_iter().flatten().any(|copy| copy.digest == digest)
+}
+
+/// The inputs `caller` may read; only what everybody may read unless `asked` for.
+pub(super) fn seen_by(caller: &Caller, record: &Invocation, bodies: InputBodies, asked: bool) -> InputBodies {
+    let may = |digest| if asked { may_read(caller, record, digest) } else { is_copy(record, digest) };
+    let seen = |body: Option<JsonPayload>| body.filter(|body| may(body.digest()));
     InputBodies {
         model: seen(bodies.model),
         observable: seen(bodies.observable),

@@ -7,7 +7,6 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_records::ids::{InvocationId, LeaseId};
 
 use crate::engine::Message;
-use crate::error::CallError;
 
 /// The lease a report is about; none for reports about the worker itself.
 pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
@@ -23,14 +22,30 @@ pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
     }
 }
 
+/// The name of a report, as it stands in the contract.
+pub(super) fn name_of(report: &Report) -> &'static str {
+    match report {
+        Report::Hello(_) => "hello",
+        Report::Ready(_) => "ready",
+        Report::Received(_) => "received",
+        Report::StartRequested(_) => "start_requested",
+        Report::Progress(_) => "progress",
+        Report::Done(_) => "done",
+        Report::CancelAcknowledged(_) => "cancel_acknowledged",
+        Report::Heartbeat(_) => "heartbeat",
+        Report::Released(_) => "released",
+        Report::Goodbye(_) => "goodbye",
+        Report::InputRequested(_) => "input_requested",
+    }
+}
+
 /// Reads a lease reference that `holder` sent.
-pub(super) fn lease_key(lease: Option<v1::LeaseRef>, holder: &Holder) -> Result<LeaseKey, CallError> {
-    let lease = lease.ok_or_else(|| CallError::invalid("lease", "must be given"))?;
-    let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
-    let lease_id: LeaseId = field::id("lease.lease_id", &lease.lease_id).map_err(faulty)?;
+pub(super) fn lease_key(lease: Option<v1::LeaseRef>, holder: &Holder) -> Result<LeaseKey, ConvertError> {
+    let lease = lease.ok_or_else(|| ConvertError::missing("lease"))?;
+    let lease_id: LeaseId = field::id("lease.lease_id", &lease.lease_id)?;
     Ok(LeaseKey {
         tenant: lease_id.tenant(),
-        invocation_id: field::id::<InvocationId>("lease.invocation_id", &lease.invocation_id).map_err(faulty)?,
+        invocation_id: field::id::<InvocationId>("lease.invocation_id", &lease.invocation_id)?,
         lease_no: lease.lease_no,
         lease_id,
         holder: holder.clone(),
@@ -50,8 +65,8 @@ pub(super) fn lease_ref(lease: &LeaseKey) -> Option<v1::LeaseRef> {
 pub(super) fn command(message: Message) -> v1::WorkerCommand {
     use v1::worker_command::Command as Wire;
     let command = match message {
-        Message::Offer { record, plan, input, shown, traceparent, queued_ms } => {
-            Wire::Offer(super::offer::offer(&record, &plan, &input, shown.as_ref(), traceparent, queued_ms))
+        Message::Offer { record, plan, input, shown, traceparent, queued_ms, asked } => {
+            Wire::Offer(super::offer::offer(&record, &plan, &input, shown.as_ref(), traceparent, queued_ms, asked))
         }
         Message::StartGranted { lease } => Wire::StartGranted(v1::StartGranted { lease: lease_ref(&lease) }),
         Message::StartRefused { lease, reason } => {
@@ -73,6 +88,9 @@ pub(super) fn command(message: Message) -> v1::WorkerCommand {
         }),
         Message::DoneAcknowledged { lease } => {
             Wire::DoneAcknowledged(v1::DoneAcknowledged { lease: lease_ref(&lease) })
+        }
+        Message::ReportRefused { lease, report, field, rule } => {
+            Wire::ReportRefused(v1::ReportRefused { lease, report: report.to_owned(), field, rule })
         }
         Message::GoAway { schedulers } => {
             Wire::GoAway(v1::GoAway { reason: "the scheduler is stopping".to_owned(), schedulers })

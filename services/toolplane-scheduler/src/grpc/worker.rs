@@ -18,6 +18,7 @@ use toolplane_runtime::server::ConnectionLife;
 use super::invocations::detached;
 use super::session::{Session, WorkerTerms};
 use super::{beat, status, wire};
+use crate::ending::Endings;
 use crate::engine::Engine;
 use crate::error::CallError;
 
@@ -28,6 +29,7 @@ const BATCH: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerApi {
     pub(crate) engine: Engine,
+    pub(crate) endings: Endings,
     pub(crate) payloads: PayloadStore,
     pub(crate) terms: WorkerTerms,
     pub(crate) shutdown: Shutdown,
@@ -54,7 +56,7 @@ impl WorkerApi {
                 Holder { worker_id, incarnation: incarnation.filter(|_| !header.previous_incarnation_dead) }
             }
         };
-        wire::lease_key(header.lease.clone(), &holder)
+        wire::lease_key(header.lease.clone(), &holder).map_err(CallError::of_field)
     }
 }
 
@@ -70,7 +72,8 @@ impl WorkerService for WorkerApi {
         let Some(first) = reports.message().await? else {
             return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
         };
-        let (session, messages) = Session::open(self.engine.clone(), self.terms, first).await.map_err(status::of)?;
+        let (session, messages) =
+            Session::open(self.engine.clone(), self.endings.clone(), self.terms, first).await.map_err(status::of)?;
         let shutdown = self.shutdown.clone();
         tokio::spawn(session.run(reports, shutdown, life));
         let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)

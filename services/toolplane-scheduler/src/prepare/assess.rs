@@ -244,8 +244,8 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
 fn preflight(engine: &Engine, spec: &CallSpec, tool: &CallableTool) -> Option<ToolError> {
     let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool_name)) };
     let pool = plan.binding.pool();
-    match engine.workers().placement(pool) {
-        Placement::Gap(gap) => Some(gap_error(pool, &gap.reason_code, &gap.message)),
+    match engine.workers().placement(&pool) {
+        Placement::Gap(gap) => Some(gap_error(&pool, &gap.reason_code, &gap.message)),
         _ => None,
     }
 }

@@ -126,7 +126,7 @@ impl CallableTool {
     ) -> DispatchFacts {
         let profile = self.registration.execution_profile.as_ref();
         DispatchFacts {
-            pool: plan.binding.pool().to_owned(),
+            pool: plan.binding.pool().into_owned(),
             plan_digest,
             timeout_ms: plan.timeout_ms,
             supports_cancel: plan.supports_cancel,
@@ -213,5 +213,7 @@ fn plan(
         supports_context_modifiers: profile.supports_context_modifiers,
         aliases: hook_tool.aliases.clone(),
         tool_kind: Some(registration.declaration.tool_kind),
+        access_kinds: hook_tool.access_kinds.clone(),
+        output_schema: registration.output_schema().cloned(),
     })
 }

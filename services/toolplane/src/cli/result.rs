@@ -148,11 +148,8 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     if let Some(path) = &error.blocked_path {
         out.note(&format!("  blocked path: {path}"))?;
     }
-    if error.side_effects.as_deref() == Some("unknown") {
-        out.note("  it may have had effects before it failed")?;
-    }
-    if let Some(step) = next_step(error.recoverability_code()) {
-        out.note(&format!("  what to do: {step}"))?;
+    for line in advice(error.recoverability_code(), error.side_effects.as_deref()) {
+        out.note(&format!("  {line}"))?;
     }
     if let Some(wait) = error.retry_after_ms {
         out.note(&format!("  not before {wait} ms from now"))?;
@@ -160,12 +157,30 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is known of effects and what to do, in words that agree: whoever is told that something may have happened is told in the
+/// same breath why repeating is safe all the same, or that it is not.
+fn advice(recoverability: v1::Recoverability, side_effects: Option<&str>) -> Vec<String> {
+    use v1::Recoverability as R;
+    let effects = match side_effects {
+        Some("unknown") => Some("it may have had effects before it failed"),
+        Some("completed") => Some("its effect is done"),
+        _ => None,
+    };
+    let step = match (recoverability, effects) {
+        (R::Unspecified, _) => None,
+        (R::RetrySafe, Some(_)) => Some("repeat the call: the tool may run twice without harm"),
+        (R::RetryLater, Some(_)) => Some("repeat the call later: the tool may run twice without harm"),
+        (R::RetrySafe, None) => Some("repeat the call; that is safe"),
+        (other, _) => next_step(other),
+    };
+    effects.map(str::to_owned).into_iter().chain(step.map(|step| format!("what to do: {step}"))).collect()
+}
+
 fn next_step(recoverability: v1::Recoverability) -> Option<&'static str> {
     use v1::Recoverability as R;
     Some(match recoverability {
-        R::Unspecified => return None,
+        R::Unspecified | R::RetrySafe => return None,
         R::NotRetryable => "repeating the same call will not help",
-        R::RetrySafe => "repeat the call; that is safe",
         R::RetryLater => "repeat the call later",
         R::ChangeArguments => "change the arguments",
         R::ChangeArgumentsOrPolicy => "change the arguments, or have the policy changed",
@@ -207,6 +222,23 @@ mod tests {
         assert!(repeats_the_error(&block("no [a.b]"), Some(&error)));
         assert!(!repeats_the_error(&block("no, and what the tool wrote"), Some(&error)));
         assert!(!repeats_the_error(&block("no"), None));
+    }
+
+    #[test]
+    fn whoever_hears_of_effects_is_not_told_that_nothing_can_go_wrong() {
+        use v1::Recoverability as R;
+        for step in (0..=9).filter_map(|number| R::try_from(number).ok()) {
+            for side_effects in ["unknown", "completed"] {
+                let said = advice(step, Some(side_effects)).join("\n");
+                assert!(said.contains("effect") && !said.contains("that is safe"), "{said}");
+            }
+        }
+        assert_eq!(advice(R::RetrySafe, Some("none")), ["what to do: repeat the call; that is safe"]);
+        let harmless = [
+            "it may have had effects before it failed",
+            "what to do: repeat the call: the tool may run twice without harm",
+        ];
+        assert_eq!(advice(R::RetrySafe, Some("unknown")), harmless);
     }
 
     #[test]

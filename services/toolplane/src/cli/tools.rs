@@ -9,7 +9,7 @@ use toolplane_proto::v1::get_tool_request::Tool;
 
 use super::connection::Connection;
 use super::output::{Output, Table, payload_text, readable};
-use super::{Ending, Failure};
+use super::{Ending, Failure, workers};
 
 mod files;
 
@@ -167,11 +167,13 @@ async fn register(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<Ending, Failure> {
-    let mut names = Vec::new();
+    let (mut names, mut pools) = (Vec::new(), Vec::new());
     let mut tools = Vec::new();
     for file in files {
         for registration in files::read(file)? {
             names.push(registration.declaration.full_name());
+            let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());
+            pools.push(binding.map(|binding| binding.pool().into_owned()));
             tools.push(v1::ToolRegistration::from(&registration));
         }
     }
@@ -187,6 +189,14 @@ async fn register(
             let would = if check { "would be " } else { "" };
             out.line(format!("{name}  {would}{outcome}  ({}, revision {})", tool.tool_id, tool.revision))?;
             out.point_out(name)?;
+        }
+    }
+    if !check {
+        for (name, pool) in workers::unserved(names.iter().zip(&pools), connection).await {
+            out.note(&format!(
+                "no connected worker serves `{name}` ({pool}): its calls wait up to a minute for one, and then end as \
+                 `capability_gap`"
+            ))?;
         }
     }
     Ok(Ending::Done)

@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use toolplane_proto::v1;
+use toolplane_records::profile::{self, BUILT_IN};
 
 use super::connection::Connection;
 use super::output::{Output, Table, age, instant, payload_text};
@@ -16,7 +17,7 @@ pub(crate) struct WorkersArgs {}
 /// Lists the workers, with what they cannot do and why.
 pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut request = v1::ListWorkersRequest { page_size: 1000, ..Default::default() };
-    let mut table = Table::new(&["WORKER", "STATE", "FREE", "POOLS", "CALLS", "SEEN", "VERSION"]);
+    let mut table = Table::new(&["WORKER", "STATE", "FREE", "SERVES", "CALLS", "SEEN", "VERSION"]);
     let mut gaps = Vec::new();
     loop {
         let page = connection.invocations().list_workers(request.clone()).await?.into_inner();
@@ -35,7 +36,7 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
                 worker.worker_id.clone(),
                 word(worker.state().as_str_name(), "WORKER_STATE_"),
                 format!("{}/{}", worker.free_slots, worker.slots),
-                worker.pools.join(","),
+                serves(&worker),
                 worker.invocation_ids.len().to_string(),
                 age(worker.last_seen_at.as_ref()),
                 worker.version.clone(),
@@ -53,6 +54,27 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
     Ok(Ending::Done)
 }
 
+/// Those of these tools, each with its pool, that no connected worker serves; none where nobody may or can say.
+pub(super) async fn unserved<'a>(
+    tools: impl Iterator<Item = (&'a String, &'a Option<String>)>,
+    connection: &Connection,
+) -> Vec<(&'a str, &'a str)> {
+    let request = v1::ListWorkersRequest { page_size: 1000, ..Default::default() };
+    let Ok(answer) = connection.invocations().list_workers(request).await else { return Vec::new() };
+    let workers = answer.into_inner().workers;
+    let served = |pool: &str| workers.iter().any(|worker| profile::serves(&worker.pools, &worker.native_tools, pool));
+    let bound = tools.filter_map(|(name, pool)| Some((name.as_str(), pool.as_deref()?)));
+    bound.filter(|(_, pool)| !served(pool)).collect()
+}
+
+/// Its pools, and the native tools it serves beside the built-in ones of those.
+fn serves(worker: &v1::WorkerRecord) -> String {
+    let named = &worker.native_tools;
+    let shared = |pool: &&String| profile::serves(&worker.pools, named, pool);
+    let own = named.iter().filter(|name| !BUILT_IN.iter().any(|(_, tools)| tools.contains(&name.as_str())));
+    worker.pools.iter().filter(shared).chain(own).cloned().collect::<Vec<_>>().join(",")
+}
+
 fn record(worker: &v1::WorkerRecord) -> String {
     let gaps: Vec<_> = worker
         .gaps
@@ -67,6 +89,7 @@ fn record(worker: &v1::WorkerRecord) -> String {
         "slots": worker.slots,
         "free_slots": worker.free_slots,
         "pools": worker.pools,
+        "native_tools": worker.native_tools,
         "gaps": gaps,
         "connected_at": instant(worker.connected_at.as_ref()),
         "last_seen_at": instant(worker.last_seen_at.as_ref()),

@@ -104,7 +104,7 @@ fn obey(worker: &Arc<Worker>, channel: &Channel, command: Command) -> bool {
         Command::Cancel(cancel_execution) => cancel(worker, cancel_execution),
         Command::Welcome(welcome) => worker.held.set_lease(Duration::from_millis(welcome.lease_ms.into())),
         Command::GoAway(_) => return true,
-        Command::InputProvided(_) => {}
+        Command::InputProvided(_) | Command::ReportRefused(_) => {}
     }
     false
 }

@@ -173,5 +173,7 @@ fn outcome(ending: Ending) -> Outcome {
         evidence_refs: Vec::new(),
         context_modifiers: Vec::new(),
         hooks: Vec::new(),
+        undeclared_modifiers: 0,
+        redaction_state: None,
     }
 }

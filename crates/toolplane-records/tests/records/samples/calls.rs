@@ -6,7 +6,7 @@ use toolplane_records::event::{LogEvent, ToolEvent};
 use toolplane_records::hook::{HookPermission, HookStop, ToolHook};
 use toolplane_records::invocation::{
     CancelFacts, DispatchFacts, InputAnswer, InputBodies, InputRefs, InputSafety, Invocation, Lease, PendingInput,
-    StatusTransition,
+    PostHooks, StatusTransition,
 };
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::Digest;
@@ -187,6 +187,7 @@ fn invocation() -> Invocation {
         caller_actor: some("ci-bot"),
         assurance: Some(assurance()),
         permission_mode: some("plan"),
+        post_hooks: Some(PostHooks { due_at: at(40), tries: 2 }),
     }
 }
 

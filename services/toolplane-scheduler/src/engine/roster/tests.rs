@@ -12,6 +12,7 @@ fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
         version: "1".to_owned(),
         slots: 4,
         pools: vec!["shell".to_owned()],
+        native_tools: Vec::new(),
         gaps: Vec::new(),
         posture: None,
         connected_at: Timestamp::from_millis(at),

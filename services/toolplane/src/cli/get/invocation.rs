@@ -17,11 +17,8 @@ pub(super) async fn show(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<Ending, Failure> {
-    let request = v1::GetInvocationRequest {
-        invocation_id: id,
-        view: v1::RecordView::Json.into(),
-        include_inputs: inputs || !out.json(),
-    };
+    let request =
+        v1::GetInvocationRequest { invocation_id: id, view: v1::RecordView::Json.into(), include_inputs: inputs };
     let answer = connection.invocations().get_invocation(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;
@@ -32,7 +29,7 @@ pub(super) async fn show(
     story(&call, connection, out).await?;
     match inputs {
         true => all_inputs(&call, out)?,
-        false => arguments(&call, out)?,
+        false => arguments(answer.json.as_ref(), out)?,
     }
     if let Some(outcome) = &answer.result {
         out.gap()?;
@@ -96,13 +93,20 @@ fn described(decision: &v1::PermissionDecision) -> String {
     format!("{}  {} by {by}: {}", decision.decision_id, behavior(decision.behavior()), reason.message)
 }
 
-fn arguments(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
-    match payload_text(call.model_input.as_ref()) {
+/// The arguments as everybody may see them: what is sensitive is shown by `--inputs` alone.
+fn arguments(record: Option<&v1::JsonPayload>, out: &mut Output) -> Result<(), Failure> {
+    #[derive(serde::Deserialize)]
+    struct Shown {
+        observable_input: Option<Box<serde_json::value::RawValue>>,
+        model_input: Option<Box<serde_json::value::RawValue>>,
+    }
+    let shown = payload_text(record).and_then(|text| serde_json::from_str::<Shown>(&text).ok());
+    match shown.and_then(|shown| shown.observable_input.or(shown.model_input)) {
         Some(input) => {
             out.line("  arguments:")?;
-            out.block(&readable(&input))
+            out.block(&readable(input.get()))
         }
-        None => Ok(()),
+        None => out.line("  arguments: not shown; `--inputs` asks for them"),
     }
 }
 

@@ -1,4 +1,3 @@
-use toolplane_execution::Outcome;
 use toolplane_hooks::fold::{Failed, Keeping, Said};
 use toolplane_hooks::{Folded, HookFailure, Replacement};
 use toolplane_records::error::ToolError;
@@ -8,35 +7,40 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, HookEvent, PersistenceStrategy, Recoverability, ResultStatus};
 
 use super::{Effects, MAX_CONTEXT_CHARS, MAX_RECORDS_BYTES};
+use crate::ending::report::Report;
 
 const SECRET: &str = "s3cret";
 
-fn succeeded() -> Outcome {
-    let mut outcome = Outcome::text(SECRET.to_owned()).structured(&[SECRET]);
-    outcome.context_modifiers = vec![JsonPayload::of(SECRET)];
-    outcome
+fn succeeded() -> Report {
+    Report {
+        content: vec![ContentBlock::Text { text: SECRET.to_owned() }],
+        facing: vec![ContentBlock::Text { text: SECRET.to_owned() }],
+        structured_content: Some(JsonPayload::of(&[SECRET])),
+        context_modifiers: vec![JsonPayload::of(SECRET)],
+        ..Report::of(ResultStatus::Succeeded, None)
+    }
 }
 
-fn failed() -> Outcome {
+fn failed() -> Report {
     let class = ErrorClass::ExecutionFailed;
     let mut error = ToolError::new("exec.exit_code", class, Recoverability::NotRetryable, SECRET);
     error.native_error_ref = Some(SECRET.to_owned());
     error.side_effects = Some("unknown".to_owned());
-    succeeded().failed(error)
+    Report { status: ResultStatus::Failed, error: Some(error), ..succeeded() }
 }
 
 fn said(text: &str) -> Said {
     Said { hook_id: "h".to_owned(), text: text.to_owned() }
 }
 
-fn applied(mut outcome: Outcome, folded: Folded) -> (Outcome, Effects) {
+fn applied(mut outcome: Report, folded: Folded) -> (Report, Effects) {
     let mut effects = Effects::default();
     effects.apply(&mut outcome, folded);
     (outcome, effects)
 }
 
 #[track_caller]
-fn nothing_is_left_of_it(outcome: &Outcome) {
+fn nothing_is_left_of_it(outcome: &Report) {
     // Debug of a payload shows no bytes, so they are looked at too.
     let values = outcome.structured_content.iter().chain(&outcome.context_modifiers).map(JsonPayload::text);
     let shown = format!("{outcome:?} {}", values.collect::<String>());
@@ -53,7 +57,7 @@ fn a_failed_hook_withholds_everything_and_says_that_the_effect_is_done() {
     assert_eq!((outcome.status, error.error_class), (ResultStatus::Failed, ErrorClass::HookBlocked));
     assert_eq!((error.error_code.as_str(), error.side_effects.as_deref()), ("hooks.failed", Some("completed")));
     let withheld = effects.withheld.unwrap();
-    assert_eq!((withheld.strategy, withheld.bytes), (PersistenceStrategy::DropWithReason, 6));
+    assert_eq!((withheld.strategy, withheld.bytes), (PersistenceStrategy::DropWithReason, 10));
     // A failure stays the failure it was.
     let (outcome, _) = applied(failed(), folded);
     nothing_is_left_of_it(&outcome);

@@ -1,6 +1,5 @@
 //! What hooks make of an ending; pure.
 
-use toolplane_execution::Outcome;
 use toolplane_hooks::bounds::cut;
 use toolplane_hooks::fold::{Keeping, Said};
 use toolplane_hooks::{Folded, REDACTED, Replacement};
@@ -10,7 +9,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
 
-use crate::outcome::{is_error, size_of};
+use super::report::{Report, is_error};
 
 /// Most characters of all that hooks add for the model: it stands beside the output in a bounded report.
 const MAX_CONTEXT_CHARS: usize = 16_000;
@@ -19,58 +18,62 @@ const MAX_RECORDS_BYTES: u64 = 256 * 1024;
 
 /// What hooks made of an ending, beside changing it.
 #[derive(Debug, Default)]
-pub(crate) struct Effects {
+pub(super) struct Effects {
+    /// Hooks were asked, or should have been.
+    pub(super) asked: bool,
+    /// Addresses of outputs that are too large to be shown to hooks.
+    pub(super) unseen: Vec<String>,
     /// What the model is given after the output, in order.
-    pub(crate) context: Vec<String>,
+    pub(super) context: Vec<String>,
     /// How what is left may be kept.
-    pub(crate) keeping: Keeping,
+    pub(super) keeping: Keeping,
     /// What was taken away as a whole.
-    pub(crate) withheld: Option<Withheld>,
+    pub(super) withheld: Option<Withheld>,
     /// Something was taken out or replaced.
-    pub(crate) redacted: bool,
+    pub(super) redacted: bool,
     /// One record per hook that was asked, in order.
-    pub(crate) records: Vec<ToolHook>,
+    pub(super) records: Vec<ToolHook>,
 }
 
 /// An output nobody gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Withheld {
+pub(super) struct Withheld {
     /// How, in the words of the standard.
-    pub(crate) strategy: PersistenceStrategy,
+    pub(super) strategy: PersistenceStrategy,
     /// How large it was.
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl Effects {
     /// Takes over what the hooks of one point want.
-    pub(crate) fn apply(&mut self, outcome: &mut Outcome, folded: Folded) {
+    pub(super) fn apply(&mut self, report: &mut Report, folded: Folded) {
         self.say(&folded);
         self.record(folded.records);
         if let Some(failed) = &folded.failed {
-            return self.withhold_for(outcome, failed.message());
+            return self.withhold_for(report, failed.message());
         }
         let replaced = folded.updated_output.is_some();
         if let Some(replacement) = folded.updated_output {
-            self.replace(outcome, replacement);
+            self.replace(report, replacement);
         }
         match folded.keeping {
             Keeping::Drop => {
                 let reason = folded.blocks.last().map_or("", |said| said.text.as_str());
-                self.drop_output(outcome, reason);
+                self.drop_output(report, reason);
             }
-            Keeping::Redact if replaced => redacted(outcome),
+            Keeping::Redact if replaced => redacted(report),
             Keeping::Redact => {
-                self.take_away(outcome, PersistenceStrategy::Redact);
-                outcome.content = vec![ContentBlock::Text { text: REDACTED.to_owned() }];
-                redacted(outcome);
+                self.take_away(report, PersistenceStrategy::Redact);
+                report.content = vec![ContentBlock::Text { text: REDACTED.to_owned() }];
+                redacted(report);
             }
             less => self.keeping = self.keeping.and(less),
         }
     }
 
     /// The hooks could not be asked: as if one of them had failed.
-    pub(crate) fn unasked(&mut self, outcome: &mut Outcome, why: &str) {
-        self.withhold_for(outcome, format!("its hooks were not asked to the end: {why}"));
+    pub(super) fn unasked(&mut self, report: &mut Report, why: &str) {
+        self.withhold_for(report, format!("its hooks were not asked to the end: {why}"));
     }
 
     fn say(&mut self, folded: &Folded) {
@@ -102,60 +105,69 @@ impl Effects {
         }
     }
 
-    fn replace(&mut self, outcome: &mut Outcome, replacement: Replacement) {
-        outcome.content = replacement.content;
-        outcome.exact.clear();
-        outcome.structured_content = replacement.structured_content;
-        // Made from the output nobody is to see.
-        outcome.context_modifiers.clear();
+    fn replace(&mut self, report: &mut Report, replacement: Replacement) {
+        report.content = replacement.content;
+        report.structured_content = replacement.structured_content;
+        forget_the_rest(report);
         self.redacted = true;
     }
 
     /// A hook failed: what the tool gave is withheld, and a success is none any more.
-    fn withhold_for(&mut self, outcome: &mut Outcome, why: String) {
-        self.take_away(outcome, PersistenceStrategy::DropWithReason);
-        if is_error(outcome.status) {
-            return speechless(outcome, &why);
+    fn withhold_for(&mut self, report: &mut Report, why: String) {
+        self.take_away(report, PersistenceStrategy::DropWithReason);
+        if is_error(report.status) {
+            return speechless(report, &why);
         }
         let message = format!("the tool ended and its effect is done, but what it gave is withheld: {why}");
-        outcome.status = ResultStatus::Failed;
-        outcome.error = Some(done("hooks.failed", ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
+        report.status = ResultStatus::Failed;
+        report.error = Some(done("hooks.failed", ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
     }
 
     /// A hook wants nobody to get the output.
-    fn drop_output(&mut self, outcome: &mut Outcome, reason: &str) {
-        self.take_away(outcome, PersistenceStrategy::DropWithReason);
+    fn drop_output(&mut self, report: &mut Report, reason: &str) {
+        self.take_away(report, PersistenceStrategy::DropWithReason);
         let why = if reason.is_empty() { "a hook withheld it" } else { reason };
-        if is_error(outcome.status) {
-            return speechless(outcome, why);
+        if is_error(report.status) {
+            return speechless(report, why);
         }
         let message = format!("the tool succeeded, but what it gave is withheld: {why}");
-        outcome.status = ResultStatus::Redacted;
-        outcome.error =
-            Some(done("result.withheld", ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
+        report.status = ResultStatus::Redacted;
+        report.error = Some(done("result.withheld", ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
     }
 
-    fn take_away(&mut self, outcome: &mut Outcome, strategy: PersistenceStrategy) {
-        let bytes = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(outcome) };
-        self.withheld = Some(Withheld { strategy, bytes });
+    fn take_away(&mut self, report: &mut Report, strategy: PersistenceStrategy) {
+        self.withheld = Some(Withheld { strategy, bytes: report.size() });
         self.redacted = true;
-        outcome.content.clear();
-        outcome.exact.clear();
-        outcome.structured_content = None;
-        outcome.context_modifiers.clear();
+        report.content.clear();
+        report.structured_content = None;
+        forget_the_rest(report);
     }
 }
 
+/// What was made from an output nobody is to see, or refers to it.
+fn forget_the_rest(report: &mut Report) {
+    report.context_modifiers.clear();
+    report.kept.clear();
+    report.facing.clear();
+    if let Some(error) = &mut report.error {
+        // They may quote it.
+        error.field_violations.clear();
+    }
+    report.resource_refs.clear();
+    report.artifact_refs.clear();
+}
+
 /// A success that shows less than the tool gave.
-fn redacted(outcome: &mut Outcome) {
-    if matches!(outcome.status, ResultStatus::Succeeded | ResultStatus::PartialSucceeded | ResultStatus::TooLarge) {
-        outcome.status = ResultStatus::Redacted;
+fn redacted(report: &mut Report) {
+    if matches!(report.status, ResultStatus::Succeeded | ResultStatus::PartialSucceeded | ResultStatus::TooLarge) {
+        report.status = ResultStatus::Redacted;
     }
 }
 
 /// A failure keeps its kind, and loses the words that may be the tool's.
-fn speechless(outcome: &mut Outcome, why: &str) {
-    if let Some(error) = &mut outcome.error {
+fn speechless(report: &mut Report, why: &str) {
+    if let Some(error) = &mut report.error {
+        error.evidence_refs.clear();
         error.message = format!("the tool failed, and what it gave is withheld: {why}");
         error.field_violations.clear();
         error.native_error_ref = None;

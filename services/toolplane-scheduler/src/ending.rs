@@ -1,0 +1,248 @@
+//! From the report of an ended execution to its result, the same whichever worker reports it.
+//!
+//! A report is read, held against what its tool declares, shown to the hooks after the call, and only then kept and told. Where
+//! no hook is asked about it, its result is stored with the report. Where one is, the report is stored first, so that its worker
+//! may forget it and nothing is lost; the hooks are asked after that, and their word and the result are one more commit. Nobody
+//! can read anything of an ending whose hooks have not been asked, and what they took out is removed.
+
+mod asking;
+mod effects;
+mod facing;
+mod keep;
+mod report;
+mod resume;
+mod rules;
+mod stored;
+mod told;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use toolplane_faultpoint::point;
+use toolplane_hooks::{HookInput, Hooks};
+use toolplane_lifecycle::{Command, LeaseKey, Outcome, Refusal};
+use toolplane_proto::v1;
+use toolplane_records::ids::InvocationKey;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::vocabulary::HookEvent;
+use toolplane_results::PayloadStore;
+
+use crate::engine::{Attached, DispatchPlan, Engine, EngineError};
+use effects::Effects;
+use report::Report;
+use rules::Schemas;
+pub(crate) use stored::Ending;
+
+/// The points at which hooks are asked about an ending.
+pub(crate) const HOOK_EVENTS: &[HookEvent] =
+    &[HookEvent::PostToolUse, HookEvent::PostToolUseFailure, HookEvent::ResultPersistence];
+
+/// How long beyond the time hooks may take they are waited for, before somebody else asks them.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// Takes reports of ended executions. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Endings(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    engine: Engine,
+    hooks: Hooks,
+    payloads: PayloadStore,
+    schemas: Schemas,
+    /// Most bytes of a result that are kept inline, whatever its tool says.
+    max_inline_bytes: u64,
+    /// What tools give may be put into spans (`telemetry.capture_content`).
+    capture: bool,
+    overdue: parking_lot::Mutex<Option<mpsc::UnboundedReceiver<InvocationKey>>>,
+}
+
+/// What a worker is told about its report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It is durable, or known before: forget it.
+    Stored,
+    /// The lease was no longer the worker's; the report is kept as evidence at most.
+    Fenced,
+}
+
+impl Endings {
+    /// Endings of the calls of `engine`, shown to `hooks` and kept in `payloads`.
+    pub(crate) fn new(
+        engine: Engine,
+        hooks: Hooks,
+        payloads: PayloadStore,
+        max_inline_bytes: u64,
+        capture: bool,
+    ) -> Self {
+        let (asks, about) = (hooks.clone(), told::tool);
+        let overdue = engine.follow_endings(Box::new(move |plan| {
+            HOOK_EVENTS.iter().any(|event| asks.any() && asks.applies(*event, &about(plan)))
+        }));
+        let overdue = parking_lot::Mutex::new(overdue);
+        let schemas = Schemas::default();
+        Self(Arc::new(Inner { engine, hooks, payloads, schemas, max_inline_bytes, capture, overdue }))
+    }
+
+    /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
+    /// is neither stored nor known to change nothing.
+    pub(crate) async fn take(
+        &self,
+        lease: &LeaseKey,
+        reported: Option<v1::ExecutionOutcome>,
+        progress_left_out: u64,
+    ) -> Result<Taken, EngineError> {
+        let inner = &self.0;
+        let record = match inner.engine.at_hand(&lease.call()).await {
+            Ok(record) => record,
+            Err(EngineError::NotFound) => return Ok(Taken::Stored),
+            Err(error) => return Err(error),
+        };
+        // Whoever names the current lease and is not its holder is not listened to at all.
+        if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
+            return Ok(Taken::Fenced);
+        }
+        let plan = inner.engine.plan_of(&record).await?;
+        let ending = Ending { outcome: reported, progress_left_out };
+        let kept = inner.hooks.any().then(|| ending.to_bytes());
+        let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
+        let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
+        let stored = match kept.filter(|_| !asked.is_empty()) {
+            Some(kept) => self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept).await,
+            None => self.complete(lease, &record, plan.as_deref(), report.clone()).await,
+        };
+        match stored {
+            Ok(()) | Err(EngineError::NotFound) => Ok(Taken::Stored),
+            Err(EngineError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {
+                let known = inner.engine.was_started_by(lease).await?;
+                Ok(if known { Taken::Stored } else { Taken::Fenced })
+            }
+            Err(EngineError::Refused { refusal, .. }) => {
+                self.keep_late(lease, &report).await?;
+                // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
+                Ok(if matches!(refusal, Refusal::Terminal(_)) { Taken::Stored } else { Taken::Fenced })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The report, held against what the tool declares.
+    async fn read(
+        &self,
+        record: &Invocation,
+        plan: Option<&DispatchPlan>,
+        lease_no: u32,
+        ending: Ending,
+    ) -> Result<Report, EngineError> {
+        let now = self.0.engine.now().await?;
+        let mut report = report::read(record, lease_no, ending.outcome, now);
+        report.progress_left_out = ending.progress_left_out;
+        if let Some(plan) = plan {
+            rules::apply(&mut report, plan, record.safety.is_idempotent, &self.0.schemas, &self.0.payloads, now).await;
+        }
+        Ok(report)
+    }
+
+    /// The hooks that are asked about this ending, in order.
+    fn asked(&self, plan: &DispatchPlan, report: &Report) -> Vec<String> {
+        if !self.0.hooks.any() {
+            return Vec::new();
+        }
+        let tool = told::tool(plan);
+        asking::events(report).iter().flat_map(|event| self.0.hooks.ids(*event, &tool)).collect()
+    }
+
+    /// Ends the call with a report no hook is asked about.
+    async fn complete(
+        &self,
+        lease: &LeaseKey,
+        record: &Invocation,
+        plan: Option<&DispatchPlan>,
+        report: Report,
+    ) -> Result<(), EngineError> {
+        let outcome = Box::new(self.outcome(record, plan, lease.lease_no, report, Effects::default()).await?);
+        let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
+        point("scheduler.before_done");
+        let stored = self.0.engine.command(&lease.call(), Vec::new(), command).await;
+        point("scheduler.after_done");
+        stored.map(drop)
+    }
+
+    /// Makes the report durable; its hooks are asked from then on.
+    async fn wait_for_hooks(
+        &self,
+        lease: &LeaseKey,
+        report: &Report,
+        plan: Option<&DispatchPlan>,
+        hook_ids: Vec<String>,
+        ending: Bytes,
+    ) -> Result<(), EngineError> {
+        let engine = &self.0.engine;
+        let due_at = self.due_at(plan, report).await?;
+        let command = |_: &_| Command::AwaitHooks { lease: lease.clone(), hook_ids: hook_ids.clone(), due_at };
+        point("scheduler.before_done");
+        let attached = Attached { ending: Some(ending), ..Attached::default() };
+        let record = engine.command_with(&lease.call(), attached, command).await?;
+        point("scheduler.after_done");
+        let (endings, id) = (self.clone(), record.key());
+        tokio::spawn(async move { endings.conclude(&id).await });
+        Ok(())
+    }
+
+    /// What is stored of a report once hooks were asked: what is shown, what is kept elsewhere.
+    async fn outcome(
+        &self,
+        record: &Invocation,
+        plan: Option<&DispatchPlan>,
+        lease_no: u32,
+        report: Report,
+        effects: Effects,
+    ) -> Result<Outcome, EngineError> {
+        let inner = &self.0;
+        let bounds = keep::Bounds::of(plan, inner.max_inline_bytes);
+        let now = inner.engine.now().await?;
+        let keeper = keep::Keeper::new(&inner.payloads, record, lease_no, bounds, effects.keeping, now);
+        let kept = keeper.keep(report, &effects).await;
+        Ok(facing::outcome(kept, effects, inner.max_inline_bytes))
+    }
+
+    /// Keeps a report that came too late as evidence; it changes nothing else.
+    async fn keep_late(&self, lease: &LeaseKey, report: &Report) -> Result<(), EngineError> {
+        if !self.0.engine.was_started_by(lease).await? {
+            return Ok(());
+        }
+        let outcome = facing::outcome(report.clone(), Effects::default(), self.0.max_inline_bytes);
+        let late = |record: &Invocation, now| {
+            toolplane_lifecycle::late_report(record, lease, &outcome, now).ok_or(Refusal::NothingToDo)
+        };
+        match self.0.engine.change(&lease.call(), Attached::default(), late).await {
+            Ok(_) | Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// When hooks that are asked now should have answered.
+    async fn due_at(
+        &self,
+        plan: Option<&DispatchPlan>,
+        report: &Report,
+    ) -> Result<toolplane_records::time::Timestamp, EngineError> {
+        let patience = plan.map(|plan| self.patience(plan, report)).unwrap_or_default() + SLACK;
+        Ok(self.0.engine.now().await?.plus_millis(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX / 8)))
+    }
+
+    /// How long the hooks of an ending may take together.
+    fn patience(&self, plan: &DispatchPlan, report: &Report) -> Duration {
+        let tool = told::tool(plan);
+        asking::events(report).iter().map(|event| self.0.hooks.patience(*event, &tool)).sum()
+    }
+
+    /// What hooks are told of the call.
+    async fn told(&self, record: &Invocation, plan: &DispatchPlan) -> Result<HookInput, EngineError> {
+        let facts = self.0.engine.facts(&record.key()).await?;
+        let bodies = self.0.engine.inputs(record).await?;
+        told::input(record, plan, facts, bodies)
+    }
+}

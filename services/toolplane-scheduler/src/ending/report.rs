@@ -1,0 +1,237 @@
+//! A worker's report of an ended execution, read.
+
+use toolplane_lifecycle::Outcome;
+use toolplane_proto::convert::{ConvertError, field, word};
+use toolplane_proto::v1;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::DecisionId;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_records::persistence::{PersistenceThreshold, ResultPersistence};
+use toolplane_records::refs::{ArtifactRef, ResourceRef};
+use toolplane_records::result::ContentBlock;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
+use toolplane_results::payload::key::{PayloadKey, URI_PREFIX};
+
+use super::told::text_of;
+
+/// The output that is one JSON value.
+pub(super) const STRUCTURED: &str = "structured_content";
+
+/// How an execution ended, as its worker says and as far as it has been held against anything yet.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    pub(super) status: ResultStatus,
+    pub(super) content: Vec<ContentBlock>,
+    /// What the model is given, in the worker's words; may be empty.
+    pub(super) facing: Vec<ContentBlock>,
+    pub(super) structured_content: Option<JsonPayload>,
+    /// The structured content must not be shown: it is only kept.
+    pub(super) by_reference: bool,
+    /// One line for people, in the worker's words; may be empty.
+    pub(super) summary: String,
+    pub(super) error: Option<ToolError>,
+    /// Outputs the worker has kept elsewhere, with how.
+    pub(super) kept: Vec<Kept>,
+    pub(super) output_bytes: u64,
+    pub(super) duration_ms: u64,
+    pub(super) resource_refs: Vec<ResourceRef>,
+    pub(super) artifact_refs: Vec<ArtifactRef>,
+    pub(super) context_modifiers: Vec<JsonPayload>,
+    /// Context modifiers that were left out because the tool does not declare any.
+    pub(super) undeclared_modifiers: usize,
+    pub(super) redaction: Option<RedactionState>,
+    /// Reports of its progress that are not in the log.
+    pub(super) progress_left_out: u64,
+}
+
+/// One output and how it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    /// Which output, e.g. `stdout`.
+    pub(super) name: String,
+    pub(super) decision: ResultPersistence,
+}
+
+/// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
+pub(super) fn read(
+    record: &Invocation,
+    lease_no: u32,
+    reported: Option<v1::ExecutionOutcome>,
+    now: Timestamp,
+) -> Report {
+    let Some(reported) = reported else { return unreadable("the report has no outcome") };
+    decode(record, lease_no, reported, now).unwrap_or_else(|error| unreadable(&error.to_string()))
+}
+
+fn decode(
+    record: &Invocation,
+    lease_no: u32,
+    reported: v1::ExecutionOutcome,
+    now: Timestamp,
+) -> Result<Report, ConvertError> {
+    let kept = reported.persisted.into_iter().map(|kept| kept_output(record, kept, now));
+    let report = Report {
+        status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
+        content: field::list("outcome.content", reported.content)?,
+        facing: field::list("outcome.model_facing_content", reported.model_facing_content)?,
+        structured_content: field::optional("outcome.structured_content", reported.structured_content)?,
+        by_reference: false,
+        summary: if reported.ui_facing_summary.is_empty() { reported.summary } else { reported.ui_facing_summary },
+        error: field::optional("outcome.error", reported.error)?,
+        kept: kept.collect::<Result<_, _>>()?,
+        output_bytes: reported.output_bytes,
+        duration_ms: reported.duration_ms,
+        resource_refs: field::list("outcome.resource_refs", reported.resource_refs)?,
+        artifact_refs: field::list("outcome.artifact_refs", reported.artifact_refs)?,
+        context_modifiers: field::list("outcome.context_modifiers", reported.context_modifiers)?,
+        undeclared_modifiers: 0,
+        redaction: word::optional_closed("outcome.redaction_state", reported.redaction_state)?,
+        progress_left_out: 0,
+    };
+    let refs = report.content.iter().chain(&report.facing).filter_map(reference);
+    let refs = refs.chain(report.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+    match refs.into_iter().all(|payload| is_own(record, lease_no, payload)) {
+        true => Ok(report),
+        false => Err(ConvertError::new("outcome", "names bytes that were not uploaded under this lease")),
+    }
+}
+
+/// Whether a worker may name these bytes: its own of this lease, or some the cluster does not keep at all.
+fn is_own(record: &Invocation, lease_no: u32, payload: &PayloadRef) -> bool {
+    if payload.uri.starts_with("payload:") {
+        return false;
+    }
+    if !payload.uri.starts_with(URI_PREFIX) {
+        return true;
+    }
+    let key = payload.uri.parse::<PayloadKey>();
+    key.is_ok_and(|key| key.is_of(&record.tenant, &record.invocation_id, lease_no))
+}
+
+fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -> Result<Kept, ConvertError> {
+    let decision = ResultPersistence {
+        strategy: word::closed("outcome.persisted.strategy", kept.strategy)?,
+        threshold: kept.threshold.map(|threshold| PersistenceThreshold {
+            max_inline_chars: threshold.max_inline_chars,
+            max_inline_bytes: threshold.max_inline_bytes,
+        }),
+        original_size_bytes: kept.original_size_bytes,
+        preview_size_bytes: kept.preview_size_bytes,
+        persisted_ref: field::optional("outcome.persisted.payload", kept.payload)?,
+        redaction_state: word::optional_closed("outcome.persisted.redaction_state", kept.redaction_state)?,
+        reason: kept.reason,
+        ..inline(record, 0, now)
+    };
+    Ok(Kept { name: kept.name, decision })
+}
+
+/// The decision about an ending of `bytes` bytes of which nothing is kept elsewhere.
+pub(super) fn inline(record: &Invocation, bytes: u64, now: Timestamp) -> ResultPersistence {
+    ResultPersistence {
+        schema_version: toolplane_records::schema_version(),
+        decision_id: decision_id(record),
+        invocation_id: record.invocation_id.clone(),
+        result_id: None,
+        strategy: PersistenceStrategy::Inline,
+        threshold: None,
+        original_size_bytes: bytes,
+        preview_size_bytes: None,
+        persisted_ref: None,
+        redaction_state: None,
+        reason: "result_within_inline_limit".to_owned(),
+        created_at: now,
+    }
+}
+
+/// The one persistence decision of a call.
+pub(super) fn decision_id(record: &Invocation) -> DecisionId {
+    DecisionId::from_trusted(format!("persist_{}", record.invocation_id))
+}
+
+impl Report {
+    /// An ending that gave nothing.
+    pub(super) fn of(status: ResultStatus, error: Option<ToolError>) -> Self {
+        Self {
+            status,
+            content: Vec::new(),
+            facing: Vec::new(),
+            structured_content: None,
+            by_reference: false,
+            summary: String::new(),
+            error,
+            kept: Vec::new(),
+            output_bytes: 0,
+            duration_ms: 0,
+            resource_refs: Vec::new(),
+            artifact_refs: Vec::new(),
+            context_modifiers: Vec::new(),
+            undeclared_modifiers: 0,
+            redaction: None,
+            progress_left_out: 0,
+        }
+    }
+
+    /// Every output of this report the cluster keeps.
+    pub(super) fn uploaded(&self) -> Vec<PayloadRef> {
+        let named = self.content.iter().chain(&self.facing).filter_map(reference);
+        let named = named.chain(self.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+        let mut uploaded: Vec<PayloadRef> = Vec::new();
+        for payload in named.filter(|payload| payload.uri.starts_with(URI_PREFIX)) {
+            if !uploaded.iter().any(|known| known.uri == payload.uri) {
+                uploaded.push(payload.clone());
+            }
+        }
+        uploaded
+    }
+
+    /// How many bytes of `payload` its worker shows, when it shows any.
+    pub(super) fn preview_of(&self, payload: &PayloadRef) -> Option<u64> {
+        let of_it = |kept: &&Kept| kept.decision.persisted_ref.as_ref().is_some_and(|kept| kept.uri == payload.uri);
+        self.kept.iter().find(of_it)?.decision.preview_size_bytes
+    }
+
+    /// Bytes of what it holds, when nobody says.
+    pub(super) fn size(&self) -> u64 {
+        let block = |block: &ContentBlock| match text_of(block) {
+            Some(text) => text.len() as u64,
+            None => reference(block).map_or(0, |payload| payload.size_bytes),
+        };
+        let content: u64 = self.content.iter().map(block).sum();
+        let held = content.max(self.structured_content.as_ref().map_or(0, JsonPayload::size));
+        if self.output_bytes > 0 { self.output_bytes } else { held }
+    }
+}
+
+/// Whether what is stored of an ending names the bytes at `uri`.
+pub(super) fn names(outcome: &Outcome, uri: &str) -> bool {
+    let named = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(reference);
+    let decided = outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref());
+    named.chain(decided).any(|payload| payload.uri == uri)
+}
+
+/// The bytes a block refers to.
+pub(super) fn reference(block: &ContentBlock) -> Option<&PayloadRef> {
+    match block {
+        ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
+        _ => None,
+    }
+}
+
+/// Whether a result of this status is a failure of any kind.
+pub(super) fn is_error(status: ResultStatus) -> bool {
+    use ResultStatus::{PartialSucceeded, Redacted, Succeeded, TooLarge};
+    !matches!(status, Succeeded | PartialSucceeded | Redacted | TooLarge)
+}
+
+fn unreadable(cause: &str) -> Report {
+    let mut error = ToolError::new(
+        "result.mapping_failed",
+        ErrorClass::ExecutionFailed,
+        Recoverability::VerifyBeforeRetry,
+        format!("the tool ran, but its worker's report cannot be read: {cause}"),
+    );
+    error.side_effects = Some("unknown".to_owned());
+    Report::of(ResultStatus::Failed, Some(error))
+}

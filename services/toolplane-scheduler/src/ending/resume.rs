@@ -1,0 +1,175 @@
+//! Asking hooks about a stored ending, by whoever stored it or by another one after it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+use toolplane_hooks::HookTool;
+use toolplane_lifecycle::Command;
+use toolplane_records::ids::InvocationKey;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_results::payload::key::PayloadKey;
+use toolplane_runtime::telemetry::CarriedContext;
+use toolplane_runtime::telemetry::semconv::gen_ai;
+use toolplane_runtime::telemetry::spans::{self, CallFacts};
+use tracing::Instrument as _;
+
+use super::effects::Effects;
+use super::report::Report;
+use super::{Ending, Endings, asking};
+use crate::engine::{EngineError, is_race};
+
+/// How often hooks of one ending are asked before it is withheld: they kill whoever asks them.
+const MAX_TRIES: u32 = 3;
+/// How long beyond their own bounds hooks are waited for.
+const GRACE: Duration = Duration::from_secs(1);
+/// Endings taken over at the same time.
+const AT_ONCE: usize = 8;
+/// Pause before the store is asked for endings once more.
+const PAUSE: Duration = Duration::from_millis(500);
+
+impl Endings {
+    /// Takes over endings whose hooks somebody else stopped asking, until `stop`.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let Some(mut overdue) = self.0.overdue.lock().take() else { return };
+        let work = async {
+            self.take_over_at_start().await;
+            while let Some(id) = overdue.recv().await {
+                self.take_over(&id, false).await;
+            }
+        };
+        stop.run_until_cancelled(work).await;
+    }
+
+    /// Nobody else uses a store that is not shared: what waits there waits for this process.
+    async fn take_over_at_start(&self) {
+        if self.0.engine.is_shared() {
+            return;
+        }
+        let waiting = loop {
+            match self.0.engine.waiting_for_hooks().await {
+                Ok(waiting) => break waiting,
+                Err(error) => tracing::warn!(%error, "endings that wait for hooks could not be read; trying again"),
+            }
+            tokio::time::sleep(PAUSE).await;
+        };
+        let each = |id: InvocationKey| async move { self.take_over(&id, true).await };
+        futures_util::stream::iter(waiting).map(each).buffer_unordered(AT_ONCE).collect::<()>().await;
+    }
+
+    /// Asks the hooks of an ending in place of another one, if nobody was faster.
+    async fn take_over(&self, id: &InvocationKey, alone: bool) {
+        let taken = async {
+            let record = self.0.engine.get(id).await?;
+            let Some(plan) = self.0.engine.plan_of(&record).await? else { return Ok(false) };
+            let report = self.stored(&record).await?;
+            let due_at = self.due_at(Some(&plan), &report).await?;
+            let take = |_: &Invocation| Command::TakeHooks { due_at, alone };
+            match self.0.engine.command(id, Vec::new(), take).await {
+                Ok(_) => Ok(true),
+                Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        match taken.await {
+            Ok(true) => {
+                tracing::info!(invocation_id = %id, "asking hooks that were not asked to the end");
+                let (endings, id) = (self.clone(), id.clone());
+                tokio::spawn(async move { endings.conclude(&id).await });
+            }
+            Ok(false) | Err(EngineError::NotFound) => {}
+            Err(error) => tracing::warn!(invocation_id = %id, %error, "hooks could not be asked; trying again later"),
+        }
+    }
+
+    /// Asks the hooks of a stored ending, and ends the call with what they leave. What fails here is tried again by whoever
+    /// sees that it is overdue.
+    pub(super) async fn conclude(&self, id: &InvocationKey) {
+        if let Err(error) = self.try_conclude(id).await {
+            tracing::warn!(invocation_id = %id, %error, "an ending could not be stored after its hooks; trying again later");
+        }
+    }
+
+    async fn try_conclude(&self, id: &InvocationKey) -> Result<(), EngineError> {
+        let engine = &self.0.engine;
+        let record = engine.get(id).await?;
+        let waits = record.status == InvocationStatus::PostHooksRunning;
+        let Some(asked) = record.post_hooks.filter(|_| waits) else { return Ok(()) };
+        let mut report = self.stored(&record).await?;
+        let uploaded = report.uploaded();
+        let mut effects = Effects { asked: true, ..Effects::default() };
+        match engine.plan_of(&record).await? {
+            _ if asked.tries > MAX_TRIES => {
+                effects.unasked(&mut report, "whoever asked them did not come back, several times over");
+            }
+            Some(plan) => {
+                let told = self.told(&record, &plan).await?;
+                let span = post_hooks_span(&record, &told.tool);
+                let until = tokio::time::Instant::now() + self.patience(&plan, &report) + GRACE;
+                asking::ask(
+                    &self.0.hooks,
+                    &self.0.payloads,
+                    &told,
+                    &mut report,
+                    &mut effects,
+                    until,
+                    engine.now().await?,
+                )
+                .instrument(span.clone())
+                .await;
+                if let (None, Some(left)) = (&report.error, &report.structured_content) {
+                    spans::content(&span, self.0.capture, gen_ai::TOOL_CALL_RESULT, left.text());
+                }
+                spans::end_execution(&span, report.error.as_ref().map(|error| error.error_class));
+            }
+            None => effects.unasked(&mut report, "how the call was run is not known any more"),
+        }
+        let plan = engine.plan_of(&record).await?;
+        let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);
+        toolplane_faultpoint::point("scheduler.before_conclude");
+        let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone() };
+        let stored = match engine.command(id, Vec::new(), command).await {
+            Ok(_) => Some(&outcome),
+            // The caller's patience was over first, or somebody else was faster: then what is named is theirs.
+            Err(EngineError::Refused { record, .. }) if record.status == InvocationStatus::TimedOut => None,
+            Err(EngineError::Refused { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let named = |uri: &str| stored.is_some_and(|outcome| super::report::names(outcome, uri));
+        for payload in uploaded.iter().filter(|payload| !named(&payload.uri)) {
+            self.forget(&payload.uri).await;
+        }
+        Ok(())
+    }
+
+    /// The ending of `record` as it was reported, held against what its tool declares.
+    async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, EngineError> {
+        let ending = Ending::read(self.0.engine.ending(&record.key()).await?);
+        let plan = self.0.engine.plan_of(record).await?;
+        self.read(record, plan.as_deref(), record.lease_no, ending).await
+    }
+
+    /// Removes what hooks took out. Nothing names it any more, so a failure leaves no more than an object nobody can reach.
+    async fn forget(&self, uri: &str) {
+        let Ok(key) = uri.parse::<PayloadKey>() else { return };
+        if let Err(error) = self.0.payloads.remove(&key).await {
+            tracing::warn!(%error, "an output that hooks took out is still in the object store; nothing names it");
+        }
+    }
+}
+
+/// Where the hooks of an ending stand in its trace: below the call.
+fn post_hooks_span(record: &Invocation, tool: &HookTool) -> tracing::Span {
+    let facts = CallFacts {
+        invocation_id: record.invocation_id.as_str(),
+        tool_name: &tool.name,
+        tool_id: tool.tool_id.as_str(),
+        tenant: record.tenant.as_str(),
+        native_call_id: record.native_call_id.as_deref().unwrap_or_default(),
+    };
+    let position = record.telemetry_refs.first().map(|at| format!("00-{}-{}-01", at.trace_id, at.span_id));
+    let carried = CarriedContext { traceparent: position.unwrap_or_default(), ..CarriedContext::default() };
+    spans::post_hooks(&facts, &carried)
+}

@@ -1,0 +1,86 @@
+//! What a tool declares of its output, and whether a report keeps to it.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use toolplane_catalog::{AnswerValidator, Limits};
+use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
+use toolplane_results::PayloadStore;
+
+use super::report::{Report, STRUCTURED, is_error};
+use crate::engine::DispatchPlan;
+
+/// Schemas remembered at once; beyond it the memory starts anew.
+const MAX_SCHEMAS: usize = 2_000;
+
+/// Output schemas, compiled once each.
+#[derive(Debug, Default)]
+pub(super) struct Schemas(DashMap<Digest, Arc<AnswerValidator>>);
+
+impl Schemas {
+    /// What `schema` asks for; `None` when it cannot be used, which registration refuses.
+    fn of(&self, schema: &JsonPayload) -> Option<Arc<AnswerValidator>> {
+        if let Some(known) = self.0.get(&schema.digest()) {
+            return Some(known.clone());
+        }
+        let compiled = Arc::new(AnswerValidator::new(Some(schema), &Limits::default()).ok()?);
+        if self.0.len() >= MAX_SCHEMAS {
+            self.0.clear();
+        }
+        self.0.insert(schema.digest(), compiled.clone());
+        Some(compiled)
+    }
+}
+
+/// Holds a report against what its tool declares.
+///
+/// Context modifiers of a tool that declares none are left out. Structured content that does not fit the declared output schema
+/// makes a success a failure, because whoever reads it relies on the schema; it is kept by reference and not shown. What a
+/// failed execution gave is not held against anything.
+pub(super) async fn apply(
+    report: &mut Report,
+    plan: &DispatchPlan,
+    idempotent: bool,
+    schemas: &Schemas,
+    payloads: &PayloadStore,
+    now: Timestamp,
+) {
+    if !plan.supports_context_modifiers {
+        report.undeclared_modifiers = std::mem::take(&mut report.context_modifiers).len();
+    }
+    let Some(schema) = plan.output_schema.as_ref().filter(|_| !is_error(report.status)) else { return };
+    let Some(value) = structured(report, payloads, now).await else { return };
+    let Some(schema) = schemas.of(schema) else { return };
+    if let Err(violations) = schema.validate(&value) {
+        report.status = ResultStatus::Failed;
+        report.error = Some(mismatch(violations, idempotent));
+        report.by_reference = true;
+        report.facing.clear();
+        report.summary.clear();
+    }
+}
+
+/// The structured content, also where the worker has kept it elsewhere; nothing when it is too large to be one JSON value here.
+async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) -> Option<JsonPayload> {
+    if report.structured_content.is_some() {
+        return report.structured_content.clone();
+    }
+    let kept = report.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
+    let most = Limits::default().instance.max_bytes as u64;
+    let bytes = payloads.read_verified(kept, most, now).await.ok()?;
+    Some(JsonPayload::from_checked(bytes))
+}
+
+fn mismatch(violations: Vec<FieldViolation>, idempotent: bool) -> ToolError {
+    let message = "the tool ended, but its structured output does not fit the schema it declares; what it gave is kept by \
+                   reference";
+    let code = "result.output_schema_mismatch";
+    let advice = if idempotent { Recoverability::NotRetryable } else { Recoverability::VerifyBeforeRetry };
+    let mut error = ToolError::new(code, ErrorClass::ExecutionFailed, advice, message);
+    error.side_effects = Some("completed".to_owned());
+    error.field_violations = violations;
+    error
+}

@@ -1,0 +1,114 @@
+//! What hooks after a call are told of it.
+
+use toolplane_hooks::{HookInput, HookOutcome, HookTool};
+use toolplane_records::invocation::{InputBodies, Invocation};
+use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_records::result::ContentBlock;
+use toolplane_records::time::Timestamp;
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::key::URI_PREFIX;
+
+use super::report::{self, Report};
+use crate::engine::{DispatchPlan, EngineError};
+use crate::prepare::{Asker, actor};
+
+/// Most bytes of outputs kept elsewhere that hooks of one ending are shown. What is not shown to them is shown to nobody.
+const MAX_SHOWN_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The tool of a plan, as matchers know it.
+pub(super) fn tool(plan: &DispatchPlan) -> HookTool {
+    HookTool {
+        tool_id: plan.tool_id.clone(),
+        name: plan.tool_name.clone(),
+        aliases: plan.aliases.clone(),
+        kind: plan.tool_kind,
+        execution_kind: Some(plan.execution_kind),
+        access_kinds: plan.access_kinds.clone(),
+    }
+}
+
+/// The call, as far as hooks may know it: who calls is who proved to, and its input is the copy people may see.
+pub(super) fn input(
+    record: &Invocation,
+    plan: &DispatchPlan,
+    facts: Option<JsonPayload>,
+    bodies: InputBodies,
+) -> Result<HookInput, EngineError> {
+    let asker = match facts {
+        Some(facts) => facts.parse()?,
+        None => Asker::anybody(),
+    };
+    let caller = asker.caller(record);
+    // A copy that cannot be found must not be made up for by what may not be shown.
+    let shown = bodies.permission.or(bodies.observable).unwrap_or_else(|| JsonPayload::of(&serde_json::json!({})));
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Ok(HookInput {
+        tenant: record.tenant.to_string(),
+        actor_ref: actor(&caller, record.actor_ref.as_deref()).to_owned(),
+        session_ref: text(&record.session_ref),
+        surface_id: record.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        native_call_id: text(&record.native_call_id),
+        permission_mode: text(&record.permission_mode),
+        ..HookInput::new(record.invocation_id.clone(), tool(plan), shown)
+    })
+}
+
+/// What the tool gave, whole texts in the place of their previews; and the addresses of texts that are too large to be shown.
+pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Timestamp) -> (HookOutcome, Vec<String>) {
+    let (mut content, mut unseen, mut room) = (Vec::new(), Vec::new(), MAX_SHOWN_BYTES);
+    for block in &report.content {
+        let Some(payload) = report::reference(block).filter(|payload| payload.uri.starts_with(URI_PREFIX)) else {
+            content.push(block.clone());
+            continue;
+        };
+        if !is_text(payload) {
+            content.push(block.clone());
+            continue;
+        }
+        match payloads
+            .read_verified(payload, room, now)
+            .await
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes.into()).ok())
+        {
+            Some(text) => {
+                room = room.saturating_sub(payload.size_bytes);
+                let preview = report.preview_of(payload);
+                let channel = content.pop_if(|before| {
+                    preview.is_some_and(|bytes| text_of(before).map(|text| text.len() as u64) == Some(bytes))
+                });
+                content.push(in_place_of(channel, text));
+            }
+            None => {
+                content.push(block.clone());
+                unseen.push(payload.uri.clone());
+            }
+        }
+    }
+    let error = report.error.clone();
+    let interrupted = error.as_ref().is_some_and(|error| error.abort_reason.is_some());
+    let structured_content = report.structured_content.clone();
+    (HookOutcome { content, structured_content, error, duration_ms: report.duration_ms, interrupted }, unseen)
+}
+
+/// The whole text in the channel its preview was in.
+fn in_place_of(preview: Option<ContentBlock>, text: String) -> ContentBlock {
+    match preview {
+        Some(ContentBlock::Log { stream, .. }) => ContentBlock::Log { text, stream },
+        Some(ContentBlock::Diff { .. }) => ContentBlock::Diff { text },
+        _ => ContentBlock::Text { text },
+    }
+}
+
+/// The text of a block that is one.
+pub(super) fn text_of(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::Text { text } | ContentBlock::Log { text, .. } | ContentBlock::Diff { text } => Some(text),
+        _ => None,
+    }
+}
+
+fn is_text(payload: &PayloadRef) -> bool {
+    let media_type = payload.media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    media_type.starts_with("text/") || media_type == "application/json" || media_type.ends_with("+json")
+}
