@@ -15,7 +15,7 @@ use toolplane_runtime::server::ConnectionLife;
 use super::beat::{Beat, renew};
 use super::news::News;
 use super::report::{CallReports, refuse};
-use super::wire::{lease_key, lease_of};
+use super::wire::{lease_key, lease_of, name_of};
 use crate::ending::Endings;
 use crate::engine::{Engine, Message, WorkerLink};
 
@@ -138,7 +138,9 @@ impl Session {
             Report::Hello(_) => {
                 refuse(&self.link, None, "hello", String::new(), "must come once, first".to_owned());
             }
-            _ => {}
+            Report::Ready(_) => {}
+            // Every other report is about a call, and does not say which.
+            report => refuse(&self.link, None, name_of(&report), "lease".to_owned(), "must be given".to_owned()),
         }
     }
 }

@@ -37,11 +37,11 @@ fn keeps(how: v1::PersistenceStrategy) -> v1::HookOutput {
 }
 
 fn texts(blocks: &[ContentBlock]) -> Vec<&str> {
-    let text = |block| match block {
-        &ContentBlock::Text { ref text } => Some(text.as_str()),
+    let text = blocks.iter().map(|block| match block {
+        ContentBlock::Text { text } => Some(text.as_str()),
         _ => None,
-    };
-    blocks.iter().filter_map(text).collect()
+    });
+    text.flatten().collect()
 }
 
 fn reference(result: &ToolResult) -> Option<&PayloadRef> {
