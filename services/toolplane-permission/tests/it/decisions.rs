@@ -89,20 +89,20 @@ async fn an_approved_call_is_looked_at_again_under_the_rules_of_that_moment() {
     let role = home.start().await;
     let asked = role.ask("inv_1").await;
     role.resolve(&asked.approval_id, v1::PermissionOption::AllowOnce).await.unwrap();
-    let again = v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "git push") };
+    let again = v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "make push") };
     let stands = role.decide(again.clone()).await;
     let decision = stands.decision.unwrap();
     assert_eq!((decision.behavior(), stands.approval.is_none()), (v1::Behavior::Allow, true));
     assert_eq!(decision.approval_request_ref, asked.approval_id);
     assert!(decision.expires_at.is_some());
     let other_input =
-        v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "git push -f") };
+        v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "make push -f") };
     let fresh = role.decide(other_input).await.approval.expect("another call is asked about anew");
     assert_ne!(fresh.approval_id, asked.approval_id);
     let deny = v1::PermissionRule {
         source: "user_settings".to_owned(),
         behavior: v1::Behavior::Deny.into(),
-        matcher: "Bash(git push:*)".to_owned(),
+        matcher: "Bash(make push:*)".to_owned(),
         ..Default::default()
     };
     let request = v1::AddRulesRequest { rules: vec![deny], ..Default::default() };
@@ -118,13 +118,13 @@ async fn a_question_nobody_waits_for_any_more_is_taken_back() {
     let home = Home::embedded();
     let role = home.start().await;
     let asked = role.ask("inv_1").await;
-    let again = || v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "git push") };
+    let again = || v1::DecideRequest { approval_ref: asked.approval_id.clone(), ..shell_call("inv_1", "make push") };
     let waiting = role.decide(again()).await.approval.unwrap();
     assert_eq!(waiting, asked, "the question that waits is this one");
     let other = v1::PermissionRule {
         source: "user_settings".to_owned(),
         behavior: v1::Behavior::Ask.into(),
-        matcher: "Bash(git push:*)".to_owned(),
+        matcher: "Bash(make push:*)".to_owned(),
         ..Default::default()
     };
     role.client.clone().add_rules(v1::AddRulesRequest { rules: vec![other], ..Default::default() }).await.unwrap();

@@ -30,17 +30,17 @@ async fn decided(config: &str, request: v1::DecideRequest) -> v1::DecideResponse
 async fn a_hook_may_answer_for_people_only_where_the_operator_lets_it() {
     let say_allow = request_says("allow");
     let plain = hook("guard", "permission_request", &say_allow, "");
-    let answer = decided(&plain, shell_call("inv_1", "git push")).await;
+    let answer = decided(&plain, shell_call("inv_1", "make push")).await;
     assert!(answer.approval.is_some(), "its allow is worth nothing by itself");
     assert_eq!((answer.hooks.len(), answer.hooks[0].hook_id.as_str()), (1, "guard"));
     let trusted = hook("guard", "permission_request", &say_allow, "authoritative = true");
-    let answer = decided(&trusted, shell_call("inv_1", "git push")).await;
+    let answer = decided(&trusted, shell_call("inv_1", "make push")).await;
     assert_eq!(answer.decision.unwrap().behavior(), v1::Behavior::Allow);
-    let nobody = v1::DecideRequest { can_ask: false, ..shell_call("inv_1", "git push") };
+    let nobody = v1::DecideRequest { can_ask: false, ..shell_call("inv_1", "make push") };
     let answer = decided(&trusted, nobody).await;
     assert_eq!(answer.decision.unwrap().behavior(), v1::Behavior::Allow, "asked also when no person can be");
     let deny = hook("guard", "permission_request", &request_says("deny"), "");
-    let decision = decided(&deny, shell_call("inv_1", "git push")).await.decision.unwrap();
+    let decision = decided(&deny, shell_call("inv_1", "make push")).await.decision.unwrap();
     assert_eq!((decision.behavior(), decision.reason.unwrap().r#type.as_str()), (v1::Behavior::Deny, "hook"));
 }
 
@@ -57,7 +57,7 @@ async fn a_hook_after_the_decision_only_tightens() {
     assert_eq!(tightened("allow", allowed.clone()).await, v1::Behavior::Allow);
     assert_eq!(tightened("ask", allowed.clone()).await, v1::Behavior::Ask);
     assert_eq!(tightened("deny", allowed).await, v1::Behavior::Deny);
-    assert_eq!(tightened("allow", shell_call("inv_1", "git push")).await, v1::Behavior::Ask);
+    assert_eq!(tightened("allow", shell_call("inv_1", "make push")).await, v1::Behavior::Ask);
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn an_answer_may_edit_the_call_and_say_why() {
     let good = v1::ResolveApprovalRequest {
         approval_id: asked.approval_id.clone(),
         option: v1::PermissionOption::AllowOnce.into(),
-        updated_input: payload(r#"{"command":"git push --dry-run"}"#),
+        updated_input: payload(r#"{"command":"make push --dry-run"}"#),
         feedback: "only a dry run".to_owned(),
         content_blocks: vec![(&JsonPayload::from_checked(r#"{"type":"text","text":"why"}"#)).into()],
         ..Default::default()
@@ -69,7 +69,7 @@ async fn an_answer_may_edit_the_call_and_say_why() {
     let decision = approved.resolution.unwrap();
     assert_eq!((decision.user_modified, decision.accept_feedback.as_deref()), (Some(true), Some("only a dry run")));
     assert_eq!((decision.updated_input, decision.content_blocks.len()), (approved.updated_input, 1));
-    let edited = v1::DecideRequest { approval_ref: asked.approval_id, ..shell_call("inv_1", "git push --dry-run") };
+    let edited = v1::DecideRequest { approval_ref: asked.approval_id, ..shell_call("inv_1", "make push --dry-run") };
     assert_eq!(role.decide(edited).await.decision.unwrap().behavior(), v1::Behavior::Allow);
     role.stop().await;
 }
@@ -81,17 +81,17 @@ async fn an_always_answers_the_next_call_too() {
         let asked = role.ask("inv_1").await;
         let always = role.resolve(&asked.approval_id, v1::PermissionOption::AllowAlways).await.unwrap();
         assert_eq!(always.chosen_option(), v1::PermissionOption::AllowAlways);
-        let next = role.decide(shell_call("inv_2", "git push")).await.decision.unwrap();
+        let next = role.decide(shell_call("inv_2", "make push")).await.decision.unwrap();
         let rule = next.reason.unwrap().rule_ref.expect("a rule decides");
         assert!(rule.starts_with("rule/default/appr_"), "{rule}");
         assert_eq!(next.behavior, v1::Behavior::Allow as i32);
         assert_eq!(role.decide(shell_call("inv_3", "rm x")).await.decision.unwrap().behavior(), v1::Behavior::Ask);
         let request = v1::RevokeRuleRequest { rule_id: rule, reason: "enough".to_owned() };
         role.client.clone().revoke_rule(request).await.unwrap();
-        let after = role.decide(shell_call("inv_4", "git push")).await;
+        let after = role.decide(shell_call("inv_4", "make push")).await;
         let again = after.approval.expect("a question again");
         role.resolve(&again.approval_id, v1::PermissionOption::RejectAlways).await.unwrap();
-        let never = role.decide(shell_call("inv_5", "git push")).await.decision.unwrap();
+        let never = role.decide(shell_call("inv_5", "make push")).await.decision.unwrap();
         assert_eq!(never.behavior(), v1::Behavior::Deny);
         role.stop().await;
     }
@@ -187,7 +187,7 @@ async fn two_processes_on_one_store_are_one_book() {
     assert_eq!(told.changes[0].approval.as_ref().unwrap().approval_id, asked.approval_id);
     assert_eq!(other.ask("inv_1").await, asked, "asked once, wherever");
     other.resolve(&asked.approval_id, v1::PermissionOption::AllowAlways).await.unwrap();
-    let next = one.decide(shell_call("inv_2", "git push")).await.decision.unwrap();
+    let next = one.decide(shell_call("inv_2", "make push")).await.decision.unwrap();
     assert_eq!(next.behavior(), v1::Behavior::Allow, "the rule of the other process counts at once");
     let second = timeout(PATIENCE, policy.message()).await.unwrap().unwrap().unwrap();
     assert!(second.revision > first.revision && second.policy_digest == next.policy_digest);

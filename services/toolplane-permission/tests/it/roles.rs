@@ -49,7 +49,7 @@ async fn asked(role: &Role, peer: &str) -> v1::Approval {
     let request = v1::DecideRequest {
         caller_ref: "key:both".to_owned(),
         actor_ref: "ann".to_owned(),
-        ..shell_call("inv_1", "git push")
+        ..shell_call("inv_1", "make push")
     };
     role.client_of(peer).decide(request).await.unwrap().into_inner().approval.unwrap()
 }
@@ -100,7 +100,7 @@ async fn a_tenant_writes_and_sees_its_own_rules_only() {
         rule_id: "mine".to_owned(),
         source: "user_settings".to_owned(),
         behavior: v1::Behavior::Allow.into(),
-        matcher: "Bash(git push:*)".to_owned(),
+        matcher: "Bash(make push:*)".to_owned(),
         author: "nobody".to_owned(),
         ..Default::default()
     };
@@ -123,7 +123,7 @@ async fn a_tenant_writes_and_sees_its_own_rules_only() {
     assert!(!names(&bob).await.contains(&"rule/other/mine".to_owned()));
     let revoke = v1::RevokeRuleRequest { rule_id: "rule/other/mine".to_owned(), ..Default::default() };
     assert_eq!(role.client_of(&bob).revoke_rule(revoke).await.unwrap_err().code(), Code::NotFound);
-    let decided = role.client_of(&peer).decide(shell_call("inv_9", "git push")).await.unwrap().into_inner();
+    let decided = role.client_of(&peer).decide(shell_call("inv_9", "make push")).await.unwrap().into_inner();
     assert_eq!(decided.decision.unwrap().behavior(), v1::Behavior::Ask, "another tenant's rule lets nothing through");
     let peer_adds = role.client_of(&peer).add_rules(adding("")).await.unwrap_err();
     assert_eq!(reason(&peer_adds).as_deref(), Some("ROLE_REQUIRED"));

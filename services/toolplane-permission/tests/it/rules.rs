@@ -59,10 +59,10 @@ async fn a_stored_rule_survives_restarts_and_a_watcher_hears_of_it() {
         let role = home.start().await;
         let mut policy = role.client.clone().watch_policy(v1::WatchPolicyRequest {}).await.unwrap().into_inner();
         let first = timeout(PATIENCE, policy.message()).await.unwrap().unwrap().unwrap();
-        let rules = vec![rule("push", v1::Behavior::Allow, "Bash(git push:*)")];
+        let rules = vec![rule("push", v1::Behavior::Allow, "Bash(make push:*)")];
         let checked = v1::AddRulesRequest { rules: rules.clone(), validate_only: true, ..Default::default() };
         role.client.clone().add_rules(checked).await.unwrap();
-        assert_eq!(role.decide(shell_call("inv_1", "git push")).await.decision.unwrap().behavior(), v1::Behavior::Ask);
+        assert_eq!(role.decide(shell_call("inv_1", "make push")).await.decision.unwrap().behavior(), v1::Behavior::Ask);
         let request = v1::AddRulesRequest { rules, ..Default::default() };
         let added = role.client.clone().add_rules(request).await.unwrap().into_inner();
         let second = timeout(PATIENCE, policy.message()).await.unwrap().unwrap().unwrap();
@@ -71,7 +71,7 @@ async fn a_stored_rule_survives_restarts_and_a_watcher_hears_of_it() {
         drop(policy);
         role.kill().await;
         let role = home.start().await;
-        let decision = role.decide(shell_call("inv_2", "git push")).await.decision.unwrap();
+        let decision = role.decide(shell_call("inv_2", "make push")).await.decision.unwrap();
         assert_eq!((decision.behavior(), decision.policy_digest), (v1::Behavior::Allow, added.policy_digest));
         role.stop().await;
     }

@@ -141,7 +141,7 @@ impl Role {
     }
 
     pub(crate) async fn ask(&self, call: &str) -> v1::Approval {
-        self.decide(shell_call(call, "git push")).await.approval.unwrap()
+        self.decide(shell_call(call, "make push")).await.approval.unwrap()
     }
 
     pub(crate) async fn resolve(&self, id: &str, option: v1::PermissionOption) -> Result<v1::Approval, tonic::Status> {

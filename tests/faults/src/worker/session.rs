@@ -82,6 +82,8 @@ fn hello(worker: &Worker, held: Vec<LeaseRef>) -> WorkerHello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         slots: worker.options.slots,
         pools: vec![POOL.to_owned()],
+        // All of the ledger tools, and none that is built in.
+        native_tools: vec!["storm.*".to_owned()],
         held,
         // The lock of the folder is ours, and tools are threads of the process that had it.
         previous_incarnation_dead: true,
