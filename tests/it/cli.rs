@@ -175,7 +175,7 @@ async fn shells_and_readers_are_served() {
     assert!(folder.join("toolplane-invoke.1").is_file());
 
     std::fs::create_dir_all(cluster.workspace().join("notes")).unwrap();
-    for n in 0..26 {
+    for n in 0..27 {
         std::fs::write(cluster.workspace().join(format!("notes/{n:02}.txt")), format!("note {n}\n")).unwrap();
     }
     let file = toolplane_testkit::binary::root().join("deploy/examples/batches/notes.json");

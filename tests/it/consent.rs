@@ -105,7 +105,11 @@ async fn always_means_the_tool_as_it_was_seen() {
     shell.says(0, &["rules", "add", "notes.add", "--allow"]);
     register(&cluster, &shell, &note_tool("Keeps a note once more.", 100));
     assert!(!call(&shell, "five").1, "one that is not pinned stays");
-    assert!(shell.complains(2, &["rules", "add", "notes.add", "--deny", "--pin", "notes.add"]).contains("--allow"));
+    assert!(
+        shell
+            .complains(2, &["rules", "add", "notes.add", "--deny", "--pin", "notes.add"])
+            .contains("goes only with `allow`")
+    );
 }
 
 #[tokio::test]

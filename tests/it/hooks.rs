@@ -154,10 +154,10 @@ async fn a_hook_after_the_call_replaces_or_withholds_its_output() {
         "hookEventName": "PostToolUse", "updatedToolOutput": "two files", "additionalContext": "the folder is small",
     } }));
     let bed = hooked(&[hook("sums", "post_tool_use", &replaces)]).await;
-    let (events, result) = bed.followed(command(&bed, "ls notes secrets")).await;
+    let (events, result) = bed.followed(command(&bed, "ls notes")).await;
     assert!(!result.is_error, "{}", text(&result));
-    assert!(text(&result).contains("two files") && !text(&result).contains("key.txt"), "{}", text(&result));
-    assert!(!context(&events).contains("key.txt"), "the replaced output is in the events");
+    assert!(text(&result).contains("two files") && !text(&result).contains("a.txt"), "{}", text(&result));
+    assert!(!context(&events).contains("a.txt"), "the replaced output is in the events");
     assert!(
         text(&result).contains("the folder is small") || context(&events).contains("the folder is small"),
         "{result:?}"
@@ -166,8 +166,8 @@ async fn a_hook_after_the_call_replaces_or_withholds_its_output() {
     assert!(hooks.iter().any(|hook| hook.hook_event() == HookEvent::PostToolUse), "{hooks:?}");
 
     let bed = hooked(&[hook("breaks", "post_tool_use", "exit 1")]).await;
-    let (_, result) = bed.followed(command(&bed, "ls notes secrets")).await;
-    assert!(result.is_error && !text(&result).contains("key.txt"), "{}", text(&result));
+    let (_, result) = bed.followed(command(&bed, "ls notes")).await;
+    assert!(result.is_error && !text(&result).contains("a.txt"), "{}", text(&result));
 }
 
 /// A hook sees every question before people do.

@@ -162,10 +162,11 @@ async fn paths_are_decided_by_where_they_lead() {
         assert_eq!(result.status_code(), ResultStatus::Denied, "{path}: {:?}", result.error);
         assert!(!text(&result).contains("hidden"), "{path}");
     }
-    let outside = explain(&bed, read("../outside.txt")).await;
-    let decision = outside.decision.expect("a path outside is a question of permission");
-    assert_ne!(decision.behavior(), Behavior::Allow, "{decision:?}");
-    assert!(decision.blocked_path.is_some(), "{decision:?}");
+    // No rule and no answer helps a path outside.
+    let (_, outside) = bed.followed(read("../outside.txt")).await;
+    let error = outside.error.expect("a path outside is refused");
+    assert_eq!(error.error_code, "path.outside_workspace", "{error:?}");
+    assert!(error.blocked_path.is_some(), "{error:?}");
 }
 
 /// A yes for always is a rule: the same call is not asked about again, a wider one is, and a revoked rule asks again.

@@ -28,10 +28,10 @@ async fn refusals_are_results() {
     check(&internal, Status::Failed, Class::SchemaValidationFailed);
 
     check(&bed.call("http.fetch", r#"{"url":"http://127.0.0.1:9/"}"#).await, Status::Denied, Class::PermissionDenied);
-    // Outside the workspace a person is asked; without one it is a denial.
+    // Nobody is asked about a path outside the workspace: no answer helps.
     let outside = bed.spec("files.read_file", r#"{"path":"../../toolplane.toml"}"#);
     let (_, escape) = bed.followed(v1::InvocationSpec { no_approver: true, ..outside }).await;
-    check(&escape, Status::Denied, Class::PermissionDenied);
+    check(&escape, Status::Failed, Class::SandboxViolation);
     let absent = bed.call("files.read_file", r#"{"path":"not/there.txt"}"#).await;
     check(&absent, Status::Failed, absent.error.as_ref().unwrap().error_class_code());
 

@@ -95,8 +95,13 @@ fn refused(role: Option<&str>, config: &str, words: &[&str]) {
 
 #[test]
 fn wrong_configurations_are_refused_with_their_place() {
+    const PEERS: &str = "[peers]\nsurface = \"http://127.0.0.1:7421\"\npermission = \"http://127.0.0.1:7422\"\n\
+                         scheduler = \"http://127.0.0.1:7423\"\n";
+    refused(Some("scheduler"), "", &["peers.surface"]);
     for role in [None, Some("surface"), Some("permission"), Some("scheduler"), Some("executor")] {
-        assert_eq!(check_config(role, "").status.code(), Some(0), "{role:?}: all defaults are a configuration");
+        let alone = matches!(role, None | Some("surface" | "permission"));
+        let enough = if alone { "" } else { PEERS };
+        assert_eq!(check_config(role, enough).status.code(), Some(0), "{role:?}: the rest are defaults");
         refused(role, "[server]\ndata_dri = \"x\"\n", &["data_dri", "2"]);
         refused(role, "\n\n[sheduler]\n", &["sheduler", "3"]);
         refused(role, "[server]\nlisten = \"0.0.0.0:7420\"\n", &["server.listen", "server.tls", "server.auth"]);

@@ -119,7 +119,9 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
     }
     for append in &commit.events {
         command.arg(append.first_seq).arg(append.events.len());
-        for (seq, event) in (append.first_seq..).zip(&append.events) {
+        for (place, event) in (0..).zip(&append.events) {
+            // The last sequence there is has no successor; the script refuses a stream that would need one.
+            let seq = append.first_seq.wrapping_add(place);
             command.arg(pack(Name::Event(&append.stream, seq), event));
         }
     }

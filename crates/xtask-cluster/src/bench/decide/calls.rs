@@ -96,7 +96,7 @@ impl Template {
 /// Calls that are allowed, denied and asked about; plain and nested commands, paths inside and outside, hosts, providers.
 pub(crate) fn templates() -> Vec<Template> {
     vec![
-        Template::shell("git diff --stat HEAD~1"),
+        Template::shell("git log --oneline -5"),
         Template::shell("cd crates && cargo test -p toolplane-policy 2>&1 | tail -20"),
         Template::shell("timeout 5 rm -rf build"),
         Template::shell("for f in $(ls src); do grep -n TODO \"$f\" | head -3; done"),

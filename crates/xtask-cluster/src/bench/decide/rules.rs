@@ -39,7 +39,7 @@ forbid (principal, action, resource) unless { principal in Tenant::"default" };
 
 /// Rules every call of the bench can meet.
 const COMMON: [(Behavior, &str); 10] = [
-    (Behavior::Allow, "Bash(git diff:*)"),
+    (Behavior::Allow, "Bash(git log:*)"),
     (Behavior::Allow, "Bash(git status)"),
     (Behavior::Allow, "Bash(cargo test:*)"),
     (Behavior::Deny, "Bash(rm:*)"),
