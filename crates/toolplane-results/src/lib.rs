@@ -7,6 +7,7 @@
 //! stored: it hands out [`PayloadRef`](toolplane_records::payload::PayloadRef)s and never decides whether a call succeeded.
 
 pub mod decide;
+pub mod outputs;
 pub mod payload;
 pub mod preview;
 pub mod render;

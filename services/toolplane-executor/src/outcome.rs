@@ -2,22 +2,24 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use tokio::time::Instant;
 use toolplane_execution::{Exact, Outcome};
 use toolplane_proto::convert::field;
-use toolplane_proto::convert::word::Word as _;
-use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits};
+use toolplane_proto::convert::word::{Word as _, optional_number};
+use toolplane_proto::v1::{ExecutionOutcome, LeaseRef, OutputLimits, PersistedOutput};
 use toolplane_records::error::ToolError;
+use toolplane_records::ids::{DecisionId, InvocationId};
+use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
+use toolplane_records::vocabulary::ResultStatus;
+use toolplane_results::decide::DecisionIds;
+use toolplane_results::outputs::{Bounds, Decided, Handling, Keep, Keeper, Outputs, Whole};
 use toolplane_results::render::{model_facing, summarize};
 
 use crate::executor::Core;
-
-mod keep;
-
-use keep::{Keeper, Loss};
+use crate::upload::{Output, UploadError};
 
 /// When an execution began.
 #[derive(Clone, Copy, Debug)]
@@ -51,22 +53,28 @@ pub(crate) async fn report(
     patience: Duration,
 ) -> ExecutionOutcome {
     let given = if outcome.output_bytes > 0 { outcome.output_bytes } else { size_of(&outcome) };
-    let give_up_at = Instant::now() + patience;
-    let mut keeper = Keeper::new(core, lease, frame, give_up_at);
+    let uploads = Uploads { core, lease, give_up_at: Instant::now() + patience };
+    let mut keeper = keeper(uploads, frame);
     let mut exact = outcome.exact;
     for block in outcome.content {
-        let bytes = bytes_of(&block, &mut exact);
-        keeper.show(block, bytes).await;
+        let whole = bytes_of(&block, &mut exact).map(whole);
+        keeper.show(block, whole).await;
     }
     let structured_content = match outcome.structured_content {
-        Some(value) => keeper.structured(value).await,
+        Some(value) => keeper.structured(value, false).await,
         None => None,
     };
-    let (mut content, persisted, loss) = keeper.finish();
+    let Outputs { mut content, decided, loss } = keeper.finish();
     if content.is_empty() && structured_content.is_none() && outcome.error.is_none() {
         content.push(ContentBlock::Empty);
     }
-    let (status, error) = with_loss(outcome.status, outcome.error, loss);
+    let (status, error) = match (outcome.status, outcome.error, &loss) {
+        (ResultStatus::Succeeded, None, Some(loss)) => {
+            let (status, error) = loss.ending();
+            (status, Some(error))
+        }
+        (status, error, _) => (status, error),
+    };
     let evidence = outcome.evidence.filter(|evidence| evidence.size() <= frame.inline_bytes);
     ExecutionOutcome {
         status: status.as_str().to_owned(),
@@ -78,7 +86,7 @@ pub(crate) async fn report(
         content: field::outs(&content),
         structured_content: field::out(&structured_content),
         error: field::out(&error),
-        persisted,
+        persisted: decided.into_iter().map(persisted).collect(),
         output_bytes: given,
         started_at: field::instant(timestamp(frame.started_at)),
         duration_ms: millis(frame.duration),
@@ -88,6 +96,67 @@ pub(crate) async fn report(
         redaction_state: 0,
         context_modifiers: field::outs(&outcome.context_modifiers),
         hooks: Vec::new(),
+    }
+}
+
+/// Keeps outputs of one lease, through the scheduler.
+struct Uploads<'a> {
+    core: &'a Core,
+    lease: &'a LeaseRef,
+    /// When what is not kept yet is given up.
+    give_up_at: Instant,
+}
+
+impl Keep for Uploads<'_> {
+    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
+        let size = bytes.len();
+        let output = Output { name: name.to_owned(), media_type: media_type.to_owned(), bytes };
+        let kept = tokio::select! {
+            kept = self.core.uploader.keep(self.lease, output, self.give_up_at) => kept,
+            () = self.core.hurry.cancelled() => Err(UploadError::GaveUp("the worker ends".to_owned())),
+        };
+        let kept = kept.inspect_err(|error| {
+            let invocation_id = &self.lease.invocation_id;
+            tracing::warn!(invocation_id, output = name, bytes = size, %error, "output not kept");
+        });
+        kept.ok()
+    }
+}
+
+fn keeper<'a>(uploads: Uploads<'a>, frame: &Frame) -> Keeper<Uploads<'a>> {
+    let all_bytes = frame.inline_bytes;
+    let bounds = Bounds {
+        one_bytes: frame.limits.max_inline_bytes.unwrap_or(all_bytes),
+        one_chars: frame.limits.max_inline_chars,
+        all_bytes,
+        max_persist_bytes: uploads.core.options.max_persist_bytes,
+    };
+    let ids = DecisionIds {
+        // The scheduler names the decision; here it only has to be one.
+        decision_id: DecisionId::from_trusted("pending"),
+        invocation_id: InvocationId::from_trusted(uploads.lease.invocation_id.as_str()),
+        result_id: None,
+    };
+    Keeper::new(uploads, ids, bounds, Handling::default(), timestamp(SystemTime::now()))
+}
+
+fn whole(exact: Exact) -> Whole {
+    // A text with a gap shows all that is left of it.
+    let is_shown = exact.is_text || (exact.end.is_some() && exact.media_type.starts_with("text/"));
+    let Exact { media_type, bytes, end, total_bytes, .. } = exact;
+    Whole { media_type, bytes, end, total_bytes, is_shown }
+}
+
+fn persisted(Decided { name, decision }: Decided) -> PersistedOutput {
+    PersistedOutput {
+        name,
+        strategy: decision.strategy.number(),
+        threshold: field::out(&decision.threshold),
+        original_size_bytes: decision.original_size_bytes,
+        preview_size_bytes: decision.preview_size_bytes,
+        payload: field::out(&decision.persisted_ref),
+        redaction_state: optional_number(decision.redaction_state),
+        reason: decision.reason,
     }
 }
 
@@ -115,18 +184,6 @@ pub(crate) fn refused(error: ToolError, timing: &Timing) -> ExecutionOutcome {
         started_at: field::instant(timestamp(timing.started_at)),
         ..ExecutionOutcome::default()
     }
-}
-
-/// An output that got lost makes a success a partial one: the effect is done and must not look undone.
-fn with_loss(status: ResultStatus, error: Option<ToolError>, loss: Option<Loss>) -> (ResultStatus, Option<ToolError>) {
-    let (Some(loss), ResultStatus::Succeeded, None) = (loss, status, &error) else { return (status, error) };
-    let (status, code, class, what) = if loss.too_large {
-        (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge, "is larger than may be kept")
-    } else {
-        (ResultStatus::PartialSucceeded, "result.not_kept", ErrorClass::PartialFailure, "could not be kept in whole")
-    };
-    let message = format!("the tool succeeded, but its {} {what}: only a preview is left", loss.output);
-    (status, Some(ToolError::new(code, class, Recoverability::NotRetryable, message)))
 }
 
 /// Whether a result of this status is a failure of any kind.

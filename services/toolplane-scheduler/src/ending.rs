@@ -201,10 +201,9 @@ impl Endings {
         effects: Effects,
     ) -> Result<Outcome, EngineError> {
         let inner = &self.0;
-        let bounds = keep::Bounds::of(plan, inner.max_inline_bytes);
+        let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
         let now = inner.engine.now().await?;
-        let keeper = keep::Keeper::new(&inner.payloads, record, lease_no, bounds, effects.keeping, now);
-        let kept = keeper.keep(report, &effects).await;
+        let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;
         Ok(facing::outcome(kept, effects, inner.max_inline_bytes))
     }
 

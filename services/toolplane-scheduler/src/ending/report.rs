@@ -12,12 +12,10 @@ use toolplane_records::refs::{ArtifactRef, ResourceRef};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
+use toolplane_results::outputs::Decided;
 use toolplane_results::payload::key::{PayloadKey, URI_PREFIX};
 
 use super::told::text_of;
-
-/// The output that is one JSON value.
-pub(super) const STRUCTURED: &str = "structured_content";
 
 /// How an execution ended, as its worker says and as far as it has been held against anything yet.
 #[derive(Clone, Debug)]
@@ -33,7 +31,7 @@ pub(super) struct Report {
     pub(super) summary: String,
     pub(super) error: Option<ToolError>,
     /// Outputs the worker has kept elsewhere, with how.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<Decided>,
     pub(super) output_bytes: u64,
     pub(super) duration_ms: u64,
     pub(super) resource_refs: Vec<ResourceRef>,
@@ -44,14 +42,6 @@ pub(super) struct Report {
     pub(super) redaction: Option<RedactionState>,
     /// Reports of its progress that are not in the log.
     pub(super) progress_left_out: u64,
-}
-
-/// One output and how it is kept.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    /// Which output, e.g. `stdout`.
-    pub(super) name: String,
-    pub(super) decision: ResultPersistence,
 }
 
 /// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
@@ -110,7 +100,7 @@ fn is_own(record: &Invocation, lease_no: u32, payload: &PayloadRef) -> bool {
     key.is_ok_and(|key| key.is_of(&record.tenant, &record.invocation_id, lease_no))
 }
 
-fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -> Result<Kept, ConvertError> {
+fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -> Result<Decided, ConvertError> {
     let decision = ResultPersistence {
         strategy: word::closed("outcome.persisted.strategy", kept.strategy)?,
         threshold: kept.threshold.map(|threshold| PersistenceThreshold {
@@ -124,7 +114,7 @@ fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -
         reason: kept.reason,
         ..inline(record, 0, now)
     };
-    Ok(Kept { name: kept.name, decision })
+    Ok(Decided { name: kept.name, decision })
 }
 
 /// The decision about an ending of `bytes` bytes of which nothing is kept elsewhere.
@@ -188,7 +178,7 @@ impl Report {
 
     /// How many bytes of `payload` its worker shows, when it shows any.
     pub(super) fn preview_of(&self, payload: &PayloadRef) -> Option<u64> {
-        let of_it = |kept: &&Kept| kept.decision.persisted_ref.as_ref().is_some_and(|kept| kept.uri == payload.uri);
+        let of_it = |kept: &&Decided| kept.decision.persisted_ref.as_ref().is_some_and(|kept| kept.uri == payload.uri);
         self.kept.iter().find(of_it)?.decision.preview_size_bytes
     }
 

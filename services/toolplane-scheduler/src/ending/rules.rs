@@ -9,8 +9,9 @@ use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
 use toolplane_results::PayloadStore;
+use toolplane_results::outputs::STRUCTURED;
 
-use super::report::{Report, STRUCTURED, is_error};
+use super::report::{Report, is_error};
 use crate::engine::DispatchPlan;
 
 /// Schemas remembered at once; beyond it the memory starts anew.

@@ -1,0 +1,307 @@
+//! The outputs of one ending, one after the other: each is shown whole, shown as a preview of what is kept elsewhere, or only
+//! referred to, within bounds for all of them together.
+//!
+//! Workers go this way with what a tool gave, and schedulers with what a worker reported; where bytes are kept is all they
+//! differ in ([`Keep`]).
+
+use std::future::Future;
+
+use bytes::Bytes;
+use toolplane_records::error::ToolError;
+use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
+use toolplane_records::persistence::ResultPersistence;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
+
+use crate::decide::{self, DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, needs_store};
+use crate::preview::PreviewLimits;
+use crate::render::{Channel, OutputBody, render};
+
+#[cfg(test)]
+mod tests;
+
+/// The output that is the answer itself.
+pub const ANSWER: &str = "result";
+/// The output that is one JSON value.
+pub const STRUCTURED: &str = "structured_content";
+
+/// Most bytes of each half of a preview.
+const HALF_PREVIEW: u64 = 2048;
+/// Most bytes of the text that stands in the place of an output: both halves, and a line that says why it is not kept.
+pub const MAX_PREVIEW: u64 = 2 * HALF_PREVIEW + MAX_NOTE;
+/// Longest line that says why an output is not kept, with room.
+pub const MAX_NOTE: u64 = 256;
+
+/// Where bytes are kept.
+pub trait Keep {
+    /// Keeps an output durably; nothing when that cannot be done, for a reason that went to the log.
+    fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> impl Future<Output = Option<PayloadRef>> + Send;
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Most bytes of one output.
+    pub one_bytes: u64,
+    /// Most characters of one output, when its tool says so.
+    pub one_chars: Option<u64>,
+    /// Most bytes of all outputs together.
+    pub all_bytes: u64,
+    /// Most bytes of an output that is kept.
+    pub max_persist_bytes: u64,
+}
+
+/// What somebody said about all outputs of an ending.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Handling {
+    /// They are shown by reference only.
+    pub by_reference: bool,
+    /// They are not kept.
+    pub never_persist: bool,
+    /// The reason of each decision in the place of the usual one.
+    pub reason: Option<&'static str>,
+}
+
+/// One output and how it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided {
+    /// Which output, e.g. `stdout`; different from every other of the same ending.
+    pub name: String,
+    /// How it is kept.
+    pub decision: ResultPersistence,
+}
+
+/// One output as it is kept.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// What the bytes are.
+    pub media_type: String,
+    /// All of it, or its beginning when some was left out.
+    pub bytes: Bytes,
+    /// Its last bytes, when some were left out in between.
+    pub end: Option<Bytes>,
+    /// Bytes there were in all.
+    pub total_bytes: u64,
+    /// The text that is shown says all there is to keep.
+    pub is_shown: bool,
+}
+
+impl Whole {
+    /// A text, letter for letter.
+    pub fn text(text: &str) -> Self {
+        let (bytes, media_type) = (Bytes::copy_from_slice(text.as_bytes()), "text/plain; charset=utf-8".to_owned());
+        Self { media_type, bytes, end: None, total_bytes: text.len() as u64, is_shown: true }
+    }
+
+    fn facts(&self) -> OutputFacts {
+        let stored = (self.bytes.len() + self.end.as_ref().map_or(0, Bytes::len)) as u64;
+        let facts = OutputFacts::of_bytes(&self.bytes, stored);
+        match self.is_shown {
+            true => OutputFacts { chars: Some(facts.chars.unwrap_or(stored)), legible: true, ..facts },
+            false => OutputFacts { chars: None, ..facts },
+        }
+    }
+}
+
+/// The first output that is not there in whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Which one, e.g. `result`, with its size and digest: what is found elsewhere can be told to be the same.
+    output: String,
+    /// It is larger than the object store may be asked to keep. Else the store did not take it.
+    too_large: bool,
+}
+
+impl Loss {
+    /// What a success that lost an output amounts to: the effect is done and must not look undone, so it is a partial one.
+    pub fn ending(&self) -> (ResultStatus, ToolError) {
+        let (status, code, class, what) = if self.too_large {
+            (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge, "is larger than may be kept")
+        } else {
+            (
+                ResultStatus::PartialSucceeded,
+                "result.not_kept",
+                ErrorClass::PartialFailure,
+                "could not be kept in whole",
+            )
+        };
+        let message = format!("the tool succeeded, but its {} {what}: only a preview is left", self.output);
+        (status, ToolError::new(code, class, Recoverability::NotRetryable, message))
+    }
+}
+
+/// What has become of the outputs of one ending.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// What is shown.
+    pub content: Vec<ContentBlock>,
+    /// How each output that does not fit is kept.
+    pub decided: Vec<Decided>,
+    /// What got lost.
+    pub loss: Option<Loss>,
+}
+
+/// Goes through the outputs of one ending.
+#[derive(Debug)]
+pub struct Keeper<K> {
+    keep: K,
+    ids: DecisionIds,
+    bounds: Bounds,
+    handling: Handling,
+    now: Timestamp,
+    /// Bytes that may still be shown.
+    budget: u64,
+    names: Vec<String>,
+    outputs: Outputs,
+}
+
+impl<K: Keep> Keeper<K> {
+    /// Nothing is shown yet. Each decision gets the same `ids`.
+    pub fn new(keep: K, ids: DecisionIds, bounds: Bounds, handling: Handling, now: Timestamp) -> Self {
+        let budget = bounds.all_bytes;
+        Self { keep, ids, bounds, handling, now, budget, names: Vec::new(), outputs: Outputs::default() }
+    }
+
+    /// Shows a block that is decided about already, of which `bytes` count as shown.
+    pub fn decided(&mut self, block: ContentBlock, bytes: u64) {
+        self.budget = self.budget.saturating_sub(bytes);
+        self.outputs.content.push(block);
+    }
+
+    /// Shows a block, whole when it is small, else as a preview of what is kept. Of a text that is only a view, the `whole` is
+    /// kept however little it is.
+    pub async fn show(&mut self, block: ContentBlock, whole: Option<Whole>) {
+        let (name, channel, text) = match &block {
+            ContentBlock::Text { text } => (ANSWER, Channel::Answer, text),
+            ContentBlock::Diff { text } => ("diff", Channel::Answer, text),
+            ContentBlock::Log { text, stream } => {
+                let name = if stream.is_empty() { "log" } else { stream.as_str() };
+                (name, Channel::Log(stream.clone()), text)
+            }
+            _ => return self.outputs.content.push(block),
+        };
+        if text.is_empty() {
+            return self.outputs.content.push(ContentBlock::Empty);
+        }
+        let policy = self.policy(LargeOutput::PreviewAndPersist);
+        let fits = fits(text, &policy);
+        if fits && whole.as_ref().is_none_or(|whole| whole.is_shown) {
+            return self.decided(block.clone(), text.len() as u64);
+        }
+        let whole = whole.unwrap_or_else(|| Whole::text(text));
+        let name = self.name(name);
+        // A text that fits is shown whole, also where it is only a view of what is kept.
+        let limits = match fits {
+            true => PreviewLimits { head_bytes: text.len(), tail_bytes: 0 },
+            false => preview_limits(&policy),
+        };
+        let (mut decision, payload) = self.decide(&policy, &name, &whole).await;
+        decision.original_size_bytes = whole.total_bytes;
+        let body = if whole.is_shown { OutputBody::Text(text) } else { OutputBody::View(text) };
+        let end = match (&whole.end, &payload) {
+            (Some(end), Some(_)) => self.keep.keep(&format!("{name}-end"), &whole.media_type, end.clone()).await,
+            _ => None,
+        };
+        let rendered = render(decision, body, &channel, payload, limits);
+        self.note(name, &whole.bytes, rendered.persistence);
+        self.outputs.content.extend(rendered.content);
+        // Of an output with a gap, what is referred to as the whole is its beginning: the text says so.
+        self.outputs.content.extend(end.map(|payload| ContentBlock::File { payload }));
+    }
+
+    /// Gives structured content back when it is small and may be shown (`by_reference` says it may not); else it is kept and
+    /// referred to, because half a JSON value is none.
+    pub async fn structured(&mut self, value: JsonPayload, by_reference: bool) -> Option<JsonPayload> {
+        let mut policy = PersistencePolicy { max_inline_chars: None, ..self.policy(LargeOutput::RefOnly) };
+        if by_reference {
+            policy.max_inline_bytes = 0;
+        }
+        if fits(value.text(), &policy) {
+            return Some(value);
+        }
+        let name = self.name(STRUCTURED);
+        let whole = Whole { media_type: "application/json".to_owned(), ..Whole::text(value.text()) };
+        let (mut decision, payload) = self.decide(&policy, &name, &whole).await;
+        match payload {
+            Some(payload) => {
+                decision.persisted_ref = Some(payload.clone());
+                self.outputs.content.push(ContentBlock::PersistedOutputRef { payload });
+            }
+            None => {
+                if needs_store(decision.strategy) {
+                    decision.reason = decide::REASON_STORE_FAILED.to_owned();
+                }
+                decision.strategy = PersistenceStrategy::DropWithReason;
+            }
+        }
+        self.note(name, &whole.bytes, decision);
+        None
+    }
+
+    /// What has become of them.
+    pub fn finish(self) -> Outputs {
+        self.outputs
+    }
+
+    fn policy(&self, large: LargeOutput) -> PersistencePolicy {
+        let Handling { by_reference, never_persist, .. } = self.handling;
+        PersistencePolicy {
+            max_inline_bytes: if by_reference { 0 } else { self.bounds.one_bytes.min(self.budget) },
+            max_inline_chars: self.bounds.one_chars,
+            large: if by_reference { LargeOutput::RefOnly } else { large },
+            never_persist,
+            max_persist_bytes: self.bounds.max_persist_bytes,
+        }
+    }
+
+    /// Decides, and keeps the output when that is the decision.
+    async fn decide(
+        &self,
+        policy: &PersistencePolicy,
+        name: &str,
+        whole: &Whole,
+    ) -> (ResultPersistence, Option<PayloadRef>) {
+        let mut decision = decide::decide(policy, &whole.facts(), self.ids.clone(), self.now);
+        if let Some(reason) = self.handling.reason.filter(|_| decision.reason != decide::REASON_TOO_LARGE) {
+            decision.reason = reason.to_owned();
+        }
+        let payload = match needs_store(decision.strategy) {
+            true => self.keep.keep(name, &whole.media_type, whole.bytes.clone()).await,
+            false => None,
+        };
+        (decision, payload)
+    }
+
+    fn note(&mut self, name: String, bytes: &Bytes, decision: ResultPersistence) {
+        if decision.strategy == PersistenceStrategy::DropWithReason {
+            self.outputs.loss.get_or_insert_with(|| Loss {
+                output: format!("`{name}` ({} bytes, {})", bytes.len(), Digest::of(bytes)),
+                too_large: decision.reason == decide::REASON_TOO_LARGE,
+            });
+        }
+        self.budget = self.budget.saturating_sub(decision.preview_size_bytes.unwrap_or(0));
+        self.outputs.decided.push(Decided { name, decision });
+    }
+
+    /// `name`, made different from every earlier one.
+    fn name(&mut self, name: &str) -> String {
+        let earlier = self.names.iter().filter(|earlier| *earlier == name).count();
+        self.names.push(name.to_owned());
+        if earlier == 0 { name.to_owned() } else { format!("{name}-{}", earlier + 1) }
+    }
+}
+
+fn fits(text: &str, policy: &PersistencePolicy) -> bool {
+    let bytes = text.len() as u64;
+    // Characters are counted only when there can be too many of them.
+    let few = |most: u64| bytes <= most || text.chars().count() as u64 <= most;
+    bytes <= policy.max_inline_bytes && policy.max_inline_chars.is_none_or(few)
+}
+
+/// A preview never grows beyond what might have been shown whole.
+fn preview_limits(policy: &PersistencePolicy) -> PreviewLimits {
+    let bound = policy.max_inline_chars.unwrap_or(u64::MAX).min(policy.max_inline_bytes);
+    let half = usize::try_from((bound / 4).min(HALF_PREVIEW)).unwrap_or_default();
+    PreviewLimits { head_bytes: half, tail_bytes: half }
+}

@@ -1,0 +1,120 @@
+use std::sync::Mutex;
+
+use toolplane_records::ids::{DecisionId, InvocationId};
+
+use super::*;
+
+/// Keeps what it is given in memory, or refuses it.
+#[derive(Debug, Default)]
+struct Shelf {
+    refuses: bool,
+    kept: Mutex<Vec<(String, Bytes)>>,
+}
+
+impl Keep for &Shelf {
+    async fn keep(&self, name: &str, media_type: &str, bytes: Bytes) -> Option<PayloadRef> {
+        if self.refuses {
+            return None;
+        }
+        let (uri, media_type) = (format!("test:{name}"), media_type.to_owned());
+        let payload = PayloadRef { uri, media_type, digest: Digest::of(&bytes), size_bytes: bytes.len() as u64 };
+        self.kept.lock().expect("nobody panics with it").push((name.to_owned(), bytes));
+        Some(payload)
+    }
+}
+
+fn keeper(shelf: &Shelf, all_bytes: u64, handling: Handling) -> Keeper<&Shelf> {
+    let bounds = Bounds { one_bytes: 100, one_chars: None, all_bytes, max_persist_bytes: 1_000 };
+    let ids = DecisionIds {
+        decision_id: DecisionId::from_trusted("persist_1"),
+        invocation_id: InvocationId::from_trusted("inv_1"),
+        result_id: None,
+    };
+    Keeper::new(shelf, ids, bounds, handling, Timestamp::from_millis(7))
+}
+
+fn text(length: usize) -> ContentBlock {
+    ContentBlock::Text { text: "x".repeat(length) }
+}
+
+fn strategies(outputs: &Outputs) -> Vec<(&str, PersistenceStrategy)> {
+    outputs.decided.iter().map(|decided| (decided.name.as_str(), decided.decision.strategy)).collect()
+}
+
+#[tokio::test]
+async fn outputs_of_one_ending_share_one_bound() {
+    let shelf = Shelf::default();
+    let mut keeper = keeper(&shelf, 150, Handling::default());
+    for _ in 0..3 {
+        keeper.show(text(80), None).await;
+    }
+    let outputs = keeper.finish();
+    // The first is whole; what is left is too little for the others.
+    assert_eq!(outputs.content[0], text(80));
+    let expected =
+        [("result", PersistenceStrategy::PreviewAndPersist), ("result-2", PersistenceStrategy::PreviewAndPersist)];
+    assert_eq!(strategies(&outputs), expected);
+    assert_eq!(outputs.loss, None);
+}
+
+#[tokio::test]
+async fn a_view_is_shown_and_its_bytes_are_kept_however_few() {
+    let shelf = Shelf::default();
+    let mut keeper = keeper(&shelf, 150, Handling::default());
+    let bytes = Bytes::from_static(b"caf\xe9");
+    let whole = Whole {
+        media_type: "application/octet-stream".to_owned(),
+        bytes: bytes.clone(),
+        end: None,
+        total_bytes: 4,
+        is_shown: false,
+    };
+    keeper.show(ContentBlock::Text { text: "caf\u{FFFD}".to_owned() }, Some(whole)).await;
+    let outputs = keeper.finish();
+    assert_eq!(*shelf.kept.lock().unwrap(), [("result".to_owned(), bytes)]);
+    assert_eq!(outputs.decided[0].decision.original_size_bytes, 4);
+    let ContentBlock::Text { text } = &outputs.content[0] else { panic!("{:?}", outputs.content) };
+    assert!(text.starts_with("caf\u{FFFD}"), "{text}");
+}
+
+#[tokio::test]
+async fn what_is_not_kept_makes_a_success_a_partial_one() {
+    let lost = async |refuses, length| {
+        let shelf = Shelf { refuses, ..Shelf::default() };
+        let mut keeper = keeper(&shelf, 150, Handling::default());
+        keeper.show(text(length), None).await;
+        keeper.finish().loss.map(|loss| loss.ending().0)
+    };
+    assert_eq!(lost(false, 500).await, None);
+    assert_eq!(lost(true, 500).await, Some(ResultStatus::PartialSucceeded));
+    assert_eq!(lost(false, 1_001).await, Some(ResultStatus::TooLarge));
+}
+
+#[tokio::test]
+async fn structured_content_is_shown_in_whole_or_not_at_all() {
+    let shelf = Shelf::default();
+    let value = JsonPayload::of(&serde_json::json!({"a": 1}));
+    let mut keeper = keeper(&shelf, 150, Handling::default());
+    assert_eq!(keeper.structured(value.clone(), false).await, Some(value.clone()));
+    assert_eq!(keeper.structured(value, true).await, None);
+    let outputs = keeper.finish();
+    assert!(matches!(outputs.content[..], [ContentBlock::PersistedOutputRef { .. }]), "{:?}", outputs.content);
+    assert_eq!(strategies(&outputs), [(STRUCTURED, PersistenceStrategy::RefOnly)]);
+}
+
+#[tokio::test]
+async fn what_somebody_says_of_all_outputs_holds() {
+    let shelf = Shelf::default();
+    let by_reference = Handling { by_reference: true, reason: Some("said"), ..Handling::default() };
+    let mut referred = keeper(&shelf, 150, by_reference);
+    referred.show(text(10), None).await;
+    let outputs = referred.finish();
+    assert!(matches!(outputs.content[..], [ContentBlock::PersistedOutputRef { .. }]), "{:?}", outputs.content);
+    assert_eq!(outputs.decided[0].decision.reason, "said");
+
+    let shelf = Shelf::default();
+    let mut shown = keeper(&shelf, 150, Handling { never_persist: true, ..Handling::default() });
+    shown.show(text(500), None).await;
+    assert_eq!(strategies(&shown.finish()), [("result", PersistenceStrategy::NeverPersist)]);
+    assert!(shelf.kept.lock().unwrap().is_empty());
+}
