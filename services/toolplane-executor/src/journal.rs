@@ -12,6 +12,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -40,10 +41,12 @@ enum Order {
     Settle { key: String },
 }
 
-/// The journal of a worker. Its thread ends when this is dropped.
+/// The journal of a worker. Dropping it waits until everything that was asked of it is written: the directory is free then.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    orders: Sender<Order>,
+    /// Both are there until this is dropped.
+    orders: Option<Sender<Order>>,
+    thread: Option<JoinHandle<()>>,
     /// Endings in the log.
     live: Arc<Mutex<HashSet<String>>>,
 }
@@ -58,8 +61,8 @@ impl Journal {
         let live = Arc::new(Mutex::new(live));
         let (orders, taken) = mpsc::channel();
         let thread = std::thread::Builder::new().name("executor-journal".to_owned());
-        thread.spawn(move || write(log, &taken)).map_err(ExecutorError::Session)?;
-        Ok((Self { orders, live }, left))
+        let thread = thread.spawn(move || write(log, &taken)).map_err(ExecutorError::Session)?;
+        Ok((Self { orders: Some(orders), thread: Some(thread), live }, left))
     }
 
     /// Keeps an ending; when this returns without an error it survives the worker and its machine.
@@ -69,10 +72,9 @@ impl Journal {
         let gone = || io::Error::other("the journal's thread is gone");
         self.live.lock().insert(key.clone());
         let order = Order::Keep { key, entry: finished.write(), kept };
-        let sent = self.orders.send(order).map_err(|_| gone());
-        let kept = match sent {
-            Ok(()) => answer.await.unwrap_or_else(|_| Err(gone())),
-            Err(error) => Err(error),
+        let kept = match self.order(order) {
+            true => answer.await.unwrap_or_else(|_| Err(gone())),
+            false => Err(gone()),
         };
         if kept.is_err() {
             self.settle(&finished.lease());
@@ -85,7 +87,21 @@ impl Journal {
         let key = key_of(lease);
         if self.live.lock().remove(&key) {
             // Without its thread there is nothing to forget in.
-            let _ = self.orders.send(Order::Settle { key });
+            self.order(Order::Settle { key });
+        }
+    }
+
+    /// False when there is nobody to carry it out.
+    fn order(&self, order: Order) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread of the journal of endings panicked");
         }
     }
 }
