@@ -14,7 +14,7 @@ use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
 use toolplane_runtime::health::Need;
 use toolplane_store::{Durability, Store, StoreError};
-use toolplane_store_embedded::EmbeddedStore;
+use toolplane_store_embedded::{EmbeddedStore, Options};
 use toolplane_store_redis::RedisStore;
 
 pub use error::BackendError;
@@ -70,7 +70,8 @@ impl Backend {
         match config.store.backend {
             StoreBackend::Embedded => {
                 let path = config.server.data_dir.join(keeper.as_str());
-                let store = EmbeddedStore::open(&path, Default::default())
+                let options = Options { cache_bytes: config.store.cache_bytes, ..Options::default() };
+                let store = EmbeddedStore::open(&path, options)
                     .map_err(|error| BackendError::Embedded { path, reason: error.to_string() })?;
                 Ok(Self::Embedded(Arc::new(store)))
             }

@@ -39,7 +39,7 @@ impl Default for Options {
             waiting_bytes: 64 * MIB,
             segment_bytes: 8 * MIB as u64,
             reserve_bytes: 256 * MIB as u64,
-            cache_bytes: 128 * MIB,
+            cache_bytes: 32 * MIB,
         }
     }
 }

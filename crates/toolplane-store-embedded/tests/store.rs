@@ -15,6 +15,9 @@ mod formats;
 #[cfg(test)]
 #[path = "store/lifecycle.rs"]
 mod lifecycle;
+#[cfg(test)]
+#[path = "store/memory.rs"]
+mod memory;
 
 #[cfg(test)]
 use toolplane_store_embedded::Options;

@@ -36,7 +36,8 @@ impl Service {
     /// Opens the role's store, reads its tools back, registers the configured tool files and starts the background work,
     /// which ends with the shutdown of `tasks`.
     pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
-        let store = EmbeddedStore::open(&options.store_dir, toolplane_store_embedded::Options::default())?;
+        let settings = toolplane_store_embedded::Options { cache_bytes: options.cache_bytes, ..Default::default() };
+        let store = EmbeddedStore::open(&options.store_dir, settings)?;
         let registry = Registry::open(Arc::new(store.clone()), options.sync_patience).await?;
         for file in &options.declarations {
             register_file(&registry, file).await?;

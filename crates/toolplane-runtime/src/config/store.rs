@@ -8,13 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::{Config, ConfigError};
 
 /// Where the scheduler and the permission role keep their state. The other roles have an embedded store of their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StoreConfig {
     /// The kind of store.
     pub backend: StoreBackend,
+    /// Memory of each embedded store for what it has read or written lately, in bytes: 1 MiB at least.
+    pub cache_bytes: usize,
     /// The Redis servers, for that backend.
     pub redis: RedisConfig,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { backend: StoreBackend::default(), cache_bytes: 32 * MIB, redis: RedisConfig::default() }
+    }
 }
 
 /// The kinds of store.
@@ -100,11 +108,15 @@ impl RedisConfig {
     }
 }
 
+const MIB: usize = 1024 * 1024;
 /// Longest name of a key space.
 const MAX_NAMESPACE: usize = 32;
 
 impl Config {
     pub(super) fn check_store(&self) -> Result<(), ConfigError> {
+        if self.store.cache_bytes < MIB {
+            return Err(ConfigError::value("store.cache_bytes", "must be 1048576 (1 MiB) at least".to_owned()));
+        }
         let redis = &self.store.redis;
         let refuse = |key: &str, rule: String| Err(ConfigError::value(&format!("store.redis.{key}"), rule));
         let name = &redis.namespace;

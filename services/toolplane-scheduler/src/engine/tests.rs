@@ -5,6 +5,7 @@ mod calls;
 mod deep;
 mod fair;
 mod groups;
+mod idle;
 mod mends;
 mod redis;
 mod retire;

@@ -26,6 +26,7 @@ pub(crate) struct Role {
 pub(crate) fn options(dir: &Path) -> Options {
     Options {
         store_dir: dir.join("surface"),
+        cache_bytes: 1024 * 1024,
         defer_threshold: 20,
         declarations: Vec::new(),
         sync_patience: Duration::from_millis(500),
