@@ -144,7 +144,7 @@ pub fn protection(path: &str) -> Option<Protection> {
         let begins = path.get(..protected.len()).is_some_and(|start| start.eq_ignore_ascii_case(protected));
         begins && path[protected.len()..].chars().next().is_none_or(|next| next == '/')
     };
-    by_name.or_else(|| PATHS.iter().any(|path| beneath(&path)).then_some(Asked))
+    by_name.or_else(|| PATHS.iter().any(beneath).then_some(Asked))
 }
 
 /// The part of such a path that no tool writes, up to the protected name; none when there is none.

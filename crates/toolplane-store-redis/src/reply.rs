@@ -104,8 +104,11 @@ pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPag
     Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })
 }
 
+/// A record with its id, as it stands or damaged.
+pub(crate) type Listed = (String, Result<Versioned, Damage>);
+
 /// Records of `family` with their ids.
-pub(crate) fn records(answer: Value, family: Family) -> Result<Vec<(String, Result<Versioned, Damage>)>, StoreError> {
+pub(crate) fn records(answer: Value, family: Family) -> Result<Vec<Listed>, StoreError> {
     let mut fields = list(answer)?.into_iter();
     let mut records = Vec::with_capacity(fields.len() / 2);
     while let Some(id) = fields.next() {

@@ -181,7 +181,7 @@ impl Env {
     }
 
     /// The next thing to happen; time moves on to it. What stands still gets it when it goes on.
-    pub fn next(&mut self) -> Option<Due> {
+    pub fn happen(&mut self) -> Option<Due> {
         loop {
             let Reverse(mut due) = self.queue.pop()?;
             self.now = self.now.max(due.at);

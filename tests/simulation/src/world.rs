@@ -117,7 +117,7 @@ impl World {
     }
 
     fn go_on(&mut self) {
-        while let Some(due) = self.env.next() {
+        while let Some(due) = self.env.happen() {
             self.make_trouble();
             if self.env.now > END_MS || (self.env.now > TROUBLE_MS && self.is_over()) {
                 return;

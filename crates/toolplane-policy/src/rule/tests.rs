@@ -102,7 +102,7 @@ fn every_fault_is_named_by_its_field() {
     let tenant = RuleScope { tenant: "acme*".to_owned(), ..RuleScope::default() };
     check_refused(&PermissionRule { scope: tenant, ..allow("*") }, "scope.tenant", "must not contain");
     let pin = RulePin { declaration_digest: Digest::of(b"{}"), registration: None };
-    let other = RulePin { registration: Some(JsonPayload::from_checked("[]")), ..pin.clone() };
+    let other = RulePin { registration: Some(JsonPayload::from_checked("[]")), ..pin };
     check_refused(&PermissionRule { pin: Some(pin), ..deny("*") }, "pin", "goes only with `allow`");
     check_refused(&PermissionRule { pin: Some(other), ..allow("*") }, "pin.registration", "is not what");
     check_refused(&PermissionRule { reason: "x".repeat(401), ..allow("*") }, "reason", "more than 400");

@@ -95,7 +95,7 @@ const ATTRIBUTES: &[Denied] = &[
 const SYS_SETXATTRAT: c_long = 463;
 
 /// Bits of a mode that lend the rights of a file's owner or group to whoever runs it.
-const LENDING: u32 = (libc::S_ISUID | libc::S_ISGID) as u32;
+const LENDING: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// Calls that give a file a mode, and the argument it is in. No file of a tool may lend anybody's rights: on the host its
 /// owner is the workspace's owner, and `nosuid` mounts protect only the inside.
@@ -128,8 +128,8 @@ const NODES: &[(c_long, &str, usize)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_mknod, "mknod", 1),
 ];
-const TYPE_BITS: u32 = libc::S_IFMT as u32;
-const DEVICES: &[u32] = &[libc::S_IFCHR as u32, libc::S_IFBLK as u32];
+const TYPE_BITS: u32 = libc::S_IFMT;
+const DEVICES: &[u32] = &[libc::S_IFCHR, libc::S_IFBLK];
 
 /// Kinds of Unix sockets that reach another one only by `connect`, which is looked at one by one (see
 /// [`super::sockets`]). A datagram socket names its target with every message.

@@ -109,7 +109,7 @@ async fn no_device_pipe_or_socket_stays() {
     let command = format!("mkdir deep && mkfifo deep/fifo && (echo piped > deep/fifo & cat deep/fifo) && {code}");
     let exit = run_in(workspace.path(), Profile::WorkspaceWrite, &command).await;
     assert_eq!((exit.ending, stdout(&exit).as_str()), (Ending::Code(0), "piped\n"), "{}", stderr(&exit));
-    let mut mended = exit.mended.clone();
+    let mut mended = exit.mended;
     mended.sort();
     assert_eq!(mended, ["removed the FIFO `deep/fifo`", "removed the socket `deep/socket`"]);
     assert_eq!(dangerous(workspace.path()), Vec::<String>::new());

@@ -113,7 +113,7 @@ mod tests {
 
     fn tool(name: &str, namespace: &str, kind: ToolKind) -> Tool {
         Tool {
-            tool_id: ToolId::from_trusted(&name.replace('.', "_")),
+            tool_id: ToolId::from_trusted(name.replace('.', "_")),
             name: name.to_owned(),
             namespace: namespace.to_owned(),
             aliases: Vec::new(),
