@@ -146,15 +146,15 @@ fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &Known) -
     let mut row = Vec::new();
     for (name, record) in &layer.records {
         let key = record_key(name.family, &name.id);
-        match record {
+        let was_missing = match record {
             Some(record) => {
                 row::seal_record(&key, record, &mut row);
-                records.insert(key.as_slice(), row.as_slice())?;
+                records.insert(key.as_slice(), row.as_slice())?.is_none()
             }
-            None => drop(records.remove(key.as_slice())?),
-        }
+            None => records.remove(key.as_slice())?.is_none(),
+        };
         // Whoever deleted it, or wrote it anew after that, knew that it was damaged.
-        for gone in known.forget_record(name) {
+        for gone in known.forget_record(name, was_missing) {
             set_aside.remove(gone.as_slice())?;
         }
     }

@@ -57,14 +57,19 @@ impl Known {
         self.events.read().iter().any(|row| is_of(row, stream))
     }
 
-    /// Forgets what was known of a record that was deleted; gives the rows back that were set aside for it.
-    pub(crate) fn forget_record(&self, key: &RecordKey) -> Vec<Vec<u8>> {
+    /// Forgets what was known of a record that was deleted; gives the rows back that were set aside for it: its own, and if
+    /// there is none and it `was_missing` in the tables, those whose changed name may have been its own. Damaged neighbours of
+    /// a record that was there all the time are still damaged.
+    pub(crate) fn forget_record(&self, key: &RecordKey, was_missing: bool) -> Vec<Vec<u8>> {
         self.damage.forget(&Place::Record(key.clone()));
         if self.records.read().is_empty() {
             return Vec::new();
         }
         let name = record_key(key.family, &key.id);
-        let gone: Vec<_> = self.records.write().extract_if(.., |row| is_beside(row, &name)).collect();
+        let mut records = self.records.write();
+        let has_own = records.contains(&name);
+        let is_of = |row: &mut Vec<u8>| if has_own { *row == name } else { was_missing && is_beside(row, &name) };
+        let gone: Vec<_> = records.extract_if(.., is_of).collect();
         gone.iter().filter_map(|row| record_of(row)).for_each(|record| self.damage.forget(&Place::Record(record)));
         gone
     }
@@ -78,7 +83,8 @@ impl Known {
     }
 }
 
-fn is_of(row: &[u8], stream: &str) -> bool {
+/// Whether a row of events with this key may be of `stream`.
+pub(super) fn is_of(row: &[u8], stream: &str) -> bool {
     row.len() == stream.len() + SEQUENCE_BYTES && is_beside(&row[..stream.len()], stream.as_bytes())
 }
 
