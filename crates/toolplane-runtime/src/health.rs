@@ -25,6 +25,10 @@ pub const LIVENESS: &str = "liveness";
 /// anybody's data.
 pub const REASON: &str = "toolplane-reason";
 
+/// Metadata of any answer: what should be known of something that is there, as text. Names parts of the cluster and counts, and
+/// nothing of anybody's data.
+pub const REMARK: &str = "toolplane-remark";
+
 /// What the services of one process need and have. Cheap to clone; all clones are one.
 #[derive(Clone, Debug)]
 pub struct Readiness(Arc<watch::Sender<State>>);
@@ -43,6 +47,8 @@ struct Known {
     /// The services that cannot work without it.
     services: Vec<&'static str>,
     missing: Option<String>,
+    /// What should be known of it while it is there.
+    remark: Option<String>,
 }
 
 /// Something that services of this process cannot work without.
@@ -67,7 +73,8 @@ impl Readiness {
 
     /// `services` need `what` from now on. Until it is said to be [there](Need::there), it is missing.
     pub fn need(&self, what: impl Into<String>, services: &[&'static str]) -> Need {
-        let known = Known { what: what.into(), services: services.to_vec(), missing: Some("not known yet".to_owned()) };
+        let missing = Some("not known yet".to_owned());
+        let known = Known { what: what.into(), services: services.to_vec(), missing, remark: None };
         let mut at = 0;
         self.0.send_modify(|state| {
             state.names.extend(services);
@@ -87,6 +94,11 @@ impl Readiness {
         self.0.borrow().lacks(service)
     }
 
+    /// What should be known of what a service needs and has. No name means the whole process.
+    pub fn remarks(&self, service: &str) -> Vec<String> {
+        self.0.borrow().remarks(service)
+    }
+
     fn changes(&self) -> watch::Receiver<State> {
         self.0.subscribe()
     }
@@ -103,8 +115,17 @@ impl State {
         if !self.open {
             return Some(vec!["the process is starting or stopping".to_owned()]);
         }
-        let concerned = self.needs.iter().filter(|need| service.is_empty() || need.services.contains(&service));
-        Some(concerned.filter_map(|need| Some(format!("{}: {}", need.what, need.missing.as_ref()?))).collect())
+        let missing = |need: &Known| Some(format!("{}: {}", need.what, need.missing.as_ref()?));
+        Some(self.needs_of(service).filter_map(missing).collect())
+    }
+
+    fn remarks(&self, service: &str) -> Vec<String> {
+        let there = self.needs_of(service).filter(|need| need.missing.is_none());
+        there.filter_map(|need| Some(format!("{}: {}", need.what, need.remark.as_ref()?))).collect()
+    }
+
+    fn needs_of(&self, service: &str) -> impl Iterator<Item = &Known> {
+        self.needs.iter().filter(move |need| service.is_empty() || need.services.contains(&service))
     }
 }
 
@@ -117,6 +138,15 @@ impl Need {
     /// It is missing, in a few words that name no secret and nobody's data.
     pub fn missing(&self, why: impl Into<String>) {
         self.set(Some(why.into()));
+    }
+
+    /// What should be known of it while it is there, in a few words that name no secret and nobody's data; or nothing.
+    pub fn remark(&self, remark: Option<String>) {
+        self.readiness.0.send_if_modified(|state| {
+            let Some(need) = state.needs.get_mut(self.at).filter(|need| need.remark != remark) else { return false };
+            need.remark = remark;
+            true
+        });
     }
 
     fn set(&self, missing: Option<String>) {

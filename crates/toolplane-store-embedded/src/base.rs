@@ -5,6 +5,7 @@
 
 mod indexes;
 mod known;
+mod raw;
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,12 +18,13 @@ use crate::fault::{Fault, contained};
 use crate::layer::DeadRuns;
 use crate::row::{self, SealedNumber};
 use crate::tables::{
-    EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, name_end, numbered_key, record_key,
-    record_of, split_numbered,
+    self, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SET_ASIDE_EVENTS, name_end,
+    numbered_key, record_key, record_of, split_numbered,
 };
 
 pub(crate) use indexes::{IndexRow, Source};
 pub(crate) use known::Known;
+pub use raw::RawRow;
 
 /// Why something is damaged whose row nobody reads any more.
 const SET_ASIDE: &str = "its row was set aside as damaged";
@@ -38,6 +40,8 @@ pub(crate) struct Base {
     events: Table<&'static [u8]>,
     operations: ReadOnlyTable<u64, &'static [u8]>,
     numbers: ReadOnlyTable<&'static str, SealedNumber>,
+    set_aside: Table<&'static [u8]>,
+    set_aside_events: Table<&'static [u8]>,
     /// Where the tables' entries are all overridden by the layers above.
     pub(crate) dead: DeadRuns,
     pub(crate) known: Arc<Known>,
@@ -55,6 +59,8 @@ impl Base {
             events: snapshot.open_table(EVENTS)?,
             operations: snapshot.open_table(OPERATIONS)?,
             numbers: snapshot.open_table(NUMBERS)?,
+            set_aside: snapshot.open_table(tables::SET_ASIDE)?,
+            set_aside_events: snapshot.open_table(SET_ASIDE_EVENTS)?,
             dead: DeadRuns::default(),
             known,
         })

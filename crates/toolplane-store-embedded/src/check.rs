@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use redb::ReadableDatabase;
+use redb::{ReadableDatabase, ReadableTable};
 use toolplane_store::{Damage, Place};
 
 use crate::base::read_number;
@@ -11,10 +11,10 @@ use crate::files::{DirectoryLock, STATE, failed, open_database};
 use crate::log::Log;
 use crate::log::files::{RealDirectory, is_segment};
 use crate::log::read::LogOptions;
-use crate::mend::format_of;
-use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT};
+use crate::mend::{format_of, mend};
+use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, place_of_record};
 use crate::walk::Walk;
-use crate::{EmbeddedStore, OpenError, Options, codec};
+use crate::{EmbeddedStore, OpenError, Options, RawRow, codec};
 
 /// What a store's files hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,39 @@ impl Idle {
         };
         report.fatal = judged.err();
         report
+    }
+
+    /// Takes the rows out that are told as the [`Place::Part`] `name` because the name of the record cannot be read: no commit
+    /// can name them. They go when `keep` has kept them; none is no error.
+    pub fn take_out<E: From<OpenError>>(
+        &self,
+        name: &str,
+        options: &Options,
+        keep: impl FnOnce(&[RawRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let path = self.path.join(STATE);
+        let state = mend(&self.path, open_database(&path, options.cache_bytes)?, options.cache_bytes)?;
+        let failed = |fault: Fault| OpenError::from(fault).below(&path);
+        let is_meant = |key: &[u8]| matches!(place_of_record(key), Place::Part(part) if part == name);
+        let mut rows = Vec::new();
+        let read = contained(|| {
+            for row in state.begin_read()?.open_table(SET_ASIDE)?.iter()? {
+                let (key, value) = row?;
+                if is_meant(key.value()) {
+                    rows.push(RawRow::new(key.value(), value.value()));
+                }
+            }
+            Ok(())
+        });
+        read.map_err(failed)?;
+        keep(&rows)?;
+        let removed = contained(|| {
+            let mut transaction = state.begin_write()?;
+            transaction.set_quick_repair(true);
+            transaction.open_table(SET_ASIDE)?.retain(|key, _| !is_meant(key))?;
+            Ok(transaction.commit()?)
+        });
+        Ok(removed.map_err(failed)?)
     }
 
     /// The files that are the store: a copy of all of them opens as it does.

@@ -24,7 +24,7 @@ use crate::scan::scan;
 use crate::shared::{Shared, closed};
 use crate::space::SpaceWatch;
 use crate::writer::{Job, Request, Writer};
-use crate::{OpenError, Options, Stats};
+use crate::{OpenError, Options, RawRow, Stats};
 
 /// A durable store in one directory. Cheap to clone; all clones are the same store.
 ///
@@ -96,6 +96,11 @@ impl EmbeddedStore {
         self.inner.shared.poisoned()
     }
 
+    /// How much is known to be damaged, and every change of that; [`Store::damage`] names it.
+    pub fn damaged(&self) -> watch::Receiver<usize> {
+        self.inner.shared.known().damage.count()
+    }
+
     /// What the store did since it was opened.
     pub fn stats(&self) -> Stats {
         let shared = &self.inner.shared;
@@ -112,6 +117,13 @@ impl EmbeddedStore {
         let (reply, done) = oneshot::channel();
         self.inner.send(Request::Checkpoint(reply))?;
         done.await.map_err(|_| self.inner.gone())
+    }
+
+    /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for whoever keeps
+    /// what is about to be deleted.
+    pub async fn rows(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<RawRow>, StoreError> {
+        self.checkpoint().await?;
+        self.read(|shared| shared.tables.read().lower.base.rows(records, streams))
     }
 
     /// Refuses further calls, applies what waits, makes a last checkpoint, and frees the directory. Fails with

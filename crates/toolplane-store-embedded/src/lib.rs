@@ -34,6 +34,7 @@ mod simdisk;
 #[cfg(test)]
 mod tests;
 
+pub use base::RawRow;
 pub use check::{CheckReport, Idle};
 pub use fault::OpenError;
 pub use handle::EmbeddedStore;

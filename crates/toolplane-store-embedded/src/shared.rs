@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 use toolplane_store::{Damage, EventPage, Family, Found, MonotonicClock, Place, RecordKey, StoreError, Versioned};
 
-use crate::base::Base;
+use crate::base::{Base, Known};
 use crate::fault::Fault;
 use crate::layer::{Layer, Tail};
 
@@ -120,14 +120,19 @@ impl Shared {
         lower.record(key)
     }
 
-    /// What is known to be damaged.
+    /// What is known to be damaged; one list from the opening of the store to its end.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.tables.read().lower.base.known)
+    }
+
+    /// The same, by name.
     pub(crate) fn damage(&self) -> Vec<Damage> {
-        self.tables.read().lower.base.known.damage.all()
+        self.known().damage.all()
     }
 
     /// Records that were deleted are damaged no more.
     pub(crate) fn forget_damage<'a>(&self, deleted: impl Iterator<Item = &'a RecordKey>) {
-        let known = Arc::clone(&self.tables.read().lower.base.known);
+        let known = self.known();
         deleted.for_each(|key| known.damage.forget(&Place::Record(key.clone())));
     }
 

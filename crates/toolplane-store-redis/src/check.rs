@@ -2,7 +2,7 @@
 
 use redis::Value;
 use toolplane_store::page::MAX_PAGE;
-use toolplane_store::{Damage, Family, Place, Store, StoreError};
+use toolplane_store::{Damage, Family, Place, RecordKey, Store, StoreError};
 
 use crate::reply;
 use crate::store::RedisStore;
@@ -44,6 +44,40 @@ impl RedisStore {
         }
         report.damage = self.damage();
         Ok(report)
+    }
+
+    /// Reads again what is known to be damaged, and forgets what is so no longer: another process has dealt with it.
+    pub async fn look_again(&self) {
+        for Damage { place, .. } in self.known().all() {
+            // What cannot be read now is as damaged as it was.
+            let sound = match &place {
+                Place::Record(key) => self.get(key).await.is_ok(),
+                Place::Stream { stream, from_seq } => self.events(stream, *from_seq, 1).await.is_ok(),
+                Place::Index(_) | Place::Part(_) => false,
+            };
+            if sound {
+                self.known().forget(&place);
+            }
+        }
+    }
+
+    /// The values of these records and streams as they lie in the server, damaged or not, each with its key: for whoever keeps
+    /// what is about to be deleted.
+    pub async fn raw(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let mut found = Vec::new();
+        for key in records.iter().map(|key| RedisStore::keys(self).record(key)) {
+            let answer = self.read(&redis::cmd("GET").arg(&key).to_owned()).await?;
+            if answer != Value::Nil {
+                found.push((key, reply::bytes(Some(answer))?));
+            }
+        }
+        for key in streams.iter().map(|stream| RedisStore::keys(self).stream(stream)) {
+            let answer = self.read(&redis::cmd("LRANGE").arg(&key).arg(0).arg(-1).to_owned()).await?;
+            for event in reply::list(answer)? {
+                found.push((key.clone(), reply::bytes(Some(event))?));
+            }
+        }
+        Ok(found)
     }
 
     async fn keys_of(&self, family: Family, after: Option<&str>) -> Result<Vec<String>, StoreError> {

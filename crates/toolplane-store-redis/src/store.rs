@@ -117,6 +117,11 @@ impl RedisStore {
         self.inner.standing.trouble()
     }
 
+    /// How much damage was met and is still there as far as is known, and every change of that.
+    pub fn damaged(&self) -> watch::Receiver<usize> {
+        self.inner.known.count()
+    }
+
     pub(crate) fn keys(&self) -> &Keys {
         &self.inner.keys
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::RecordKey;
 
@@ -83,12 +84,16 @@ impl Damage {
 
 /// The damage a store knows of. Each place is told to the log once.
 #[derive(Debug, Default)]
-pub struct DamageList(Mutex<BTreeMap<Place, String>>);
+pub struct DamageList {
+    known: Mutex<BTreeMap<Place, String>>,
+    /// How many places that are. Set while `known` is held, so that it never falls behind.
+    count: watch::Sender<usize>,
+}
 
 impl DamageList {
     /// Takes note of `damage`, and gives it back.
     pub fn note(&self, damage: Damage) -> Damage {
-        let mut known = self.0.lock();
+        let mut known = self.known.lock();
         if !known.contains_key(&damage.place) && known.len() < MAX_NAMED {
             let (kind, name, reason) = (damage.place.kind(), damage.place.name(), &damage.reason);
             tracing::error!(
@@ -98,32 +103,73 @@ impl DamageList {
                 "stored data is damaged and set aside; `toolplane store check` lists it"
             );
             known.insert(damage.place.clone(), damage.reason.clone());
+            self.count.send_replace(known.len());
         }
         damage
     }
 
     /// Whether `place` is known to be damaged.
     pub fn knows(&self, place: &Place) -> bool {
-        self.0.lock().contains_key(place)
+        self.known.lock().contains_key(place)
     }
 
     /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
+        self.known.lock().is_empty()
     }
 
     /// Forgets what was deleted.
     pub fn forget(&self, place: &Place) {
-        self.0.lock().remove(place);
+        self.retain(|known| known != place);
     }
 
     /// Forgets a stream that was forgotten.
     pub fn forget_stream(&self, forgotten: &str) {
-        self.0.lock().retain(|place, _| !matches!(place, Place::Stream { stream, .. } if stream == forgotten));
+        self.retain(|place| !matches!(place, Place::Stream { stream, .. } if stream == forgotten));
+    }
+
+    /// How many places are known, and every change of that.
+    pub fn count(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
     }
 
     /// All of it, in the order of its places.
     pub fn all(&self) -> Vec<Damage> {
-        self.0.lock().iter().map(|(place, reason)| Damage::new(place.clone(), reason)).collect()
+        self.known.lock().iter().map(|(place, reason)| Damage::new(place.clone(), reason)).collect()
+    }
+
+    fn retain(&self, keep: impl Fn(&Place) -> bool) {
+        let mut known = self.known.lock();
+        let before = known.len();
+        known.retain(|place, _| keep(place));
+        if known.len() != before {
+            self.count.send_replace(known.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Family;
+
+    #[tokio::test]
+    async fn the_count_follows_what_is_known() {
+        let list = DamageList::default();
+        let mut count = list.count();
+        let of = |id: &str| Damage::of_record(&RecordKey::new(Family::Meta, id), "flipped");
+        let event = |from_seq| Damage::new(Place::Stream { stream: "s".to_owned(), from_seq }, "flipped");
+        for damage in [of("a"), of("b"), event(1), event(7)] {
+            list.note(damage);
+        }
+        assert_eq!(*count.borrow_and_update(), 4);
+        list.note(of("a"));
+        list.forget(&of("never").place);
+        assert!(!count.has_changed().unwrap(), "nothing became known, and nothing was forgotten");
+        list.forget(&of("a").place);
+        count.changed().await.unwrap();
+        assert_eq!(*count.borrow_and_update(), 3);
+        list.forget_stream("s");
+        assert_eq!((*list.count().borrow(), list.all().len()), (1, 1));
     }
 }

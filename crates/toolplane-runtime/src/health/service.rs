@@ -9,7 +9,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_server::Health;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
-use super::{REASON, Readiness};
+use super::{REASON, REMARK, Readiness};
 
 /// The service behind a listener.
 #[derive(Clone, Debug)]
@@ -25,11 +25,14 @@ impl Health for HealthApi {
             return Err(Status::not_found("this process does not answer for such a service"));
         };
         let mut response = Response::new(answer(status(Some(&lacks))));
-        let reason: String = lacks.join("; ").chars().map(|c| if matches!(c, ' '..='~') { c } else { '?' }).collect();
-        if let Ok(reason) = MetadataValue::try_from(reason)
-            && !lacks.is_empty()
-        {
-            response.metadata_mut().insert(REASON, reason);
+        for (header, said) in [(REASON, lacks), (REMARK, self.0.remarks(&service))] {
+            let text =
+                said.join("; ").chars().map(|c| if matches!(c, ' '..='~') { c } else { '?' }).collect::<String>();
+            if let Ok(text) = MetadataValue::try_from(text)
+                && !said.is_empty()
+            {
+                response.metadata_mut().insert(header, text);
+            }
         }
         Ok(response)
     }

@@ -26,3 +26,20 @@ fn a_service_is_ready_when_all_it_needs_is_there() {
     readiness.open(false);
     assert_eq!(lacks(LIVENESS), Some(Vec::new()));
 }
+
+#[test]
+fn what_is_there_may_have_a_remark() {
+    let readiness = Readiness::default();
+    readiness.open(true);
+    let store = readiness.need("store", &[CALLS]);
+    store.remark(Some("3 damaged".to_owned()));
+    assert_eq!(readiness.remarks(CALLS), Vec::<String>::new(), "what is missing is told as that alone");
+    store.there();
+    for service in [CALLS, ""] {
+        assert_eq!(readiness.lacks(service), Some(Vec::new()), "{service} is ready all the same");
+        assert_eq!(readiness.remarks(service), ["store: 3 damaged"], "{service}");
+    }
+    assert!(readiness.remarks(WORK).is_empty() && readiness.remarks(LIVENESS).is_empty());
+    store.remark(None);
+    assert!(readiness.remarks("").is_empty());
+}

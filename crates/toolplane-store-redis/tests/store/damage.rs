@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use toolplane_store::Store;
 use toolplane_store::conformance::{Target, damage_is_named_and_hides_nothing_else};
+use toolplane_store::{Commit, CommitOutcome, Place, Store};
 
 use super::support::{server, store_on};
 
@@ -41,6 +41,15 @@ async fn damage_is_refused_by_name() {
     };
     damage_is_named_and_hides_nothing_else(store, &hook).await;
     // Whoever was not there finds the same by looking at everything.
-    let found = store_on(&server).await.prove().await.unwrap();
+    let other = store_on(&server).await;
+    let found = other.prove().await.unwrap();
     assert_eq!((found.records, found.events, found.damage.len()), (3, 4, 1), "{found:?}");
+    // It is damaged until somebody deals with it, whoever that is.
+    other.look_again().await;
+    assert_eq!(*other.damaged().borrow(), 1);
+    let Place::Stream { stream, .. } = found.damage[0].place.clone() else { panic!("{found:?}") };
+    let commit = Commit { forget: vec![stream], ..Commit::default() };
+    assert_eq!(store_on(&server).await.commit(commit).await, Ok(CommitOutcome::Applied));
+    other.look_again().await;
+    assert_eq!((*other.damaged().borrow(), other.damage()), (0, Vec::new()));
 }
