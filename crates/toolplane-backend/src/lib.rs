@@ -3,16 +3,19 @@
 //! This crate knows which backends there are and how a configuration names them. It must not know what a role stores.
 
 mod error;
+mod follow;
+pub mod forget;
 mod redis;
 pub mod status;
+#[cfg(feature = "stored")]
+pub mod stored;
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
-use toolplane_runtime::health::Need;
 use toolplane_store::{Durability, Store, StoreError};
 use toolplane_store_embedded::{EmbeddedStore, Options};
 use toolplane_store_redis::RedisStore;
@@ -23,6 +26,8 @@ pub use status::api_error;
 /// Which role's state a store holds. No two roles share a directory or a key space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
+    /// Tools and surfaces: always a directory of its own.
+    Surface,
     /// Calls: records, queues, leases.
     Scheduler,
     /// Questions, their answers, and rules made by people.
@@ -30,9 +35,13 @@ pub enum Keeper {
 }
 
 impl Keeper {
+    /// Every role that keeps something.
+    pub const ALL: [Self; 3] = [Self::Surface, Self::Permission, Self::Scheduler];
+
     /// The name of the role, and of its directory below `server.data_dir`.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Surface => "surface",
             Self::Scheduler => "scheduler",
             Self::Permission => "permission",
         }
@@ -42,14 +51,27 @@ impl Keeper {
     pub fn namespace(self, configured: &str) -> String {
         match self {
             Self::Scheduler => configured.to_owned(),
-            Self::Permission => format!("{configured}-permission"),
+            Self::Surface | Self::Permission => format!("{configured}-{}", self.as_str()),
         }
+    }
+
+    /// What holds its state in this configuration.
+    pub fn backend(self, config: &Config) -> StoreBackend {
+        match self {
+            Self::Surface => StoreBackend::Embedded,
+            Self::Scheduler | Self::Permission => config.store.backend,
+        }
+    }
+
+    /// Its directory, where its state is in one.
+    pub fn directory(self, config: &Config) -> PathBuf {
+        config.server.data_dir.join(self.as_str())
     }
 }
 
 /// Checks the configuration of the store of `keeper` without connecting: files that are named can be read.
 pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
-    match config.store.backend {
+    match keeper.backend(config) {
         StoreBackend::Embedded => Ok(()),
         StoreBackend::Redis => Ok(RedisStore::check(redis::options(&config.store.redis, keeper)?)?),
     }
@@ -67,14 +89,8 @@ pub enum Backend {
 impl Backend {
     /// Opens the store that is configured for `keeper`.
     pub async fn open(config: &Config, keeper: Keeper) -> Result<Self, BackendError> {
-        match config.store.backend {
-            StoreBackend::Embedded => {
-                let path = config.server.data_dir.join(keeper.as_str());
-                let options = Options { cache_bytes: config.store.cache_bytes, ..Options::default() };
-                let store = EmbeddedStore::open(&path, options)
-                    .map_err(|error| BackendError::Embedded { path, reason: error.to_string() })?;
-                Ok(Self::Embedded(Arc::new(store)))
-            }
+        match keeper.backend(config) {
+            StoreBackend::Embedded => Self::in_directory(&keeper.directory(config), config.store.cache_bytes),
             StoreBackend::Redis => {
                 let redis = &config.store.redis;
                 let store = RedisStore::open(redis::options(redis, keeper)?).await?;
@@ -85,6 +101,13 @@ impl Backend {
                 Ok(Self::Redis(Arc::new(store)))
             }
         }
+    }
+
+    /// Opens the embedded store in this directory, or makes it. It holds so many bytes of what it reads and writes in memory.
+    pub fn in_directory(path: &Path, cache_bytes: usize) -> Result<Self, BackendError> {
+        let store = EmbeddedStore::open(path, Options { cache_bytes, ..Options::default() })
+            .map_err(|error| BackendError::Embedded { path: path.to_owned(), reason: error.to_string() })?;
+        Ok(Self::Embedded(Arc::new(store)))
     }
 
     /// The store.
@@ -113,27 +136,6 @@ impl Backend {
                 None => std::future::pending().await,
             }
         }
-    }
-
-    /// Keeps `need` up to date about the store, until `stop`.
-    pub async fn follow(&self, need: Need, stop: CancellationToken) {
-        let Self::Redis(store) = self else {
-            // Its own files: when they fail, the process ends.
-            return need.there();
-        };
-        let mut trouble = store.trouble();
-        let following = async {
-            loop {
-                match &*trouble.borrow_and_update() {
-                    None => need.there(),
-                    Some(trouble) => need.missing(trouble.to_string()),
-                }
-                if trouble.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        stop.run_until_cancelled(following).await;
     }
 
     /// Closes the store in order.

@@ -1,3 +1,12 @@
+use std::path::Path;
+
+use bytes::Bytes;
+use tokio_util::sync::CancellationToken;
+use toolplane_runtime::config::StoreBackend;
+use toolplane_runtime::health::Readiness;
+use toolplane_store::{Commit, CommitOutcome, Family, RecordKey, Store, Write};
+use toolplane_testkit::redis::{RedisOptions, RedisServer};
+
 use super::{Backend, Config, Keeper};
 
 #[tokio::test]
@@ -18,4 +27,83 @@ async fn roles_of_one_process_keep_apart() {
 fn every_configurable_namespace_leaves_room_for_the_role() {
     assert_eq!(Keeper::Scheduler.namespace("toolplane"), "toolplane");
     assert_eq!(Keeper::Permission.namespace("toolplane"), "toolplane-permission");
+}
+
+#[test]
+fn the_surface_role_has_a_directory_whatever_the_others_have() {
+    let mut config = Config::default();
+    config.store.backend = StoreBackend::Redis;
+    assert_eq!(Keeper::ALL.map(|keeper| keeper.backend(&config) == StoreBackend::Embedded), [true, false, false]);
+}
+
+const TEXT: &str = "what was said, and nothing else that is like it";
+
+fn key() -> RecordKey {
+    RecordKey::new(Family::Approval, "said")
+}
+
+async fn write(store: &dyn Store, write: Write) {
+    let commit = Commit { writes: vec![write], ..Commit::default() };
+    assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
+}
+
+async fn fill(backend: &Backend) {
+    write(&*backend.store(), Write::Put { key: key(), bytes: Bytes::from_static(TEXT.as_bytes()) }).await;
+}
+
+fn flip(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = bytes.windows(TEXT.len()).position(|part| part == TEXT.as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Follows `backend`, and waits until the health says this of it, and this once the damaged record is deleted.
+async fn follows(backend: Backend, damaged: &[&str]) {
+    let (readiness, stop) = (Readiness::default(), CancellationToken::new());
+    let need = readiness.need("the store", &["calls"]);
+    let (followed, until) = (backend.clone(), stop.clone());
+    let task = tokio::spawn(async move { followed.follow(need, until).await });
+    let told = async |expected: &[&str]| {
+        while readiness.remarks("calls") != expected || readiness.lacks("calls").is_none_or(|lacks| lacks.len() > 1) {
+            tokio::task::yield_now().await;
+        }
+    };
+    // Met by whoever reads it, if not before.
+    drop(backend.store().get(&key()).await);
+    told(damaged).await;
+    write(&*backend.store(), Write::Delete { key: key() }).await;
+    told(&[]).await;
+    stop.cancel();
+    task.await.unwrap();
+}
+
+const ONE: &[&str] = &["the store: 1 damaged, set aside (toolplane store check)"];
+
+#[tokio::test]
+async fn damage_in_a_directory_shows_in_the_health() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Backend::in_directory(dir.path(), 1024 * 1024).unwrap();
+    let backend = open();
+    fill(&backend).await;
+    follows(backend.clone(), &[]).await;
+    fill(&backend).await;
+    backend.close().await.unwrap();
+    drop(backend);
+    flip(&dir.path().join("state.redb"));
+    follows(open(), ONE).await;
+}
+
+#[tokio::test]
+async fn damage_in_redis_shows_in_the_health() {
+    let server = RedisServer::start(RedisOptions::default()).await.unwrap();
+    let mut config = Config::default();
+    config.store.backend = StoreBackend::Redis;
+    config.store.redis.url = Some(server.url());
+    let backend = Backend::open(&config, Keeper::Permission).await.unwrap();
+    fill(&backend).await;
+    follows(backend.clone(), &[]).await;
+    fill(&backend).await;
+    server.command(&["SETRANGE", "{toolplane-permission}:r:a:said", "20", "?"]).unwrap();
+    follows(backend, ONE).await;
 }

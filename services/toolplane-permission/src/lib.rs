@@ -8,6 +8,7 @@ pub mod approvals;
 pub mod decide;
 mod decision;
 mod error;
+mod forget;
 mod ledger;
 mod options;
 mod rpc;
@@ -17,6 +18,7 @@ mod shadow;
 
 pub use approvals::{Answer, Book, BookError, Limits, Resolver};
 pub use error::StartError;
+pub use forget::forget;
 pub use options::Options;
 pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file, remarks};
 pub use service::{HOOK_EVENTS, Service, check, role, start};

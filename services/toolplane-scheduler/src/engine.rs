@@ -10,6 +10,7 @@ mod dispatch;
 mod error;
 mod express;
 mod fence;
+mod forget;
 mod groups;
 mod guard;
 mod heal;
@@ -59,6 +60,7 @@ use toolplane_store::{Durability, Store};
 
 pub use admit::{Admission, Admitted};
 pub use error::EngineError;
+pub use forget::forget;
 pub use limits::{Bounds, ToolBound};
 pub use message::Message;
 pub use plan::DispatchPlan;

@@ -17,6 +17,7 @@ mod service;
 mod tests;
 mod trace;
 
+pub use engine::forget;
 pub use error::CallError;
 pub use service::{Peers, Scheduler, SchedulerError, check, role};
 pub use toolplane_backend::BackendError;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use toolplane_backend::BackendError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::ApiError;
 use toolplane_store::StoreError;
-use toolplane_store_embedded::OpenError;
 
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ use toolplane_store_embedded::OpenError;
 pub enum StartError {
     /// The store's directory cannot be used.
     #[error("the surface store cannot be opened: {0}")]
-    Open(#[from] OpenError),
+    Open(#[from] BackendError),
     /// The store cannot be read.
     #[error("the registered tools cannot be read: {0}")]
     Store(#[from] StoreError),

@@ -7,6 +7,10 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_store::{Family, RecordKey};
 
+/// What the names of logs begin with.
+const TOOL: &str = "tool";
+const SURFACE: &str = "surface";
+
 pub(crate) fn tool(tenant: &TenantId, id: &ToolId) -> RecordKey {
     RecordKey::new(Family::Declaration, format!("{tenant}|{id}"))
 }
@@ -25,6 +29,28 @@ pub(crate) fn creation(tenant: &TenantId, request_id: &str) -> RecordKey {
     RecordKey::new(Family::Meta, format!("create-surface|{tenant}|{request_id}"))
 }
 
+/// The record whose log is this stream.
+pub(crate) fn logged_in(stream: &str) -> Option<RecordKey> {
+    let (kind, id) = stream.split_once('/')?;
+    let family =
+        [(TOOL, Family::Declaration), (SURFACE, Family::Surface)].into_iter().find(|(name, _)| *name == kind)?.1;
+    Some(RecordKey::new(family, id))
+}
+
+/// The log of a record, where it has one.
+pub(crate) fn log_of(key: &RecordKey) -> Option<String> {
+    match key.family {
+        Family::Declaration => Some(format!("{TOOL}/{}", key.id)),
+        Family::Surface => Some(format!("{SURFACE}/{}", key.id)),
+        _ => None,
+    }
+}
+
+/// Whether the members of an index are surfaces.
+pub(crate) fn lists_surfaces(index: &str) -> bool {
+    index.starts_with("surfaces|")
+}
+
 /// Surfaces of a tenant, of one scope or of all, by the moment they were made.
 pub(crate) fn surfaces(tenant: &TenantId, scope: Option<SurfaceScope>) -> String {
     format!("surfaces|{tenant}|{}", scope.map_or("all", SurfaceScope::as_str))
@@ -32,11 +58,11 @@ pub(crate) fn surfaces(tenant: &TenantId, scope: Option<SurfaceScope>) -> String
 
 /// The log of a tool: one event per revision, at the revision's number.
 pub(crate) fn tool_stream(tenant: &TenantId, id: &ToolId) -> String {
-    format!("tool/{tenant}|{id}")
+    format!("{TOOL}/{tenant}|{id}")
 }
 
 pub(crate) fn surface_stream(tenant: &TenantId, id: &SurfaceId) -> String {
-    format!("surface/{tenant}|{id}")
+    format!("{SURFACE}/{tenant}|{id}")
 }
 
 pub(crate) fn score(at: Timestamp) -> u64 {

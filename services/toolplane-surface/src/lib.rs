@@ -9,6 +9,7 @@ mod cache;
 pub mod declarations;
 mod error;
 mod events;
+mod forget;
 mod keys;
 mod options;
 mod records;
@@ -21,5 +22,6 @@ mod tools;
 mod view;
 
 pub use error::StartError;
+pub use forget::forget;
 pub use options::Options;
 pub use service::{Service, check, role, start};

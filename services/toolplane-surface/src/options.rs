@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolplane_backend::Keeper;
 use toolplane_runtime::Config;
 
 /// Settings of the surface role.
@@ -26,7 +27,7 @@ impl Options {
     /// The settings in a configuration.
     pub fn from_config(config: &Config) -> Self {
         Self {
-            store_dir: config.server.data_dir.join("surface"),
+            store_dir: Keeper::Surface.directory(config),
             cache_bytes: config.store.cache_bytes,
             defer_threshold: config.surface.defer_threshold,
             declarations: config.surface.declarations.clone(),

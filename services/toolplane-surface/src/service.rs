@@ -1,8 +1,8 @@
 //! The role as a whole: its store, its handlers, its background work.
 
 use std::path::Path;
-use std::sync::Arc;
 
+use toolplane_backend::Backend;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
 use toolplane_records::ids::TenantId;
 use toolplane_records::vocabulary::ToolLifecycle;
@@ -11,7 +11,6 @@ use toolplane_runtime::server::Services;
 use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
-use toolplane_store_embedded::EmbeddedStore;
 
 use crate::declarations;
 use crate::error::StartError;
@@ -23,7 +22,7 @@ use crate::rpc::SurfaceApi;
 #[derive(Debug)]
 pub struct Service {
     api: SurfaceApi,
-    store: EmbeddedStore,
+    backend: Backend,
     max_message_bytes: usize,
 }
 
@@ -36,18 +35,16 @@ impl Service {
     /// Opens the role's store, reads its tools back, registers the configured tool files and starts the background work,
     /// which ends with the shutdown of `tasks`.
     pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
-        let settings = toolplane_store_embedded::Options { cache_bytes: options.cache_bytes, ..Default::default() };
-        let store = EmbeddedStore::open(&options.store_dir, settings)?;
-        let registry = Registry::open(Arc::new(store.clone()), options.sync_patience).await?;
+        let backend = Backend::in_directory(&options.store_dir, options.cache_bytes)?;
+        let registry = Registry::open(backend.store(), options.sync_patience).await?;
         for file in &options.declarations {
             register_file(&registry, file).await?;
         }
-        let (mut poisoned, stopping) = (store.poisoned(), tasks.shutdown().token());
+        let (failed, stopping) = (backend.failed(), tasks.shutdown().token());
         tasks.spawn_fallible("surface store", async move {
-            let broken = stopping.run_until_cancelled(poisoned.wait_for(Option::is_some)).await;
-            match broken {
-                Some(Ok(reason)) => Err(reason.as_deref().unwrap_or_default().to_owned()),
-                _ => Ok(()),
+            match stopping.run_until_cancelled(failed).await {
+                Some(reason) => Err(reason),
+                None => Ok(()),
             }
         });
         let api = SurfaceApi {
@@ -56,7 +53,7 @@ impl Service {
             max_message_bytes: options.max_message_bytes,
             stopping: tasks.shutdown().token(),
         };
-        Ok(Self { api, store, max_message_bytes: options.max_message_bytes })
+        Ok(Self { api, backend, max_message_bytes: options.max_message_bytes })
     }
 
     /// Adds this role to what a listener answers for.
@@ -70,15 +67,16 @@ impl Service {
 
     /// Ends the store with a last checkpoint; call it after the listener has ended.
     pub async fn close(&self) -> Result<(), StoreError> {
-        self.store.close().await
+        self.backend.close().await
     }
 }
 
 /// The surface role in its process: opened, with its background work running, and added to `services`.
 pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
-    // Its store is its own files: when they fail, the process ends.
-    process.readiness.add(["surface"]);
+    let need = process.readiness.need("the surface store", &["toolplane.v1.SurfaceService", "surface"]);
+    let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
+    process.tasks.spawn("surface store health", async move { backend.follow(need, stop).await });
     let services = service.add_to(services);
     let close = async move { Ok(service.close().await?) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })

@@ -29,7 +29,14 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-hooks", &["toolplane-records", "toolplane-proto", "toolplane-sandbox", "toolplane-runtime"]),
     (
         "toolplane-backend",
-        &["toolplane-runtime", "toolplane-store", "toolplane-store-embedded", "toolplane-store-redis"],
+        &[
+            "toolplane-runtime",
+            "toolplane-store",
+            "toolplane-store-embedded",
+            "toolplane-store-redis",
+            // How payloads are named, for `stored` alone: no role pays for it.
+            "toolplane-results",
+        ],
     ),
     ("toolplane-testkit", &["toolplane-records", "toolplane-proto"]),
     ("xtask", &[]),
@@ -62,9 +69,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "toolplane-runtime",
             // `toolplane store`: what the roles keep, looked at while they do not run.
             "toolplane-backend",
-            "toolplane-results",
-            "toolplane-store",
-            "toolplane-store-embedded",
         ],
     ),
     ("toolplane-tests", OUTSIDE),

@@ -243,12 +243,20 @@ pub(crate) async fn expire_due(ledger: &Ledger) -> Result<usize, StoredError> {
     Ok(due.len())
 }
 
-fn record(tenant: &TenantId, rule_id: &str) -> RecordKey {
+pub(crate) fn record(tenant: &TenantId, rule_id: &str) -> RecordKey {
     record_of_member(&member(tenant, rule_id))
 }
 
+/// What the names of the records of rules begin with.
+const RECORDS: &str = "rule|";
+
 fn record_of_member(member: &str) -> RecordKey {
-    RecordKey::new(Family::Meta, format!("rule|{member}"))
+    RecordKey::new(Family::Meta, format!("{RECORDS}{member}"))
+}
+
+/// Whether a record is that of a rule.
+pub(crate) fn is_record(key: &RecordKey) -> bool {
+    key.family == Family::Meta && key.id.starts_with(RECORDS)
 }
 
 fn member(tenant: &TenantId, rule_id: &str) -> String {

@@ -13,5 +13,5 @@ mod tidy;
 
 pub(crate) use accept::{AdmittedBatch, BatchAdmission};
 pub(crate) use follow::{BatchItem, BatchNews, BatchStart, BatchWatch};
-pub(crate) use keys::batch_names;
+pub(crate) use keys::{batch_names, lists_batches};
 pub(crate) use read::BatchFilter;

@@ -109,6 +109,11 @@ pub(crate) fn stream(key: &InvocationKey) -> String {
     format!("invocation/{key}")
 }
 
+/// The invocation whose log is this stream.
+pub(crate) fn call_of_stream(stream: &str) -> Option<&str> {
+    stream.strip_prefix("invocation/")
+}
+
 /// Every invocation of a tenant by time of acceptance.
 pub(crate) fn listing(tenant: &TenantId) -> String {
     format!("invocations/{tenant}")

@@ -6,7 +6,7 @@ use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
-use toolplane_runtime::health::REASON;
+use toolplane_runtime::health::{REASON, REMARK};
 
 use super::connection::Connection;
 use super::output::{Output, Table};
@@ -19,40 +19,53 @@ const NAMES: [&str; 4] = ["surface", "permission", "scheduler", "executor"];
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {}
 
+/// What a process says of one of its services.
+struct Said {
+    /// What the service lacks; nothing when it is ready.
+    lacks: Option<String>,
+    /// What should be known of it all the same.
+    remark: Option<String>,
+}
+
 /// Asks the process at the endpoint for its health; needs no credential. Exit code 1 when it is not ready.
 pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut table = Table::new(&["ROLE", "STATE", "LACKS"]);
-    let mut ready = true;
+    let (mut ready, mut remark) = (true, None);
     for name in NAMES.into_iter().chain([""]) {
-        let Some(lacks) = lacks(connection, name).await? else { continue };
-        let state = if lacks.is_none() { "ready" } else { "not ready" };
+        let Some(said) = ask(connection, name).await? else { continue };
+        let state = if said.lacks.is_none() { "ready" } else { "not ready" };
         if name.is_empty() {
-            ready = lacks.is_none();
+            (ready, remark) = (said.lacks.is_none(), said.remark.clone());
         }
         let name = if name.is_empty() { "(all)" } else { name };
         if out.json() {
-            out.value(&json!({ "role": name, "ready": lacks.is_none(), "lacks": lacks }).to_string())?;
+            let Said { lacks, remark } = said;
+            out.value(
+                &json!({ "role": name, "ready": lacks.is_none(), "lacks": lacks, "remark": remark }).to_string(),
+            )?;
         } else {
-            table.row([name.to_owned(), state.to_owned(), lacks.unwrap_or_default()]);
+            table.row([name.to_owned(), state.to_owned(), said.lacks.unwrap_or_default()]);
         }
     }
     if !out.json() {
         out.table(&table, "the process answers for nothing")?;
+        remark.iter().try_for_each(|remark| out.line(remark))?;
     }
     Ok(if ready { Ending::Done } else { Ending::ToolFailed })
 }
 
-/// What a service lacks, nothing when it is ready; `None` when the process does not answer for it.
-async fn lacks(connection: &Connection, service: &str) -> Result<Option<Option<String>>, Failure> {
+/// What a process says of a service; nothing when it does not answer for it.
+async fn ask(connection: &Connection, service: &str) -> Result<Option<Said>, Failure> {
     let request = HealthCheckRequest { service: service.to_owned() };
     let answer = match HealthClient::new(connection.transport()).check(request).await {
         Ok(answer) => answer,
         Err(status) if status.code() == Code::NotFound => return Ok(None),
         Err(status) => return Err(status.into()),
     };
-    if answer.get_ref().status() == ServingStatus::Serving {
-        return Ok(Some(None));
-    }
-    let said = answer.metadata().get(REASON).and_then(|reason| reason.to_str().ok());
-    Ok(Some(Some(said.unwrap_or("it does not say what").to_owned())))
+    let header = |name| answer.metadata().get(name).and_then(|said| said.to_str().ok()).map(str::to_owned);
+    let lacks = match answer.get_ref().status() {
+        ServingStatus::Serving => None,
+        _ => Some(header(REASON).unwrap_or_else(|| "it does not say what".to_owned())),
+    };
+    Ok(Some(Said { lacks, remark: header(REMARK) }))
 }

@@ -1,18 +1,17 @@
 //! `toolplane store`: what the roles of this machine keep on disk, looked at and copied while they do not run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use toolplane_backend::Keeper;
+use toolplane_backend::forget::{Place, Verdict};
+use toolplane_backend::stored::{self, StoredError};
 use toolplane_runtime::Config;
-use toolplane_runtime::config::StoreBackend;
 
 use super::output::Output;
 use super::{Ending, Failure};
 
-mod backup;
-mod check;
-mod files;
-mod restore;
+mod report;
 
 /// What can be done with the stores. Exit codes: 0 done, 1 something is damaged, 2 it could not be done.
 #[derive(Debug, Subcommand)]
@@ -26,6 +25,16 @@ pub(crate) enum StoreCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
+    /// Take something damaged out for good that no backup has, as `check` names it; its bytes are kept in a file. Rules are
+    /// revoked instead.
+    Forget {
+        /// The kind of it: the first word after `damaged`.
+        kind: String,
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
     /// Bring a backup back to where nothing is stored.
     Restore {
         /// The directory of the backup.
@@ -33,6 +42,15 @@ pub(crate) enum StoreCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
+}
+
+/// What each role says about damage of its own.
+fn judge(keeper: Keeper, place: &Place) -> Verdict {
+    match keeper {
+        Keeper::Surface => toolplane_surface::forget(place),
+        Keeper::Permission => toolplane_permission::forget(place),
+        Keeper::Scheduler => toolplane_scheduler::forget(place),
+    }
 }
 
 /// Where the stores are.
@@ -50,33 +68,25 @@ impl ConfigArgs {
     }
 }
 
-/// Runs the command.
-pub(crate) async fn run(command: &StoreCommand, out: &mut Output) -> Result<Ending, Failure> {
-    match command {
-        StoreCommand::Check(args) => check::run(&args.load()?, out).await,
-        StoreCommand::Backup { directory, config } => backup::run(&config.load()?, directory, out),
-        StoreCommand::Restore { directory, config } => restore::run(&config.load()?, directory, out).await,
+impl From<StoredError> for Failure {
+    fn from(error: StoredError) -> Self {
+        if error.is_usage() { Self::Usage(error.to_string()) } else { Self::Local(error.to_string()) }
     }
 }
 
-/// The roles that keep something, each in a directory of its own.
-const ROLES: [&str; 3] = ["surface", "permission", "scheduler"];
-
-/// The directories that are embedded stores in this configuration.
-fn directories(config: &Config) -> Vec<(&'static str, PathBuf)> {
-    // The surface role has a directory whatever the others have.
-    let embedded = |role: &&str| *role == "surface" || config.store.backend == StoreBackend::Embedded;
-    ROLES.into_iter().filter(embedded).map(|role| (role, config.server.data_dir.join(role))).collect()
+/// Runs the command.
+pub(crate) async fn run(command: &StoreCommand, out: &mut Output) -> Result<Ending, Failure> {
+    match command {
+        StoreCommand::Check(args) => report::checked(&stored::check(&args.load()?).await?, out),
+        StoreCommand::Backup { directory, config } => {
+            report::backed_up(&stored::backup(&config.load()?, directory)?, directory, out)
+        }
+        StoreCommand::Forget { kind, name, config } => {
+            report::forgotten(&stored::forget(&config.load()?, kind, name, judge).await?, out)
+        }
+        StoreCommand::Restore { directory, config } => {
+            let config = config.load()?;
+            report::restored(&stored::restore(&config, directory)?, &config, out)
+        }
+    }
 }
-
-/// Those of them that are there.
-fn present(config: &Config) -> Vec<(&'static str, PathBuf)> {
-    directories(config).into_iter().filter(|(_, path)| path.exists()).collect()
-}
-
-fn local(path: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure::Local(format!("`{}`: {error}", path.display()))
-}
-
-#[cfg(test)]
-mod tests;

@@ -12,6 +12,9 @@ pub(super) const IDLE_DOMAINS: &str = "idle/locks";
 /// Ended batches, by their end; members are the names of [`member`].
 pub(super) const ENDED_BATCHES: &str = "ended-batches";
 
+/// What the names of the lists of batches begin with.
+const BATCHES: &str = "batches/";
+
 pub(super) fn batch(tenant: &TenantId, id: &BatchId) -> RecordKey {
     RecordKey::new(Family::Batch, member(tenant, id))
 }
@@ -23,7 +26,12 @@ pub(super) fn member(tenant: &TenantId, id: &BatchId) -> String {
 
 /// Every batch of a tenant by time of acceptance.
 pub(super) fn batches(tenant: &TenantId) -> String {
-    format!("batches/{tenant}")
+    format!("{BATCHES}{tenant}")
+}
+
+/// Whether the members of an index are batches.
+pub(crate) fn lists_batches(index: &str) -> bool {
+    index.starts_with(BATCHES) || index == ENDED_BATCHES
 }
 
 /// `/` within a tenant is written as `%`, which no identifier contains: so no two domains share a record.

@@ -7,9 +7,11 @@ use toolplane_runtime::Config;
 use toolplane_store::{Commit, CommitOutcome, Family, RecordKey, Store as _, Write};
 use toolplane_store_embedded::{EmbeddedStore, Options};
 
-use super::super::output::{Format, Output};
-use super::super::{Ending, Failure};
-use super::{backup, check, restore};
+use super::{StoredError, backup, check, restore};
+use crate::Keeper;
+
+mod forgotten;
+mod full;
 
 const TEXT: &str = "what was said, and nothing else that is like it";
 const PAYLOAD: &[u8] = b"the bytes of a payload";
@@ -20,17 +22,13 @@ fn config(dir: &Path) -> Config {
     config
 }
 
-fn out() -> Output {
-    Output::standard(Format::Json)
-}
-
 fn key() -> RecordKey {
     RecordKey::new(Family::Meta, "said")
 }
 
 /// A cluster's stores with a record each and one payload.
 async fn filled(dir: &Path) -> Config {
-    for role in super::ROLES {
+    for role in Keeper::ALL.map(Keeper::as_str) {
         let store = EmbeddedStore::open(dir.join(role), Options::default()).unwrap();
         let write = Write::Put { key: key(), bytes: Bytes::from(format!("{role}: {TEXT}")) };
         let commit = Commit { writes: vec![write], ..Commit::default() };
@@ -64,8 +62,12 @@ fn flip(path: &Path, needle: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-fn refusal(answer: Result<Ending, Failure>) -> String {
+fn refusal<T: std::fmt::Debug>(answer: Result<T, StoredError>) -> String {
     answer.unwrap_err().to_string()
+}
+
+async fn is_sound(config: &Config) -> bool {
+    check(config).await.unwrap().sound
 }
 
 #[tokio::test]
@@ -73,18 +75,18 @@ async fn what_is_backed_up_comes_back() {
     let root = TempDir::new().unwrap();
     let from = filled(&root.path().join("from")).await;
     let copy = root.path().join("copy");
-    assert_eq!(backup::run(&from, &copy, &mut out()).unwrap(), Ending::Done);
-    assert!(refusal(backup::run(&from, &copy, &mut out())).contains("already"), "a backup is never written over");
+    assert!(backup(&from, &copy).unwrap().files >= 4, "three stores and a payload");
+    assert!(refusal(backup(&from, &copy)).contains("already"), "a backup is never written over");
 
     let to = config(&root.path().join("to"));
-    assert_eq!(restore::run(&to, &copy, &mut out()).await.unwrap(), Ending::Done);
-    for role in super::ROLES {
+    restore(&to, &copy).unwrap();
+    for role in Keeper::ALL.map(Keeper::as_str) {
         assert_eq!(said(&to.server.data_dir, role).await, format!("{role}: {TEXT}"));
     }
     assert_eq!(fs::read(payload(&to)).unwrap(), PAYLOAD);
-    assert_eq!(check::run(&to, &mut out()).await.unwrap(), Ending::Done);
+    assert!(is_sound(&to).await);
     // Nothing is written over what is there.
-    let text = refusal(restore::run(&to, &copy, &mut out()).await);
+    let text = refusal(restore(&to, &copy));
     assert!(text.contains("holds something") && text.contains("to/surface"), "{text}");
 }
 
@@ -94,29 +96,29 @@ async fn a_store_in_use_is_left_alone() {
     let config = filled(&root.path().join("data")).await;
     let open = EmbeddedStore::open(config.server.data_dir.join("scheduler"), Options::default()).unwrap();
     let copy = root.path().join("copy");
-    let text = refusal(backup::run(&config, &copy, &mut out()));
+    let text = refusal(backup(&config, &copy));
     assert!(text.contains("in use") && text.contains("scheduler"), "{text}");
-    assert!(refusal(check::run(&config, &mut out()).await).contains("locked"));
+    assert!(refusal(check(&config).await).contains("in use"));
     assert!(!copy.exists());
     drop(open);
-    backup::run(&config, &copy, &mut out()).unwrap();
+    backup(&config, &copy).unwrap();
 }
 
 #[tokio::test]
 async fn damage_is_found_and_not_backed_up() {
     let root = TempDir::new().unwrap();
     let config = filled(&root.path().join("data")).await;
-    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::Done);
+    assert!(is_sound(&config).await);
     let copy = root.path().join("copy");
     flip(&config.server.data_dir.join("permission/state.redb"), TEXT.as_bytes());
-    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::ToolFailed);
-    let text = refusal(backup::run(&config, &copy, &mut out()));
+    assert!(!is_sound(&config).await);
+    let text = refusal(backup(&config, &copy));
     assert!(text.contains("permission") && text.contains("damaged"), "{text}");
     assert!(!copy.exists());
 
     let config = filled(&root.path().join("other")).await;
     fs::write(payload(&config), b"other bytes of a payload").unwrap();
-    assert_eq!(check::run(&config, &mut out()).await.unwrap(), Ending::ToolFailed, "payloads are proved too");
+    assert!(!is_sound(&config).await, "payloads are proved too");
 }
 
 #[tokio::test]
@@ -137,9 +139,9 @@ async fn a_backup_that_is_damaged_or_cut_restores_nothing() {
     ];
     for (number, spoil) in spoils.into_iter().enumerate() {
         let copy = root.path().join(format!("copy-{number}"));
-        backup::run(&from, &copy, &mut out()).unwrap();
+        backup(&from, &copy).unwrap();
         spoil(&copy);
-        let text = refusal(restore::run(&to, &copy, &mut out()).await);
+        let text = refusal(restore(&to, &copy));
         assert!(text.contains(&format!("copy-{number}")), "{number}: {text}");
         assert!(!to.server.data_dir.exists(), "{number}: something was written");
     }
@@ -154,11 +156,11 @@ async fn a_backup_that_cannot_be_finished_leaves_none() {
     fs::remove_file(&object).unwrap();
     std::os::unix::fs::symlink("/nowhere", &object).unwrap();
     let copy = root.path().join("copy");
-    backup::run(&config, &copy, &mut out()).unwrap();
+    backup(&config, &copy).unwrap();
     fs::remove_dir_all(&copy).unwrap();
     // The target lies where no directory can be.
     fs::write(root.path().join("file"), b"").unwrap();
-    let text = refusal(backup::run(&config, &root.path().join("file/copy"), &mut out()));
+    let text = refusal(backup(&config, &root.path().join("file/copy")));
     assert!(text.contains("file"), "{text}");
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "nothing is left behind");
 }

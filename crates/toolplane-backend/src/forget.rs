@@ -1,0 +1,54 @@
+//! What goes along when something damaged is taken out for good: roles know, and whoever takes it out asks them.
+
+use toolplane_store::RecordKey;
+
+pub use toolplane_store::Place;
+
+/// What a role says about something damaged of its own that nobody has a backup of.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// It may go, and with it what is of no use without it.
+    Goes(Along),
+    /// It must not, and what is to be done instead.
+    Stays(&'static str),
+}
+
+/// What is taken out together.
+#[derive(Clone, Debug, Default)]
+pub struct Along {
+    /// Records, whether they are damaged or not.
+    pub records: Vec<RecordKey>,
+    /// Streams, with all their events.
+    pub streams: Vec<String>,
+    /// Its places in lists and queues.
+    pub entries: Option<Entries>,
+}
+
+/// Entries of many indexes.
+#[derive(Clone, Debug)]
+pub struct Entries {
+    /// The member they have.
+    pub member: String,
+    /// Whether such a member of the index of this name stands for what goes.
+    pub stand_for_it: fn(&str) -> bool,
+}
+
+impl Along {
+    /// This record and nothing else.
+    pub fn record(key: &RecordKey) -> Self {
+        Self { records: vec![key.clone()], ..Self::default() }
+    }
+}
+
+impl Verdict {
+    /// What holds for every role: a record goes alone, and nothing else of a store can go.
+    pub fn usual(place: &Place) -> Self {
+        match place {
+            Place::Record(key) => Self::Goes(Along::record(key)),
+            // Its name cannot be read, so nothing goes along.
+            Place::Part(_) => Self::Goes(Along::default()),
+            Place::Index(_) => Self::Stays("the role puts an index right when it starts"),
+            Place::Stream { .. } => Self::Stays("other things count on this stream: bring a backup back"),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Copying everything stored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toolplane_runtime::Config;
+use toolplane_store_embedded::{Idle, Options};
+
+use super::error::StoredError;
+use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
+use super::{in_redis, present};
+use crate::Keeper;
+
+/// A store that nobody opens meanwhile.
+type Held = (Keeper, Idle, PathBuf);
+
+/// Copies every embedded store and every payload of `config` into the new directory `directory`, proved before and counted
+/// while it is copied. What fails leaves nothing with that name, and no part of it.
+pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> {
+    if directory.exists() {
+        return Err(StoredError::Exists(directory.to_owned()));
+    }
+    // All of them at once, so that what one role says of another is of the same moment.
+    let mut held = Vec::new();
+    for (keeper, path) in present(config) {
+        held.push((keeper, Idle::hold(&path).map_err(StoredError::store(&path))?, path));
+    }
+    if held.is_empty() {
+        return Err(StoredError::NoStore(config.server.data_dir.clone()));
+    }
+    for (_, store, path) in &held {
+        if !store.check(&Options::default()).is_sound() {
+            return Err(StoredError::Damaged(path.clone()));
+        }
+    }
+    // Under another name until it is whole: what has the name of a backup is one.
+    let partial = files::beside(directory, ".partial");
+    let finished = write(config, &held, &partial).and_then(|manifest| {
+        fs::rename(&partial, directory).map_err(StoredError::file(directory))?;
+        Ok(manifest)
+    });
+    if finished.is_err() {
+        // Of no use to anybody. What cannot be removed has a name of its own, and the next attempt removes it.
+        drop(fs::remove_dir_all(&partial));
+    }
+    let manifest = finished?;
+    files::flush_names(directory)?;
+    Ok(Copied::of(&manifest))
+}
+
+fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, StoredError> {
+    if target.exists() {
+        fs::remove_dir_all(target).map_err(StoredError::file(target))?;
+    }
+    let mut entries: Vec<Entry> = Vec::new();
+    for (keeper, store, path) in held {
+        for file in store.files().map_err(StoredError::store(path))? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let place = format!("stores/{}/{name}", keeper.as_str());
+            entries.push(files::copy(&file, &target.join(&place), place)?);
+        }
+    }
+    let objects = config.objects_dir();
+    for name in files::below(&objects)? {
+        let place = format!("objects/{}", name.display());
+        entries.push(files::copy(&objects.join(&name), &target.join(&place), place)?);
+    }
+    let manifest = Manifest {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: jiff::Timestamp::now().to_string(),
+        not_included: in_redis(config).map(|keeper| keeper.as_str().to_owned()).collect(),
+        files: entries,
+    };
+    manifest.write(&target.join(MANIFEST))?;
+    files::flush_tree(target)?;
+    Ok(manifest)
+}

@@ -1,0 +1,130 @@
+//! Holding everything stored to its checksum.
+
+use std::path::Path;
+
+use serde::Serialize;
+use toolplane_results::PayloadKey;
+use toolplane_runtime::Config;
+use toolplane_store::Damage;
+use toolplane_store_embedded::{Idle, Options};
+
+use super::error::StoredError;
+use super::{files, in_redis, present};
+use crate::{Backend, Keeper};
+
+/// What was looked at, and what is wrong with it.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Everything is as it was written.
+    pub sound: bool,
+    /// The roles' stores.
+    pub stores: Vec<Part>,
+    /// The payloads.
+    pub objects: Objects,
+}
+
+/// One role's store.
+#[derive(Debug, Serialize)]
+pub struct Part {
+    /// The role.
+    pub role: &'static str,
+    /// Its directory, or its key space in Redis.
+    pub place: String,
+    /// Records that are as they were written.
+    pub records: u64,
+    /// Entries of indexes, where they are counted.
+    pub entries: u64,
+    /// Events, or rows of them.
+    pub events: u64,
+    /// Set aside, or read from elsewhere: the store opens without it.
+    pub damaged: Vec<Named>,
+    /// Why the store does not open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fatal: Option<String>,
+}
+
+/// Something damaged.
+#[derive(Debug, Serialize)]
+pub struct Named {
+    /// The family of a record, or `index`, `stream` or `part`.
+    pub kind: String,
+    /// Its name among them.
+    pub name: String,
+    /// What was met there.
+    pub reason: String,
+}
+
+/// The payloads.
+#[derive(Debug, Default, Serialize)]
+pub struct Objects {
+    /// How many were held to their digests.
+    pub files: u64,
+    /// Files whose bytes are not those they are named after.
+    pub damaged: Vec<String>,
+}
+
+impl From<&Damage> for Named {
+    fn from(damage: &Damage) -> Self {
+        let (kind, name) = (damage.place.kind().to_owned(), damage.place.name().to_owned());
+        Self { kind, name, reason: damage.reason.clone() }
+    }
+}
+
+/// Holds every record, index entry, event and payload to its checksum, and changes nothing.
+pub async fn check(config: &Config) -> Result<Report, StoredError> {
+    let mut stores = Vec::new();
+    for (keeper, path) in present(config) {
+        stores.push(embedded(keeper, &path)?);
+    }
+    for keeper in in_redis(config) {
+        stores.push(redis(config, keeper).await?);
+    }
+    let objects = objects(&config.objects_dir())?;
+    let good = |part: &Part| part.damaged.is_empty() && part.fatal.is_none();
+    Ok(Report { sound: stores.iter().all(good) && objects.damaged.is_empty(), stores, objects })
+}
+
+fn embedded(keeper: Keeper, path: &Path) -> Result<Part, StoredError> {
+    let found = Idle::hold(path).map_err(StoredError::store(path))?.check(&Options::default());
+    Ok(Part {
+        role: keeper.as_str(),
+        place: path.display().to_string(),
+        records: found.records,
+        entries: found.entries,
+        events: found.event_rows,
+        damaged: found.damage.iter().map(Named::from).collect(),
+        fatal: found.fatal,
+    })
+}
+
+async fn redis(config: &Config, keeper: Keeper) -> Result<Part, StoredError> {
+    let unusable = |reason: String| StoredError::Redis { keeper, reason };
+    let backend = Backend::open(config, keeper).await.map_err(|error| unusable(error.to_string()))?;
+    let Backend::Redis(store) = &backend else { return Err(unusable("it is not in Redis".to_owned())) };
+    let found = store.prove().await.map_err(|error| unusable(error.to_string()))?;
+    Ok(Part {
+        role: keeper.as_str(),
+        place: format!("Redis, namespace `{}`", keeper.namespace(&config.store.redis.namespace)),
+        records: found.records,
+        entries: 0,
+        events: found.events,
+        damaged: found.damage.iter().map(Named::from).collect(),
+        fatal: None,
+    })
+}
+
+/// Holds every payload to the digest in its name.
+fn objects(directory: &Path) -> Result<Objects, StoredError> {
+    let mut found = Objects::default();
+    for name in files::below(directory)? {
+        let text = name.display().to_string();
+        let address = format!("{}{text}", toolplane_results::payload::key::URI_PREFIX);
+        // Proofs of starts and archives have no digest in their names.
+        let Some(digest) = address.parse::<PayloadKey>().ok().and_then(|key| key.digest()) else { continue };
+        found.files += 1;
+        if files::read(&directory.join(&name), |_| Ok(()))? != digest.hex() {
+            found.damaged.push(text);
+        }
+    }
+    Ok(found)
+}
