@@ -32,7 +32,7 @@ async fn hooked(hooks: &[String]) -> Bed {
 }
 
 async fn records(bed: &Bed, invocation_id: &str) -> Vec<v1::ToolHook> {
-    let request = v1::ListHooksRequest { invocation_id: invocation_id.to_owned() };
+    let request = v1::ListHooksRequest { invocation_id: invocation_id.to_owned(), ..Default::default() };
     bed.clients.invocations().list_hooks(request).await.unwrap().into_inner().hooks
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
+use toolplane_records::trail;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status};
 
 use crate::draft::Draft;
@@ -40,11 +41,15 @@ pub(crate) fn after(draft: &mut Draft, hooks: Vec<ToolHook>) {
 
 fn keep(draft: &mut Draft, class: EventClass, hooks: Vec<ToolHook>) {
     for hook in hooks {
-        let number = draft.invocation.hook_refs.len() + 1;
+        let number = draft.invocation.hook_refs.len() as u64 + draft.invocation.hooks_left_out + 1;
         let hook_ref = format!("hook:{}/{number}", draft.invocation.invocation_id);
         draft.event(class, data(&hook_ref, &hook));
-        draft.invocation.hook_refs.push(hook_ref.clone());
+        let record = &mut draft.invocation;
+        let left_out = trail::HOOKS.add(&mut record.hook_refs, &mut record.hooks_left_out, hook_ref.clone());
         draft.effect(Effect::KeepHook { hook_ref, hook: Box::new(hook) });
+        if let Some(hook_ref) = left_out {
+            draft.effect(Effect::ForgetHook { hook_ref });
+        }
     }
 }
 

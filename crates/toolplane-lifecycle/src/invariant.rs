@@ -1,8 +1,10 @@
 //! What is true of every invocation record, by name: checked after each transition in debug builds and by tests.
 
 use toolplane_records::batch::{Batch, BatchMember};
+use toolplane_records::ids::DecisionId;
 use toolplane_records::invocation::{Invocation, StatusTransition};
 use toolplane_records::locks::LockDomain;
+use toolplane_records::trail;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
 
 use crate::legal::is_legal;
@@ -51,7 +53,9 @@ pub enum Invariant {
     #[error("P2: a call is released by approvals at most as often as it was asked about")]
     OneReleasePerQuestion,
     /// The model's input is what it was.
-    #[error("P3: the model's input never changes, and decisions and hooks are only added")]
+    #[error(
+        "P3: the model's input never changes, and decisions and hooks are only added, the oldest but the first left out"
+    )]
     ModelInputKept,
     /// Yield sequences of a batch are 1, 2, 3 and so on, each given once, to ended members.
     #[error("B1: yield sequences of a batch are gapless from 1, one per ended member")]
@@ -143,11 +147,19 @@ fn permitted(invocation: &Invocation, runs: bool) -> Result<(), Invariant> {
     Ok(())
 }
 
+fn decisions(record: &Invocation) -> (&[DecisionId], u64) {
+    (&record.permission_decision_refs, record.decisions_left_out)
+}
+
+fn hooks(record: &Invocation) -> (&[String], u64) {
+    (&record.hook_refs, record.hooks_left_out)
+}
+
 /// Checks what must hold between a record and the record a command made of it.
 pub fn check_change(before: &Invocation, after: &Invocation) -> Result<(), Invariant> {
     let kept = before.inputs.model == after.inputs.model
-        && after.permission_decision_refs.starts_with(&before.permission_decision_refs)
-        && after.hook_refs.starts_with(&before.hook_refs);
+        && trail::DECISIONS.goes_on(decisions(before), decisions(after))
+        && trail::HOOKS.goes_on(hooks(before), hooks(after));
     if kept { Ok(()) } else { Err(Invariant::ModelInputKept) }
 }
 

@@ -7,13 +7,14 @@ use toolplane_records::ids::ApprovalId;
 use toolplane_records::invocation::{DispatchFacts, Invocation};
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::time::Timestamp;
+use toolplane_records::trail;
 use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, ResultStatus};
 
 use crate::accept::decision_data;
 use crate::draft::Draft;
 use crate::edit::{EditedInput, Replan};
 use crate::synthetic::failure;
-use crate::transition::{Refusal, Transition};
+use crate::transition::{Effect, Refusal, Transition};
 
 /// Lets `dispatch` run under `decision`.
 pub(crate) fn give(dispatch: &mut DispatchFacts, decision: &PermissionDecision) {
@@ -40,7 +41,11 @@ pub(crate) fn in_time(invocation: &Invocation, now: Timestamp) -> bool {
 pub(crate) fn note(draft: &mut Draft, decision: &PermissionDecision) {
     if !draft.invocation.permission_decision_refs.contains(&decision.decision_id) {
         draft.event(EventClass::PermissionDecided, decision_data(decision));
-        draft.invocation.permission_decision_refs.push(decision.decision_id.clone());
+        let record = &mut draft.invocation;
+        let (kept, left_out) = (&mut record.permission_decision_refs, &mut record.decisions_left_out);
+        if let Some(decision_id) = trail::DECISIONS.add(kept, left_out, decision.decision_id.clone()) {
+            draft.effect(Effect::ForgetDecision { decision_id });
+        }
     }
 }
 

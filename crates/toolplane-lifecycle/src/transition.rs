@@ -2,7 +2,7 @@
 
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{InvocationId, InvocationKey, WorkerId};
+use toolplane_records::ids::{DecisionId, InvocationId, InvocationKey, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::persistence::ResultPersistence;
@@ -132,6 +132,16 @@ pub enum Effect {
         hook_ref: String,
         /// What it did.
         hook: Box<ToolHook>,
+    },
+    /// Forget the oldest decision but the first ones: newer ones take its place in the record.
+    ForgetDecision {
+        /// Which one.
+        decision_id: DecisionId,
+    },
+    /// Forget the oldest hook run but the first ones: newer ones take its place in the record.
+    ForgetHook {
+        /// The name it had in `hook_refs`.
+        hook_ref: String,
     },
     /// Forget the ending that waited for its hooks: they were asked, or the call ended without them.
     ForgetEnding,

@@ -147,12 +147,18 @@ pub struct Invocation {
     /// Adjacent policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_refs: Vec<String>,
-    /// Decisions, oldest first.
+    /// Decisions, oldest first: the first and the newest, see [`crate::trail::DECISIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permission_decision_refs: Vec<DecisionId>,
-    /// Hooks that ran.
+    /// Decisions between those that are no longer kept (ours).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub decisions_left_out: u64,
+    /// Hooks that ran, oldest first: the first and the newest, see [`crate::trail::HOOKS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hook_refs: Vec<String>,
+    /// Hook runs between those that are no longer kept (ours).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hooks_left_out: u64,
     /// Evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence_refs: Vec<String>,

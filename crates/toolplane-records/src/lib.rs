@@ -33,6 +33,7 @@ pub mod rule;
 pub mod scheduling;
 pub mod surface;
 pub mod time;
+pub mod trail;
 pub mod visible;
 pub mod vocabulary;
 pub mod workspace;

@@ -52,7 +52,7 @@ use dashmap::DashMap;
 use parking_lot::Mutex;
 use toolplane_lifecycle::fairness::Drr;
 use toolplane_lifecycle::{LeaseKey, Refusal};
-use toolplane_records::ids::TenantId;
+use toolplane_records::ids::{TenantId, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_results::PayloadStore;
@@ -262,6 +262,28 @@ impl Engine {
     /// Index entries that the audit had to put right since this engine was opened. Anything but 0 is a fault of ours.
     pub fn audit_repairs(&self) -> u64 {
         self.0.repairs.load(Ordering::Relaxed)
+    }
+
+    /// Where the scheduler of that name can be reached, when it lives and knows.
+    pub(crate) fn endpoint_of(&self, scheduler: &str) -> Option<String> {
+        if scheduler == self.0.name { self.0.options.endpoint.clone() } else { self.0.members.endpoint_of(scheduler) }
+    }
+
+    /// The name of this scheduler, made up at each start.
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Whose credential the worker of this id is connected with now, to whichever scheduler.
+    pub(crate) async fn actor_of_worker(&self, worker_id: &WorkerId) -> Result<Option<String>, EngineError> {
+        if let Some(link) = self.0.workers.here(worker_id) {
+            return Ok(link.info.actor.clone());
+        }
+        if !self.0.shared {
+            return Ok(None);
+        }
+        let recorded = self.0.roster.one(worker_id).await?;
+        Ok(recorded.filter(|one| !one.is_lost(|scheduler| self.lives(scheduler))).and_then(|one| one.info.actor))
     }
 
     /// Makes a worker available for calls.

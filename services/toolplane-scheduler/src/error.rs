@@ -29,6 +29,12 @@ pub enum CallError {
     /// The state does not allow it.
     #[error("{0}")]
     Precondition(String),
+    /// A worker of this id is connected under another credential.
+    #[error("the worker `{worker_id}` is connected under another credential")]
+    ForeignWorker {
+        /// The worker.
+        worker_id: String,
+    },
     /// Too many streams follow calls already; nothing was accepted.
     #[error("{most} streams follow calls already")]
     TooManyWatchers {

@@ -5,6 +5,7 @@ mod edits;
 mod endings;
 mod fakes;
 mod hooks;
+mod large;
 mod rechecks;
 mod secrets;
 
@@ -33,6 +34,7 @@ use crate::again::Again;
 use crate::approvals::Approvals;
 use crate::ending::{self, Endings};
 use crate::engine::{Admitted, Engine, EngineOptions, Message, Moment, WorkerInfo, WorkerLink};
+use crate::grpc::{InvocationApi, Watchers};
 use crate::permits::Permits;
 use crate::prepare::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
@@ -105,6 +107,20 @@ impl World {
         Self { engine, preparer, store, objects, endings, fakes, stop }
     }
 
+    /// The handlers, as the role has them.
+    fn api(&self) -> InvocationApi {
+        let (permits, _) = Permits::new(self.preparer.surface().clone());
+        let again = Again::new(self.engine.clone(), self.preparer.clone(), permits);
+        InvocationApi {
+            engine: self.engine.clone(),
+            preparer: self.preparer.clone(),
+            payloads: self.objects.clone(),
+            limits: LIMITS,
+            approvals: Approvals::new(self.preparer.permission().client(), self.engine.clone(), again),
+            watchers: Arc::new(Watchers::new(10, 10)),
+        }
+    }
+
     /// Accepts a call of the one tool there is.
     async fn call(&self, input: &str) -> Arc<Invocation> {
         self.call_with(spec(input)).await
@@ -141,6 +157,7 @@ impl World {
             gaps: vec![],
             posture: None,
             connected_at: self.engine.now().await.unwrap(),
+            actor: None,
         };
         self.engine.connect_worker(Arc::new(WorkerLink::new(info, sender)));
         messages

@@ -278,20 +278,14 @@ impl Bed {
         self.store.has_process()
     }
 
-    /// The scheduler a worker is connected to: every scheduler lists it, and only that one hears its heartbeats.
+    /// The scheduler a worker is connected to: the one that says so of itself.
     pub async fn scheduler_of(&self, worker: &str) -> Result<String, Trouble> {
         let start = std::time::Instant::now();
         while start.elapsed() < Duration::from_secs(10) {
-            let mut heard = Vec::new();
             for name in self.scheduler_names() {
-                let client = self.processes.clients_by(&name)?.invocations();
-                heard.extend(last_seen(client, worker).await.map(|at| (at, name)));
-            }
-            heard.sort();
-            match heard.as_slice() {
-                [(_, name)] => return Ok(name.clone()),
-                [.., (before, _), (last, name)] if last > before => return Ok(name.clone()),
-                _ => {}
+                if holds(self.processes.clients_by(&name)?.invocations(), worker).await == Some(true) {
+                    return Ok(name);
+                }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -351,18 +345,18 @@ impl Bed {
     }
 }
 
-/// Whether a scheduler has this worker among those that are ready.
+/// Whether a scheduler has this worker among those that are ready, whoever holds its stream.
 async fn connected(client: InvocationServiceClient<Transport>, worker: &str) -> bool {
-    last_seen(client, worker).await.is_some()
+    holds(client, worker).await.is_some()
 }
 
-/// When the cluster last heard of a worker that is ready, as far as this scheduler knows: seconds and nanoseconds.
-async fn last_seen(mut client: InvocationServiceClient<Transport>, worker: &str) -> Option<(i64, i32)> {
+/// Whether this scheduler holds the stream of a worker that is ready; nothing when it knows none of that name.
+async fn holds(mut client: InvocationServiceClient<Transport>, worker: &str) -> Option<bool> {
     let request = v1::ListWorkersRequest { state: v1::WorkerState::Ready.into(), ..Default::default() };
     let answer = tokio::time::timeout(Duration::from_secs(2), client.list_workers(request)).await;
-    let workers = answer.ok()?.ok()?.into_inner().workers;
-    let at = workers.into_iter().find(|known| known.worker_id == worker)?.last_seen_at?;
-    Some((at.seconds, at.nanos))
+    let answer = answer.ok()?.ok()?.into_inner();
+    let known = answer.workers.into_iter().find(|known| known.worker_id == worker)?;
+    Some(known.scheduler == answer.scheduler)
 }
 
 /// Says that a process reads its armed fault points from a file.

@@ -123,7 +123,7 @@ async fn calls(globex: &Clients, own: &Things) {
     hidden!(client, get_persistence, id, |i| v1::GetPersistenceRequest { invocation_id: i, ..Default::default() });
     hidden!(client, list_mutations, id, |i| v1::ListMutationsRequest { invocation_id: i, ..Default::default() });
     hidden!(client, list_decisions, id, |i| v1::ListDecisionsRequest { invocation_id: i, ..Default::default() });
-    hidden!(client, list_hooks, id, |i| v1::ListHooksRequest { invocation_id: i });
+    hidden!(client, list_hooks, id, |i| v1::ListHooksRequest { invocation_id: i, ..Default::default() });
     hidden!(client, provide_input, id, |i| v1::ProvideInputRequest {
         invocation_id: i,
         declined: true,

@@ -226,6 +226,8 @@ impl Indexes {
                 Effect::ForgetEnding => self.ending = false,
                 Effect::Quarantine { .. }
                 | Effect::KeepHook { .. }
+                | Effect::ForgetDecision { .. }
+                | Effect::ForgetHook { .. }
                 | Effect::SendCancel { .. }
                 | Effect::SendFenced { .. }
                 | Effect::SendInput { .. } => {}

@@ -4,6 +4,7 @@ use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::{ApprovalId, DecisionId};
 use toolplane_records::payload::Digest;
 use toolplane_records::scheduling::ResourceLock;
+use toolplane_records::trail;
 use toolplane_records::vocabulary::*;
 
 use super::fixtures::*;
@@ -194,4 +195,36 @@ fn what_hooks_did_is_kept_before_and_after() {
     assert_eq!(stopped.invocation.status, InvocationStatus::Denied);
     assert_eq!(stopped.terminal.unwrap().result.status, ResultStatus::Denied);
     assert!(stopped.events.iter().any(|event| event.class == EventClass::ExtInputMutated), "what was changed is told");
+}
+
+/// A call may wait for days while rules change every minute.
+#[test]
+fn of_many_decisions_and_hook_runs_the_first_and_the_newest_are_kept() {
+    let mut record = ready(true, true).invocation;
+    let first = record.permission_decision_refs.clone();
+    let (mut forgotten, mut dropped) = (Vec::new(), Vec::new());
+    for number in 0..5_000 {
+        let decision = named(&format!("later_{number}"), Behavior::Allow);
+        let kept = hooks_ran(&record, vec![hook("h", HookEvent::PermissionDecision)], at(1));
+        let confirmed = apply(&kept.invocation, Command::Confirm { decision, replan: None }, at(1)).unwrap();
+        assert!(confirmed.events.iter().any(|event| event.class == EventClass::PermissionDecided), "the log tells all");
+        crate::invariant::check_change(&record, &confirmed.invocation).unwrap();
+        for effect in kept.effects.iter().chain(&confirmed.effects) {
+            match effect {
+                Effect::ForgetDecision { decision_id } => forgotten.push(decision_id.to_string()),
+                Effect::ForgetHook { hook_ref } => dropped.push(hook_ref.clone()),
+                _ => {}
+            }
+        }
+        record = confirmed.invocation;
+    }
+    let refs = &record.permission_decision_refs;
+    assert_eq!((refs.len() as u64, refs[..first.len()] == first), (trail::DECISIONS.most() as u64, true));
+    assert_eq!(refs.last().unwrap().as_str(), "later_4999");
+    assert_eq!(record.decisions_left_out, 5_000 + first.len() as u64 - refs.len() as u64);
+    assert_eq!((forgotten.len() as u64, forgotten[0].as_str()), (record.decisions_left_out, "later_7"));
+    assert_eq!((record.hook_refs.len(), record.hooks_left_out), (trail::HOOKS.most(), 5_000 - 256));
+    assert_eq!((record.hook_refs[63].as_str(), record.hook_refs[64].as_str()), ("hook:inv_1/64", "hook:inv_1/4809"));
+    assert_eq!((dropped.len(), dropped[0].as_str()), (5_000 - 256, "hook:inv_1/65"));
+    assert!(serde_json::to_vec(&record).unwrap().len() < 32 * 1024, "its row stays small");
 }

@@ -3817,12 +3817,12 @@ pub struct Invocation {
     /// Adjacent policies, by id.
     #[prost(string, repeated, tag = "21")]
     pub policy_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Permission decisions by id, oldest first.
+    /// Permission decisions by id, oldest first: the first ones and the newest.
     #[prost(string, repeated, tag = "22")]
     pub permission_decision_refs: ::prost::alloc::vec::Vec<
         ::prost::alloc::string::String,
     >,
-    /// Hooks that ran, by id.
+    /// Hooks that ran, by id, oldest first: the first ones and the newest.
     #[prost(string, repeated, tag = "23")]
     pub hook_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Evidence, by id.
@@ -3951,6 +3951,12 @@ pub struct Invocation {
     /// The hooks after the call, while they are asked.
     #[prost(message, optional, tag = "65")]
     pub post_hooks: ::core::option::Option<PostHooks>,
+    /// Decisions between the first and the newest that are no longer kept; the log of the call names them.
+    #[prost(uint64, tag = "66")]
+    pub decisions_left_out: u64,
+    /// Hook runs between the first and the newest that are no longer kept; the log of the call names them.
+    #[prost(uint64, tag = "67")]
+    pub hooks_left_out: u64,
 }
 /// The place of a call in its batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4340,6 +4346,12 @@ pub struct WorkerRecord {
     /// Native tools it serves, as it named them in its hello; empty for a worker that serves the built-in ones of its pools.
     #[prost(string, repeated, tag = "13")]
     pub native_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The scheduler that holds its stream, or held it when it was last heard of: a name made up at each start of a scheduler.
+    #[prost(string, tag = "14")]
+    pub scheduler: ::prost::alloc::string::String,
+    /// The endpoint of that scheduler, when it is configured to have one.
+    #[prost(string, tag = "15")]
+    pub scheduler_endpoint: ::prost::alloc::string::String,
 }
 /// One report of a worker. Each may be repeated after a reconnect without harm.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5328,6 +5340,12 @@ pub struct ListDecisionsRequest {
     /// With or without the JSON records.
     #[prost(enumeration = "RecordView", tag = "2")]
     pub view: i32,
+    /// Most decisions per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
 }
 /// The permission decisions of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5338,6 +5356,12 @@ pub struct ListDecisionsResponse {
     /// The decisions as the standard's JSON in the same order, with view JSON.
     #[prost(message, repeated, tag = "2")]
     pub jsons: ::prost::alloc::vec::Vec<JsonPayload>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "3")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Decisions of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them.
+    #[prost(uint64, tag = "4")]
+    pub left_out: u64,
 }
 /// Asks for the workers.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5361,6 +5385,9 @@ pub struct ListWorkersResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// The scheduler that answers, as it stands in the records of the workers whose streams it holds.
+    #[prost(string, tag = "3")]
+    pub scheduler: ::prost::alloc::string::String,
 }
 /// Answers the question of a call that needs input.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5452,7 +5479,8 @@ pub struct SubmitBatchResponse {
     /// The batch as it stands.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
-    /// Its calls as they stand, in the declared order.
+    /// Its calls as they stand, in the declared order. Of very large ones only the first: the batch names all of them, and
+    /// ListInvocations with its id has them.
     #[prost(message, repeated, tag = "2")]
     pub invocations: ::prost::alloc::vec::Vec<Invocation>,
     /// How it was accepted.
@@ -5628,6 +5656,12 @@ pub struct ListHooksRequest {
     /// The call.
     #[prost(string, tag = "1")]
     pub invocation_id: ::prost::alloc::string::String,
+    /// Most records per page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// Where to go on; from the answer before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
 }
 /// What hooks did about one call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5635,6 +5669,12 @@ pub struct ListHooksResponse {
     /// The hook records.
     #[prost(message, repeated, tag = "1")]
     pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+    /// Where to go on; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Hook runs of the call that are no longer kept: of very many, the first ones and the newest are. Its log names them.
+    #[prost(uint64, tag = "3")]
+    pub left_out: u64,
 }
 /// Asks what would be decided about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -8030,7 +8070,7 @@ pub struct GetApprovalResponse {
     /// The approval.
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
-    /// The approval as JSON, with view JSON.
+    /// The approval as JSON, with view JSON; left out where a large input and a large edit leave no room for both forms.
     #[prost(message, optional, tag = "2")]
     pub json: ::core::option::Option<JsonPayload>,
 }
@@ -11498,10 +11538,10 @@ pub struct WorkResponse {
 /// Renews leases.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HeartbeatRequest {
-    /// The worker.
+    /// The worker; its leases alone are renewed.
     #[prost(string, tag = "1")]
     pub worker_id: ::prost::alloc::string::String,
-    /// Which start of it.
+    /// Which start of it; must be given.
     #[prost(string, tag = "2")]
     pub incarnation: ::prost::alloc::string::String,
     /// Leases still being worked on.
@@ -11560,10 +11600,10 @@ pub struct UploadHeader {
     /// Which output, e.g. `stdout`.
     #[prost(string, tag = "3")]
     pub name: ::prost::alloc::string::String,
-    /// The worker. When empty, the one the lease was given to, if that is connected here.
+    /// The worker; it has to be the one the lease was given to.
     #[prost(string, tag = "4")]
     pub worker_id: ::prost::alloc::string::String,
-    /// Which start of it.
+    /// Which start of it; the one the lease was given to, unless every process of that one is gone.
     #[prost(string, tag = "5")]
     pub incarnation: ::prost::alloc::string::String,
     /// The worker knows that every process of its earlier incarnation is gone: the lease may be of that one.

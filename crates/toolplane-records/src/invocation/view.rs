@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::is_zero;
 use crate::assurance::CallAssurance;
 use crate::batch::BatchPlace;
 use crate::ids::{ApprovalId, DecisionId, InvocationId, InvocationKey, ResultId, SurfaceId, TenantId, ToolId};
@@ -59,7 +60,9 @@ impl Invocation {
             runtime_refs: &self.runtime_refs,
             policy_refs: &self.policy_refs,
             permission_decision_refs: &self.permission_decision_refs,
+            decisions_left_out: self.decisions_left_out,
             hook_refs: &self.hook_refs,
+            hooks_left_out: self.hooks_left_out,
             evidence_refs: &self.evidence_refs,
             telemetry_refs: &self.telemetry_refs,
             artifact_refs: &self.artifact_refs,
@@ -128,7 +131,11 @@ struct View<'a> {
     runtime_refs: &'a [String],
     policy_refs: &'a [String],
     permission_decision_refs: &'a [DecisionId],
+    #[serde(skip_serializing_if = "is_zero")]
+    decisions_left_out: u64,
     hook_refs: &'a [String],
+    #[serde(skip_serializing_if = "is_zero")]
+    hooks_left_out: u64,
     evidence_refs: &'a [String],
     telemetry_refs: &'a [TelemetryRef],
     artifact_refs: &'a [ArtifactRef],

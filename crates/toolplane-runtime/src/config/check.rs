@@ -118,7 +118,7 @@ impl Config {
         let sizes = [
             ("server.max_message_bytes", message, 16 * 1024, 256 * 1024 * 1024),
             ("scheduler.max_input_bytes", self.scheduler.max_input_bytes, 1, message / 2),
-            ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 4),
+            ("scheduler.max_inline_result_bytes", self.scheduler.max_inline_result_bytes, 1, message / 8),
             ("scheduler.max_queued_per_tenant", self.scheduler.max_queued_per_tenant, 1, u64::MAX),
             ("scheduler.max_watchers_per_tenant", self.scheduler.max_watchers_per_tenant as u64, 1, 1_000_000),
             ("scheduler.max_watchers", self.scheduler.max_watchers as u64, 1, 1_000_000),

@@ -1,5 +1,6 @@
 //! Listing, reading and withdrawing questions.
 
+use prost::Message as _;
 use tonic::Request;
 use toolplane_proto::convert::{field, word};
 use toolplane_proto::v1;
@@ -10,6 +11,9 @@ use toolplane_runtime::{ApiError, Caller, page};
 use super::{MAX_TEXT_CHARS, PermissionApi, bounded};
 use crate::approvals::{Filter, Place};
 use crate::error::of_field;
+
+/// An answer that is larger than this does not repeat the approval as JSON: clients take 4 MiB.
+const ANSWER_BYTES: usize = 4 * 1024 * 1024 - 64 * 1024;
 
 pub(super) async fn list(
     api: &PermissionApi,
@@ -58,11 +62,10 @@ pub(super) async fn get(
     let request = request.into_inner();
     let id = field::id("approval_id", &request.approval_id).map_err(of_field)?;
     let approval = api.book.get(&tenant, &id).await?;
-    let wants_json = request.view() == v1::RecordView::Json;
-    Ok(v1::GetApprovalResponse {
-        approval: Some((&approval).into()),
-        json: wants_json.then(|| (&JsonPayload::of(&approval)).into()),
-    })
+    let message = v1::Approval::from(&approval);
+    let json = (request.view() == v1::RecordView::Json).then(|| JsonPayload::of(&approval));
+    let json = json.filter(|json| message.encoded_len() + json.text().len() < ANSWER_BYTES);
+    Ok(v1::GetApprovalResponse { approval: Some(message), json: json.as_ref().map(Into::into) })
 }
 
 pub(super) async fn withdraw(

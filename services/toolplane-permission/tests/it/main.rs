@@ -4,6 +4,7 @@
 
 mod decisions;
 mod hooks;
+mod large;
 mod questions;
 mod roles;
 mod rules;

@@ -1,5 +1,6 @@
 //! A worker's report of an ended execution, read.
 
+use prost::Message;
 use toolplane_lifecycle::Outcome;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
@@ -16,6 +17,9 @@ use toolplane_results::outputs::Decided;
 use toolplane_results::payload::key::{PayloadKey, URI_PREFIX};
 
 use super::told::text_of;
+
+/// Most bytes of a report beside its outputs: answers repeat it up to four times, and stay below what clients take.
+pub(super) const MAX_BESIDE: usize = 256 * 1024;
 
 /// How an execution ended, as its worker says and as far as it has been held against anything yet.
 #[derive(Clone, Debug)]
@@ -61,6 +65,11 @@ fn decode(
     reported: v1::ExecutionOutcome,
     now: Timestamp,
 ) -> Result<Report, ConvertError> {
+    let beside = beside(&reported);
+    if beside > MAX_BESIDE {
+        let rule = format!("must have at most {MAX_BESIDE} bytes beside its outputs, and has {beside}");
+        return Err(ConvertError::new("outcome", &rule));
+    }
     let kept = reported.persisted.into_iter().map(|kept| kept_output(record, kept, now));
     let report = Report {
         status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
@@ -86,6 +95,19 @@ fn decode(
         true => Ok(report),
         false => Err(ConvertError::new("outcome", "names bytes that were not uploaded under this lease")),
     }
+}
+
+/// Bytes of what stands in records as it is reported: outputs are cut or kept elsewhere, this is not.
+fn beside(reported: &v1::ExecutionOutcome) -> usize {
+    let sizes = [
+        reported.error.as_ref().map_or(0, Message::encoded_len),
+        reported.resource_refs.iter().map(Message::encoded_len).sum(),
+        reported.artifact_refs.iter().map(Message::encoded_len).sum(),
+        reported.context_modifiers.iter().map(Message::encoded_len).sum(),
+        reported.persisted.iter().map(Message::encoded_len).sum(),
+        reported.ui_facing_summary.len() + reported.summary.len(),
+    ];
+    sizes.iter().sum()
 }
 
 /// Whether a worker may name these bytes: its own of this lease, or some the cluster does not keep at all.

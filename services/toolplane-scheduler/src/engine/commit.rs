@@ -76,6 +76,10 @@ impl Builder {
                     let bytes = self.json.of(hook)?;
                     self.put(keys::hook(&record.tenant, hook_ref), bytes);
                 }
+                Effect::ForgetDecision { decision_id } => {
+                    self.delete(keys::decision(&record.tenant, decision_id.as_str()));
+                }
+                Effect::ForgetHook { hook_ref } => self.delete(keys::hook(&record.tenant, hook_ref)),
                 Effect::ForgetEnding => self.delete(keys::ending(&record.key())),
                 _ => {}
             }
@@ -226,6 +230,8 @@ impl Builder {
                 }
                 // Written with the records, or said once the commit is durable.
                 Effect::KeepHook { .. }
+                | Effect::ForgetDecision { .. }
+                | Effect::ForgetHook { .. }
                 | Effect::ForgetEnding
                 | Effect::SendCancel { .. }
                 | Effect::SendFenced { .. }

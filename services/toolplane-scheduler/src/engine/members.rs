@@ -79,6 +79,11 @@ impl Members {
         self.0.read().living.values().any(|member| member.name == name)
     }
 
+    /// Where the living scheduler of that name can be reached, when it said so.
+    pub(crate) fn endpoint_of(&self, name: &str) -> Option<String> {
+        self.0.read().living.values().find(|member| member.name == name)?.endpoint.clone()
+    }
+
     /// Where other living schedulers can be reached.
     pub(crate) fn others(&self) -> Vec<String> {
         let view = self.0.read();

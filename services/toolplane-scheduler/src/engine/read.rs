@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::de::DeserializeOwned;
 use toolplane_lifecycle::{LeaseKey, Terminal};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{BatchId, InvocationKey, TenantId, ToolId, WorkerId};
+use toolplane_records::ids::{BatchId, DecisionId, InvocationKey, TenantId, ToolId, WorkerId};
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::time::Timestamp;
+use toolplane_records::trail::{self, Trail};
 use toolplane_records::vocabulary::{EventClass, InvocationStatus, QueueState};
 use toolplane_runtime::page;
 use toolplane_store::{Family, IndexEntry, RecordKey, ScoreRange, Versioned};
@@ -111,6 +113,47 @@ impl Engine {
         let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(&record.tenant, hook_ref)).collect();
         let found = self.0.store.get_many(&wanted).await?;
         Ok(found.into_iter().flatten().map(|stored| serde_json::from_slice(&stored.bytes)).collect::<Result<_, _>>()?)
+    }
+
+    /// At most `limit` of the decisions of a call that are kept, from the first whose number is above `after`; each with its number.
+    pub(crate) async fn decisions_after(
+        &self,
+        record: &Invocation,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Option<PermissionDecision>)>, EngineError> {
+        let (refs, left_out) = (&record.permission_decision_refs, record.decisions_left_out);
+        let key = |id: &DecisionId| keys::decision(&record.tenant, id.as_str());
+        self.trail_after(trail::DECISIONS, (refs, left_out), key, after, limit).await
+    }
+
+    /// The same of what hooks did about a call.
+    pub(crate) async fn hooks_after(
+        &self,
+        record: &Invocation,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Option<ToolHook>)>, EngineError> {
+        let key = |hook_ref: &String| keys::hook(&record.tenant, hook_ref);
+        self.trail_after(trail::HOOKS, (&record.hook_refs, record.hooks_left_out), key, after, limit).await
+    }
+
+    async fn trail_after<R, T: DeserializeOwned>(
+        &self,
+        trail: Trail,
+        (refs, left_out): (&[R], u64),
+        key: impl Fn(&R) -> RecordKey,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Option<T>)>, EngineError> {
+        let first = trail.after(after, refs.len(), left_out);
+        let wanted: Vec<RecordKey> = refs[first..].iter().take(limit).map(key).collect();
+        let found = self.0.store.get_many(&wanted).await?;
+        let read = |stored: Versioned| serde_json::from_slice(&stored.bytes);
+        let row = |(index, stored): (usize, Option<Versioned>)| {
+            Ok((trail.number(index, left_out), stored.map(read).transpose()?))
+        };
+        (first..).zip(found).map(row).collect()
     }
 
     /// How the inputs of a call came about, oldest first.

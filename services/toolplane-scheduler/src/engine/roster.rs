@@ -42,7 +42,7 @@ pub struct Enlisted {
     /// What it said of itself.
     pub info: WorkerInfo,
     /// The scheduler it is connected to, or was.
-    scheduler: String,
+    pub scheduler: String,
     /// When it was last heard of, as far as it was recorded.
     pub seen_at: Timestamp,
     /// It takes no new calls.
@@ -65,6 +65,11 @@ impl Enlisted {
             calls,
             gone: false,
         }
+    }
+
+    /// Whether it has a newer stream elsewhere than `link`, which is connected to `scheduler`.
+    pub(crate) fn is_newer_than(&self, link: &WorkerLink, scheduler: &str) -> bool {
+        self.scheduler != scheduler && !self.gone && self.info.connected_at > link.info.connected_at
     }
 
     /// Whether nobody holds its stream any more; `lives` says whether a scheduler does.
@@ -128,13 +133,18 @@ impl Roster {
             return Ok(());
         }
         self.refreshed_millis.store(millis, Ordering::Relaxed);
-        let writes: Result<Vec<Write>, StoreError> =
-            links.iter().map(|link| Enlisted::new(link, &self.scheduler).put()).collect();
-        let writes = writes?;
+        let known = self.read().await?;
+        // A stream that was left for another scheduler may not have ended here yet: whoever has the newer one tells of it.
+        let elsewhere = |link: &WorkerLink| {
+            let of_it = known.iter().find(|(_, enlisted)| enlisted.info.worker_id == link.info.worker_id);
+            of_it.is_some_and(|(_, enlisted)| enlisted.is_newer_than(link, &self.scheduler))
+        };
+        let mine = links.iter().filter(|link| !elsewhere(link));
+        let writes = mine.map(|link| Enlisted::new(link, &self.scheduler).put()).collect::<Result<Vec<_>, _>>()?;
         if !writes.is_empty() {
             self.store.commit(Commit { writes, ..Commit::default() }).await?;
         }
-        for (version, enlisted) in self.read().await? {
+        for (version, enlisted) in known {
             let here = links.iter().any(|link| link.info.worker_id == enlisted.info.worker_id);
             if !here && now.since_millis(enlisted.seen_at) > REMEMBERED_MS {
                 let key = key(&enlisted.info.worker_id);
@@ -144,6 +154,12 @@ impl Roster {
             }
         }
         Ok(())
+    }
+
+    /// The worker of this id, as it was recorded last.
+    pub(crate) async fn one(&self, id: &WorkerId) -> Result<Option<Enlisted>, StoreError> {
+        let stored = self.store.get(&key(id)).await?;
+        Ok(stored.and_then(|stored| serde_json::from_slice(&stored.bytes).ok()))
     }
 
     /// Every worker that is recorded, by id; also those connected here.

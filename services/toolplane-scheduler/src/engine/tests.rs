@@ -118,6 +118,7 @@ impl Bench {
             gaps,
             posture: None,
             connected_at: self.engine.now().await.unwrap(),
+            actor: None,
         };
         let link = Arc::new(WorkerLink::new(info, sender));
         self.engine.connect_worker(link.clone());

@@ -49,6 +49,9 @@ pub struct WorkerInfo {
     pub posture: Option<JsonPayload>,
     /// When it connected.
     pub connected_at: Timestamp,
+    /// Whose credential it showed: tenant and actor; nobody's without authentication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
 }
 
 impl WorkerInfo {
@@ -256,20 +259,19 @@ impl Workers {
         }
     }
 
+    /// The worker of this id that is connected to this process.
+    pub(crate) fn here(&self, worker_id: &WorkerId) -> Option<Arc<WorkerLink>> {
+        self.links.get(worker_id).filter(|link| !link.sender.is_closed()).map(|link| link.value().clone())
+    }
+
     /// Whether the worker is connected to this process.
     pub(crate) fn is_here(&self, worker_id: &WorkerId) -> bool {
-        self.links.get(worker_id).is_some_and(|link| !link.sender.is_closed())
+        self.here(worker_id).is_some()
     }
 
     /// Every lease a slot is taken for.
     pub(crate) fn assigned(&self) -> Vec<LeaseKey> {
         self.links.iter().flat_map(|entry| entry.assigned.lock().values().cloned().collect::<Vec<_>>()).collect()
-    }
-
-    /// Whom the lease with this secret was given to, when its worker is connected here.
-    pub(crate) fn holder_of(&self, lease_id: &str) -> Option<Holder> {
-        let holds = |link: &WorkerLink| link.assigned.lock().values().any(|lease| lease.lease_id.as_str() == lease_id);
-        self.links.iter().find(|entry| holds(entry.value())).map(|entry| entry.holder())
     }
 
     /// Frees the slot of exactly this lease.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use prost::Message as _;
 use tonic::Code;
 use toolplane_lifecycle::Command;
 use toolplane_proto::v1;
@@ -104,10 +105,11 @@ impl InvocationApi {
         request: v1::SubmitBatchRequest,
     ) -> Result<v1::SubmitBatchResponse, CallError> {
         let accepted = self.accept_batch(caller, request.spec).await?;
+        let calls = accepted.records.iter().map(|record| v1::Invocation::from(&**record));
         Ok(v1::SubmitBatchResponse {
             accepted: Some(self.batch_acceptance(&accepted)),
             batch: Some((&accepted.batch).into()),
-            invocations: accepted.records.iter().map(|record| (&**record).into()).collect(),
+            invocations: page::fill(calls, accepted.records.len(), v1::Invocation::encoded_len),
         })
     }
 

@@ -1,12 +1,13 @@
 //! Signs of life: leases that go on, and what their holders have not heard yet.
 
 use futures_util::future::join_all;
-use toolplane_lifecycle::{Command, Holder, LeaseKey};
+use toolplane_lifecycle::{Command, LeaseKey};
 use toolplane_proto::v1;
-use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
+use toolplane_runtime::Caller;
 
+use super::speaker::Said;
 use super::wire::{lease_key, lease_ref};
 use crate::engine::{Engine, EngineError, Message};
 use crate::error::CallError;
@@ -68,22 +69,24 @@ fn unheard(record: &Invocation, lease: &LeaseKey) -> Vec<Message> {
 /// Answers a heartbeat beside the stream; the worker may be connected to another scheduler.
 pub(super) async fn answer(
     engine: &Engine,
+    caller: &Caller,
     request: v1::HeartbeatRequest,
     lease_ms: u32,
 ) -> Result<v1::HeartbeatResponse, CallError> {
-    let worker_id =
-        WorkerId::parse(&request.worker_id).map_err(|rule| CallError::invalid("worker_id", rule.to_string()))?;
     if request.leases.len() > MAX_LEASES {
         return Err(CallError::invalid("leases", format!("must have at most {MAX_LEASES} entries")));
     }
-    // One that says nothing of its start is of a version that knew no better.
-    let incarnation = Some(request.incarnation.clone());
-    let incarnation = incarnation.filter(|told| !told.is_empty() && !request.previous_incarnation_dead);
-    let holder = Holder { worker_id: worker_id.clone(), incarnation };
+    let said = Said {
+        within: "",
+        worker_id: &request.worker_id,
+        incarnation: &request.incarnation,
+        for_earlier: request.previous_incarnation_dead,
+    };
+    let holder = said.holder(engine, caller).await?;
     let leases = request.leases.into_iter().map(|lease| lease_key(Some(lease), &holder).map_err(CallError::of_field));
     let leases = leases.collect::<Result<Vec<_>, _>>()?;
     let now = engine.now().await?;
-    engine.workers().seen(&worker_id, &request.incarnation, now);
+    engine.workers().seen(&holder.worker_id, &request.incarnation, now);
     let beats = leases.into_iter().map(|lease| renew(engine, lease, i64::from(lease_ms), now));
     let mut response = v1::HeartbeatResponse { lease_ms, ..Default::default() };
     for beat in join_all(beats).await {

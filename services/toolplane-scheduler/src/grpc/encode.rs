@@ -1,5 +1,6 @@
 //! Records as messages.
 
+use prost::Message as _;
 use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_lifecycle::Terminal;
 use toolplane_proto::convert::field::instant;
@@ -18,9 +19,10 @@ use crate::error::CallError;
 
 /// Inputs up to this size are repeated by value where two of them are the same.
 const MAX_REPEATED_BYTES: u64 = 64 * 1024;
-/// Most bytes of inputs that one answer shows by value. It may show them twice, as a message and as JSON, and stays below
-/// what clients take.
+/// Most bytes of inputs that one answer shows by value.
 const MAX_SHOWN_BYTES: usize = 1024 * 1024 + MAX_REPEATED_BYTES as usize;
+/// Most bytes of a whole answer that shows inputs, and a rest for frames: it stays below what clients take, 4 MiB.
+const ANSWER_BYTES: usize = 4 * 1024 * 1024 - 64 * 1024;
 
 pub(crate) fn durability(durability: Durability) -> v1::Durability {
     match durability {
@@ -31,19 +33,28 @@ pub(crate) fn durability(durability: Durability) -> v1::Durability {
 }
 
 /// A worker as a reader of `tenant` sees it: workers run calls of every tenant, and each sees its own.
-pub(crate) fn worker(link: &WorkerLink, tenant: &TenantId) -> v1::WorkerRecord {
+pub(crate) fn worker(link: &WorkerLink, engine: &Engine, tenant: &TenantId) -> v1::WorkerRecord {
     let state = if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready };
-    known_worker(&link.info, state, link.last_seen(), &link.in_flight(), tenant)
+    let record = known_worker(&link.info, state, link.last_seen(), &link.in_flight(), tenant);
+    held_by(engine, engine.name(), record)
 }
 
 /// A worker as it was recorded last. One that is lost has no free slot.
-pub(crate) fn enlisted(recorded: &Enlisted, lost: bool, tenant: &TenantId) -> v1::WorkerRecord {
+pub(crate) fn enlisted(recorded: &Enlisted, engine: &Engine, tenant: &TenantId) -> v1::WorkerRecord {
+    let lost = recorded.is_lost(|scheduler| engine.lives(scheduler));
     let state = match (lost, recorded.draining) {
         (true, _) => v1::WorkerState::Lost,
         (false, true) => v1::WorkerState::Draining,
         (false, false) => v1::WorkerState::Ready,
     };
-    known_worker(&recorded.info, state, recorded.seen_at, &recorded.calls, tenant)
+    let record = known_worker(&recorded.info, state, recorded.seen_at, &recorded.calls, tenant);
+    held_by(engine, &recorded.scheduler, record)
+}
+
+/// Which scheduler holds the worker's stream, or held it last.
+fn held_by(engine: &Engine, scheduler: &str, record: v1::WorkerRecord) -> v1::WorkerRecord {
+    let scheduler_endpoint = engine.endpoint_of(scheduler).unwrap_or_default();
+    v1::WorkerRecord { scheduler: scheduler.to_owned(), scheduler_endpoint, ..record }
 }
 
 fn known_worker(
@@ -69,6 +80,7 @@ fn known_worker(
         connected_at: instant(info.connected_at),
         last_seen_at: instant(seen_at),
         invocation_ids: calls.iter().filter(|call| call.tenant == *tenant).map(|call| call.id.to_string()).collect(),
+        ..Default::default()
     }
 }
 
@@ -99,11 +111,12 @@ pub(crate) fn json<T: serde::Serialize>(view: v1::RecordView, value: &T) -> Opti
 
 /// Leaves out by value what is the model's input once more: the reference, with its digest, says that it is the same. A
 /// large input would otherwise be sent four times over and exceed what a client takes. Where hooks or people have made
-/// large inputs that differ, the later ones are told by reference too: `ReadPayload` has them.
-fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
+/// large inputs that differ, the later ones are told by reference too: `ReadPayload` has them. So are those for which the rest of
+/// the answer leaves no room.
+fn shown_once(record: &Invocation, bodies: InputBodies, room: usize) -> InputBodies {
     let model = record.inputs.model.digest;
     let large = record.inputs.model.size_bytes > MAX_REPEATED_BYTES;
-    let mut left = MAX_SHOWN_BYTES;
+    let mut left = room.min(MAX_SHOWN_BYTES);
     let mut fit = |body: Option<JsonPayload>| {
         let body = body.filter(|body| body.text().len() <= left);
         left -= body.as_ref().map_or(0, |body| body.text().len());
@@ -119,17 +132,24 @@ fn shown_once(record: &Invocation, bodies: InputBodies) -> InputBodies {
 }
 
 /// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it and `caller` may see it.
-/// Without `include_inputs` the JSON holds what everybody may see of the inputs: a view is not a request for secrets.
+/// `beside` is how large the rest of the answer is. Without `include_inputs` the JSON holds what everybody may see of the inputs: a view is not a request for secrets.
 pub(crate) async fn invocation_views(
     engine: &Engine,
     caller: &Caller,
     record: &Invocation,
     view: v1::RecordView,
     include_inputs: bool,
+    beside: usize,
 ) -> Result<(v1::Invocation, Option<v1::JsonPayload>), CallError> {
     let wanted = include_inputs || view == v1::RecordView::Json;
     let bodies = match wanted {
-        true => shown_once(record, seen_by(caller, record, engine.inputs(record).await?, include_inputs)),
+        true => {
+            let seen = seen_by(caller, record, engine.inputs(record).await?, include_inputs);
+            let bare =
+                v1::Invocation::from(record).encoded_len() + record.to_json(&InputBodies::default()).text().len();
+            // Shown as a message and as JSON.
+            shown_once(record, seen, ANSWER_BYTES.saturating_sub(bare + beside) / 2)
+        }
         false => InputBodies::default(),
     };
     let json = (view == v1::RecordView::Json).then(|| (&record.to_json(&bodies)).into());

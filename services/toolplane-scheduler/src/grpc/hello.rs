@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use prost::Message as _;
 use tokio::sync::mpsc;
+use toolplane_lifecycle::Holder;
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
+use toolplane_runtime::Caller;
 
 use super::session::{Session, WorkerTerms};
+use super::speaker::{Said, actor};
 use super::wire::lease_key;
 use crate::ending::Endings;
 use crate::engine::{Engine, EngineError, Message, PoolGap, WorkerInfo, WorkerLink};
@@ -20,6 +24,8 @@ use crate::error::CallError;
 const MAX_NATIVE_TOOLS: usize = 10_000;
 /// Longest name of one.
 const MAX_NAME_BYTES: usize = 256;
+/// Most bytes of a hello, without what it holds and has finished: every list of workers repeats it.
+const MAX_HELLO_BYTES: usize = 1024 * 1024;
 /// Most slots one worker may have.
 const MAX_SLOTS: u32 = 4_096;
 
@@ -31,6 +37,7 @@ impl Session {
         engine: Engine,
         endings: Endings,
         terms: WorkerTerms,
+        caller: &Caller,
         first: v1::WorkRequest,
     ) -> Result<(Self, mpsc::UnboundedReceiver<Message>), CallError> {
         let mut reports = first.reports.into_iter();
@@ -41,7 +48,14 @@ impl Session {
         let (held, finished) = (std::mem::take(&mut hello.held), std::mem::take(&mut hello.finished));
         let previous_dead = hello.previous_incarnation_dead;
         let speaks_for_all = previous_dead || hello.kept_endings_follow;
-        let info = read_hello(hello, engine.now().await?)?;
+        let said = Said {
+            within: "hello.",
+            worker_id: &hello.worker_id,
+            incarnation: &hello.incarnation,
+            for_earlier: speaks_for_all,
+        };
+        let holder = said.holder(&engine, caller).await?;
+        let info = read_hello(hello, &holder, actor(caller), engine.now().await?)?;
         if let Some(other) = engine.workers().other_incarnation(&info.worker_id, &info.incarnation) {
             let id = &info.worker_id;
             tracing::warn!(worker_id = %id, connected = other, refused = info.incarnation, "two workers use one id");
@@ -52,8 +66,6 @@ impl Session {
         let (sender, messages) = mpsc::unbounded_channel();
         let link = Arc::new(WorkerLink::new(info, sender));
         let goodbye = AtomicBool::new(false);
-        let mut holder = link.holder();
-        holder.incarnation = holder.incarnation.filter(|_| !speaks_for_all);
         let backlog = reports.collect();
         let session = Self { engine, endings, link, terms, holder, news: Arc::default(), backlog, goodbye };
         session.settle_finished(finished).await?;
@@ -112,10 +124,17 @@ fn read_native_tools(names: Vec<String>) -> Result<Vec<String>, CallError> {
     }
 }
 
-fn read_hello(hello: v1::WorkerHello, now: Timestamp) -> Result<WorkerInfo, CallError> {
+fn read_hello(
+    hello: v1::WorkerHello,
+    holder: &Holder,
+    actor: Option<String>,
+    now: Timestamp,
+) -> Result<WorkerInfo, CallError> {
     let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
-    if hello.incarnation.is_empty() {
-        return Err(CallError::invalid("hello.incarnation", "must be given"));
+    let bytes = hello.encoded_len();
+    if bytes > MAX_HELLO_BYTES {
+        let rule = format!("must have at most {MAX_HELLO_BYTES} bytes without held and finished, and has {bytes}");
+        return Err(CallError::invalid("hello", rule));
     }
     if hello.slots == 0 || hello.slots > MAX_SLOTS {
         return Err(CallError::invalid("hello.slots", format!("must be 1 to {MAX_SLOTS}")));
@@ -126,7 +145,7 @@ fn read_hello(hello: v1::WorkerHello, now: Timestamp) -> Result<WorkerInfo, Call
         message: gap.message,
     });
     Ok(WorkerInfo {
-        worker_id: field::id("hello.worker_id", &hello.worker_id).map_err(faulty)?,
+        worker_id: holder.worker_id.clone(),
         incarnation: hello.incarnation,
         version: hello.version,
         slots: usize::try_from(hello.slots).unwrap_or(1),
@@ -135,5 +154,6 @@ fn read_hello(hello: v1::WorkerHello, now: Timestamp) -> Result<WorkerInfo, Call
         gaps: gaps.collect(),
         posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
         connected_at: now,
+        actor,
     })
 }

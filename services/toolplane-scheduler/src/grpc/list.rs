@@ -12,7 +12,7 @@ use toolplane_runtime::{Caller, page};
 
 use super::encode;
 use super::invocations::InvocationApi;
-use crate::engine::{EngineError, InvocationFilter};
+use crate::engine::{EngineError, InvocationFilter, WorkerLink};
 use crate::error::CallError;
 use crate::prepare::new_id;
 
@@ -82,21 +82,27 @@ impl InvocationApi {
         let workers = page::fill(all.into_iter().skip(first), size, v1::WorkerRecord::encoded_len);
         let next = first.saturating_add(workers.len());
         let next_page_token = if next < count { page::token(&"workers", &next.to_string()) } else { String::new() };
-        Ok(v1::ListWorkersResponse { workers, next_page_token })
+        let scheduler = self.engine.name().to_owned();
+        Ok(v1::ListWorkersResponse { workers, next_page_token, scheduler })
     }
 }
 
 impl InvocationApi {
     /// Every worker of the cluster by id, as a reader of `tenant` sees it: those connected here as they are, others as their
-    /// schedulers recorded them.
+    /// schedulers recorded them. One that has left for another scheduler is told of as that one recorded it.
     async fn known_workers(&self, tenant: &TenantId) -> Result<Vec<v1::WorkerRecord>, CallError> {
         let here = self.engine.workers().list();
         let mut known: BTreeMap<String, v1::WorkerRecord> = BTreeMap::new();
+        let mut here: BTreeMap<_, _> = here.into_iter().map(|link| (link.info.worker_id.clone(), link)).collect();
         for recorded in self.engine.roster().all().await.map_err(EngineError::from)? {
-            let lost = recorded.is_lost(|scheduler| self.engine.lives(scheduler));
-            known.insert(recorded.info.worker_id.to_string(), encode::enlisted(&recorded, lost, tenant));
+            let id = &recorded.info.worker_id;
+            if here.get(id).is_some_and(|link| recorded.is_newer_than(link, self.engine.name())) {
+                here.remove(id);
+            }
+            known.insert(id.to_string(), encode::enlisted(&recorded, &self.engine, tenant));
         }
-        known.extend(here.iter().map(|link| (link.info.worker_id.to_string(), encode::worker(link, tenant))));
+        let connected = |link: &WorkerLink| encode::worker(link, &self.engine, tenant);
+        known.extend(here.iter().map(|(id, link)| (id.to_string(), connected(link))));
         Ok(known.into_values().collect())
     }
 }

@@ -1,13 +1,13 @@
-//! Reading one call: its record, its result, and what was decided and kept about it.
+//! Reading one call: its record, its result, and how that is kept.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use prost::Message;
 use toolplane_proto::v1;
-use toolplane_runtime::{Caller, page};
+use toolplane_runtime::Caller;
 
 use super::invocations::{InvocationApi, Messages};
-use super::list::read_count;
 use super::{encode, follow};
 use crate::engine::EngineError;
 use crate::error::CallError;
@@ -28,14 +28,13 @@ impl InvocationApi {
         let record = self.find(caller, &request.invocation_id).await?;
         let terminal = self.engine.result(&record.key()).await?;
         let view = request.view();
+        let result = terminal.as_ref().map(encode::result);
+        let result_json = terminal.as_ref().and_then(|terminal| encode::json(view, &terminal.result));
+        let beside =
+            result.as_ref().map_or(0, Message::encoded_len) + result_json.as_ref().map_or(0, Message::encoded_len);
         let (invocation, json) =
-            encode::invocation_views(&self.engine, caller, &record, view, request.include_inputs).await?;
-        Ok(v1::GetInvocationResponse {
-            invocation: Some(invocation),
-            json,
-            result_json: terminal.as_ref().and_then(|terminal| encode::json(view, &terminal.result)),
-            result: terminal.as_ref().map(encode::result),
-        })
+            encode::invocation_views(&self.engine, caller, &record, view, request.include_inputs, beside).await?;
+        Ok(v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result })
     }
 
     /// The result of a call that has ended.
@@ -117,41 +116,6 @@ impl InvocationApi {
         })
     }
 
-    /// One page of the changes of a call's inputs, oldest first.
-    pub(super) async fn mutations(
-        &self,
-        caller: &Caller,
-        request: v1::ListMutationsRequest,
-    ) -> Result<v1::ListMutationsResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
-        let all = self.engine.mutations(&record).await?;
-        let first = read_count(page::position(&request.invocation_id, &request.page_token)?);
-        let size = page::size(request.page_size)?;
-        let shown = all.get(first..).unwrap_or_default();
-        let shown = &shown[..shown.len().min(size)];
-        let next = first + shown.len();
-        Ok(v1::ListMutationsResponse {
-            mutations: shown.iter().map(Into::into).collect(),
-            jsons: shown.iter().filter_map(|mutation| encode::json(request.view(), mutation)).collect(),
-            next_page_token: if next < all.len() {
-                page::token(&request.invocation_id, &next.to_string())
-            } else {
-                String::new()
-            },
-        })
-    }
-
-    /// What hooks did about a call, oldest first.
-    pub(super) async fn hooks(
-        &self,
-        caller: &Caller,
-        request: v1::ListHooksRequest,
-    ) -> Result<v1::ListHooksResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
-        let hooks = self.engine.hooks(&record).await?;
-        Ok(v1::ListHooksResponse { hooks: hooks.iter().map(Into::into).collect() })
-    }
-
     /// What would be decided about a call, and why.
     pub(super) async fn explain(
         &self,
@@ -160,22 +124,5 @@ impl InvocationApi {
     ) -> Result<v1::ExplainInvocationResponse, CallError> {
         let spec = CallSpec::decode(request.spec, caller, &self.limits)?;
         self.preparer.explain(&self.engine, spec).await
-    }
-
-    /// The permission decisions of a call, oldest first.
-    pub(super) async fn decisions(
-        &self,
-        caller: &Caller,
-        request: v1::ListDecisionsRequest,
-    ) -> Result<v1::ListDecisionsResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
-        let mut decisions = Vec::new();
-        for id in &record.permission_decision_refs {
-            decisions.extend(self.engine.decision(&record.tenant, id.as_str()).await?);
-        }
-        Ok(v1::ListDecisionsResponse {
-            jsons: decisions.iter().filter_map(|decision| encode::json(request.view(), decision)).collect(),
-            decisions: decisions.iter().map(Into::into).collect(),
-        })
     }
 }

@@ -47,6 +47,12 @@ fn api(error: CallError) -> ApiError {
         CallError::Precondition(message) => {
             ApiError::FailedPrecondition { reason: "INVOCATION_STATE", subject: "invocation".to_owned(), message }
         }
+        CallError::ForeignWorker { worker_id } => ApiError::PermissionDenied {
+            reason: "FOREIGN_WORKER",
+            message: format!(
+                "the worker `{worker_id}` is connected under another credential; give each worker an id of its own"
+            ),
+        },
         CallError::Peer { peer, status } => {
             tracing::warn!(peer, code = ?status.code(), message = status.message(), "a peer failed");
             of_peer(peer, &status)

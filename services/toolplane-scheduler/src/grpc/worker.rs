@@ -5,18 +5,18 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_faultpoint::{Mutant, mutant};
-use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_lifecycle::LeaseKey;
 use toolplane_proto::v1;
 use toolplane_proto::v1::upload_payload_request::Part;
 use toolplane_proto::v1::worker_service_server::WorkerService;
-use toolplane_records::ids::WorkerId;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOrigin;
-use toolplane_runtime::Shutdown;
 use toolplane_runtime::server::ConnectionLife;
+use toolplane_runtime::{Caller, Shutdown};
 
 use super::invocations::detached;
 use super::session::{Session, WorkerTerms};
+use super::speaker::Said;
 use super::{beat, status, wire};
 use crate::ending::Endings;
 use crate::engine::Engine;
@@ -36,26 +36,15 @@ pub(crate) struct WorkerApi {
 }
 
 impl WorkerApi {
-    /// The lease an upload is made under, and who makes it. A worker of a version that did not say who it is counts as the
-    /// one the lease was given to.
-    fn uploaded_under(&self, header: &v1::UploadHeader) -> Result<LeaseKey, CallError> {
-        let holder = match header.worker_id.as_str() {
-            "" => {
-                let lease = header.lease.as_ref().map(|lease| lease.lease_id.as_str()).unwrap_or_default();
-                self.engine.workers().holder_of(lease).ok_or_else(|| {
-                    CallError::invalid(
-                        "header.worker_id",
-                        "must be given: the lease is of no worker that is connected here",
-                    )
-                })?
-            }
-            id => {
-                let worker_id = WorkerId::parse(id);
-                let worker_id = worker_id.map_err(|rule| CallError::invalid("header.worker_id", rule.to_string()))?;
-                let incarnation = Some(header.incarnation.clone()).filter(|told| !told.is_empty());
-                Holder { worker_id, incarnation: incarnation.filter(|_| !header.previous_incarnation_dead) }
-            }
+    /// The lease an upload is made under, as whoever makes it has it.
+    async fn uploaded_under(&self, caller: &Caller, header: &v1::UploadHeader) -> Result<LeaseKey, CallError> {
+        let said = Said {
+            within: "header.",
+            worker_id: &header.worker_id,
+            incarnation: &header.incarnation,
+            for_earlier: header.previous_incarnation_dead,
         };
+        let holder = said.holder(&self.engine, caller).await?;
         wire::lease_key(header.lease.clone(), &holder).map_err(CallError::of_field)
     }
 }
@@ -67,13 +56,14 @@ impl WorkerService for WorkerApi {
     type WorkStream = Commands;
 
     async fn work(&self, request: Request<Streaming<v1::WorkRequest>>) -> Result<Response<Self::WorkStream>, Status> {
-        let life = ConnectionLife::of(&request);
+        let (life, caller) = (ConnectionLife::of(&request), Caller::of(&request));
         let mut reports = request.into_inner();
         let Some(first) = reports.message().await? else {
             return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
         };
-        let (session, messages) =
-            Session::open(self.engine.clone(), self.endings.clone(), self.terms, first).await.map_err(status::of)?;
+        let (session, messages) = Session::open(self.engine.clone(), self.endings.clone(), self.terms, &caller, first)
+            .await
+            .map_err(status::of)?;
         let shutdown = self.shutdown.clone();
         tokio::spawn(session.run(reports, shutdown, life));
         let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
@@ -88,8 +78,8 @@ impl WorkerService for WorkerApi {
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let (engine, lease_ms) = (self.engine.clone(), self.terms.lease_ms);
-        let request = request.into_inner();
-        let answer = detached(async move { beat::answer(&engine, request, lease_ms).await }).await;
+        let (caller, request) = (Caller::of(&request), request.into_inner());
+        let answer = detached(async move { beat::answer(&engine, &caller, request, lease_ms).await }).await;
         answer.map(Response::new).map_err(status::of)
     }
 
@@ -97,12 +87,13 @@ impl WorkerService for WorkerApi {
         &self,
         request: Request<Streaming<v1::UploadPayloadRequest>>,
     ) -> Result<Response<v1::UploadPayloadResponse>, Status> {
+        let caller = Caller::of(&request);
         let mut parts = request.into_inner();
         let header = match parts.message().await?.and_then(|first| first.part) {
             Some(Part::Header(header)) => header,
             _ => return Err(status::of(CallError::invalid("part", "must begin with a header"))),
         };
-        let lease = self.uploaded_under(&header).map_err(status::of)?;
+        let lease = self.uploaded_under(&caller, &header).await.map_err(status::of)?;
         let record = self.engine.leased(&lease).await.map_err(|error| status::of(error.into()))?;
         let origin = PayloadOrigin {
             tenant: record.tenant.clone(),

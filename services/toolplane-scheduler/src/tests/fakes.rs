@@ -39,6 +39,8 @@ struct State {
     catalog: broadcast::Sender<()>,
     policy: watch::Sender<String>,
     says: Mutex<Says>,
+    /// Paths its decisions keep from calls.
+    denied: Mutex<Vec<String>>,
     away: AtomicBool,
     /// Answers it gave before stand for nothing any more.
     forgets: AtomicBool,
@@ -59,6 +61,7 @@ impl Fakes {
             catalog: broadcast::channel(16).0,
             policy: watch::channel("v1".to_owned()).0,
             says: Mutex::new(Says::Allow),
+            denied: Mutex::default(),
             away: AtomicBool::new(false),
             forgets: AtomicBool::new(false),
             cut: watch::channel(false).0,
@@ -85,6 +88,11 @@ impl Fakes {
     pub(super) fn rules(&self, digest: &str, says: Says) {
         *self.state.says.lock() = says;
         self.state.policy.send_replace(digest.to_owned());
+    }
+
+    /// Its decisions keep these paths from calls.
+    pub(super) fn deny_paths(&self, paths: Vec<String>) {
+        *self.state.denied.lock() = paths;
     }
 
     /// Approvals given so far have run out.
@@ -187,6 +195,7 @@ impl Fakes {
             }),
             decided_at: Some(at(now)),
             policy_digest: self.state.policy.borrow().clone(),
+            denied_paths: Some(v1::DeniedPaths { read: self.state.denied.lock().clone(), ..Default::default() }),
             ..Default::default()
         };
         let approval =

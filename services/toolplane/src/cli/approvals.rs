@@ -131,10 +131,11 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
 pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let request = v1::GetApprovalRequest { approval_id: id, view: v1::RecordView::Json.into() };
     let answer = connection.permissions().get_approval(request).await?.into_inner();
-    if out.json() {
-        out.payload(answer.json)?;
-    } else {
-        print(&answer.approval.ok_or_else(missing)?, out)?;
+    match answer.json {
+        Some(json) if out.json() => out.payload(Some(json))?,
+        // Too large to be told twice.
+        None if out.json() => out.record::<approval::Approval, _>(answer.approval.ok_or_else(missing)?)?,
+        _ => print(&answer.approval.ok_or_else(missing)?, out)?,
     }
     Ok(Ending::Done)
 }

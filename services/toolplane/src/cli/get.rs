@@ -8,6 +8,7 @@ use super::output::{Output, payload_text, readable};
 use super::{Ending, Failure, approvals, hooks, result, surface, tools};
 
 mod invocation;
+pub(super) mod pages;
 
 /// Which record.
 #[derive(Debug, Args)]
@@ -94,10 +95,9 @@ async fn result(id: String, connection: &Connection, out: &mut Output) -> Result
 async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let call = id.strip_prefix(DECISION).and_then(|rest| rest.rsplit_once('_'));
     let invocation_id = call.map_or(id.as_str(), |(call, _)| call).to_owned();
-    let request = v1::ListDecisionsRequest { invocation_id, view: v1::RecordView::Json.into() };
-    let answer = connection.invocations().list_decisions(request).await?.into_inner();
+    let found = pages::decisions(invocation_id, v1::RecordView::Json, connection).await?;
     let mut shown = 0;
-    for (decision, json) in answer.decisions.iter().zip(&answer.jsons) {
+    for (decision, json) in found.decisions.iter().zip(&found.jsons) {
         if call.is_none() || decision.decision_id == id {
             let text = payload_text(Some(json)).unwrap_or_default();
             print_json(&text, out)?;
@@ -105,29 +105,36 @@ async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Res
         }
     }
     match shown {
+        0 if found.left_out > 0 => Err(Failure::Usage(format!(
+            "no decision is called `{id}`, or it is one of the {} that are no longer kept; the log of the call names it",
+            found.left_out
+        ))),
         0 => Err(Failure::Usage(format!("no decision is called `{id}`"))),
-        _ => Ok(Ending::Done),
+        _ => {
+            if call.is_none() {
+                left_out("decisions", found.left_out, out)?;
+            }
+            Ok(Ending::Done)
+        }
+    }
+}
+
+/// Says how many records between the first and the newest are no longer kept, to people.
+pub(super) fn left_out(kind: &str, count: u64, out: &mut Output) -> Result<(), Failure> {
+    match count {
+        0 => Ok(()),
+        count => {
+            out.note(&format!("{count} {kind} between the first and the newest are no longer kept; the log names them"))
+        }
     }
 }
 
 /// Every change of the inputs of a call.
 async fn mutations(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let mut request = v1::ListMutationsRequest {
-        invocation_id: id,
-        view: v1::RecordView::Json.into(),
-        page_size: 1000,
-        ..Default::default()
-    };
-    loop {
-        let page = connection.invocations().list_mutations(request.clone()).await?.into_inner();
-        for json in page.jsons {
-            print_json(&payload_text(Some(&json)).unwrap_or_default(), out)?;
-        }
-        if page.next_page_token.is_empty() {
-            return Ok(Ending::Done);
-        }
-        request.page_token = page.next_page_token;
+    for json in pages::mutations(id, v1::RecordView::Json, connection).await?.jsons {
+        print_json(&payload_text(Some(&json)).unwrap_or_default(), out)?;
     }
+    Ok(Ending::Done)
 }
 
 async fn persistence(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {

@@ -5,6 +5,7 @@ use toolplane_proto::v1;
 use toolplane_records::hook::ToolHook;
 
 use super::connection::Connection;
+use super::get::{left_out, pages};
 use super::output::{Output, Table, duration, payload_text};
 use super::rules::behavior;
 use super::tools::word;
@@ -28,21 +29,16 @@ pub(crate) async fn run(command: HooksCommand, connection: &Connection, out: &mu
 
 /// Lists the hooks of a call; shared with `toolplane get`.
 pub(crate) async fn list(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let hooks = of(id, connection).await?;
+    let found = pages::hooks(id, connection).await?;
     if out.json() {
-        hooks.into_iter().try_for_each(|hook| out.record::<ToolHook, _>(hook))?;
-    } else if hooks.is_empty() {
+        found.hooks.into_iter().try_for_each(|hook| out.record::<ToolHook, _>(hook))?;
+    } else if found.hooks.is_empty() {
         out.note("no hook ran about this call")?;
     } else {
-        table(&hooks, out)?;
+        table(&found.hooks, out)?;
     }
+    left_out("hook runs", found.left_out, out)?;
     Ok(Ending::Done)
-}
-
-/// The hook records of a call.
-pub(crate) async fn of(invocation_id: String, connection: &Connection) -> Result<Vec<v1::ToolHook>, Failure> {
-    let request = v1::ListHooksRequest { invocation_id };
-    Ok(connection.invocations().list_hooks(request).await?.into_inner().hooks)
 }
 
 /// Hook records as a table.

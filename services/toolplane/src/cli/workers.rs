@@ -17,7 +17,7 @@ pub(crate) struct WorkersArgs {}
 /// Lists the workers, with what they cannot do and why.
 pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut request = v1::ListWorkersRequest { page_size: 1000, ..Default::default() };
-    let mut table = Table::new(&["WORKER", "STATE", "FREE", "SERVES", "CALLS", "SEEN", "VERSION"]);
+    let mut table = Table::new(&["WORKER", "STATE", "FREE", "SERVES", "CALLS", "SEEN", "SCHEDULER", "VERSION"]);
     let mut gaps = Vec::new();
     loop {
         let page = connection.invocations().list_workers(request.clone()).await?.into_inner();
@@ -39,6 +39,7 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
                 serves(&worker),
                 worker.invocation_ids.len().to_string(),
                 age(worker.last_seen_at.as_ref()),
+                scheduler(&worker).to_owned(),
                 worker.version.clone(),
             ]);
         }
@@ -75,6 +76,14 @@ fn serves(worker: &v1::WorkerRecord) -> String {
     worker.pools.iter().filter(shared).chain(own).cloned().collect::<Vec<_>>().join(",")
 }
 
+/// Where the scheduler that holds its stream is reached, else that one's name; `-` where none is known.
+fn scheduler(worker: &v1::WorkerRecord) -> &str {
+    [&worker.scheduler_endpoint, &worker.scheduler]
+        .into_iter()
+        .find(|told| !told.is_empty())
+        .map_or("-", String::as_str)
+}
+
 fn record(worker: &v1::WorkerRecord) -> String {
     let gaps: Vec<_> = worker
         .gaps
@@ -94,6 +103,8 @@ fn record(worker: &v1::WorkerRecord) -> String {
         "connected_at": instant(worker.connected_at.as_ref()),
         "last_seen_at": instant(worker.last_seen_at.as_ref()),
         "invocation_ids": worker.invocation_ids,
+        "scheduler": worker.scheduler,
+        "scheduler_endpoint": worker.scheduler_endpoint,
     })
     .to_string();
     let posture = payload_text(worker.posture.as_ref()).unwrap_or_else(|| "null".to_owned());

@@ -159,7 +159,7 @@ async fn run(
     if input.bytes == 0 {
         return Ending::Succeeded(None);
     }
-    let kept = upload(channel, lease, input.bytes).await;
+    let kept = upload(worker, channel, lease, input.bytes).await;
     point("worker.after_upload");
     Ending::Succeeded(kept)
 }
@@ -192,14 +192,17 @@ async fn written(worker: &Arc<Worker>, effect: &Effect, edge: Edge) -> bool {
 }
 
 /// Keeps a large result in the object store; nothing when the scheduler is away for too long.
-async fn upload(channel: &Channel, lease: &v1::LeaseRef, bytes: usize) -> Option<v1::PersistedOutput> {
+async fn upload(worker: &Worker, channel: &Channel, lease: &v1::LeaseRef, bytes: usize) -> Option<v1::PersistedOutput> {
     let mut seed = Sha256::digest(lease.invocation_id.as_bytes()).to_vec();
     seed.resize(bytes, b'.');
     let header = v1::UploadHeader {
         lease: Some(lease.clone()),
         media_type: "application/octet-stream".to_owned(),
         name: "stdout".to_owned(),
-        ..Default::default()
+        worker_id: worker.options.worker_id.clone(),
+        incarnation: worker.incarnation.clone(),
+        // As its hello says.
+        previous_incarnation_dead: true,
     };
     for _ in 0..20 {
         use v1::upload_payload_request::Part;

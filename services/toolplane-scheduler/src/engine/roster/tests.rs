@@ -16,6 +16,7 @@ fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
         gaps: Vec::new(),
         posture: None,
         connected_at: Timestamp::from_millis(at),
+        actor: None,
     };
     WorkerLink::new(info, mpsc::unbounded_channel().0)
 }
@@ -80,4 +81,22 @@ async fn records_are_brought_up_to_date_and_forgotten_after_a_day() {
     let tomorrow = Timestamp::from_millis(REMEMBERED_MS + 1_000);
     a.refresh(std::slice::from_ref(&here), tomorrow).await.unwrap();
     assert_eq!(known(&a, &["a"]).await, [("w1".to_owned(), false, 80_000)]);
+}
+
+/// A stream that was left may look open for a while: the scheduler that has the newer one tells of the worker.
+#[tokio::test]
+async fn a_record_stays_that_of_the_scheduler_with_the_newest_stream() {
+    let (a, b) = rosters();
+    let (old, new) = (Arc::new(link("w1", "i", 5)), Arc::new(link("w1", "i", 50)));
+    a.enlist(&old).await;
+    b.enlist(&new).await;
+    a.refresh(std::slice::from_ref(&old), Timestamp::from_millis(70_000)).await.unwrap();
+    let id = WorkerId::from_trusted("w1");
+    let recorded = a.one(&id).await.unwrap().unwrap();
+    assert_eq!((recorded.scheduler.as_str(), recorded.info.connected_at.as_millis()), ("b", 50));
+    assert!(recorded.is_newer_than(&old, "a") && !recorded.is_newer_than(&new, "b"));
+    // Once that stream has ended, what is still connected counts again.
+    b.left(&new, false).await;
+    a.refresh(std::slice::from_ref(&old), Timestamp::from_millis(140_000)).await.unwrap();
+    assert_eq!(a.one(&id).await.unwrap().unwrap().scheduler, "a");
 }

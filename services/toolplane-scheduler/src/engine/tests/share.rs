@@ -208,3 +208,22 @@ async fn a_scheduler_that_comes_back_takes_its_own_number_again() {
     let other = Bench::over(cluster.member()).await;
     assert_eq!(other.members("schedulers").await.len(), 2);
 }
+
+/// A worker is its credential's on every scheduler, as long as one that lives holds its stream.
+#[tokio::test]
+async fn every_scheduler_knows_whose_a_worker_is_and_who_holds_its_stream() {
+    let (one, other, _) = pair().await;
+    let (link, _messages) = one.worker(1, vec![]).await;
+    let info = WorkerInfo { actor: Some("acme/pool-a".to_owned()), ..link.info.clone() };
+    let link = Arc::new(WorkerLink::new(info, mpsc::unbounded_channel().0));
+    one.engine.roster().enlist(&link).await;
+    while !other.engine.lives(one.engine.name()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let id = &link.info.worker_id;
+    assert_eq!(other.engine.actor_of_worker(id).await.unwrap().as_deref(), Some("acme/pool-a"));
+    let recorded = other.engine.roster().one(id).await.unwrap().unwrap();
+    assert_eq!(recorded.scheduler, one.engine.name());
+    one.engine.roster().left(&link, false).await;
+    assert_eq!(other.engine.actor_of_worker(id).await.unwrap(), None, "nobody holds its stream any more");
+}

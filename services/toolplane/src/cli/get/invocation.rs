@@ -2,6 +2,7 @@
 
 use toolplane_proto::v1;
 
+use super::{left_out, pages};
 use crate::cli::calls::called_by;
 use crate::cli::connection::Connection;
 use crate::cli::output::{Output, instant, payload_text, readable};
@@ -69,19 +70,22 @@ fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {
 
 /// What was decided, what hooks did, and what changed the input.
 async fn story(call: &v1::Invocation, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
-    let request = v1::ListDecisionsRequest { invocation_id: call.invocation_id.clone(), ..Default::default() };
-    for decision in connection.invocations().list_decisions(request).await?.into_inner().decisions {
-        out.line(format!("  decision  {}", described(&decision)))?;
+    let id = &call.invocation_id;
+    let found = pages::decisions(id.clone(), v1::RecordView::Basic, connection).await?;
+    for decision in &found.decisions {
+        out.line(format!("  decision  {}", described(decision)))?;
     }
-    let request = v1::ListMutationsRequest { invocation_id: call.invocation_id.clone(), ..Default::default() };
-    for change in connection.invocations().list_mutations(request).await?.into_inner().mutations {
+    left_out("decisions", found.left_out, out)?;
+    for change in pages::mutations(id.clone(), v1::RecordView::Basic, connection).await?.mutations {
         let source = word(change.source_type().as_str_name(), "MUTATION_SOURCE_");
         let fields = change.changed_fields.join(", ");
         out.line(format!("  change    {source} {}  {fields}  {}", change.source_ref, change.reason))?;
     }
     if !call.hook_refs.is_empty() {
         out.line("  hooks")?;
-        hooks::table(&hooks::of(call.invocation_id.clone(), connection).await?, out)?;
+        let found = pages::hooks(id.clone(), connection).await?;
+        hooks::table(&found.hooks, out)?;
+        left_out("hook runs", found.left_out, out)?;
     }
     Ok(())
 }

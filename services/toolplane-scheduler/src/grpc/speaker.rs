@@ -1,0 +1,127 @@
+//! Who speaks as a worker: what a request says of itself, held against who is connected under that id.
+//!
+//! A hello, a heartbeat beside the stream and an upload all come this way, so that no credential speaks for the worker of another.
+
+use toolplane_lifecycle::Holder;
+use toolplane_proto::convert::field;
+use toolplane_records::ids::WorkerId;
+use toolplane_runtime::Caller;
+
+use crate::engine::Engine;
+use crate::error::CallError;
+
+/// What a request says of the worker it comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    /// What the names of its fields begin with, e.g. `header.`.
+    pub(super) within: &'static str,
+    pub(super) worker_id: &'a str,
+    pub(super) incarnation: &'a str,
+    /// Nothing of its earlier starts is left: it speaks for their leases too.
+    pub(super) for_earlier: bool,
+}
+
+impl Said<'_> {
+    /// For whom the request speaks; refused when it does not say, or when the worker is another credential's.
+    pub(super) async fn holder(self, engine: &Engine, caller: &Caller) -> Result<Holder, CallError> {
+        let Said { within, worker_id, incarnation, for_earlier } = self;
+        for (name, told) in [("worker_id", worker_id), ("incarnation", incarnation)] {
+            if told.is_empty() {
+                let rule = "must be given: a lease is worth nothing to anybody but its holder";
+                return Err(CallError::invalid(&format!("{within}{name}"), rule));
+            }
+        }
+        let worker_id: WorkerId = field::id(&format!("{within}worker_id"), worker_id).map_err(CallError::of_field)?;
+        let bound = engine.actor_of_worker(&worker_id).await?;
+        if bound.is_some() && bound != actor(caller) {
+            tracing::warn!(%worker_id, caller = caller.caller_ref, "a credential speaks for the worker of another one");
+            return Err(CallError::ForeignWorker { worker_id: worker_id.to_string() });
+        }
+        Ok(Holder { worker_id, incarnation: (!for_earlier).then(|| incarnation.to_owned()) })
+    }
+}
+
+/// Whose worker it is that `caller` connects; nobody's without authentication.
+pub(super) fn actor(caller: &Caller) -> Option<String> {
+    caller.authenticated.then(|| format!("{}/{}", caller.tenant, caller.doer("")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::mpsc;
+    use toolplane_records::ids::TenantId;
+    use toolplane_results::PayloadStore;
+    use toolplane_runtime::caller::RoleSet;
+    use toolplane_store::MemoryStore;
+
+    use super::*;
+    use crate::engine::{EngineOptions, WorkerInfo, WorkerLink};
+
+    fn caller(credential: &str, actor: Option<&str>) -> Caller {
+        Caller {
+            tenant: TenantId::from_trusted("acme"),
+            actor: actor.map(str::to_owned),
+            caller_ref: credential.to_owned(),
+            roles: RoleSet::ALL,
+            authenticated: true,
+        }
+    }
+
+    fn said(incarnation: &str) -> Said<'_> {
+        Said { within: "header.", worker_id: "w1", incarnation, for_earlier: false }
+    }
+
+    #[tokio::test]
+    async fn a_credential_does_not_speak_for_the_worker_of_another_one() {
+        let store = Arc::new(MemoryStore::default());
+        let objects = PayloadStore::in_memory(Default::default());
+        let engine = Engine::open(store, objects, EngineOptions::default()).await.unwrap();
+        let owner = caller("key:1", Some("pool-a"));
+        let info = WorkerInfo {
+            worker_id: WorkerId::from_trusted("w1"),
+            incarnation: "first".to_owned(),
+            version: String::new(),
+            slots: 1,
+            pools: vec![],
+            native_tools: vec![],
+            gaps: vec![],
+            posture: None,
+            connected_at: engine.now().await.unwrap(),
+            actor: actor(&owner),
+        };
+        let (sender, receiver) = mpsc::unbounded_channel();
+        engine.connect_worker(Arc::new(WorkerLink::new(info, sender)));
+
+        let holder = said("first").holder(&engine, &owner).await.unwrap();
+        assert_eq!((holder.worker_id.as_str(), holder.incarnation.as_deref()), ("w1", Some("first")));
+        // Another key of the same actor is the same actor, and a later start is too.
+        said("second").holder(&engine, &caller("key:2", Some("pool-a"))).await.unwrap();
+        for foreign in
+            [caller("key:3", Some("pool-b")), caller("key:4", None), Caller::clone(&Caller::unauthenticated())]
+        {
+            let refused = said("first").holder(&engine, &foreign).await.unwrap_err();
+            assert!(matches!(refused, CallError::ForeignWorker { .. }), "{refused:?}");
+        }
+        // Nobody's any more.
+        drop(receiver);
+        said("first").holder(&engine, &caller("key:3", Some("pool-b"))).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn whoever_speaks_as_a_worker_says_which_and_which_start_of_it() {
+        let store = Arc::new(MemoryStore::default());
+        let objects = PayloadStore::in_memory(Default::default());
+        let engine = Engine::open(store, objects, EngineOptions::default()).await.unwrap();
+        let nobody = Caller::unauthenticated();
+        for (said, field) in [
+            (Said { worker_id: "", ..said("first") }, "header.worker_id"),
+            (said(""), "header.incarnation"),
+            (Said { for_earlier: true, ..said("") }, "header.incarnation"),
+        ] {
+            let CallError::Invalid(faults) = said.holder(&engine, &nobody).await.unwrap_err() else { panic!() };
+            assert_eq!((faults[0].field.as_str(), faults[0].description.starts_with("must be given")), (field, true));
+        }
+    }
+}
