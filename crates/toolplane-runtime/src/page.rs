@@ -56,6 +56,23 @@ pub fn fill<T>(items: impl IntoIterator<Item = T>, size: usize, bytes_of: impl F
     items.into_iter().take(size).take_while(fits).collect()
 }
 
+/// All of `items`, in order, in parts of at most [`FULL_BYTES`] by `bytes_of`; an item that is larger is a part of its own.
+pub fn split<T>(items: impl IntoIterator<Item = T>, bytes_of: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let (mut parts, mut full): (Vec<Vec<T>>, usize) = (Vec::new(), 0);
+    for item in items {
+        let bytes = bytes_of(&item);
+        full += bytes;
+        match parts.last_mut().filter(|_| full <= FULL_BYTES) {
+            Some(part) => part.push(item),
+            None => {
+                parts.push(vec![item]);
+                full = bytes;
+            }
+        }
+    }
+    parts
+}
+
 /// The token for going on after `position` in the list that `scope` names (call, tenant and filter).
 pub fn token(scope: &impl fmt::Debug, position: &str) -> String {
     let mut bytes = seal(scope, position).to_vec();
@@ -85,6 +102,13 @@ fn seal(scope: &impl fmt::Debug, position: &str) -> [u8; SEAL_LEN] {
 #[cfg(test)]
 mod tests {
     use super::{BadPage, MAX_SIZE, position, size, token};
+
+    #[test]
+    fn what_is_small_goes_together_and_what_is_large_alone() {
+        let parts = split([10, FULL_BYTES + 1, 10, FULL_BYTES - 10, 1], |bytes| *bytes);
+        assert_eq!(parts, [vec![10], vec![FULL_BYTES + 1], vec![10, FULL_BYTES - 10], vec![1]]);
+        assert!(split([], |bytes: &usize| *bytes).is_empty());
+    }
 
     #[test]
     fn a_token_leads_back_to_its_position_in_its_own_list_only() {

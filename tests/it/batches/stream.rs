@@ -109,7 +109,7 @@ pub(crate) async fn follow(bed: &Bed, spec: v1::BatchSpec) -> Follower {
         follower.take(message.items);
         assert!(follower.batch.is_none(), "something came after the last message");
         follower.batch = message.batch;
-        follower.modifiers = message.context_modifiers;
+        follower.modifiers.extend(message.context_modifiers);
     }
     assert!(follower.batch.is_some(), "the stream ended without the batch");
     follower

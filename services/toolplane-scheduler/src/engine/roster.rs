@@ -13,6 +13,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::time::Timestamp;
+use toolplane_runtime::page;
 use toolplane_store::{Commit, Expect, Family, RecordKey, Store, StoreError, Write};
 
 use super::workers::{WorkerInfo, WorkerLink};
@@ -141,7 +142,8 @@ impl Roster {
         };
         let mine = links.iter().filter(|link| !elsewhere(link));
         let writes = mine.map(|link| Enlisted::new(link, &self.scheduler).put()).collect::<Result<Vec<_>, _>>()?;
-        if !writes.is_empty() {
+        let bytes = |write: &Write| if let Write::Put { bytes, .. } = write { bytes.len() } else { 0 };
+        for writes in page::split(writes, bytes) {
             self.store.commit(Commit { writes, ..Commit::default() }).await?;
         }
         for (version, enlisted) in known {

@@ -100,3 +100,18 @@ async fn a_record_stays_that_of_the_scheduler_with_the_newest_stream() {
     a.refresh(std::slice::from_ref(&old), Timestamp::from_millis(140_000)).await.unwrap();
     assert_eq!(a.one(&id).await.unwrap().unwrap().scheduler, "a");
 }
+
+/// Workers that say much of themselves, more than one commit may hold.
+#[tokio::test]
+async fn many_workers_with_long_hellos_are_kept_up_to_date() {
+    let (a, _) = rosters();
+    let talkative = |number: i32| {
+        let mut link = link(&format!("w{number:02}"), "i", 5);
+        link.info.native_tools = vec!["x".repeat(1024 * 1024)];
+        Arc::new(link)
+    };
+    let links: Vec<_> = (0..20).map(talkative).collect();
+    links.iter().for_each(|link| link.seen(Timestamp::from_millis(1_000_000)));
+    a.refresh(&links, Timestamp::from_millis(1_000_000)).await.unwrap();
+    assert_eq!(known(&a, &["a"]).await.len(), 20);
+}
