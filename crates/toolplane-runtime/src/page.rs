@@ -101,7 +101,7 @@ fn seal(scope: &impl fmt::Debug, position: &str) -> [u8; SEAL_LEN] {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadPage, MAX_SIZE, position, size, token};
+    use super::{BadPage, FULL_BYTES, MAX_SIZE, position, size, split, token};
 
     #[test]
     fn what_is_small_goes_together_and_what_is_large_alone() {

@@ -5506,7 +5506,8 @@ pub struct InvokeBatchResponse {
     /// Only in the last message: the batch as it ended.
     #[prost(message, optional, tag = "3")]
     pub batch: ::core::option::Option<Batch>,
-    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    /// Only at the end: context modifiers whose policy is to wait for the end of the batch, in the declared order. Where they are
+    /// many, several messages have them; the last one has the batch.
     #[prost(message, repeated, tag = "4")]
     pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
 }
@@ -5588,7 +5589,8 @@ pub struct WatchBatchResponse {
     /// Only in the last message: the batch as it ended.
     #[prost(message, optional, tag = "2")]
     pub batch: ::core::option::Option<Batch>,
-    /// Only in the last message: context modifiers whose policy is to wait for the end of the batch, in the declared order.
+    /// Only at the end: context modifiers whose policy is to wait for the end of the batch, in the declared order. Where they are
+    /// many, several messages have them; the last one has the batch.
     #[prost(message, repeated, tag = "3")]
     pub context_modifiers: ::prost::alloc::vec::Vec<BatchContextModifiers>,
 }

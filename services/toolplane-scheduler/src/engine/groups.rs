@@ -12,6 +12,6 @@ mod read;
 mod tidy;
 
 pub(crate) use accept::{AdmittedBatch, BatchAdmission};
-pub(crate) use follow::{BatchItem, BatchNews, BatchStart, BatchWatch};
+pub(crate) use follow::{BatchEnd, BatchItem, BatchNews, BatchStart, BatchWatch};
 pub(crate) use keys::{batch_names, lists_batches};
 pub(crate) use read::BatchFilter;
