@@ -274,6 +274,12 @@ impl Workers {
         self.links.iter().flat_map(|entry| entry.assigned.lock().values().cloned().collect::<Vec<_>>()).collect()
     }
 
+    /// The worker the lease with this secret was given to, when it is connected here.
+    pub(crate) fn holder_of(&self, lease_id: &str) -> Option<WorkerId> {
+        let holds = |link: &WorkerLink| link.assigned.lock().values().any(|lease| lease.lease_id.as_str() == lease_id);
+        self.links.iter().find(|entry| holds(entry.value())).map(|entry| entry.info.worker_id.clone())
+    }
+
     /// Frees the slot of exactly this lease.
     pub(crate) fn unassign_lease(&self, lease: &LeaseKey) {
         let held = |_: &InvocationKey, link: &Arc<WorkerLink>| {

@@ -80,6 +80,7 @@ pub(super) async fn answer(
         within: "",
         worker_id: &request.worker_id,
         incarnation: &request.incarnation,
+        lease_id: None,
         for_earlier: request.previous_incarnation_dead,
     };
     let holder = said.holder(engine, caller).await?;

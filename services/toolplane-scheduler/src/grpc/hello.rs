@@ -52,6 +52,7 @@ impl Session {
             within: "hello.",
             worker_id: &hello.worker_id,
             incarnation: &hello.incarnation,
+            lease_id: None,
             for_earlier: speaks_for_all,
         };
         let holder = said.holder(&engine, caller).await?;
@@ -131,6 +132,9 @@ fn read_hello(
     now: Timestamp,
 ) -> Result<WorkerInfo, CallError> {
     let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
+    if hello.incarnation.is_empty() {
+        return Err(CallError::invalid("hello.incarnation", "must be given"));
+    }
     let bytes = hello.encoded_len();
     if bytes > MAX_HELLO_BYTES {
         let rule = format!("must have at most {MAX_HELLO_BYTES} bytes without held and finished, and has {bytes}");

@@ -16,7 +16,10 @@ pub(super) struct Said<'a> {
     /// What the names of its fields begin with, e.g. `header.`.
     pub(super) within: &'static str,
     pub(super) worker_id: &'a str,
+    /// Empty where the worker is of a version that does not say it: then it may be any start of it.
     pub(super) incarnation: &'a str,
+    /// The secret of a lease that was told to its holder alone: names the worker where nothing else does.
+    pub(super) lease_id: Option<&'a str>,
     /// Nothing of its earlier starts is left: it speaks for their leases too.
     pub(super) for_earlier: bool,
 }
@@ -24,20 +27,21 @@ pub(super) struct Said<'a> {
 impl Said<'_> {
     /// For whom the request speaks; refused when it does not say, or when the worker is another credential's.
     pub(super) async fn holder(self, engine: &Engine, caller: &Caller) -> Result<Holder, CallError> {
-        let Said { within, worker_id, incarnation, for_earlier } = self;
-        for (name, told) in [("worker_id", worker_id), ("incarnation", incarnation)] {
-            if told.is_empty() {
-                let rule = "must be given: a lease is worth nothing to anybody but its holder";
-                return Err(CallError::invalid(&format!("{within}{name}"), rule));
-            }
-        }
-        let worker_id: WorkerId = field::id(&format!("{within}worker_id"), worker_id).map_err(CallError::of_field)?;
+        let Said { within, worker_id, incarnation, lease_id, for_earlier } = self;
+        let field = format!("{within}worker_id");
+        let worker_id = match lease_id.filter(|_| worker_id.is_empty()) {
+            Some(lease_id) => engine.workers().holder_of(lease_id).ok_or_else(|| {
+                CallError::invalid(&field, "must be given: the lease is of no worker that is connected here")
+            })?,
+            None => field::id(&field, worker_id).map_err(CallError::of_field)?,
+        };
         let bound = engine.actor_of_worker(&worker_id).await?;
         if bound.is_some() && bound != actor(caller) {
             tracing::warn!(%worker_id, caller = caller.caller_ref, "a credential speaks for the worker of another one");
             return Err(CallError::ForeignWorker { worker_id: worker_id.to_string() });
         }
-        Ok(Holder { worker_id, incarnation: (!for_earlier).then(|| incarnation.to_owned()) })
+        let told = !for_earlier && !incarnation.is_empty();
+        Ok(Holder { worker_id, incarnation: told.then(|| incarnation.to_owned()) })
     }
 }
 
@@ -70,7 +74,7 @@ mod tests {
     }
 
     fn said(incarnation: &str) -> Said<'_> {
-        Said { within: "header.", worker_id: "w1", incarnation, for_earlier: false }
+        Said { within: "header.", worker_id: "w1", incarnation, lease_id: None, for_earlier: false }
     }
 
     #[tokio::test]
@@ -110,18 +114,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_speaks_as_a_worker_says_which_and_which_start_of_it() {
+    async fn a_lease_alone_names_only_a_worker_that_is_connected() {
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
         let engine = Engine::open(store, objects, EngineOptions::default()).await.unwrap();
-        let nobody = Caller::unauthenticated();
-        for (said, field) in [
-            (Said { worker_id: "", ..said("first") }, "header.worker_id"),
-            (said(""), "header.incarnation"),
-            (Said { for_earlier: true, ..said("") }, "header.incarnation"),
-        ] {
-            let CallError::Invalid(faults) = said.holder(&engine, &nobody).await.unwrap_err() else { panic!() };
-            assert_eq!((faults[0].field.as_str(), faults[0].description.starts_with("must be given")), (field, true));
+        for said in
+            [Said { worker_id: "", ..said("first") }, Said { worker_id: "", lease_id: Some("l"), ..said("first") }]
+        {
+            let CallError::Invalid(faults) = said.holder(&engine, &Caller::unauthenticated()).await.unwrap_err() else {
+                panic!("{:?}", said.lease_id)
+            };
+            assert_eq!(faults[0].field, "header.worker_id");
         }
     }
 }

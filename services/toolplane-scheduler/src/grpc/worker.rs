@@ -42,6 +42,7 @@ impl WorkerApi {
             within: "header.",
             worker_id: &header.worker_id,
             incarnation: &header.incarnation,
+            lease_id: header.lease.as_ref().map(|lease| lease.lease_id.as_str()),
             for_earlier: header.previous_incarnation_dead,
         };
         let holder = said.holder(&self.engine, caller).await?;
