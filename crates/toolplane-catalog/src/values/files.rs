@@ -53,7 +53,7 @@ pub fn outside(path: &str) -> Box<ToolError> {
     let mut error = refusal(
         codes::PATH_OUTSIDE,
         ErrorClass::SandboxViolation,
-        Recoverability::ChangeArgumentsOrPolicy,
+        Recoverability::ChangeArguments,
         FIELD,
         PathRefusal::Outside.to_string(),
         format!("`{}` leads out of the workspace", excerpt(path, SHOWN)),
