@@ -65,6 +65,9 @@ pub(crate) mod internal {
 const BIND_ATTEMPTS: u32 = 20;
 const BIND_PAUSE: Duration = Duration::from_millis(50);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
+/// Calls a client may have given up before this process came to them: callers do that while it starts or is slow. Beyond it the
+/// connection ends; without room it would end as soon as twenty callers lose their patience.
+const PENDING_RESETS: usize = 256;
 /// Before the bound of a drain, the moment at which streams that go on are ended in words.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long closed connections may take to be noticed after a drain was cut.
@@ -304,7 +307,8 @@ fn routes(services: Services, settings: &ServerSettings, readiness: &Readiness) 
 fn transport(settings: &ServerSettings, age: Option<ConnectionAge>) -> Result<tonic::transport::Server, ServerError> {
     let mut server = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(settings.keepalive))
-        .http2_keepalive_timeout(Some(settings.keepalive / 2));
+        .http2_keepalive_timeout(Some(settings.keepalive / 2))
+        .http2_max_pending_accept_reset_streams(Some(PENDING_RESETS));
     if let Some(age) = age {
         server = server.max_connection_age(age.most);
     }

@@ -278,5 +278,10 @@ pub(crate) fn is_doubtful(status: &Status) -> bool {
     matches!(
         status.code(),
         Code::Unavailable | Code::Unknown | Code::Cancelled | Code::DeadlineExceeded | Code::Aborted | Code::Internal
-    )
+    ) || is_of_the_transport(status)
+}
+
+/// Whether no server has said this: a connection that ended in the middle is told by some codes of the transport too.
+fn is_of_the_transport(status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
 }

@@ -123,8 +123,9 @@ impl Engine {
                 if !self.has(&mut looked, &expected, &hot.record).await? {
                     let index = expected.index;
                     let score = expected.place.score(&hot.record);
-                    tracing::error!(invocation_id = %hot.record.invocation_id, index, "an index entry was missing");
-                    self.repair(&hot, |builder, id| builder.enter(index, id, score)).await?;
+                    if self.repair(&hot, |builder, id| builder.enter(index.as_str(), id, score)).await? {
+                        tracing::error!(invocation_id = %hot.record.invocation_id, index, "an index entry was missing");
+                    }
                 }
             }
         }
@@ -249,9 +250,10 @@ impl Engine {
             };
             let still = now.since_millis(moved_at(&hot.record)) >= STILL_MS;
             if still && !counts(&hot.record, &index) {
-                tracing::error!(invocation_id = %hot.record.invocation_id, index, "a place was not given back");
-                self.repair(&hot, |builder, id| builder.leave(index.clone(), id)).await?;
-                self.0.backlog.given_back(&index);
+                if self.repair(&hot, |builder, id| builder.leave(index.clone(), id)).await? {
+                    tracing::error!(invocation_id = %hot.record.invocation_id, index, "a place was not given back");
+                    self.0.backlog.given_back(&index);
+                }
             }
         }
         let next = page.last().filter(|_| page.len() == COUNTED);
@@ -264,16 +266,17 @@ impl Engine {
         Ok(names.into_iter().find(|name| name.as_str() > after))
     }
 
-    /// Changes index entries of a record that has not changed meanwhile.
-    async fn repair(&self, hot: &Hot, change: impl FnOnce(&mut Builder, &str)) -> Result<(), EngineError> {
+    /// Changes index entries of a record; false when it has changed meanwhile, so that what was seen may be what it was before.
+    async fn repair(&self, hot: &Hot, change: impl FnOnce(&mut Builder, &str)) -> Result<bool, EngineError> {
         let mut builder = Builder::default();
         builder.compare(keys::invocation(&hot.record.key()), Expect::Version(hot.version));
         change(&mut builder, &hot.record.key().to_string());
-        if matches!(self.write(builder.done(true)).await?, Written::Applied) {
+        let applied = matches!(self.write(builder.done(true)).await?, Written::Applied);
+        if applied {
             self.0.repairs.fetch_add(1, Ordering::Relaxed);
             self.0.bell.ring();
         }
-        Ok(())
+        Ok(applied)
     }
 }
 

@@ -196,13 +196,10 @@ impl Builder {
             marks.set(keys::LIVING.to_owned(), None);
             marks.set(keys::ENDED.to_owned(), record.ended_at.map(score));
         }
-        let (mut entered, mut left) = (false, false);
+        let mut left = false;
         for effect in &transition.effects {
             match effect {
-                Effect::Enqueue => {
-                    entered = true;
-                    queue.iter().for_each(|queue| marks.set(queue.to_string(), Some(created)));
-                }
+                Effect::Enqueue => queue.iter().for_each(|queue| marks.set(queue.to_string(), Some(created))),
                 Effect::Dequeue => {
                     left = true;
                     queue.iter().for_each(|queue| marks.set(queue.to_string(), None));
@@ -210,8 +207,7 @@ impl Builder {
                 Effect::SetTimer(timer, at) => marks.set(keys::timers(*timer), Some(score(*at))),
                 Effect::ClearTimer(timer) => marks.set(keys::timers(*timer), None),
                 Effect::Settle(scope) => {
-                    let held = record.queue_state == Some(QueueState::Queued);
-                    (entered, left) = (entered || held, left || !held);
+                    left = left || record.queue_state != Some(QueueState::Queued);
                     marks.builder.enter(keys::coordination(scope), member, created);
                 }
                 Effect::TakePermit { index, below } => {
@@ -238,11 +234,14 @@ impl Builder {
                 | Effect::SendInput { .. } => {}
             }
         }
-        // Whoever entered and left within one commit never waited.
+        // By what the record says, because a batch or a domain of locks that decides about its own calls tells nobody to settle
+        // it. Whoever entered and left within one commit never waited.
         let waits = record.queue_state == Some(QueueState::Queued) && !ended;
-        if entered && waits {
+        let ended_waiting =
+            ended && record.status_transitions.last().is_some_and(|step| step.from == Some(InvocationStatus::Queued));
+        if waits {
             marks.set(keys::waiting(&record.tenant), Some(created));
-        } else if left {
+        } else if left || ended_waiting {
             marks.set(keys::waiting(&record.tenant), None);
         }
         let waited = record.status_transitions.iter().any(|step| step.to == InvocationStatus::AwaitingApproval);

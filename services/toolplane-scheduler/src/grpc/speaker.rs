@@ -4,7 +4,6 @@
 
 use toolplane_lifecycle::Holder;
 use toolplane_proto::convert::field;
-use toolplane_records::ids::WorkerId;
 use toolplane_runtime::Caller;
 
 use crate::engine::Engine;
@@ -55,7 +54,7 @@ mod tests {
     use std::sync::Arc;
 
     use tokio::sync::mpsc;
-    use toolplane_records::ids::TenantId;
+    use toolplane_records::ids::{TenantId, WorkerId};
     use toolplane_results::PayloadStore;
     use toolplane_runtime::caller::RoleSet;
     use toolplane_store::MemoryStore;

@@ -285,3 +285,28 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
         assert!(bench.members(index).await.is_empty(), "{index} is not empty");
     }
 }
+
+/// Calls of a batch that wait for each other are waiting calls from their acceptance on, and none when one of them has failed and
+/// the others were canceled for it: both are decided by the batch itself.
+#[tokio::test]
+async fn calls_held_by_their_batch_wait_until_it_lets_them_go() {
+    let bench = Bench::new().await;
+    let policy = SchedulerPolicy {
+        max_parallel: Some(1),
+        sibling_failure_policy: Some(SiblingFailurePolicy::CancelSiblings),
+        ..SchedulerPolicy::default()
+    };
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    let admission = batch_of(&bench, "batch_held", 4, policy).await;
+    let AdmittedBatch::New(batch, _) = bench.engine.admit_batch(admission).await.unwrap() else { panic!("refused") };
+    let (_, lease, _) = offered(&mut messages).await;
+    let waiting = keys::waiting(&TenantId::unauthenticated());
+    assert_eq!(bench.members(&waiting).await.len(), 3, "all but the one that was claimed");
+    let failed = Box::new(Outcome { status: ResultStatus::Failed, ..*succeeded("") });
+    let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: failed.clone() };
+    bench.engine.command(&lease.call(), vec![], command).await.unwrap();
+    let (_, _, ended) = told(bench.engine.watch_batch(&batch, BatchStart::default())).await;
+    assert!(ended.ended_at.is_some());
+    assert_eq!(bench.members(&waiting).await, Vec::<String>::new());
+    assert_eq!(bench.engine.0.repairs.load(Ordering::Relaxed), 0, "nothing had to be repaired");
+}
