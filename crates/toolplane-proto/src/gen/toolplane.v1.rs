@@ -11543,7 +11543,7 @@ pub struct HeartbeatRequest {
     /// The worker; its leases alone are renewed.
     #[prost(string, tag = "1")]
     pub worker_id: ::prost::alloc::string::String,
-    /// Which start of it; must be given.
+    /// Which start of it.
     #[prost(string, tag = "2")]
     pub incarnation: ::prost::alloc::string::String,
     /// Leases still being worked on.
@@ -11602,7 +11602,8 @@ pub struct UploadHeader {
     /// Which output, e.g. `stdout`.
     #[prost(string, tag = "3")]
     pub name: ::prost::alloc::string::String,
-    /// The worker; it has to be the one the lease was given to.
+    /// The worker; it has to be the one the lease was given to. Left out by workers that know no better: then it is that one, if it
+    /// is connected to this scheduler with the same credentials.
     #[prost(string, tag = "4")]
     pub worker_id: ::prost::alloc::string::String,
     /// Which start of it; the one the lease was given to, unless every process of that one is gone.
