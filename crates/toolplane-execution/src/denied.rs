@@ -2,10 +2,12 @@
 //!
 //! What a command line says is not all that it opens: a link, a script, an interpreter lead anywhere. So what a deny about paths
 //! covers is looked for before a run, and the sandbox keeps it from whatever runs: by its own name, by the names that links of
-//! the workspace lead to, and by further hard links.
+//! the workspace lead to, and by further hard links. Tools that open files themselves ask a [`Guard`] about hard links.
 
+mod guard;
 mod walk;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use toolplane_policy::Fit;
@@ -18,7 +20,19 @@ use toolplane_records::vocabulary::{Behavior, ErrorClass, Recoverability};
 use toolplane_sandbox::Masks;
 use toolplane_sandbox::spec::WORKSPACE;
 
+pub(crate) use guard::{Access, Guard};
+
 use crate::failure::{codes, excerpt, nothing_done};
+
+/// Which file it is, whatever its name.
+type FileId = (u64, u64);
+
+/// Denied files that have further names, with a denied name of each.
+#[derive(Debug, Default)]
+struct Linked {
+    hidden: HashMap<FileId, String>,
+    read_only: HashMap<FileId, String>,
+}
 
 /// Patterns of one kind, read.
 #[derive(Debug)]
@@ -37,12 +51,23 @@ enum Denied {
 /// What of the directory `workspace` is kept from a run. Fails, with nothing done, when that cannot be told or cannot be done:
 /// a call that might open what is denied does not run.
 pub(crate) fn masks(denied: &DeniedPaths, workspace: &Path) -> Result<Masks, ToolError> {
-    let read = Patterns::read(&denied.read)?;
-    let write = Patterns::read(&denied.write)?;
+    let (read, write) = patterns(denied)?;
+    walk::Walk::new(&read, &write, workspace)?.masks()
+}
+
+/// The denied files of the directory `workspace` that have further names.
+fn linked(denied: &DeniedPaths, workspace: &Path) -> Result<Linked, ToolError> {
+    let (read, write) = patterns(denied)?;
+    walk::Walk::new(&read, &write, workspace)?.linked()
+}
+
+/// What must not be read, and what must not be written.
+fn patterns(denied: &DeniedPaths) -> Result<(Patterns, Patterns), ToolError> {
+    let (read, write) = (Patterns::read(&denied.read)?, Patterns::read(&denied.write)?);
     if read.of("") == Denied::Path {
         return Err(refused("everything in the workspace is denied"));
     }
-    walk::Walk::new(&read, &write, workspace).and_then(walk::Walk::run)
+    Ok((read, write))
 }
 
 impl Patterns {

@@ -3,7 +3,8 @@
 //!
 //! Every file is opened through the directory of the workspace, one component at a time in the kernel, so that no link
 //! and no race leads out of it. Only regular files are read and replaced, whatever else is there is refused at once. Paths
-//! that decide what other programs do later are never written. Everything is bounded: bytes, lines, entries, depth and time.
+//! that decide what other programs do later are never written. A file that has a name which rules deny is not opened by another
+//! name either. Everything is bounded: bytes, lines, entries, depth and time.
 
 mod change;
 mod edit;
@@ -31,6 +32,7 @@ use crate::adapter::Adapter;
 use crate::budget::Budget;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
+use crate::denied::Guard;
 use crate::failure::{codes, execution_failed, invalid_binding};
 use crate::input;
 use crate::outcome::Outcome;
@@ -62,6 +64,7 @@ pub(crate) struct Site {
     path: PathBuf,
     stop: Stop,
     budget: Arc<Budget>,
+    guard: Guard,
 }
 
 impl Site {
@@ -118,10 +121,11 @@ impl<T: FileTool> Adapter for Files<T> {
             let stop = Stop::default();
             let _guard = StopOnDrop(stop.clone());
             let budget = Arc::clone(&self.budget);
+            let guard = Guard::new(call.denied.clone(), workspace.clone());
             let work = move || {
                 let dir = Dir::open_ambient_dir(&workspace, ambient_authority())
                     .map_err(|error| invalid_binding(format!("the workspace cannot be opened: {error}")))?;
-                T::run(&Site { dir, path: workspace, stop, budget }, input)
+                T::run(&Site { dir, path: workspace, stop, budget, guard }, input)
             };
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(outcome)) => outcome,

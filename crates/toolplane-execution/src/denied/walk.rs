@@ -1,6 +1,6 @@
 //! One look through a workspace for what patterns deny.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,11 @@ use std::path::{Path, PathBuf};
 use toolplane_records::error::ToolError;
 use toolplane_sandbox::{MaskedPath, Masks};
 
-use super::{Denied, Patterns, refused};
+use super::{Denied, FileId, Linked, Patterns, refused};
 
 /// Bounds of one look. A larger workspace is not given to a tool while patterns reach everywhere in it.
 const MAX_ENTRIES: usize = 400_000;
 const MAX_DEPTH: usize = 64;
-
-/// Which file it is, whatever its name.
-type FileId = (u64, u64);
 
 pub(super) struct Walk<'a> {
     read: &'a Patterns,
@@ -24,18 +21,36 @@ pub(super) struct Walk<'a> {
     masks: Masks,
     entries: usize,
     /// Denied files that have further names.
-    hidden_ids: HashSet<FileId>,
-    read_only_ids: HashSet<FileId>,
+    linked: Linked,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(read: &'a Patterns, write: &'a Patterns, workspace: &Path) -> Result<Self, ToolError> {
         let workspace = workspace.canonicalize().map_err(|error| unreadable("the workspace", &error))?;
-        let (hidden_ids, read_only_ids) = (HashSet::new(), HashSet::new());
-        Ok(Self { read, write, workspace, masks: Masks::default(), entries: 0, hidden_ids, read_only_ids })
+        Ok(Self { read, write, workspace, masks: Masks::default(), entries: 0, linked: Linked::default() })
     }
 
-    pub(super) fn run(mut self) -> Result<Masks, ToolError> {
+    /// What is denied, and every further name of it.
+    pub(super) fn masks(mut self) -> Result<Masks, ToolError> {
+        self.look()?;
+        if !self.linked.hidden.is_empty() || !self.linked.read_only.is_empty() {
+            self.further_names()?;
+        }
+        self.drop_covered();
+        if self.masks.hidden.len() + self.masks.read_only.len() > Masks::MAX || self.masks.above().len() > Masks::MAX {
+            return Err(refused(&format!("they are more than {} files and directories", Masks::MAX)));
+        }
+        Ok(self.masks)
+    }
+
+    /// The denied files that have further names.
+    pub(super) fn linked(mut self) -> Result<Linked, ToolError> {
+        self.look()?;
+        Ok(self.linked)
+    }
+
+    /// Goes through the workspace as far as patterns reach, and notes what they deny.
+    fn look(&mut self) -> Result<(), ToolError> {
         let mut waiting = VecDeque::from([(String::new(), 0)]);
         while let Some((directory, depth)) = waiting.pop_front() {
             for (path, metadata) in self.list(&directory, depth)? {
@@ -44,14 +59,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        if !self.hidden_ids.is_empty() || !self.read_only_ids.is_empty() {
-            self.further_names()?;
-        }
-        self.drop_covered();
-        if self.masks.hidden.len() + self.masks.read_only.len() > Masks::MAX || self.masks.above().len() > Masks::MAX {
-            return Err(refused(&format!("they are more than {} files and directories", Masks::MAX)));
-        }
-        Ok(self.masks)
+        Ok(())
     }
 
     /// What lies beneath something hidden needs nothing of its own.
@@ -84,10 +92,7 @@ impl<'a> Walk<'a> {
         if metadata.is_symlink() {
             return self.note_target(path, hidden);
         }
-        let ids = if hidden { &mut self.hidden_ids } else { &mut self.read_only_ids };
-        if metadata.is_file() && metadata.nlink() > 1 {
-            ids.insert((metadata.dev(), metadata.ino()));
-        }
+        self.note_linked(path, metadata, hidden);
         if metadata.is_dir() {
             self.note_linked_beneath(path, hidden)?;
         }
@@ -117,13 +122,19 @@ impl<'a> Walk<'a> {
             for (path, metadata) in self.list(&directory, depth)? {
                 if metadata.is_dir() {
                     waiting.push((path, depth + 1));
-                } else if metadata.is_file() && metadata.nlink() > 1 {
-                    let ids = if hidden { &mut self.hidden_ids } else { &mut self.read_only_ids };
-                    ids.insert((metadata.dev(), metadata.ino()));
+                } else {
+                    self.note_linked(&path, &metadata, hidden);
                 }
             }
         }
         Ok(())
+    }
+
+    fn note_linked(&mut self, path: &str, metadata: &fs::Metadata, hidden: bool) {
+        if metadata.is_file() && metadata.nlink() > 1 {
+            let files: &mut HashMap<_, _> = if hidden { &mut self.linked.hidden } else { &mut self.linked.read_only };
+            files.entry(id_of(metadata)).or_insert_with(|| path.to_owned());
+        }
     }
 
     /// Finds the further names of denied files.
@@ -132,14 +143,14 @@ impl<'a> Walk<'a> {
         let mut waiting = vec![(String::new(), 0)];
         while let Some((directory, depth)) = waiting.pop() {
             for (path, metadata) in self.list(&directory, depth)? {
-                let id = (metadata.dev(), metadata.ino());
+                let id = id_of(&metadata);
                 if metadata.is_dir() {
                     if self.read.of(&path) != Denied::Path {
                         waiting.push((path, depth + 1));
                     }
-                } else if self.hidden_ids.contains(&id) {
+                } else if self.linked.hidden.contains_key(&id) {
                     self.note(&path, &metadata, true)?;
-                } else if self.read_only_ids.contains(&id) {
+                } else if self.linked.read_only.contains_key(&id) {
                     self.note(&path, &metadata, false)?;
                 }
             }
@@ -173,6 +184,10 @@ impl<'a> Walk<'a> {
         }
         Ok(found)
     }
+}
+
+fn id_of(metadata: &fs::Metadata) -> FileId {
+    (metadata.dev(), metadata.ino())
 }
 
 fn unreadable(what: &str, error: &std::io::Error) -> ToolError {

@@ -51,7 +51,7 @@ impl FileTool for Edit {
             return Err(invalid_input("new_string", "is the same as `old_string`"));
         }
         let target = Target::find(&site.dir, &input.path, false)?;
-        let Some(mut before) = target.existing(&input.path)? else { return Err(missing(&input.path)) };
+        let Some(mut before) = target.existing(site, &input.path)? else { return Err(missing(&input.path)) };
         let Some(bytes) = before.read(MAX_BYTES as u64, &input.path)? else { return Err(too_long(before.size)) };
         let text = String::from_utf8(bytes).map_err(|_| not_text())?;
         let found = text.matches(&input.old_string).count();

@@ -11,8 +11,10 @@ use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
+use super::Site;
 use super::target::Target;
 use super::walk::{Purpose, Walk};
+use crate::denied::Access;
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
 /// The path relative to the workspace, as the check before the call reads it: see [`values::readable`].
@@ -21,9 +23,9 @@ pub(super) fn relative(path: &str) -> Result<String, ToolError> {
 }
 
 /// A regular file, opened for reading without ever waiting for one.
-pub(super) fn open_file(dir: &Dir, relative: &str, given: &str) -> Result<(File, u64), ToolError> {
+pub(super) fn open_file(site: &Site, relative: &str, given: &str) -> Result<(File, u64), ToolError> {
     // Opening a FIFO without `NONBLOCK` waits for a writer.
-    let file = File::from(open(dir, relative, given, OFlags::NONBLOCK)?);
+    let file = File::from(open(&site.dir, relative, given, OFlags::NONBLOCK)?);
     let metadata = file.metadata().map_err(|error| refused(given, &error))?;
     if metadata.is_dir() {
         return Err(invalid_input("path", "is a directory, not a file"));
@@ -31,6 +33,7 @@ pub(super) fn open_file(dir: &Dir, relative: &str, given: &str) -> Result<(File,
     if !metadata.is_file() {
         return Err(invalid_input("path", "is not a regular file"));
     }
+    site.guard.admit(&file, Access::Read, given)?;
     Ok((file, metadata.len()))
 }
 

@@ -62,7 +62,7 @@ impl FileTool for Read {
         if limit == 0 || limit > MAX_LINES {
             return Err(invalid_input("limit", format!("must be from 1 to {MAX_LINES}")));
         }
-        let (file, size_bytes) = open_file(&site.dir, &relative(&input.path)?, &input.path)?;
+        let (file, size_bytes) = open_file(site, &relative(&input.path)?, &input.path)?;
         let mut source = BufReader::with_capacity(64 * 1024, file);
         let failed = |error: std::io::Error| refused(&input.path, &error);
         let beginning = source.fill_buf().map_err(failed)?;

@@ -12,6 +12,7 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::place::{open_dir, relative};
 use super::{FileTool, Site, Stop};
+use crate::denied::{Access, Guard};
 use crate::failure::{codes, excerpt, invalid_input};
 use crate::outcome::Outcome;
 
@@ -71,11 +72,17 @@ impl FileTool for Search {
     type Input = SearchInput;
 
     fn run(site: &Site, input: SearchInput) -> Result<Outcome, ToolError> {
-        search(&site.dir, input, &site.stop, BOUNDS)
+        search(&site.dir, input, &site.stop, &site.guard, BOUNDS)
     }
 }
 
-fn search(workspace: &Dir, input: SearchInput, stop: &Stop, bounds: Bounds) -> Result<Outcome, ToolError> {
+fn search(
+    workspace: &Dir,
+    input: SearchInput,
+    stop: &Stop,
+    guard: &Guard,
+    bounds: Bounds,
+) -> Result<Outcome, ToolError> {
     let most = input.max_matches.unwrap_or(DEFAULT_MATCHES);
     if most == 0 || most > MAX_MATCHES {
         return Err(invalid_input("max_matches", format!("must be from 1 to {MAX_MATCHES}")));
@@ -84,8 +91,9 @@ fn search(workspace: &Dir, input: SearchInput, stop: &Stop, bounds: Bounds) -> R
     let glob = input.glob.as_deref().map(compile_glob).transpose()?;
     let start = relative(&input.path)?;
     let root = open_dir(workspace, &start, &input.path)?;
-    let mut walk = Walk { pattern, glob, most, bounds, stop, entries: 0, bytes: 0, report: SearchReport::default() };
-    walk.run(root);
+    let mut walk =
+        Walk { pattern, glob, most, bounds, stop, guard, entries: 0, bytes: 0, report: SearchReport::default() };
+    walk.run(root)?;
     Ok(outcome(walk.report))
 }
 
@@ -130,6 +138,7 @@ struct Walk<'a> {
     most: usize,
     bounds: Bounds,
     stop: &'a Stop,
+    guard: &'a Guard,
     entries: usize,
     bytes: u64,
     report: SearchReport,
@@ -137,7 +146,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Breadth first, in the order of names, never through a symbolic link, never into `.git`.
-    fn run(&mut self, root: Dir) {
+    fn run(&mut self, root: Dir) -> Result<(), ToolError> {
         let mut waiting = VecDeque::from([(root, String::new(), 0)]);
         while let Some((dir, path, depth)) = waiting.pop_front() {
             let Ok(entries) = dir.entries() else { continue };
@@ -146,7 +155,7 @@ impl Walk<'_> {
             for entry in entries {
                 self.entries += 1;
                 if self.over() {
-                    return;
+                    return Ok(());
                 }
                 let name = entry.file_name();
                 let child = format!("{path}{}", name.to_string_lossy());
@@ -156,10 +165,11 @@ impl Walk<'_> {
                         waiting.push_back((below, format!("{child}/"), depth + 1));
                     }
                 } else if kind.is_file() && self.glob.as_ref().is_none_or(|glob| glob.is_match(&child)) {
-                    self.search(&entry, &child);
+                    self.search(&entry, &child)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Whether a bound was reached; notes which.
@@ -179,7 +189,8 @@ impl Walk<'_> {
         true
     }
 
-    fn search(&mut self, entry: &DirEntry, path: &str) {
+    /// Fails when it cannot be told whether the file has a denied name too; one that has is skipped.
+    fn search(&mut self, entry: &DirEntry, path: &str) -> Result<(), ToolError> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
         let file = entry.open_with(&options).ok().filter(|file| {
@@ -187,13 +198,17 @@ impl Walk<'_> {
         });
         let Some(file) = file else {
             self.report.files_skipped += 1;
-            return;
+            return Ok(());
         };
+        if self.guard.denied_name(&file, Access::Read)?.is_some() {
+            self.report.files_skipped += 1;
+            return Ok(());
+        }
         // The file may grow while it is read.
         let mut source = BufReader::with_capacity(64 * 1024, file.take(MAX_FILE_BYTES));
         if source.fill_buf().is_ok_and(|beginning| beginning.contains(&0)) {
             self.report.files_skipped += 1;
-            return;
+            return Ok(());
         }
         self.report.files_searched += 1;
         let mut line = Vec::new();
@@ -208,10 +223,11 @@ impl Walk<'_> {
                 self.report.matches.push(Match { path: path.to_owned(), line: number, text: shown });
             }
             if self.over() {
-                return;
+                return Ok(());
             }
             line.clear();
         }
+        Ok(())
     }
 }
 

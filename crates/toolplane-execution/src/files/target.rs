@@ -10,8 +10,10 @@ use rustix::io::Errno;
 use toolplane_catalog::values;
 use toolplane_records::error::ToolError;
 
+use super::Site;
 use super::place::{outside, refused};
 use super::walk::{Purpose, Walk};
+use crate::denied::Access;
 use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
 
 /// The directory of the file, open, and the file's name in it.
@@ -58,8 +60,8 @@ impl Target {
         Walk::new(workspace, &relative, given, Purpose::Write { make: parents })?.run()
     }
 
-    /// The file that is there, `None` when there is none.
-    pub(super) fn existing(&self, given: &str) -> Result<Option<Existing>, ToolError> {
+    /// The file that is there, `None` when there is none. One that has a denied name too is refused.
+    pub(super) fn existing(&self, site: &Site, given: &str) -> Result<Option<Existing>, ToolError> {
         // Opening a FIFO without `NONBLOCK` waits for somebody at its other end.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&self.directory, &self.name, flags, Mode::empty()) {
@@ -74,6 +76,7 @@ impl Target {
             FileType::Directory => return Err(invalid_input("path", "is a directory, not a file")),
             _ => return Err(invalid_input("path", "is not a regular file")),
         }
+        site.guard.admit(&file, Access::Write, given)?;
         Ok(Some(Existing {
             file: file.into(),
             mode: Mode::from_raw_mode(stat.st_mode) & Mode::from_raw_mode(0o777),

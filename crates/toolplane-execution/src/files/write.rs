@@ -55,7 +55,7 @@ impl FileTool for Write {
             return Err(invalid_input("content", format!("is longer than {MAX_BYTES} bytes")));
         }
         let target = Target::find(&site.dir, &input.path, input.create_parents)?;
-        let mut before = target.existing(&input.path)?;
+        let mut before = target.existing(site, &input.path)?;
         let old = match &mut before {
             Some(existing) => existing.read(MAX_BYTES as u64, &input.path)?,
             None => None,

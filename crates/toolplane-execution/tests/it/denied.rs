@@ -9,7 +9,7 @@ use toolplane_execution::{Call, Toolbox};
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding, ProcessStdin};
 
-use crate::support::{call, execute, failure, shell_call, structured, text, toolbox};
+use crate::support::{call, execute, failure, native, shell_call, structured, text, toolbox};
 
 fn workspace() -> tempfile::TempDir {
     let workspace = tempfile::tempdir().unwrap();
@@ -138,4 +138,57 @@ async fn what_cannot_be_kept_away_does_not_run() {
         assert_eq!(failure(&outcome), ("permission_denied", "path.denied_not_hidden"), "{denied:?}");
         assert!(!workspace.path().join("ran").exists());
     }
+}
+
+#[tokio::test]
+async fn a_file_tool_does_not_open_what_is_denied_by_a_further_hard_link() {
+    let workspace = workspace();
+    let root = workspace.path();
+    let toolbox = toolbox(root).await;
+    fs::hard_link(root.join("docs/a"), root.join("plain/doc")).unwrap();
+    fs::hard_link(root.join("plain/a"), root.join("plain/twin")).unwrap();
+    let file = |tool: &str, input| Call { denied: usual(), ..call(native(tool), input) };
+    let read = |path: &str| file("files.read_file", json!({ "path": path }));
+    let write = |path: &str| {
+        file(
+            "files.write_file",
+            json!({ "path": path, "content": "mine\n", "overwrite": true, "create_parents": true }),
+        )
+    };
+    let edit =
+        |path: &str| file("files.edit_file", json!({ "path": path, "old_string": "contents", "new_string": "words" }));
+    let (secret, doc) = ("plain/other", "plain/doc");
+    for (call, name, place) in [
+        (read(secret), secret, "secrets/deep/key"),
+        (write(secret), secret, "secrets/deep/key"),
+        (edit(secret), secret, "secrets/deep/key"),
+        (write(doc), doc, "docs/a"),
+        (edit(doc), doc, "docs/a"),
+    ] {
+        let outcome = execute(&toolbox, &call).await;
+        assert_eq!(failure(&outcome), ("permission_denied", "path.denied_not_hidden"), "{}: {name}", call.tool_name);
+        let error = outcome.error.as_ref().unwrap();
+        let said = format!("`{name}` is the same file as `{place}` (a hard link)");
+        assert!(error.message.contains(&said), "{}", error.message);
+        assert_eq!((error.blocked_path.as_deref(), error.side_effects.as_deref()), (Some(place), Some("none")));
+        assert!(!format!("{outcome:?}").contains("the contents"), "{outcome:?}");
+        untouched(root);
+    }
+    let search = |path: &str| file("files.search_text", json!({ "pattern": "contents", "path": path }));
+    let outcome = execute(&toolbox, &search("plain")).await;
+    assert_eq!(text(&outcome), "a:1:the contents\ndoc:1:the contents\ntwin:1:the contents\n");
+    assert_eq!(structured(&outcome)["files_skipped"], json!(1));
+    // What may not be written may be read, and a second name of what nobody denies is a name like any other.
+    for path in [doc, "plain/twin"] {
+        assert_eq!(text(&execute(&toolbox, &read(path)).await), "the contents\n", "{path}");
+    }
+    assert!(execute(&toolbox, &edit("plain/twin")).await.is_success());
+    let free = Call { denied: DeniedPaths::default(), ..read(secret) };
+    assert_eq!(text(&execute(&toolbox, &free).await), "the contents\n");
+    // When it cannot be told, a file with further names is not opened; one with a single name is.
+    let unclear = |path: &str| Call { denied: denied(&["[a"], &[]), ..read(path) };
+    for call in [unclear(doc), Call { denied: denied(&["[a"], &[]), ..search("plain") }] {
+        assert_eq!(failure(&execute(&toolbox, &call).await).1, "path.denied_not_hidden");
+    }
+    assert!(execute(&toolbox, &unclear("plain/a")).await.is_success());
 }

@@ -3,7 +3,7 @@ use cap_std::fs::Dir;
 use serde_json::json;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
 
-use super::{BOUNDS, Bounds, SearchInput, Stop, search};
+use super::{BOUNDS, Bounds, Guard, SearchInput, Stop, search};
 
 fn check(pattern: &str, bounds: Bounds, stop: &Stop, stopped_at: Option<&str>, class: Option<ErrorClass>) {
     let root = tempfile::tempdir().unwrap();
@@ -12,7 +12,7 @@ fn check(pattern: &str, bounds: Bounds, stop: &Stop, stopped_at: Option<&str>, c
     }
     let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
     let input: SearchInput = serde_json::from_value(json!({ "pattern": pattern })).unwrap();
-    let outcome = search(&dir, input, stop, bounds).unwrap();
+    let outcome = search(&dir, input, stop, &Guard::default(), bounds).unwrap();
     let report = outcome.structured_content.as_ref().unwrap().to_value();
     assert_eq!(report.get("stopped_at").and_then(|bound| bound.as_str()), stopped_at);
     let expected = match class {
