@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolplane_runtime::{Config, ConfigError};
 
 use crate::approvals::Limits;
-use crate::rules::{Active, Faults, Source};
+use crate::rules::{Active, Faults, RuleText, Source};
 
 /// Settings of the permission role.
 #[derive(Clone, Debug)]
@@ -31,12 +31,12 @@ pub struct Options {
 
 impl Options {
     /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place, e.g.
-    /// `permission.rules[3].tool`.
+    /// `permission.rules[3].tool`, with the line where it stands in the file.
     ///
     /// Without any rule or policy configured every call is asked about.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         let source = Source::of(config);
-        Active::of_source(&source).map_err(|faults| refused(&faults))?;
+        Active::of_source(&source).map_err(|faults| refused(config, &faults))?;
         let section = &config.permission;
         Ok(Self {
             source,
@@ -54,11 +54,16 @@ impl Options {
     }
 }
 
-fn refused(faults: &Faults) -> ConfigError {
-    let (key, rule) = match faults.0.as_slice() {
-        [] => ("permission.rules".to_owned(), "is refused".to_owned()),
-        [first] => (first.place.clone(), first.rule.clone()),
-        [first, rest @ ..] => (first.place.clone(), format!("{} (and {} more faults)", first.rule, rest.len())),
+fn refused(config: &Config, faults: &Faults) -> ConfigError {
+    let (place, rule, more) = match faults.0.as_slice() {
+        [] => ("permission.rules", "is refused", String::new()),
+        [first] => (first.place.as_str(), first.rule.as_str(), String::new()),
+        [first, rest @ ..] => (first.place.as_str(), first.rule.as_str(), format!(" (and {} more faults)", rest.len())),
     };
-    ConfigError::Value { key, rule }
+    // Read once more from the text, because only that knows at which key of its rule a mistake is.
+    match config.check_rules::<RuleText>() {
+        Err(ConfigError::File { file, line, key, rule }) => ConfigError::File { file, line, key, rule: rule + &more },
+        _ if place.starts_with("permission.rules[") => config.wrong_rule(place, format!("{rule}{more}")),
+        _ => ConfigError::Value { key: place.to_owned(), rule: format!("{rule}{more}") },
+    }
 }

@@ -25,3 +25,4 @@ pub use offline::read_file;
 pub use remarks::remarks;
 pub use source::Source;
 pub use stored::{ORIGIN, PREFIX, rule_id};
+pub(crate) use text::RuleText;

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -40,6 +42,46 @@ impl Config {
     pub fn from_toml(file: &Path, text: &str) -> Result<Self, ConfigError> {
         parse(file, text)
     }
+
+    /// Reads the rules of the file as `T`, the permission role's own type, and says what is wrong with the first that is none. Does
+    /// nothing when the rules do not come from the file.
+    pub fn check_rules<T: DeserializeOwned>(&self) -> Result<(), ConfigError> {
+        let Some((file, text)) = self.text_of_rules() else { return Ok(()) };
+        let read: Result<OnlyRules<T>, _> = toml::from_str(&text);
+        read.map(|read| drop(read.permission.rules)).map_err(|error| located(file, &text, &error))
+    }
+
+    /// The error for a rule that is wrong at `key` (`permission.rules[3].tool`, counted from 0), with its line where the file has it.
+    pub fn wrong_rule(&self, key: &str, rule: String) -> ConfigError {
+        let place = self.text_of_rules().and_then(|(file, text)| {
+            let start = DeTable::parse(&text).ok().and_then(|table| start_of(table.get_ref(), key))?;
+            Some((file.to_owned(), line_of(&text, start)))
+        });
+        match place {
+            Some((file, line)) => ConfigError::File { file, line, key: key.to_owned(), rule },
+            None => ConfigError::Value { key: key.to_owned(), rule },
+        }
+    }
+
+    /// The file, when the rules are those that stand in it: the environment may have put others in their place.
+    fn text_of_rules(&self) -> Option<(&Path, String)> {
+        let file = self.file.as_deref()?;
+        let text = std::fs::read_to_string(file).ok()?;
+        let table: toml::Table = text.parse().ok()?;
+        let rules = table.get("permission")?.get("rules")?.as_array()?;
+        rules.iter().map(toml::Value::as_table).eq(self.permission.rules.iter().map(Some)).then_some((file, text))
+    }
+}
+
+/// A file, as far as it is about rules.
+#[derive(Deserialize)]
+struct OnlyRules<T> {
+    permission: RulesOf<T>,
+}
+
+#[derive(Deserialize)]
+struct RulesOf<T> {
+    rules: Vec<T>,
 }
 
 fn parse(file: &Path, text: &str) -> Result<Config, ConfigError> {
@@ -48,9 +90,34 @@ fn parse(file: &Path, text: &str) -> Result<Config, ConfigError> {
 
 fn located(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let span = error.span().unwrap_or(0..0);
-    let line = text.as_bytes()[..span.start.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = line_of(text, span.start);
     let key = DeTable::parse(text).map(|table| key_at(table.get_ref(), &span)).unwrap_or_default();
     ConfigError::File { file: file.to_owned(), line, key, rule: one_line(error.message()) }
+}
+
+fn line_of(text: &str, start: usize) -> usize {
+    text.as_bytes()[..start.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// Where the key at this path begins, or as much of the path as there is.
+fn start_of(table: &DeTable<'_>, path: &str) -> Option<usize> {
+    table.iter().find_map(|(key, value)| {
+        let rest = path.strip_prefix(key.get_ref().as_ref())?;
+        let whole = rest.is_empty() || rest.starts_with(['.', '[']);
+        whole.then(|| start_within(value, rest).unwrap_or(key.span().start))
+    })
+}
+
+fn start_within(value: &Spanned<DeValue<'_>>, rest: &str) -> Option<usize> {
+    match value.get_ref() {
+        DeValue::Table(table) => start_of(table, rest.strip_prefix('.')?),
+        DeValue::Array(items) => {
+            let (index, rest) = rest.strip_prefix('[')?.split_once(']')?;
+            let item = items.get(index.parse::<usize>().ok()?)?;
+            Some(start_within(item, rest).unwrap_or(item.span().start))
+        }
+        _ => None,
+    }
 }
 
 /// The dotted path of the innermost key whose name or value covers the span.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError};
@@ -82,20 +81,6 @@ impl Default for PermissionConfig {
             workspace: "/workspace".to_owned(),
             trust_repositories: false,
         }
-    }
-}
-
-impl PermissionConfig {
-    /// Reads every rule as `T`, the permission role's own type. An error names the rule by its place
-    /// (`permission.rules[3]`, counted from 0).
-    pub fn parse_rules<T: DeserializeOwned>(&self) -> Result<Vec<T>, ConfigError> {
-        let read = |(index, rule): (usize, &toml::Table)| {
-            T::deserialize(toml::Value::Table(rule.clone())).map_err(|error| ConfigError::Value {
-                key: format!("permission.rules[{index}]"),
-                rule: error.message().to_owned(),
-            })
-        };
-        self.rules.iter().enumerate().map(read).collect()
     }
 }
 

@@ -138,19 +138,47 @@ fn rules_between_keys_hold() {
     load("[peers]\nsurface = \"http://[::1]:1\"\ntoken_file = \"t\"\n", &[]).expect("clear text on loopback");
 }
 
+/// Rules are read by the role that knows them, and a mistake in one is named like any other.
+#[test]
+fn a_wrong_rule_is_named_by_file_line_and_key() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("toolplane.toml");
+    let read = |text: &str, environment: &[(&str, &str)]| {
+        std::fs::write(&file, text).expect("write");
+        let environment = environment.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Config::load(Some(&file), environment).expect("valid but for the rules")
+    };
+    let first = "[[permission.rules]]\ntool = \"a\"\n";
+    for (wrong, line, key) in [
+        ("[[permission.rules]]\n\ntol = \"b\"\n", 5, "permission.rules[1].tol"),
+        ("[[permission.rules]]\ntool = 5\n", 4, "permission.rules[1].tool"),
+    ] {
+        let config = read(&format!("{first}{wrong}"), &[]);
+        match config.check_rules::<Rule>().expect_err("wrong") {
+            ConfigError::File { file: said, line: at, key: named, .. } => {
+                assert_eq!((said, at, named.as_str()), (file.clone(), line, key));
+            }
+            other => panic!("{wrong}: {other}"),
+        }
+    }
+    let config = read(&format!("# rules\n{first}"), &[]);
+    config.check_rules::<Rule>().expect("good");
+    let said = |key: &str| config.wrong_rule(key, "is wrong".to_owned()).to_string();
+    let place = file.display();
+    assert_eq!(said("permission.rules[0].tool"), format!("{place}:3: `permission.rules[0].tool`: is wrong"));
+    // What is left out has the place of its rule.
+    assert_eq!(said("permission.rules[0].id"), format!("{place}:2: `permission.rules[0].id`: is wrong"));
+    let elsewhere = read(first, &[("TOOLPLANE__PERMISSION__RULES", "[{ tol = \"b\" }]")]);
+    elsewhere.check_rules::<Rule>().expect("nothing is said of rules that are not in the file");
+    let said = elsewhere.wrong_rule("permission.rules[0].tool", "is wrong".to_owned()).to_string();
+    assert_eq!(said, "`permission.rules[0].tool`: is wrong");
+}
+
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
+    #[expect(dead_code, reason = "only whether it can be read is looked at")]
     tool: String,
-}
-
-#[test]
-fn rules_are_read_by_the_role_that_knows_them() {
-    let config = load("[[permission.rules]]\ntool = \"a\"\n[[permission.rules]]\ntol = \"b\"\n", &[]).expect("valid");
-    let error = config.permission.parse_rules::<Rule>().expect_err("unknown key");
-    assert!(error.to_string().starts_with("`permission.rules[1]`: unknown field `tol`"), "{error}");
-    let config = load("[[permission.rules]]\ntool = \"a\"\n", &[]).expect("valid");
-    assert_eq!(config.permission.parse_rules::<Rule>().expect("valid")[0].tool, "a");
 }
 
 #[test]

@@ -54,3 +54,22 @@ fn the_digest_covers_what_decisions_depend_on() {
     let same = active("[permission]\napproval_ttl_ms = 5\nallow_self_approval = true\n").unwrap();
     assert_eq!(same.digest(), base, "these change no decision");
 }
+
+#[test]
+fn a_wrong_rule_of_a_file_is_named_by_its_line_and_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolplane.toml");
+    for (rule, place) in [
+        ("behaviour = \"allow\"\ntool = \"*\"\n", "toolplane.toml:3: `permission.rules[0].behaviour`: unknown field"),
+        ("behavior = \"allow\"\ntool = \"*\"\nid = 5\n", "toolplane.toml:5: `permission.rules[0].id`: invalid type"),
+        (
+            "behavior = \"allow\"\ntool = \"*\"\nfacts = [\"nice\"]\n",
+            "toolplane.toml:5: `permission.rules[0].facts[0]`: ",
+        ),
+    ] {
+        std::fs::write(&file, format!("# rules\n[[permission.rules]]\n{rule}")).unwrap();
+        let config = Config::load(Some(&file), []).unwrap();
+        let error = Options::from_config(&config).unwrap_err().to_string();
+        assert!(error.contains(place), "{error}");
+    }
+}
