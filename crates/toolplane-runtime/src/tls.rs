@@ -2,12 +2,14 @@
 
 mod check;
 mod fault;
+mod names;
 mod plain;
 mod probe;
 #[cfg(test)]
 mod tests;
 
 pub use fault::TlsFault;
+pub use names::{holds_certificate, names_in};
 pub use plain::{HTTP2_PREFACE, is_of_tls};
 pub use probe::Probe;
 

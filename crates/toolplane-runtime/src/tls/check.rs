@@ -8,7 +8,6 @@ use rustls::client::danger::ServerCertVerifier as _;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::config::Config;
@@ -151,17 +150,5 @@ fn said(error: &rustls::Error) -> String {
 
 /// A name the certificate is for.
 fn first_name(certificate: &CertificateDer<'_>) -> Option<ServerName<'static>> {
-    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-    let names = parsed.subject_alternative_name().ok()??;
-    names.value.general_names.iter().find_map(|name| match name {
-        GeneralName::DNSName(name) => ServerName::try_from((*name).to_owned()).ok(),
-        GeneralName::IPAddress(bytes) => {
-            let address = match bytes.len() {
-                4 => std::net::IpAddr::from(<[u8; 4]>::try_from(*bytes).ok()?),
-                _ => std::net::IpAddr::from(<[u8; 16]>::try_from(*bytes).ok()?),
-            };
-            Some(ServerName::IpAddress(address.into()))
-        }
-        _ => None,
-    })
+    super::names::names(certificate)?.into_iter().find_map(|name| ServerName::try_from(name).ok())
 }

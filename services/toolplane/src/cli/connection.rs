@@ -135,7 +135,12 @@ fn tls(args: &ConnectionArgs) -> Result<ClientTlsConfig, Failure> {
     let read = |file: &PathBuf| std::fs::read(file).map_err(|error| Failure::file(file, &error));
     let mut tls = ClientTlsConfig::new();
     if let Some(file) = &args.ca_file {
-        tls = tls.ca_certificate(Certificate::from_pem(read(file)?));
+        let pem = read(file)?;
+        if !toolplane_runtime::tls::holds_certificate(&pem) {
+            let rule = "it holds no certificate (PEM), so it tells nobody to trust";
+            return Err(Failure::Usage(format!("cannot use `{}` as --ca-file: {rule}", file.display())));
+        }
+        tls = tls.ca_certificate(Certificate::from_pem(pem));
     }
     if let (Some(certificate), Some(key)) = (&args.cert_file, &args.key_file) {
         tls = tls.identity(Identity::from_pem(read(certificate)?, read(key)?));

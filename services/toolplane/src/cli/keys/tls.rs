@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -30,7 +31,8 @@ const AUTHORITY_LASTS: u32 = 10;
 pub(crate) struct TlsArgs {
     /// The folder to write to; made when there is none. An authority that is there already signs what is missing.
     folder: PathBuf,
-    /// A name or address by which the server is reached, beside `localhost`, 127.0.0.1 and ::1; once for each.
+    /// A name or address by which the server is reached, beside `localhost`, 127.0.0.1 and ::1; once for each. With `--renew`,
+    /// beside those of the certificate before.
     #[arg(long = "host")]
     hosts: Vec<String>,
     /// The base name of the server's files, e.g. one for each machine.
@@ -42,7 +44,8 @@ pub(crate) struct TlsArgs {
     /// For how many days the certificates are good; the authority lasts ten times as long.
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
-    /// Make the certificates of the server and the clients anew, from the authority that is there.
+    /// Make the certificates of the server and the clients anew, from the authority that is there. The server's stays good for
+    /// every name it was good for.
     #[arg(long)]
     renew: bool,
 }
@@ -104,9 +107,8 @@ fn make(args: &TlsArgs) -> Result<Written, Failure> {
     }
     fs::create_dir_all(&args.folder).map_err(|error| Failure::file(&args.folder, &error))?;
     let mut written = Written::default();
+    let hosts = hosts(args)?;
     let authority = authority(args, &mut written)?;
-    let mut hosts: Vec<String> = args.hosts.clone();
-    hosts.extend(OWN_NAMES.map(str::to_owned).into_iter().filter(|own| !args.hosts.contains(own)));
     // A server shows its certificate to its peers as well.
     let both = [ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     let name = hosts.first().cloned().unwrap_or_default();
@@ -116,6 +118,39 @@ fn make(args: &TlsArgs) -> Result<Written, Failure> {
         signed(args, (client, client), Vec::new(), &uses, &authority, &mut written)?;
     }
     Ok(written)
+}
+
+/// The names of the server's certificate: those that are asked for, those it had, and those every one has. One that is kept must
+/// have what is asked for.
+fn hosts(args: &TlsArgs) -> Result<Vec<String>, Failure> {
+    // Addresses in the form in which certificates hold them.
+    let plain = |host: &String| host.parse::<IpAddr>().map_or_else(|_| host.clone(), |address| address.to_string());
+    let mut hosts: Vec<String> = args.hosts.iter().map(plain).collect();
+    let has = |names: &[String], host: &String| names.iter().any(|name| name.eq_ignore_ascii_case(host));
+    let mut before = Vec::new();
+    let file = args.folder.join(format!("{}.pem", args.server));
+    if file.exists() {
+        before = names_of(&file)?;
+        if let Some(missing) = hosts.iter().find(|host| !args.renew && !has(&before, host)) {
+            let (shown, names) = (file.display(), before.join("`, `"));
+            let help = "make it anew with `--renew`: the names it has stay";
+            return Err(Failure::Usage(format!("`{shown}` is not for `{missing}`, only for `{names}`; {help}")));
+        }
+    }
+    for name in before.into_iter().chain(OWN_NAMES.map(str::to_owned)) {
+        if !has(&hosts, &name) {
+            hosts.push(name);
+        }
+    }
+    Ok(hosts)
+}
+
+fn names_of(file: &Path) -> Result<Vec<String>, Failure> {
+    let pem = fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    toolplane_runtime::tls::names_in(&pem).ok_or_else(|| {
+        let rule = "it holds no certificate (PEM); take it away with its key, and name its hosts again";
+        Failure::Local(format!("cannot use `{}`: {rule}", file.display()))
+    })
 }
 
 /// The authority of the folder, or a new one.
@@ -251,6 +286,30 @@ mod tests {
         fs::remove_file(folder.path().join("ca.key")).unwrap();
         let half = make(&self::args(folder.path())).unwrap_err().to_string();
         assert!(half.contains("ca.key") && half.contains("bring it back"), "{half}");
+    }
+
+    #[test]
+    fn a_certificate_stays_good_for_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |hosts: &[&str], renew: bool| {
+            let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            make(&TlsArgs { hosts, renew, ..args(folder.path()) })
+        };
+        let names = || names_of(&folder.path().join("server.pem")).unwrap();
+        of(&["tools.example", "0:0::7"], false).unwrap();
+        assert_eq!(names(), ["tools.example", "::7", "localhost", "127.0.0.1", "::1"]);
+        // Without new names, or with ones it has, nothing is to be done.
+        for hosts in [&[][..], &["TOOLS.example", "::7"]] {
+            assert!(of(hosts, false).unwrap().made.is_empty());
+        }
+        let refused = of(&["other.example"], false).unwrap_err().to_string();
+        assert!(refused.contains("other.example") && refused.contains("--renew"), "{refused}");
+        of(&[], true).unwrap();
+        assert_eq!(names(), ["tools.example", "::7", "localhost", "127.0.0.1", "::1"]);
+        of(&["other.example"], true).unwrap();
+        assert_eq!(names(), ["other.example", "tools.example", "::7", "localhost", "127.0.0.1", "::1"]);
+        fs::write(folder.path().join("server.pem"), "nothing").unwrap();
+        assert!(of(&[], true).unwrap_err().to_string().contains("holds no certificate"));
     }
 
     #[test]
