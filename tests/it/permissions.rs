@@ -182,8 +182,11 @@ async fn always_holds_until_it_is_revoked() {
     let shown = shell.says(0, &["approvals", "show", &asked.approval_id]);
     assert!(shown.contains("sort notes/a.txt") && shown.contains("--always"), "{shown}");
     let previewed = shell.complains(0, &["approvals", "approve", &asked.approval_id, "--always"]);
-    assert!(previewed.contains("adds the rule") && previewed.contains("sort notes/a.txt"), "{previewed}");
+    assert!(previewed.contains("added the rule") && previewed.contains("sort notes/a.txt"), "{previewed}");
     assert!(!bed.replay(&call.invocation_id, 1).await.1.is_error);
+    // Answered is answered: nothing is said of a rule that was not added.
+    let settled = shell.complains(2, &["approvals", "reject", &asked.approval_id, "--always"]);
+    assert!(settled.contains("APPROVAL_SETTLED") && !settled.contains("the rule"), "{settled}");
 
     let session =
         v1::InvocationSpec { session_ref: call.session_ref().to_owned(), ..command(&bed, "sort notes/a.txt") };
@@ -213,7 +216,7 @@ async fn a_no_for_always_is_a_rule_too() {
     let shell = shell(&bed);
     let (call, asked) = parked(&bed, command(&bed, "sort notes/a.txt")).await;
     let previewed = shell.complains(0, &["approvals", "reject", &asked.approval_id, "--always"]);
-    assert!(previewed.contains("adds the rule") && previewed.contains("deny"), "{previewed}");
+    assert!(previewed.contains("added the rule") && previewed.contains("deny"), "{previewed}");
     assert_eq!(bed.replay(&call.invocation_id, 1).await.1.status_code(), ResultStatus::Rejected);
     let (_, result) = bed.followed(command(&bed, "sort notes/a.txt")).await;
     assert_eq!(result.status_code(), ResultStatus::Denied, "{:?}", result.error);

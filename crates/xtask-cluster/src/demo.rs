@@ -166,10 +166,13 @@ fn farewell(folder: &Path, cluster: &Cluster) {
     println!("  {folder}/data             records, events, approvals, kept results");
     println!("  {folder}/data/workspace   what the tools saw");
     println!("  {}    what the cluster logged", cluster.log_file().display());
-    println!("\nWhat to try next, in two terminals:");
-    println!("  target/debug/toolplane serve");
+    println!("\nWhat to try next, in three terminals:");
+    println!("  target/debug/toolplane serve --config deploy/toolplane.toml");
+    println!("in the second:");
     println!("  target/debug/toolplane tools register deploy/examples/tools/*.json");
     println!("  target/debug/toolplane invoke files.list_dir --input '{{\"path\": \".\"}}'");
     println!("  target/debug/toolplane invoke shell.exec --input '{{\"command\": \"uname -a; id\"}}'");
+    println!("in the third, because no rule allows that command:");
     println!("  target/debug/toolplane approvals ls");
+    println!("  target/debug/toolplane approvals approve appr_...");
 }

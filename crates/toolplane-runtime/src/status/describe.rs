@@ -46,7 +46,7 @@ pub fn describe(status: &Status) -> Description {
             .collect(),
         resource: details.resource_info().map(|info| format!("{} {}", info.resource_type, info.resource_name)),
         retry_after,
-        advice: advice(status.code(), retry_after.is_some()),
+        advice: advice(status.code(), reason(status).as_deref(), retry_after.is_some()),
     }
 }
 
@@ -73,8 +73,10 @@ impl fmt::Display for Description {
     }
 }
 
-fn advice(code: Code, has_wait: bool) -> &'static str {
+fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     match code {
+        // No role of one's own helps here.
+        Code::PermissionDenied if reason == Some("SELF_APPROVAL") => "somebody else has to answer it",
         Code::Unauthenticated => {
             "give a valid token or API key (`--token-file`, or `peers.token_file` in the configuration)"
         }

@@ -84,6 +84,14 @@ fn every_code_has_its_details() {
     );
 }
 
+/// The caller of a call lacks no role: it is the one who must not answer.
+#[test]
+fn whoever_asked_is_told_that_somebody_else_answers() {
+    let said = |reason| describe(&ApiError::PermissionDenied { reason, message: "no".to_owned() }.into()).advice;
+    assert_eq!(said("SELF_APPROVAL"), "somebody else has to answer it");
+    assert!(said("ROLE_REQUIRED").contains("a key with that role"));
+}
+
 #[test]
 fn no_internals_leave() {
     let error = ApiError::internal("RECORD_UNREADABLE", "/secret/path: bad magic");

@@ -149,11 +149,12 @@ fn hint(state: &State) -> String {
         });
         members.filter_map(Member::endpoint).next().unwrap_or_default()
     };
-    let (folder, surface, scheduler) = (folder(), endpoint(RoleName::Surface), endpoint(RoleName::Scheduler));
+    let (surface, permission) = (endpoint(RoleName::Surface), endpoint(RoleName::Permission));
+    let (folder, scheduler) = (folder(), endpoint(RoleName::Scheduler));
     format!(
         "\nevery process has its folder with state and log below {}\n  export SURFACE={surface}\n  export \
-         SCHEDULER={scheduler}\n  toolplane --endpoint $SURFACE tools register deploy/examples/tools/*.json\n  \
-         toolplane --endpoint $SCHEDULER workers\n",
+         PERMISSION={permission}\n  export SCHEDULER={scheduler}\n  toolplane --endpoint $SURFACE tools register \
+         deploy/examples/tools/*.json\n  toolplane --endpoint $SCHEDULER workers\n",
         folder.display()
     )
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::shown;
 use crate::command::TaskError;
@@ -34,16 +35,23 @@ const MAIN_LINES: usize = 100;
 /// Most lines of a `lib.rs`.
 const LIB_LINES: usize = 200;
 
-/// Nothing new at the top.
+/// Nothing new at the top, but what version control leaves out.
 pub(super) fn top_level(root: &Path) -> Result<Vec<String>, TaskError> {
     let mut broken = Vec::new();
     for entry in fs::read_dir(root).map_err(TaskError::file(root))? {
         let name = entry.map_err(TaskError::file(root))?.file_name().to_string_lossy().into_owned();
-        if !TOP_LEVEL.contains(&name.as_str()) && !TOP_LEVEL_TOO.contains(&name.as_str()) {
+        let known = TOP_LEVEL.contains(&name.as_str()) || TOP_LEVEL_TOO.contains(&name.as_str());
+        if !known && !is_ignored(root, &name) {
             broken.push(format!("{name}: has no place at the top of the repository"));
         }
     }
     Ok(broken)
+}
+
+/// Whether version control leaves this out. Where that cannot be asked, nothing is.
+fn is_ignored(root: &Path, name: &str) -> bool {
+    let asked = Command::new("git").args(["check-ignore", "--quiet", "--", name]).current_dir(root).output();
+    asked.is_ok_and(|output| output.status.success())
 }
 
 /// No file grows too long to be read at once.

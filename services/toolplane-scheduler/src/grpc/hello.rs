@@ -74,7 +74,10 @@ impl Session {
         if previous_dead {
             let (worker_id, alive) = (&session.link.info.worker_id, &session.link.info.incarnation);
             let ended = session.engine.worker_gone(worker_id, alive).await?;
-            tracing::info!(%worker_id, ended, "a worker restarted; leases of its earlier life ended");
+            // The first life of a worker has none before it, and a restart without leases changed nothing.
+            if ended > 0 {
+                tracing::info!(%worker_id, ended, "a worker restarted; leases of its earlier life ended");
+            }
         }
         session.engine.connect_worker(session.link.clone());
         session.engine.roster().enlist(&session.link).await;

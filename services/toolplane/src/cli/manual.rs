@@ -19,7 +19,7 @@ pub(crate) struct CompletionsArgs {
 /// Where to.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// A folder for the pages of all commands, e.g. `~/.local/share/man/man1`; it has to be there.
+    /// A folder for the pages of all commands, e.g. `~/.local/share/man/man1`; made when there is none.
     folder: Option<PathBuf>,
 }
 
@@ -40,6 +40,7 @@ pub(crate) fn man(args: &ManArgs, command: Command, out: &mut Output) -> Result<
             out.raw(&page)?;
         }
         Some(folder) => {
+            std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
             clap_mangen::generate_to(command, folder).map_err(|error| Failure::file(folder, &error))?;
             out.note(&format!("written to {}", folder.display()))?;
         }

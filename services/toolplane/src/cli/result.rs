@@ -9,6 +9,8 @@ use super::{Ending, Failure};
 
 /// Most lines of structured content shown; the JSON record has all of it.
 const STRUCTURED_LINES: usize = 40;
+/// Error code of a call whose question was answered with no.
+const REJECTED: &str = "approval.rejected";
 
 /// Whether the call did what it was asked to.
 pub(crate) fn ending(result: &v1::ToolResult) -> Ending {
@@ -148,7 +150,7 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     if let Some(path) = &error.blocked_path {
         out.note(&format!("  blocked path: {path}"))?;
     }
-    for line in advice(error.recoverability_code(), error.side_effects.as_deref()) {
+    for line in advice(error) {
         out.note(&format!("  {line}"))?;
     }
     if let Some(wait) = error.retry_after_ms {
@@ -159,9 +161,10 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
 
 /// What is known of effects and what to do, in words that agree: whoever is told that something may have happened is told in the
 /// same breath why repeating is safe all the same, or that it is not.
-fn advice(recoverability: v1::Recoverability, side_effects: Option<&str>) -> Vec<String> {
+fn advice(error: &v1::ToolError) -> Vec<String> {
     use v1::Recoverability as R;
-    let effects = match side_effects {
+    let recoverability = error.recoverability_code();
+    let effects = match error.side_effects.as_deref() {
         Some("unknown") => Some("it may have had effects before it failed"),
         Some("completed") => Some("its effect is done"),
         _ => None,
@@ -171,6 +174,10 @@ fn advice(recoverability: v1::Recoverability, side_effects: Option<&str>) -> Vec
         (R::RetrySafe, Some(_)) => Some("repeat the call: the tool may run twice without harm"),
         (R::RetryLater, Some(_)) => Some("repeat the call later: the tool may run twice without harm"),
         (R::RetrySafe, None) => Some("repeat the call; that is safe"),
+        // The record says what would be needed; whoever has just heard a no is not told to ask the same again.
+        (R::RequestApprovalAgain, _) if error.error_code == REJECTED => {
+            Some("somebody said no: go on without this call")
+        }
         (other, _) => next_step(other),
     };
     effects.map(str::to_owned).into_iter().chain(step.map(|step| format!("what to do: {step}"))).collect()
@@ -224,21 +231,38 @@ mod tests {
         assert!(!repeats_the_error(&block("no"), None));
     }
 
+    fn advised(step: v1::Recoverability, side_effects: &str) -> Vec<String> {
+        let side_effects = Some(side_effects.to_owned());
+        advice(&v1::ToolError { recoverability_code: step.into(), side_effects, ..Default::default() })
+    }
+
+    #[test]
+    fn whoever_was_refused_by_a_person_is_not_told_to_ask_again() {
+        let ended = |code: &str| v1::ToolError {
+            error_code: code.to_owned(),
+            recoverability_code: v1::Recoverability::RequestApprovalAgain.into(),
+            ..Default::default()
+        };
+        assert_eq!(advice(&ended(REJECTED)), ["what to do: somebody said no: go on without this call"]);
+        let expired = advice(&ended("approval.expired")).join("\n");
+        assert!(expired.contains("repeat the call and have it approved"), "{expired}");
+    }
+
     #[test]
     fn whoever_hears_of_effects_is_not_told_that_nothing_can_go_wrong() {
         use v1::Recoverability as R;
         for step in (0..=9).filter_map(|number| R::try_from(number).ok()) {
             for side_effects in ["unknown", "completed"] {
-                let said = advice(step, Some(side_effects)).join("\n");
+                let said = advised(step, side_effects).join("\n");
                 assert!(said.contains("effect") && !said.contains("that is safe"), "{said}");
             }
         }
-        assert_eq!(advice(R::RetrySafe, Some("none")), ["what to do: repeat the call; that is safe"]);
+        assert_eq!(advised(R::RetrySafe, "none"), ["what to do: repeat the call; that is safe"]);
         let harmless = [
             "it may have had effects before it failed",
             "what to do: repeat the call: the tool may run twice without harm",
         ];
-        assert_eq!(advice(R::RetrySafe, Some("unknown")), harmless);
+        assert_eq!(advised(R::RetrySafe, "unknown"), harmless);
     }
 
     #[test]

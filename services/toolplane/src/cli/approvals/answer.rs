@@ -66,9 +66,9 @@ async fn resolve(
     connection: &Connection,
     out: &mut Output,
 ) -> Result<Ending, Failure> {
-    let suggestion_id = match args.always {
-        true => accepted_rule(&args, behavior, connection, out).await?,
-        false => String::new(),
+    let rule = match args.always {
+        true => Some(accepted_rule(&args, behavior, connection, out).await?),
+        false => None,
     };
     let request = v1::ResolveApprovalRequest {
         approval_id: args.id,
@@ -78,11 +78,16 @@ async fn resolve(
         resolved_by: args.who,
         option: option(behavior, args.always).into(),
         updated_input,
-        suggestion_id,
+        suggestion_id: rule.as_ref().map(|rule| rule.suggestion_id.clone()).unwrap_or_default(),
         ..Default::default()
     };
     let approval = connection.permissions().resolve_approval(request).await?.into_inner().approval;
     let approval = approval.ok_or_else(missing)?;
+    // Only now it is true: the cluster may have refused the answer.
+    if let Some(rule) = &rule {
+        out.note("added the rule")?;
+        rule.note(out)?;
+    }
     if out.json() {
         out.record::<approval::Approval, _>(approval)?;
     } else {
@@ -102,22 +107,26 @@ fn option(behavior: v1::Behavior, always: bool) -> v1::PermissionOption {
     }
 }
 
-/// Shows the rule an `always` adds, and on a terminal asks whether that is meant. Its id.
+/// The rule an `always` adds. On a terminal it is shown first, and asked whether that is meant; not where the question is settled,
+/// because then there is nothing to agree to.
 async fn accepted_rule(
     args: &AnswerArgs,
     behavior: v1::Behavior,
     connection: &Connection,
     out: &Output,
-) -> Result<String, Failure> {
+) -> Result<Suggestion, Failure> {
     let request = v1::GetApprovalRequest { approval_id: args.id.clone(), ..Default::default() };
     let approval = connection.permissions().get_approval(request).await?.into_inner().approval.ok_or_else(missing)?;
     let suggestion = choose(&approval, behavior, args.suggestion.as_deref())?;
-    out.note("adds the rule")?;
-    suggestion.note(out)?;
-    if !args.yes && io::stdin().is_terminal() && out.terminal() && !agreed()? {
-        return Err(Failure::Local("nothing was answered".to_owned()));
+    let open = approval.state() == v1::ApprovalState::Pending;
+    if open && !args.yes && io::stdin().is_terminal() && out.terminal() {
+        out.note("this adds the rule")?;
+        suggestion.note(out)?;
+        if !agreed()? {
+            return Err(Failure::Local("nothing was answered".to_owned()));
+        }
     }
-    Ok(suggestion.suggestion_id)
+    Ok(suggestion)
 }
 
 /// The suggestion that was named, or the one that goes with this answer. Suggestions are written as they would allow; a no for

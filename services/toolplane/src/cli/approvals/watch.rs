@@ -122,12 +122,41 @@ fn print(approval: v1::Approval, out: &mut Output) -> Result<(), Failure> {
         return out.record::<approval::Approval, _>(approval);
     }
     let at = approval.resolved_at.as_ref().or(approval.created_at.as_ref());
-    let what = match approval.state() {
-        v1::ApprovalState::Pending => format!("asked by {}: {}", asker(&approval), reason(&approval)),
-        _ if approval.feedback.is_empty() => format!("by {}", approval.resolved_by),
-        _ => format!("by {}: {}", approval.resolved_by, approval.feedback),
-    };
+    let what = what(&approval);
     let (id, tool) = (&approval.approval_id, &approval.tool_name);
-    out.line(format!("{}  {id}  {:<9}  {tool}  {what}", instant(at), state(&approval)))?;
+    let line = format!("{}  {id}  {:<9}  {tool}  {what}", instant(at), state(&approval));
+    out.line(line.trim_end())?;
     out.point_out(&format!("{tool} {what}"))
+}
+
+/// Who asked and why, or who answered and what was said to it, as far as that is known.
+fn what(approval: &v1::Approval) -> String {
+    let (verb, who, said) = match approval.state() {
+        v1::ApprovalState::Pending => ("asked by", asker(approval), reason(approval)),
+        _ => ("by", approval.resolved_by.as_str(), approval.feedback.clone()),
+    };
+    let who = if who.is_empty() { String::new() } else { format!("{verb} {who}") };
+    [who, said].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_named_where_nobody_is_known() {
+        let said = |state: v1::ApprovalState, who: &str, feedback: &str| {
+            what(&v1::Approval {
+                state: state.into(),
+                resolved_by: who.to_owned(),
+                feedback: feedback.to_owned(),
+                ..Default::default()
+            })
+        };
+        assert_eq!(said(v1::ApprovalState::Approved, "", ""), "");
+        assert_eq!(said(v1::ApprovalState::Rejected, "", "use make"), "use make");
+        assert_eq!(said(v1::ApprovalState::Rejected, "ann", "use make"), "by ann: use make");
+        assert_eq!(said(v1::ApprovalState::Approved, "ann", ""), "by ann");
+        assert_eq!(said(v1::ApprovalState::Pending, "", ""), "");
+    }
 }

@@ -22,6 +22,9 @@ use crate::cli::invoke::PRODUCER;
 /// Largest file read.
 const LIMITS: JsonLimits = JsonLimits { max_bytes: 16 * 1024 * 1024, max_depth: 128, max_nodes: 1_000_000 };
 
+/// Most calls of a batch, as schedulers take it. Told here as well, because a surface for the calls is looked for before.
+const MAX_CALLS: usize = 64;
+
 /// A batch as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +119,9 @@ fn parse(text: &str) -> Result<v1::BatchSpec, String> {
         },
         false => serde_json::from_str(text).map_err(said)?,
     };
+    if batch.calls.is_empty() || batch.calls.len() > MAX_CALLS {
+        return Err(format!("`calls` must have 1 to {MAX_CALLS} entries"));
+    }
     Ok(v1::BatchSpec {
         calls: batch.calls.into_iter().map(call).collect(),
         policy: Some(batch.policy.into()),
@@ -197,7 +203,11 @@ mod tests {
         let said = |text: &str| parse(text).unwrap_err();
         assert!(said(r#"{"calls":[],"policy":{"ordering_policy":"random"}}"#).contains("preserve_terminal_order"));
         assert!(said(r#"{"calls":[{"tol":"a"}]}"#).contains("tol"));
-        let mut batch = parse("[]").unwrap();
+        for calls in [0, 65] {
+            let list = vec![r#"{"tool":"a"}"#; calls].join(",");
+            assert_eq!(said(&format!(r#"{{"calls":[{list}]}}"#)), "`calls` must have 1 to 64 entries");
+        }
+        let mut batch = parse(r#"[{"tool":"a"}]"#).unwrap();
         assert!(override_policy(&mut batch, "explode").unwrap_err().to_string().contains("cancel_siblings"));
         override_policy(&mut batch, "cancel_dependent").unwrap();
         assert_eq!(batch.policy.unwrap().sibling_failure_policy(), v1::SiblingFailurePolicy::CancelDependent);
