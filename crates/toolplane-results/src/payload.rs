@@ -12,7 +12,6 @@ use futures_util::{Stream, StreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
-use sha2::{Digest as _, Sha256};
 use toolplane_records::ids::{InvocationId, TenantId};
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
@@ -20,6 +19,7 @@ use toolplane_records::time::Timestamp;
 pub mod error;
 mod expiry;
 pub mod key;
+mod proof;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -27,6 +27,7 @@ mod writer;
 
 use error::PayloadError;
 use key::PayloadKey;
+use proof::Proofs;
 pub use start::StartClaim;
 pub use writer::PayloadWriter;
 
@@ -83,6 +84,7 @@ impl std::fmt::Debug for PayloadRange {
 #[derive(Clone, Debug)]
 pub struct PayloadStore {
     objects: Arc<dyn ObjectStore>,
+    proofs: Arc<Proofs>,
     options: PayloadOptions,
 }
 
@@ -104,7 +106,7 @@ impl PayloadStore {
 
     /// Payloads in any object store whose writes are durable when they return.
     pub fn over(objects: Arc<dyn ObjectStore>, options: PayloadOptions) -> Self {
-        Self { objects, options }
+        Self { objects, proofs: Arc::default(), options }
     }
 
     /// Most bytes of one payload.
@@ -124,7 +126,9 @@ impl PayloadStore {
         let key = PayloadKey::new(origin, digest);
         match self.objects.put_opts(key.path(), PutPayload::from_bytes(bytes), PutMode::Create.into()).await {
             Ok(_) => {}
-            Err(object_store::Error::AlreadyExists { .. }) => self.verify(&key, digest, size_bytes).await?,
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                self.prove(&key, origin.made_at).await?;
+            }
             Err(source) => return Err(PayloadError::store("put", source)),
         }
         Ok(key.describe(origin, digest, size_bytes))
@@ -156,7 +160,8 @@ impl PayloadStore {
     }
 
     /// Bytes `offset..offset + limit` of a payload, fewer at its end. An offset beyond the end is an error; at the end
-    /// the part is empty. `now` tells a payload that has expired from one that never was.
+    /// the part is empty. Nothing is given of a payload whose bytes are not all those it is named after. `now` tells a payload
+    /// that has expired from one that never was.
     pub async fn read_range(
         &self,
         key: &PayloadKey,
@@ -164,7 +169,8 @@ impl PayloadStore {
         limit: u64,
         now: Timestamp,
     ) -> Result<PayloadRange, PayloadError> {
-        let size_bytes = self.size(key, now).await?;
+        let proved = self.proved(key, now).await?;
+        let size_bytes = proved.size;
         if offset > size_bytes {
             return Err(PayloadError::OutOfRange { offset, size: size_bytes });
         }
@@ -173,7 +179,9 @@ impl PayloadStore {
         let stream = if length == 0 {
             futures_util::stream::empty().boxed()
         } else {
-            let options = GetOptions { range: Some(GetRange::Bounded(offset..end)), ..GetOptions::default() };
+            // Of the very object that was proved, not of one that took its place meanwhile.
+            let (range, if_match) = (Some(GetRange::Bounded(offset..end)), proved.e_tag);
+            let options = GetOptions { range, if_match, ..GetOptions::default() };
             let found = self.objects.get_opts(key.path(), options).await;
             let found = found.map_err(|source| self.reading(key, now, source))?;
             found.into_stream().map(|chunk| chunk.map_err(|source| PayloadError::store("read", source))).boxed()
@@ -197,24 +205,9 @@ impl PayloadStore {
         let found = self.objects.get(key.path()).await.map_err(|source| self.reading(&key, now, source))?;
         let bytes = found.bytes().await.map_err(|source| PayloadError::store("read", source))?;
         let actual = Digest::of(&bytes);
-        if actual != payload.digest {
-            return Err(PayloadError::DigestMismatch { uri: payload.uri.clone(), expected: payload.digest, actual });
-        }
-        Ok(bytes)
-    }
-
-    /// Proves that the object at `key` is what its name says; anything else there is damage, never overwritten silently.
-    async fn verify(&self, key: &PayloadKey, expected: Digest, size: u64) -> Result<(), PayloadError> {
-        let found = self.objects.get(key.path()).await.map_err(|source| PayloadError::store("read", source))?;
-        let (found_size, mut stream, mut hash) = (found.meta.size, found.into_stream(), Sha256::new());
-        while let Some(chunk) = stream.next().await {
-            hash.update(&chunk.map_err(|source| PayloadError::store("read", source))?);
-        }
-        let actual = Digest::from_bytes(hash.finalize().into());
-        if actual == expected && found_size == size {
-            return Ok(());
-        }
-        Err(PayloadError::DigestMismatch { uri: key.uri(), expected, actual })
+        self.hold(&key, actual)?;
+        // The name and the reference must mean the same bytes.
+        if actual == payload.digest { Ok(bytes) } else { Err(PayloadError::Damaged { uri: key.uri(), actual }) }
     }
 
     fn reading(&self, key: &PayloadKey, now: Timestamp, source: object_store::Error) -> PayloadError {

@@ -44,13 +44,11 @@ pub enum PayloadError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// The bytes are not the ones the name or the reference promises.
-    #[error("payload `{uri}` has digest {actual}, not {expected}")]
-    DigestMismatch {
-        /// Its address.
+    /// The bytes are not the ones the name promises.
+    #[error("payload `{uri}` is damaged: its bytes have the digest {actual}")]
+    Damaged {
+        /// Its address, which ends with the digest it had.
         uri: String,
-        /// The promised digest.
-        expected: Digest,
         /// The digest of the bytes found.
         actual: Digest,
     },
@@ -92,7 +90,7 @@ impl PayloadError {
             Self::InvalidAddress { .. } => "PAYLOAD_ADDRESS_INVALID",
             Self::OutOfRange { .. } => "PAYLOAD_OFFSET_OUT_OF_RANGE",
             Self::TooLarge { .. } => "PAYLOAD_TOO_LARGE",
-            Self::DigestMismatch { .. } => "PAYLOAD_DIGEST_MISMATCH",
+            Self::Damaged { .. } => "PAYLOAD_DAMAGED",
             Self::Interrupted { .. } => "PAYLOAD_UPLOAD_INTERRUPTED",
             Self::Open { .. } => "PAYLOAD_STORE_UNUSABLE",
             Self::Store { .. } => "PAYLOAD_STORE_UNAVAILABLE",

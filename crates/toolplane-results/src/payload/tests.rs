@@ -66,9 +66,51 @@ async fn the_same_bytes_again_are_the_same_payload_and_damage_is_found() {
     let file = folder.path().join("objects").join(first.uri.trim_start_matches(key::URI_PREFIX));
     std::fs::write(file, "damaged").expect("damage");
     let put = local.put(&origin("acme", "inv_1"), Bytes::from("same")).await.expect_err("damaged");
-    assert_eq!(put.code(), "PAYLOAD_DIGEST_MISMATCH");
+    assert_eq!(put.code(), "PAYLOAD_DAMAGED");
     let read = local.read_verified(&first, 100, now()).await.expect_err("damaged");
-    assert_eq!(read.code(), "PAYLOAD_DIGEST_MISMATCH");
+    assert_eq!(read.code(), "PAYLOAD_DAMAGED");
+}
+
+#[tokio::test]
+async fn no_part_of_a_damaged_payload_is_given() {
+    let (folder, [local, _]) = stores();
+    let whole = Bytes::from(vec![b'x'; 100_000]);
+    let kept = local.put(&origin("acme", "inv_1"), whole.clone()).await.expect("put");
+    assert_eq!(read(&local, &kept.uri, 5, 3).await.expect("sound"), b"xxx");
+    let file = folder.path().join("objects").join(kept.uri.trim_start_matches(key::URI_PREFIX));
+    let mut flipped = whole.to_vec();
+    flipped[50_000] ^= 1;
+    // As long as before; cut, so that what is asked for lies behind its end; and nothing at all.
+    for spoiled in [flipped.as_slice(), &flipped[..10], b""] {
+        std::fs::write(&file, spoiled).expect("damage");
+        for (offset, limit) in [(0, 10), (50_000, 1), (99_990, u64::MAX), (5, 0)] {
+            let refused = read(&local, &kept.uri, offset, limit).await.expect_err("damaged");
+            assert_eq!(refused.code(), "PAYLOAD_DAMAGED", "{offset}");
+            assert!(refused.to_string().contains(&kept.uri), "{refused}");
+        }
+    }
+    std::fs::write(&file, &whole).expect("mend");
+    assert_eq!(read(&local, &kept.uri, 50_000, 1).await.expect("sound again"), b"x");
+}
+
+#[tokio::test]
+async fn a_payload_is_read_whole_once_to_be_proved() {
+    let (folder, [local, _]) = stores();
+    let kept = local.put(&origin("acme", "inv_1"), Bytes::from("0123456789")).await.expect("put");
+    let proved = || local.proofs.clone();
+    let key: PayloadKey = kept.uri.parse().expect("an address");
+    let before = local.objects.head(key.path()).await.expect("there");
+    assert!(!proved().has(&before));
+    read(&local, &kept.uri, 2, 1).await.expect("sound");
+    assert!(proved().has(&before), "a second part is read alone");
+    // The same bytes written again are another file, which is proved again.
+    let file = folder.path().join("objects").join(kept.uri.trim_start_matches(key::URI_PREFIX));
+    let changed = std::time::SystemTime::UNIX_EPOCH;
+    std::fs::File::options().write(true).open(file).and_then(|file| file.set_modified(changed)).expect("touch");
+    let after = local.objects.head(key.path()).await.expect("there");
+    assert!(!proved().has(&after));
+    assert_eq!(read(&local, &kept.uri, 2, 1).await.expect("sound"), b"2");
+    assert!(proved().has(&after));
 }
 
 #[tokio::test]

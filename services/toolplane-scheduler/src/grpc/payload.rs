@@ -17,7 +17,7 @@ use toolplane_runtime::Caller;
 
 use super::sight::may_read;
 use super::status;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineError};
 use crate::error::CallError;
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>> + Send>>;
@@ -59,12 +59,12 @@ fn out_of_range(size: u64) -> CallError {
     CallError::invalid("offset", format!("must be at most the payload's size of {size} bytes"))
 }
 
-fn refused(error: PayloadError) -> CallError {
+pub(super) fn refused(error: PayloadError) -> CallError {
     match error {
         PayloadError::OutOfRange { size, .. } => out_of_range(size),
         PayloadError::NotFound { uri } => CallError::NotFound { kind: "payload", id: uri },
         PayloadError::Expired { .. } => CallError::Precondition(error.to_string()),
-        error => CallError::Internal(error.to_string()),
+        error => CallError::Engine(EngineError::Objects(error)),
     }
 }
 

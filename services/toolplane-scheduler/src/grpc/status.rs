@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
+use toolplane_results::PayloadError;
 use toolplane_runtime::ApiError;
 use toolplane_runtime::status::{Violation, describe, reason};
 
@@ -138,6 +139,12 @@ fn engine(error: EngineError) -> ApiError {
         EngineError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
         EngineError::Pattern(error) => ApiError::internal("PATTERN_MALFORMED", error),
         EngineError::Full { index } => ApiError::internal("INDEX_FULL", index),
+        EngineError::Objects(PayloadError::Damaged { uri, .. }) => ApiError::Damaged {
+            reason: "STORE_DAMAGED",
+            message: format!(
+                "payload `{uri}` is damaged and no part of it is given; an operator sees it with `toolplane store check`"
+            ),
+        },
         EngineError::Objects(error) => {
             tracing::warn!(%error, "the object store failed");
             ApiError::unavailable("OBJECTS_UNAVAILABLE", "the object store does not answer")
@@ -181,5 +188,14 @@ mod tests {
         let unsafe_store = StoreError::Unsafe { reason: "Redis may lose what it has answered".to_owned() };
         let status = of(CallError::Engine(EngineError::Store(unsafe_store)));
         assert_eq!((status.code(), reason(&status).as_deref()), (Code::Unavailable, Some("STORE_UNSAFE")));
+    }
+
+    #[test]
+    fn a_damaged_payload_is_named_and_no_reason_to_try_again() {
+        let actual = toolplane_records::payload::Digest::of(b"other bytes");
+        let damaged = PayloadError::Damaged { uri: "toolplane://payloads/results/a".to_owned(), actual };
+        let status = of(crate::grpc::payload::refused(damaged));
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::DataLoss, Some("STORE_DAMAGED")));
+        assert!(status.message().contains("toolplane://payloads/results/a"), "{status}");
     }
 }
