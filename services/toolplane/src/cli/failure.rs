@@ -37,6 +37,9 @@ pub enum Failure {
     /// The cluster answered something this version does not understand.
     #[error("the answer of the cluster is not understood: {0}")]
     Answer(String),
+    /// The bytes that came are not those that were kept.
+    #[error("the bytes are damaged: {0}")]
+    Damaged(String),
     /// A file or another local thing cannot be used.
     #[error("{0}")]
     Local(String),
@@ -77,6 +80,9 @@ impl Failure {
                 Some(toolplane_runtime::status::describe(status).advice).filter(|text| !text.is_empty())
             }
             Self::Answer(_) => Some("use a command line of the cluster's version, or `-o text`"),
+            Self::Damaged(_) => {
+                Some("fetch them again; an operator sees with `toolplane store check` what is damaged at rest")
+            }
             Self::Usage(_) | Self::Local(_) | Self::Output(_) => None,
         }
     }

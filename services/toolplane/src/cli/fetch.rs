@@ -1,7 +1,5 @@
 //! `toolplane fetch`: bytes a call keeps by reference, whole or in part, proved by their digest.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,6 +11,9 @@ use toolplane_proto::v1::read_payload_request::Selector;
 use super::connection::Connection;
 use super::output::{Output, bytes};
 use super::{Ending, Failure};
+use sink::Sink;
+
+mod sink;
 
 /// Which bytes.
 #[derive(Debug, Args)]
@@ -44,6 +45,7 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
         Some(uri) => Selector::Uri(uri.clone()),
         None => first_reference(&args.invocation, connection).await?,
     };
+    let whole = args.offset == 0 && args.limit == 0;
     let request = v1::ReadPayloadRequest {
         invocation_id: args.invocation,
         selector: Some(selector),
@@ -57,8 +59,8 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
         seen.part(&part);
         sink.write(&part.data, out)?;
     }
+    let proof = seen.proof(args.offset, whole)?;
     sink.close(out)?;
-    let proof = seen.proof(args.offset)?;
     let place = args.file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     out.note(&format!("{} of {}{place}; {proof}", bytes(seen.received), bytes(seen.total)))?;
     Ok(Ending::Done)
@@ -95,64 +97,46 @@ impl Seen {
         }
     }
 
-    /// What the digest proves; wrong bytes are an error.
-    fn proof(&self, offset: u64) -> Result<String, Failure> {
-        if offset > 0 || self.received < self.total {
+    /// What the digest proves; wrong bytes are an error, and so are too few when all were asked for.
+    fn proof(&self, offset: u64, whole: bool) -> Result<String, Failure> {
+        if !whole && (offset > 0 || self.received < self.total) {
             return Ok("a part, so its digest was not checked".to_owned());
         }
         let found = self.digest.clone().finalize().to_vec();
         if found == self.wanted {
             return Ok(format!("digest checked: sha256:{}", hex::encode(found)));
         }
-        Err(Failure::Answer(format!(
-            "the bytes do not match their digest: sha256:{} instead of sha256:{}",
+        Err(Failure::Damaged(format!(
+            "they are sha256:{} and not sha256:{}; do not use them",
             hex::encode(found),
             hex::encode(&self.wanted)
         )))
     }
 }
 
-/// A file or standard output.
-struct Sink {
-    file: Option<(PathBuf, BufWriter<File>)>,
-    /// The bytes are shown as text; those of the line that has not ended are kept back.
-    shown: Option<Vec<u8>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Longest line that is kept back until its end has come.
-const MAX_LINE: usize = 64 * 1024;
-
-impl Sink {
-    fn open(path: Option<PathBuf>, terminal: bool) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self { file: None, shown: terminal.then(Vec::new) }) };
-        let file = File::create(&path).map_err(|error| Failure::file(&path, &error))?;
-        Ok(Self { file: Some((path, BufWriter::new(file))), shown: None })
+    fn seen(data: &[u8], kept: &[u8]) -> Seen {
+        let mut seen = Seen::default();
+        seen.part(&v1::ReadPayloadResponse {
+            data: data.to_vec().into(),
+            total_size_bytes: kept.len() as u64,
+            sha256: Sha256::digest(kept).to_vec().into(),
+            ..Default::default()
+        });
+        seen
     }
 
-    fn write(&mut self, data: &[u8], out: &mut Output) -> Result<(), Failure> {
-        match (&mut self.file, &mut self.shown) {
-            (Some((path, file)), _) => file.write_all(data).map_err(|error| Failure::file(path, &error)),
-            (None, None) => out.raw(data),
-            (None, Some(kept)) => {
-                kept.extend_from_slice(data);
-                let end = kept.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
-                let end = end.or((kept.len() > MAX_LINE).then_some(kept.len())).unwrap_or(0);
-                let lines: Vec<u8> = kept.drain(..end).collect();
-                show(&lines, out)
-            }
+    #[test]
+    fn wrong_bytes_and_too_few_are_damage() {
+        assert!(seen(b"right", b"right").proof(0, true).unwrap().starts_with("digest checked"));
+        for wrong in [&b"wrong"[..], b"righ", b""] {
+            let failure = seen(wrong, b"right").proof(0, true).unwrap_err();
+            assert!(failure.to_string().contains("damaged"), "{failure}");
+            assert!(!failure.advice().unwrap().contains("version"), "another command line would get them too");
         }
+        assert!(seen(b"ig", b"right").proof(1, false).unwrap().starts_with("a part"));
     }
-
-    fn close(&mut self, out: &mut Output) -> Result<(), Failure> {
-        match (&mut self.file, &mut self.shown) {
-            (Some((path, file)), _) => file.flush().map_err(|error| Failure::file(path, &error)),
-            (None, None) => Ok(()),
-            (None, Some(kept)) => show(&std::mem::take(kept), out),
-        }
-    }
-}
-
-fn show(lines: &[u8], out: &mut Output) -> Result<(), Failure> {
-    let text = String::from_utf8_lossy(lines);
-    if text.is_empty() { Ok(()) } else { out.block(text.strip_suffix('\n').unwrap_or(&text)) }
 }
