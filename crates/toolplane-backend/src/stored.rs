@@ -12,6 +12,7 @@ mod check;
 mod error;
 mod files;
 mod forget;
+mod objects;
 mod restore;
 
 pub use backup::backup;

@@ -8,7 +8,7 @@ use toolplane_store_embedded::{Idle, Options};
 
 use super::error::StoredError;
 use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
-use super::{in_redis, present};
+use super::{in_redis, objects, present};
 use crate::Keeper;
 
 /// A store that nobody opens meanwhile.
@@ -60,10 +60,14 @@ fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, Stor
             entries.push(files::copy(&file, &target.join(&place), place)?);
         }
     }
-    let objects = config.objects_dir();
-    for name in files::below(&objects)? {
-        let place = format!("objects/{}", name.display());
-        entries.push(files::copy(&objects.join(&name), &target.join(&place), place)?);
+    let directory = config.objects_dir();
+    for name in files::below(&directory)? {
+        let (file, place) = (directory.join(&name), format!("objects/{}", name.display()));
+        let copied = files::copy(&file, &target.join(&place), place)?;
+        if objects::damage(&name, &copied.sha256).is_some() {
+            return Err(StoredError::Damaged(file));
+        }
+        entries.push(copied);
     }
     let manifest = Manifest {
         format: FORMAT,

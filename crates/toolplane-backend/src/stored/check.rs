@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use serde::Serialize;
-use toolplane_results::PayloadKey;
 use toolplane_runtime::Config;
 use toolplane_store::Damage;
 use toolplane_store_embedded::{Idle, Options};
 
 use super::error::StoredError;
-use super::{files, in_redis, present};
+use super::{in_redis, objects, present};
 use crate::{Backend, Keeper};
 
 /// What was looked at, and what is wrong with it.
@@ -46,7 +45,7 @@ pub struct Part {
 /// Something damaged.
 #[derive(Debug, Serialize)]
 pub struct Named {
-    /// The family of a record, or `index`, `stream` or `part`.
+    /// The family of a record, or `index`, `stream`, `part` or `payload`.
     pub kind: String,
     /// Its name among them.
     pub name: String,
@@ -59,8 +58,8 @@ pub struct Named {
 pub struct Objects {
     /// How many were held to their digests.
     pub files: u64,
-    /// Files whose bytes are not those they are named after.
-    pub damaged: Vec<String>,
+    /// Those whose bytes are not what they are named after.
+    pub damaged: Vec<Named>,
 }
 
 impl From<&Damage> for Named {
@@ -79,7 +78,7 @@ pub async fn check(config: &Config) -> Result<Report, StoredError> {
     for keeper in in_redis(config) {
         stores.push(redis(config, keeper).await?);
     }
-    let objects = objects(&config.objects_dir())?;
+    let objects = objects::check(&config.objects_dir())?;
     let good = |part: &Part| part.damaged.is_empty() && part.fatal.is_none();
     Ok(Report { sound: stores.iter().all(good) && objects.damaged.is_empty(), stores, objects })
 }
@@ -111,20 +110,4 @@ async fn redis(config: &Config, keeper: Keeper) -> Result<Part, StoredError> {
         damaged: found.damage.iter().map(Named::from).collect(),
         fatal: None,
     })
-}
-
-/// Holds every payload to the digest in its name.
-fn objects(directory: &Path) -> Result<Objects, StoredError> {
-    let mut found = Objects::default();
-    for name in files::below(directory)? {
-        let text = name.display().to_string();
-        let address = format!("{}{text}", toolplane_results::payload::key::URI_PREFIX);
-        // Proofs of starts and archives have no digest in their names.
-        let Some(digest) = address.parse::<PayloadKey>().ok().and_then(|key| key.digest()) else { continue };
-        found.files += 1;
-        if files::read(&directory.join(&name), |_| Ok(()))? != digest.hex() {
-            found.damaged.push(text);
-        }
-    }
-    Ok(found)
 }

@@ -11,29 +11,29 @@ use toolplane_store::{Commit, CommitOutcome, Damage, IndexOp, Place, Store, Writ
 use toolplane_store_embedded::{EmbeddedStore, Idle, Options};
 
 use super::error::StoredError;
-use super::{files, in_redis, present};
+use super::{files, in_redis, objects, present};
 use crate::forget::{Along, Entries, Verdict};
 use crate::{Backend, Keeper};
 
 /// Where what was taken out is kept, below `server.data_dir`.
-const KEPT: &str = "forgotten";
+pub(super) const KEPT: &str = "forgotten";
 /// Most index entries taken out by one commit.
 const ENTRIES: usize = 1_000;
 
 /// What was taken out, as it is kept and told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Forgotten {
-    /// The role it was kept by.
+    /// The role it was kept by, or `objects`.
     pub role: &'static str,
-    /// The family of a record, or `stream` or `part`.
+    /// The family of a record, or `stream`, `part` or `payload`.
     pub kind: String,
     /// Its name among them.
     pub name: String,
     /// When it was taken out, RFC 3339.
     pub at: String,
-    /// The bytes of it and of what went with it.
+    /// The bytes of it and of what went with it. None of a payload: the file is its own.
     pub values: Vec<Kept>,
-    /// The file that keeps all this.
+    /// The file that keeps all this; that of a payload, moved.
     #[serde(skip)]
     pub file: PathBuf,
 }
@@ -61,6 +61,9 @@ pub async fn forget(
     name: &str,
     judge: impl Fn(Keeper, &Place) -> Verdict,
 ) -> Result<Forgotten, StoredError> {
+    if kind == objects::KIND {
+        return objects::forget(config, name);
+    }
     let is_meant = |damage: &&Damage| damage.place.kind() == kind && damage.place.name() == name;
     for (keeper, path) in present(config) {
         let found = Idle::hold(&path).map_err(StoredError::store(&path))?.check(&Options::default());

@@ -119,6 +119,9 @@ async fn damage_is_found_and_not_backed_up() {
     let config = filled(&root.path().join("other")).await;
     fs::write(payload(&config), b"other bytes of a payload").unwrap();
     assert!(!is_sound(&config).await, "payloads are proved too");
+    let text = refusal(backup(&config, &copy));
+    assert!(text.contains(&payload(&config).display().to_string()) && text.contains("damaged"), "{text}");
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no part of a copy is left");
 }
 
 #[tokio::test]

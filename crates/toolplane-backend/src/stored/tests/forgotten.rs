@@ -10,7 +10,7 @@ use toolplane_store_embedded::{EmbeddedStore, Options};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use super::super::{Report, forget};
-use super::{TEXT, check, config, filled, flip, key, refusal, said};
+use super::{TEXT, check, config, filled, flip, key, payload, refusal, said};
 use crate::forget::{Along, Entries, Place, Verdict};
 use crate::{Backend, Keeper};
 
@@ -85,6 +85,31 @@ async fn what_nobody_has_is_taken_out_of_a_directory() {
     forget_it(&config, &["first event", &TEXT[4..]]).await;
     check_gone(&open()).await;
     assert!(said(root.path(), "scheduler").await.starts_with("scheduler"), "others have such a record too");
+}
+
+#[tokio::test]
+async fn a_damaged_payload_is_taken_out() {
+    let root = TempDir::new().unwrap();
+    let config = filled(root.path()).await;
+    let file = payload(&config);
+    let address = format!("toolplane://payloads/{}", file.strip_prefix(config.objects_dir()).unwrap().display());
+    let sound = refusal(forget(&config, "payload", &address, goes).await);
+    assert!(sound.contains("no damaged payload"), "what is sound is not taken out: {sound}");
+    fs::write(&file, b"other bytes").unwrap();
+    let report = check(&config).await.unwrap();
+    let [damaged] = &report.objects.damaged[..] else { panic!("{report:?}") };
+    assert_eq!((damaged.kind.as_str(), damaged.name.as_str()), ("payload", address.as_str()));
+    assert!(damaged.reason.contains("digest"), "{damaged:?}");
+    let open = EmbeddedStore::open(root.path().join("surface"), Options::default()).unwrap();
+    assert!(refusal(forget(&config, "payload", &address, goes).await).contains("in use"));
+    drop(open);
+    let done = forget(&config, "payload", &address, goes).await.unwrap();
+    assert!(done.file.starts_with(root.path().join("forgotten")) && done.file.ends_with(file.file_name().unwrap()));
+    assert_eq!((fs::read(&done.file).unwrap(), file.exists()), (b"other bytes".to_vec(), false));
+    assert!(check(&config).await.unwrap().sound);
+    for other in ["toolplane://payloads/../../etc/passwd", &address] {
+        assert!(refusal(forget(&config, "payload", other, goes).await).contains("no damaged payload"), "{other}");
+    }
 }
 
 #[tokio::test]

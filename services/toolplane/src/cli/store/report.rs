@@ -27,8 +27,8 @@ pub(super) fn checked(report: &Report, out: &mut Output) -> Result<Ending, Failu
         }
     }
     out.line(format!("payloads: {} files", report.objects.files))?;
-    for name in &report.objects.damaged {
-        out.line(format!("  damaged  {name}"))?;
+    for Named { kind, name, reason } in &report.objects.damaged {
+        out.line(format!("  damaged  {kind} {name}: {reason}"))?;
     }
     let opens = report.stores.iter().all(|part| part.fatal.is_none());
     match (report.sound, opens) {
@@ -63,10 +63,8 @@ pub(super) fn forgotten(forgotten: &Forgotten, out: &mut Output) -> Result<Endin
         }))?;
         return Ok(Ending::Done);
     }
-    out.line(format!(
-        "{role}: {kind} {name} is forgotten; what was there ({} values) is kept in {file}",
-        values.len()
-    ))?;
+    let count = if values.is_empty() { String::new() } else { format!(" ({} values)", values.len()) };
+    out.line(format!("{role}: {kind} {name} is forgotten; what was there{count} is kept in {file}"))?;
     Ok(Ending::Done)
 }
 
