@@ -78,6 +78,10 @@ pub async fn check(config: &Config) -> Result<Report, StoredError> {
     for keeper in in_redis(config) {
         stores.push(redis(config, keeper).await?);
     }
+    // To look in the wrong place is not to find everything sound.
+    if stores.is_empty() {
+        return Err(StoredError::NoStore(config.server.data_dir.clone()));
+    }
     let objects = objects::check(&config.objects_dir())?;
     let good = |part: &Part| part.damaged.is_empty() && part.fatal.is_none();
     Ok(Report { sound: stores.iter().all(good) && objects.damaged.is_empty(), stores, objects })

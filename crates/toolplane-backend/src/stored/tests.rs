@@ -125,6 +125,15 @@ async fn damage_is_found_and_not_backed_up() {
 }
 
 #[tokio::test]
+async fn where_nothing_is_stored_nothing_is_sound() {
+    let root = TempDir::new().unwrap();
+    let elsewhere = config(&root.path().join("elsewhere"));
+    let error = check(&elsewhere).await.unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("elsewhere"), "{error}");
+    assert!(!elsewhere.server.data_dir.exists());
+}
+
+#[tokio::test]
 async fn a_backup_that_is_damaged_or_cut_restores_nothing() {
     let root = TempDir::new().unwrap();
     let from = filled(&root.path().join("from")).await;
