@@ -33,6 +33,7 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
             return Err(StoredError::Damaged(path.clone()));
         }
     }
+    let missing = files::missing_above(directory);
     // Under another name until it is whole: what has the name of a backup is one.
     let partial = files::beside(directory, ".partial");
     let finished = write(config, &held, &partial).and_then(|manifest| {
@@ -42,6 +43,7 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
     if finished.is_err() {
         // Of no use to anybody. What cannot be removed has a name of its own, and the next attempt removes it.
         drop(fs::remove_dir_all(&partial));
+        files::remove_empty(&missing);
     }
     let manifest = finished?;
     files::flush_names(directory)?;

@@ -140,6 +140,21 @@ pub(super) fn make(path: &Path) -> Result<(), StoredError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(StoredError::file(path))
 }
 
+/// The directories that would be made for something at `path`, the innermost first.
+pub(super) fn missing_above(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+/// Removes those of these directories that were made and hold nothing. One that holds something is somebody else's too.
+pub(super) fn remove_empty(made: &[PathBuf]) {
+    let mut made: Vec<&PathBuf> = made.iter().collect();
+    made.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in made {
+        drop(fs::remove_dir(folder));
+    }
+}
+
 /// Makes the names in a directory and in those below it durable.
 pub(super) fn flush_tree(path: &Path) -> Result<(), StoredError> {
     for entry in fs::read_dir(path).map_err(StoredError::file(path))? {

@@ -20,12 +20,14 @@ pub fn restore(config: &Config, directory: &Path) -> Result<Copied, StoredError>
     for entry in &manifest.files {
         prove(directory, entry)?;
     }
+    let missing: Vec<PathBuf> = targets.iter().flat_map(|(_, target)| files::missing_above(target)).collect();
     let done = copy(directory, &manifest, &targets).and_then(|()| put_in_place(&targets));
     if done.is_err() {
         for (_, target) in &targets {
             // Half a store is none. What cannot be removed has a name of its own, and the next attempt removes it.
             drop(fs::remove_dir_all(partial(target)));
         }
+        files::remove_empty(&missing);
     }
     done?;
     Ok(Copied::of(&manifest))

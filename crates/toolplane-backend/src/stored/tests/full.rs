@@ -40,6 +40,8 @@ async fn on_a_small_disk() {
         let copy = small.join("copy");
         check_full(backup(&from, &copy).map(drop), &small.join("copy.partial"));
         assert_eq!(names(&small), Vec::<String>::new(), "{room}");
+        check_full(backup(&from, &small.join("new/copy")).map(drop), &small.join("new/copy.partial"));
+        assert_eq!(names(&small), Vec::<String>::new(), "{room}: what was made on the way is removed too");
         let after = serde_json::to_value(check(&from).await.unwrap()).unwrap();
         assert_eq!((&after, &after["sound"]), (&before, &true.into()), "{room}: the stores are as they were");
         // What an attempt left that was killed is in nobody's way.
@@ -52,7 +54,7 @@ async fn on_a_small_disk() {
         mount(&small, room);
         let to = config(&small.join("data"));
         check_full(restore(&to, &whole).map(drop), &to.server.data_dir);
-        assert_eq!(names(&to.server.data_dir), Vec::<String>::new(), "{room}");
+        assert_eq!(names(&small), Vec::<String>::new(), "{room}: no directory is left that was not there");
         grow(&small);
         restore(&to, &whole).unwrap();
         assert!(is_sound(&to).await);
