@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::fault::contained;
 use crate::log::files::{LogDirectory, RealDirectory};
-use crate::mend::mend;
+use crate::mend::{mend, was_mended};
 use crate::space::{RealSpace, SpaceSource};
 use crate::{OpenError, Options};
 
@@ -24,6 +24,8 @@ pub(crate) struct Files {
     pub(crate) log: Box<dyn LogDirectory>,
     /// The tables a checkpoint writes.
     pub(crate) state: Database,
+    /// The tables were written anew because of damage, now or when they were opened before.
+    pub(crate) mended: bool,
     /// Tells how much room there is.
     pub(crate) space: Box<dyn SpaceSource>,
     /// Held for as long as the files are open; dropped last.
@@ -48,7 +50,7 @@ impl Files {
             state = mend(path, state, options.cache_bytes)?;
         }
         let (log, space) = (Box::new(RealDirectory(path.to_owned())), Box::new(RealSpace(path.to_owned())));
-        Ok(Self { log, state, space, _lock: Some(lock) })
+        Ok(Self { log, state, mended: was_mended(path)?, space, _lock: Some(lock) })
     }
 }
 

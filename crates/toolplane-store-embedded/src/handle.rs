@@ -59,8 +59,8 @@ impl EmbeddedStore {
     }
 
     pub(crate) fn start(files: Files, options: Options) -> Result<Self, OpenError> {
-        let Files { log, state, space, _lock } = files;
-        let Recovered { tables, operations, clock, last_lsn, log } = recover(&state, log, &options)?;
+        let Files { log, state, mended, space, _lock } = files;
+        let Recovered { tables, operations, clock, last_lsn, log } = recover(&state, log, mended, &options)?;
         let clock = MonotonicClock::starting_at(Timestamp::from_millis(clock));
         let shared = Arc::new(Shared::new(tables, clock));
         let thread_failed = |error: std::io::Error| OpenError::Storage { reason: error.to_string() };

@@ -112,8 +112,17 @@ fn close(state: Database) {
     }
 }
 
+/// What damaged files are kept as begins with this.
+const KEPT: &str = "state.redb.damaged-";
+
+/// Whether a damaged file lies beside the tables. Once they are written anew, their pages do not tell of damage any more.
+pub(crate) fn was_mended(directory: &Path) -> Result<bool, OpenError> {
+    let entries = fs::read_dir(directory).map_err(failed("read", directory))?;
+    Ok(entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(KEPT)))
+}
+
 fn free_name(directory: &Path) -> PathBuf {
-    let name = |number: u32| directory.join(format!("{STATE}.damaged-{number}"));
+    let name = |number: u32| directory.join(format!("{KEPT}{number}"));
     (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(u32::MAX))
 }
 

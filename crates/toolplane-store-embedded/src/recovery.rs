@@ -35,9 +35,14 @@ pub(crate) struct Recovered {
 }
 
 /// Reads everything the files hold; creates the tables and the log of a fresh store.
-pub(crate) fn recover(state: &Database, log: Box<dyn LogDirectory>, options: &Options) -> Result<Recovered, OpenError> {
+pub(crate) fn recover(
+    state: &Database,
+    log: Box<dyn LogDirectory>,
+    mended: bool,
+    options: &Options,
+) -> Result<Recovered, OpenError> {
     prepare(state, &*log)?;
-    let base = Base::open(state, Arc::new(Known::read(state)?))?;
+    let base = Base::open(state, Arc::new(Known::read(state, mended)?))?;
     let applied_lsn = base.number(APPLIED)?;
     let salt = base.number(SALT)? as u32;
     let clock = base.number(CLOCK)?.cast_signed();

@@ -31,7 +31,8 @@ impl SimStore {
     }
 
     fn open_beside(&self, space: Box<dyn SpaceSource>, options: Options) -> Result<EmbeddedStore, OpenError> {
-        let files = Files { log: Box::new(self.log.clone()), state: self.state.database(), space, _lock: None };
+        let files =
+            Files { log: Box::new(self.log.clone()), state: self.state.database(), mended: false, space, _lock: None };
         EmbeddedStore::start(files, options)
     }
 

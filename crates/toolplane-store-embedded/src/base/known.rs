@@ -6,7 +6,8 @@ use toolplane_store::{Damage, DamageList, Place, RecordKey};
 
 use crate::fault::Fault;
 use crate::row;
-use crate::tables::{SET_ASIDE, SET_ASIDE_EVENTS, place_of_events, place_of_record, record_key, record_of};
+use crate::tables::{EVENTS, SET_ASIDE, SET_ASIDE_EVENTS, place_of_events, place_of_record, record_key, record_of};
+use crate::walk::each_row;
 
 /// What a [`numbered_key`](crate::tables::numbered_key) of a row of events has behind the stream's name, in bytes.
 const SEQUENCE_BYTES: usize = 9;
@@ -23,8 +24,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// What was set aside when the store was opened, now or earlier.
-    pub(crate) fn read(state: &Database) -> Result<Self, Fault> {
+    /// What was set aside when the store was opened, now or earlier. Where the tables were ever `mended`, damaged rows of
+    /// events may stand in them too, in their places: they are told now, and not only when somebody reads that far.
+    pub(crate) fn read(state: &Database, mended: bool) -> Result<Self, Fault> {
         let (known, snapshot) = (Self::default(), state.begin_read()?);
         for row in snapshot.open_table(SET_ASIDE)?.iter()? {
             let key = row?.0.value().to_vec();
@@ -35,6 +37,14 @@ impl Known {
             let key = row?.0.value().to_vec();
             known.damage.note(Damage::new(place_of_events(&key), row::MISFIT));
             known.events.write().push(key);
+        }
+        if mended {
+            each_row(&snapshot, EVENTS, |key, value| {
+                if row::open_events(key, value).is_err() {
+                    known.damage.note(Damage::new(place_of_events(key), row::MISFIT));
+                }
+                Ok(())
+            })?;
         }
         Ok(known)
     }
