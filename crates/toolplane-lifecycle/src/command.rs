@@ -216,6 +216,11 @@ pub enum Command {
         /// Milliseconds of the full lease.
         lease_ms: i64,
     },
+    /// The offer of the lease is known to have arrived; the lease lasts no longer for it.
+    Receive {
+        /// Its lease.
+        lease: LeaseKey,
+    },
     /// The worker is alive and still at it.
     Renew {
         /// Its lease.
@@ -273,9 +278,11 @@ pub enum Command {
         /// What is left.
         outcome: Box<Outcome>,
     },
-    /// No worker can ever run this call.
-    Unplaceable {
-        /// What is missing.
+    /// A waiting call is not run: no worker can run it, or it is kept out.
+    Block {
+        /// Why, in one stable word.
+        cause: &'static str,
+        /// What is missing, or what keeps it out.
         error: ToolError,
     },
     /// A caller asks to cancel the call, or the batch it belongs to.

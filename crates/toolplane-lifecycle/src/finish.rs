@@ -207,13 +207,18 @@ fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolErr
 }
 
 /// No worker can ever run the call: a capability gap, not a failure of the tool.
-pub(crate) fn unplaceable(invocation: &Invocation, error: ToolError, now: Timestamp) -> Result<Transition, Refusal> {
+pub(crate) fn block(
+    invocation: &Invocation,
+    cause: &str,
+    error: ToolError,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
     if invocation.status != Status::Queued || invocation.lease.is_some() {
         return Err(Refusal::Illegal { command: "block", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
     let result = failure(&draft.invocation, ResultStatus::Failed, error, now);
-    draft.end(Status::Blocked, "placement", result, None)?;
+    draft.end(Status::Blocked, cause, result, None)?;
     Ok(draft.done())
 }
 

@@ -131,6 +131,17 @@ fn extend(draft: &mut Draft, lease_ms: i64, now: Timestamp) {
     }
 }
 
+pub(crate) fn receive(invocation: &Invocation, key: &LeaseKey, now: Timestamp) -> Result<Transition, Refusal> {
+    if held(invocation, key)?.confirmed {
+        return Err(Refusal::NothingToDo);
+    }
+    let mut draft = Draft::of(invocation.clone(), now);
+    if let Some(lease) = &mut draft.invocation.lease {
+        lease.confirmed = true;
+    }
+    Ok(draft.done())
+}
+
 pub(crate) fn renew(
     invocation: &Invocation,
     key: &LeaseKey,

@@ -89,6 +89,7 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         }
         Command::Claim(grant) => lease::claim(invocation, grant, now),
         Command::Start { lease, lease_ms } => lease::start(invocation, &lease, lease_ms, now),
+        Command::Receive { lease } => lease::receive(invocation, &lease, now),
         Command::Renew { lease, lease_ms } => lease::renew(invocation, &lease, lease_ms, now),
         Command::Release { lease, reason } => loss::release(invocation, &lease, &reason, now),
         Command::WorkerGone { worker_id, incarnation } => loss::worker_gone(invocation, &worker_id, &incarnation, now),
@@ -97,7 +98,7 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
         Command::AwaitHooks { lease, hook_ids, due_at } => post_hooks::wait(invocation, &lease, &hook_ids, due_at, now),
         Command::TakeHooks { due_at, alone } => post_hooks::take(invocation, due_at, alone, now),
         Command::Conclude { outcome } => finish::conclude(invocation, *outcome, now),
-        Command::Unplaceable { error } => finish::unplaceable(invocation, error, now),
+        Command::Block { cause, error } => finish::block(invocation, cause, error, now),
         Command::RequestCancel { requested_by, message, abort_reason } => {
             cancel::request(invocation, requested_by, message, abort_reason, now)
         }

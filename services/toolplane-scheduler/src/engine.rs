@@ -28,6 +28,7 @@ mod pushback;
 mod quarantine;
 mod queues;
 mod read;
+mod receipts;
 mod relay;
 mod rename;
 mod retire;
@@ -75,6 +76,7 @@ pub(crate) use groups::*;
 pub(crate) use guard::Started;
 pub(crate) use hub::Subscription;
 pub(crate) use keys::payload_uri;
+pub(crate) use quarantine::kept_out_error;
 pub(crate) use sweep::gap_error;
 
 /// Settings of the engine; durations in milliseconds.
@@ -308,10 +310,5 @@ impl Engine {
             }
             _ => Err(EngineError::Refused { refusal: Refusal::Fenced, record }),
         }
-    }
-
-    /// The offer of a lease arrived at its worker.
-    pub(crate) async fn received(&self, lease: &LeaseKey) {
-        self.0.hot.received(lease).await;
     }
 }

@@ -79,6 +79,8 @@ pub struct Plan {
     pub links: bool,
     /// Workers go on with what was taken from them, and report it all the same.
     pub deaf: bool,
+    /// Calls a ledger worker runs at once.
+    pub slots: u32,
     /// The pool of the real executors.
     pub executor_pool: &'static str,
     /// Where everything is kept; a temporary folder when absent.
@@ -99,6 +101,7 @@ impl Plan {
             points: false,
             links: false,
             deaf: false,
+            slots: 16,
             executor_pool: "process",
             folder: None,
         }
@@ -127,6 +130,7 @@ pub struct Bed {
     folder: PathBuf,
     points: bool,
     deaf: bool,
+    slots: u32,
     is_mutant: bool,
 }
 
@@ -188,6 +192,7 @@ impl Bed {
             folder,
             points,
             deaf: plan.deaf,
+            slots: plan.slots,
             is_mutant,
         };
         bed.surface_id = tools::load(bed.processes.clients()?).await?;

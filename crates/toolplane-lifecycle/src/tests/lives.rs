@@ -20,6 +20,7 @@ use crate::*;
 enum Step {
     Claim { worker: u8 },
     Start { stale: bool },
+    Receive,
     Renew,
     Release,
     Gone { worker: u8 },
@@ -30,7 +31,7 @@ enum Step {
     AwaitHooks { stale: bool },
     TakeHooks { alone: bool },
     Conclude { transient: bool },
-    Unplaceable,
+    Block,
     Cancel,
     Sibling,
     Acknowledge { supported: bool },
@@ -57,6 +58,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0_u8..3).prop_map(|worker| Step::Claim { worker }),
         4 => flag().prop_map(|stale| Step::Start { stale }),
+        1 => Just(Step::Receive),
         2 => Just(Step::Renew),
         1 => Just(Step::Release),
         1 => (0_u8..3).prop_map(|worker| Step::Gone { worker }),
@@ -67,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => flag().prop_map(|stale| Step::AwaitHooks { stale }),
         1 => flag().prop_map(|alone| Step::TakeHooks { alone }),
         2 => flag().prop_map(|transient| Step::Conclude { transient }),
-        1 => Just(Step::Unplaceable),
+        1 => Just(Step::Block),
         1 => Just(Step::Cancel),
         1 => Just(Step::Sibling),
         1 => flag().prop_map(|supported| Step::Acknowledge { supported }),
@@ -107,6 +109,7 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
             Command::Claim(grant_to(&worker(number), *leases))
         }
         Step::Start { stale } => Command::Start { lease: lease(stale), lease_ms: LEASE_MS },
+        Step::Receive => Command::Receive { lease: lease(false) },
         Step::Renew => Command::Renew { lease: lease(false), lease_ms: LEASE_MS },
         Step::Release => Command::Release { lease: lease(false), reason: "drain".into() },
         Step::Gone { worker: number } => {
@@ -130,7 +133,7 @@ fn command(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<Comm
             let status = if transient { ResultStatus::Failed } else { ResultStatus::Succeeded };
             Command::Conclude { outcome: outcome(status, failed) }
         }
-        Step::Unplaceable => Command::Unplaceable { error: error(ErrorClass::CapabilityGap) },
+        Step::Block => Command::Block { cause: "placement", error: error(ErrorClass::CapabilityGap) },
         Step::Cancel => cancel_request(),
         Step::Sibling => Command::CancelSibling {
             cause: SiblingCause {

@@ -114,6 +114,11 @@ impl Engine {
             return Err(self.set_aside(&queue.to_string(), entry).await);
         };
         let record = hot.record.clone();
+        if let Some(error) = self.kept_out(&record, now) {
+            self.release(vec![(id.clone(), place)]);
+            let block = |_: &Invocation| Command::Block { cause: "quarantine", error: error.clone() };
+            return Err(self.command(&id, Vec::new(), block).await.is_ok());
+        }
         let plan = match self.plan_of(&record).await {
             Ok(plan) => plan,
             Err(error) => {

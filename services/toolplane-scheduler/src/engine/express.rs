@@ -30,7 +30,7 @@ impl Engine {
         if !self.0.backlog.is_clear(pool) {
             return None;
         }
-        if !self.may_start(record, plan, decided, now) {
+        if self.kept_out(record, now).is_some() || !self.may_start(record, plan, decided, now) {
             return None;
         }
         let grant = self.reserve(pool, record, plan, now)?;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolplane_lifecycle::{Effect, Scope, Terminal, Transition};
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::{InvocationKey, WorkerId};
+use toolplane_records::time::Timestamp;
 use toolplane_store::Hint;
 
 use super::Engine;
@@ -29,6 +30,8 @@ const SCOPE: &str = "scope/";
 
 /// Topic: a place in a counted index was given back, and calls wait for one.
 const PLACE: &str = "place/";
+/// Topic: a key came under quarantine. The body is until when, in milliseconds.
+const QUARANTINE: &str = "quarantine/";
 
 /// Largest update that is carried by a hint; larger ones are read from the store.
 const MAX_UPDATE_BYTES: usize = 4 * 1024;
@@ -56,6 +59,12 @@ impl Engine {
             return;
         }
         let id = transition.key();
+        // Before the news of the call itself: whoever has heard of its end is not to try another like it.
+        for effect in &transition.effects {
+            if let Effect::Quarantine { key, until } = effect {
+                builder.hint(hint(QUARANTINE, &key.to_string(), until.as_millis().to_string().into()));
+            }
+        }
         // Nobody can wait elsewhere for a call that is just being accepted.
         let is_new = transition.events.first().is_none_or(|first| first.seq == 1);
         // And nobody is elsewhere when there is no other scheduler; one that has just come also looks by itself.
@@ -119,6 +128,11 @@ impl Engine {
         } else if let Some(permit) = hint.topic.strip_prefix(PLACE) {
             self.0.backlog.given_back(permit);
             self.0.bell.ring();
+        } else if let Some(key) = hint.topic.strip_prefix(QUARANTINE) {
+            let until = std::str::from_utf8(&hint.body).ok().and_then(|millis| millis.parse().ok());
+            if let (Ok(key), Some(until)) = (key.parse(), until) {
+                self.0.quarantine.add(key, Timestamp::from_millis(until));
+            }
         } else if let Some(scope) = hint.topic.strip_prefix(SCOPE)
             && let Ok(scope) = Scope::from_str(scope)
         {

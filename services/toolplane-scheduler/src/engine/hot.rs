@@ -25,11 +25,17 @@ pub(crate) struct Hot {
     pub(crate) input: Option<JsonPayload>,
     /// The trace a worker continues.
     pub(crate) traceparent: Option<String>,
-    /// The number of the last lease whose offer is known to have arrived; 0 when none is. Not stored: whether a loss is
-    /// counted may be forgotten, and then counts for nobody.
+    /// The number of the last lease whose offer is known to have arrived; 0 when none is. See [`super::receipts`].
     pub(crate) received: u32,
     /// A moment before the decision in force was made, when that is known. Not stored.
     pub(crate) decided: Option<Moment>,
+}
+
+impl Hot {
+    /// Whether the record has a lease whose offer, as far as the record says, may not have arrived.
+    fn is_unconfirmed(&self) -> bool {
+        self.record.lease.as_ref().is_some_and(|lease| !lease.confirmed)
+    }
 }
 
 /// A locked place for one record; empty when the record has to be read from the store.
@@ -79,13 +85,21 @@ impl HotTable {
         }
     }
 
+    /// Whether the offer of this lease is known to have arrived, and the record does not say so.
+    pub(crate) async fn was_received(&self, lease: &LeaseKey) -> bool {
+        let Some(slot) = self.slots.get(&lease.call()).map(|slot| slot.clone()) else { return false };
+        let place = slot.lock().await;
+        place.as_ref().is_some_and(|hot| hot.received == lease.lease_no && hot.is_unconfirmed())
+    }
+
     /// Lets the record at hand say what is known of the receipt of its lease, before that lease is called lost.
     pub(crate) async fn tell_receipt(&self, id: &InvocationKey) {
         let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
         if let Some(hot) = slot.lock().await.as_mut() {
-            let unsaid =
-                hot.record.lease.as_ref().is_some_and(|lease| !lease.confirmed && lease.lease_no == hot.received);
-            if unsaid && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease {
+            if hot.is_unconfirmed()
+                && hot.record.lease_no == hot.received
+                && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease
+            {
                 lease.confirmed = true;
             }
         }

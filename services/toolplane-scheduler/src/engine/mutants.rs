@@ -10,6 +10,7 @@ pub(crate) fn fence(mut command: Command, record: &Invocation) -> Command {
     if mutant(Mutant::DropFence)
         && let Some(current) = &record.lease
         && let Command::Start { lease, .. }
+        | Command::Receive { lease }
         | Command::Renew { lease, .. }
         | Command::Complete { lease, .. }
         | Command::AwaitHooks { lease, .. } = &mut command

@@ -4,8 +4,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
+use toolplane_lifecycle::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_store::ScoreRange;
 
 use super::commit::{Builder, score};
@@ -14,33 +18,60 @@ use super::{Engine, EngineError, keys};
 /// Entries read at once.
 const PAGE: usize = 1_000;
 
-/// What is under quarantine, as of the last tick.
+/// What is under quarantine, as of the last tick and what was heard since.
 #[derive(Debug, Default)]
 pub(crate) struct Quarantine {
-    until: RwLock<HashMap<Digest, Timestamp>>,
+    known: RwLock<Known>,
     count: AtomicUsize,
 }
 
+#[derive(Debug, Default)]
+struct Known {
+    until: HashMap<Digest, Timestamp>,
+    /// Heard of since the store was asked last: its answer may be older.
+    news: HashMap<Digest, Timestamp>,
+}
+
 impl Quarantine {
+    /// Takes note of a key before the store is asked again.
     pub(crate) fn add(&self, key: Digest, until: Timestamp) {
-        let mut keys = self.until.write();
-        keys.insert(key, until);
-        self.count.store(keys.len(), Ordering::Release);
+        let mut known = self.known.write();
+        known.news.insert(key, until);
+        known.until.insert(key, until);
+        self.count.store(known.until.len(), Ordering::Release);
     }
 
-    fn replace(&self, keys: HashMap<Digest, Timestamp>) {
+    /// The store is about to be asked.
+    fn ask(&self) {
+        self.known.write().news.clear();
+    }
+
+    /// The store's answer takes the place of what was known before it was asked.
+    fn answer(&self, mut keys: HashMap<Digest, Timestamp>) {
+        let mut known = self.known.write();
+        keys.extend(&known.news);
         self.count.store(keys.len(), Ordering::Release);
-        *self.until.write() = keys;
+        known.until = keys;
     }
 
     /// Until when `key` is refused.
     pub(crate) fn until(&self, key: &Digest) -> Option<Timestamp> {
         // Nearly always nothing is under quarantine.
-        if self.count.load(Ordering::Acquire) == 0 { None } else { self.until.read().get(key).copied() }
+        if self.count.load(Ordering::Acquire) == 0 { None } else { self.known.read().until.get(key).copied() }
     }
 }
 
 impl Engine {
+    /// Why `record` may not be run now, when workers died of another call like it.
+    pub(crate) fn kept_out(&self, record: &Invocation, now: Timestamp) -> Option<ToolError> {
+        let until = self.quarantined_until(record.dispatch.as_ref()?.quarantine_key.as_ref()?)?;
+        let mut error = kept_out_error(&record.tool_name, until, now);
+        if record.started_at.is_some() {
+            error.side_effects = Some("unknown".to_owned());
+        }
+        Some(error)
+    }
+
     /// Until when calls with this quarantine key are refused; `None` when they are not.
     pub fn quarantined_until(&self, key: &Digest) -> Option<Timestamp> {
         self.0.quarantine.until(key)
@@ -55,6 +86,7 @@ impl Engine {
             builder.delete(keys::quarantined(&entry.member));
             self.write(builder.done(true)).await?;
         }
+        self.0.quarantine.ask();
         let (mut keys, mut range) = (HashMap::new(), ScoreRange::between(score(now) + 1, u64::MAX));
         loop {
             let page = store.scan(keys::QUARANTINE, range.clone(), PAGE).await?;
@@ -68,7 +100,40 @@ impl Engine {
                 _ => break,
             }
         }
-        self.0.quarantine.replace(keys);
+        self.0.quarantine.answer(keys);
         Ok(())
+    }
+}
+
+/// The error of a call that is like one that workers died of.
+pub(crate) fn kept_out_error(tool: &str, until: Timestamp, now: Timestamp) -> ToolError {
+    let mut error = ToolError::new(
+        codes::POISON,
+        ErrorClass::PolicyBlocked,
+        Recoverability::RetryLater,
+        format!("workers died of `{tool}` with this very input, so it is not run again until {until}"),
+    );
+    error.side_effects = Some("none".to_owned());
+    error.retry_after_ms = u64::try_from(until.since_millis(now)).ok();
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_heard_while_the_store_is_asked_outlives_its_answer() {
+        let (old, new) = (Digest::of(b"old"), Digest::of(b"new"));
+        let quarantine = Quarantine::default();
+        quarantine.add(old, Timestamp::from_millis(1));
+        quarantine.ask();
+        quarantine.add(new, Timestamp::from_millis(2));
+        quarantine.answer(HashMap::new());
+        assert_eq!(quarantine.until(&new), Some(Timestamp::from_millis(2)), "the store did not know of it yet");
+        assert_eq!(quarantine.until(&old), None, "the store says that it is over");
+        quarantine.ask();
+        quarantine.answer(HashMap::new());
+        assert_eq!(quarantine.until(&new), None);
     }
 }

@@ -114,7 +114,7 @@ impl Engine {
         };
         toolplane_faultpoint::point("scheduler.mid_sweep");
         if timer == Timer::Lease {
-            self.0.hot.tell_receipt(&id).await;
+            self.tell_receipt(&id).await;
         }
         if timer == Timer::PostHooks {
             // Whoever asks them sets the timer anew.
@@ -159,7 +159,8 @@ impl Engine {
             };
             for entry in self.0.store.scan(&queue.to_string(), range, PAGE).await? {
                 let Ok(id) = InvocationKey::parse(&entry.member) else { continue };
-                let refused = self.command(&id, Vec::new(), |_| Command::Unplaceable { error: error.clone() }).await;
+                let block = |_: &_| Command::Block { cause: "placement", error: error.clone() };
+                let refused = self.command(&id, Vec::new(), block).await;
                 if let Err(error) = refused {
                     tracing::debug!(invocation_id = %id, %error, "a call was not refused for want of a worker");
                 }
@@ -224,6 +225,7 @@ impl Engine {
                     let gone =
                         |_: &_| Command::WorkerGone { worker_id: worker_id.clone(), incarnation: incarnation.clone() };
                     let id = hot.record.key();
+                    self.tell_receipt(&id).await;
                     ended += usize::from(self.command(&id, Vec::new(), gone).await.is_ok());
                 }
             }

@@ -94,6 +94,11 @@ impl WorkerLink {
         self.assigned.lock().keys().cloned().collect()
     }
 
+    /// The leases of the calls it runs right now.
+    pub(crate) fn leases(&self) -> Vec<LeaseKey> {
+        self.assigned.lock().values().cloned().collect()
+    }
+
     /// Whether it takes no new calls.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
@@ -271,7 +276,7 @@ impl Workers {
 
     /// Every lease a slot is taken for.
     pub(crate) fn assigned(&self) -> Vec<LeaseKey> {
-        self.links.iter().flat_map(|entry| entry.assigned.lock().values().cloned().collect::<Vec<_>>()).collect()
+        self.links.iter().flat_map(|entry| entry.leases()).collect()
     }
 
     /// The worker the lease with this secret was given to, when it is connected here.

@@ -82,6 +82,7 @@ impl Session {
             }
         }
         self.engine.workers().disconnect(&self.link);
+        self.engine.keep_receipts(&self.link).await;
         self.engine.roster().left(&self.link, self.goodbye.load(Ordering::Relaxed)).await;
         tracing::info!(worker_id = %self.link.info.worker_id, "a worker's stream ended");
     }

@@ -14,12 +14,12 @@ use toolplane_records::vocabulary::{Behavior, ErrorClass};
 use super::asker::Asker;
 use super::decide::{Question, Word, denial};
 use super::inputs::{Inputs, payload_ref};
-use super::refusals::{no_executor, quarantined, runtime_error, schema_error};
+use super::refusals::{no_executor, runtime_error, schema_error};
 use super::resolve::Resolved;
 use super::spec::CallSpec;
 use super::tool::CallableTool;
 use super::{Preparer, defaults, hooks, locks};
-use crate::engine::{DispatchPlan, Engine, Placement, gap_error};
+use crate::engine::{DispatchPlan, Engine, Placement, gap_error, kept_out_error};
 use crate::error::CallError;
 
 /// How far a call came.
@@ -146,7 +146,7 @@ impl Preparer {
         let idempotent = evaluation.safety.is_idempotent;
         let dispatch = tool.dispatch(&spec.tenant, spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
         if let Some(until) = dispatch.quarantine_key.and_then(|key| engine.quarantined_until(&key)) {
-            return Ok(Preparation::Blocked { error: quarantined(&spec.tool_name, until, now) }.into());
+            return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
         }
         let (shown, redacted) = inputs.permission(tool.sensitive());
         let question = Question {

@@ -1,7 +1,6 @@
 //! The terminal errors of calls that come no further than their preparation.
 
 use toolplane_records::error::{FieldViolation, ToolError};
-use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
@@ -17,18 +16,6 @@ pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
     );
     error.side_effects = Some("none".to_owned());
     error.field_violations = violations;
-    error
-}
-
-pub(super) fn quarantined(name: &str, until: Timestamp, now: Timestamp) -> ToolError {
-    let mut error = ToolError::new(
-        toolplane_lifecycle::codes::POISON,
-        ErrorClass::PolicyBlocked,
-        Recoverability::RetryLater,
-        format!("workers died of `{name}` with this very input, so it is not run again until {until}"),
-    );
-    error.side_effects = Some("none".to_owned());
-    error.retry_after_ms = u64::try_from(until.since_millis(now)).ok();
     error
 }
 

@@ -139,6 +139,7 @@ impl Bed {
         let mut command = Command::new(worker_program()?);
         command.args(["--worker-id", name, "--schedulers", &self.endpoints()?.join(",")]);
         command.args(["--register", &self.register.address(), "--folder"]).arg(self.folder.join("ledgers"));
+        command.args(["--slots", &self.slots.to_string()]);
         if self.deaf {
             command.arg("--deaf");
         }

@@ -88,6 +88,8 @@ pub(super) async fn stand_still(bed: &mut Bed) -> Result<(), Trouble> {
 pub(super) async fn busy(store: StoreKind) -> Result<Outcome, Trouble> {
     let mut work = work(store, Mix { busy_ms: 2_500, ..Mix::HALF });
     work.callers = 6;
+    // As many as the worker has threads: an offer that no thread is free to hear lapses, and should.
+    work.plan.slots = 2;
     let outcome = under_load(work, async |_, _| {
         tokio::time::sleep(Duration::from_secs(8)).await;
         Ok(0)

@@ -35,7 +35,12 @@ pub(super) async fn flapping(store: StoreKind, times: u32) -> Result<Outcome, Tr
 pub(super) async fn poison(store: StoreKind) -> Result<Outcome, Trouble> {
     let work = Work { plan: Plan::on(store, 3), mix: Mix::PLAIN, callers: 8 };
     let mut outcome = under_load(work, async |bed, load| {
-        let call = tokio::spawn(deadly(load.clone(), "poison-1"));
+        let load = load.clone();
+        let call = tokio::spawn(async move {
+            deadly(&load, "poison-1").await;
+            // The same again is not even tried.
+            deadly(&load, "poison-2").await;
+        });
         let mut kills = 0;
         let start = Instant::now();
         while !call.is_finished() && start.elapsed() < Duration::from_secs(30) {
@@ -49,8 +54,6 @@ pub(super) async fn poison(store: StoreKind) -> Result<Outcome, Trouble> {
                 }
             }
         }
-        // The same again is not even tried.
-        deadly(load.clone(), "poison-2").await;
         Ok(kills)
     })
     .await?;
@@ -61,7 +64,7 @@ pub(super) async fn poison(store: StoreKind) -> Result<Outcome, Trouble> {
     Ok(outcome)
 }
 
-async fn deadly(load: std::sync::Arc<Load>, key: &str) {
+async fn deadly(load: &Load, key: &str) {
     let plan = Call { key: key.to_owned(), idempotent: true, ledger: true, ..Call::default() };
     let spec = load.spec(key, AGAIN, r#"{"poison":true}"#.to_owned());
     if let Some(invocation) = load.ask_for(0, plan, &spec).await {

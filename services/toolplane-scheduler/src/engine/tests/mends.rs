@@ -189,3 +189,57 @@ async fn poison_is_kept_out_for_a_while_by_every_scheduler() {
     }
     panic!("the other scheduler never heard of it: {:?}", RecordKey::new(toolplane_store::Family::Meta, "quarantine"));
 }
+
+#[tokio::test]
+async fn a_waiting_call_like_one_that_workers_died_of_is_not_tried() {
+    let bench = Bench::new().await;
+    let key = toolplane_records::payload::Digest::of(b"version and input");
+    for id in ["inv_a", "inv_b"] {
+        let mut admission = bench.admission(ask(id)).await;
+        admission.transition.invocation.dispatch.as_mut().unwrap().quarantine_key = (id == "inv_a").then_some(key);
+        bench.engine.admit(admission).await.unwrap();
+    }
+    bench.engine.0.quarantine.add(key, bench.engine.now().await.unwrap().plus_millis(60_000));
+    // Both wait, the twin first; a worker comes.
+    let (_link, mut messages) = bench.worker(8, vec![]).await;
+    assert_eq!(offered(&mut messages).await.0.invocation_id.as_str(), "inv_b");
+    let (_, end) = follow(bench.engine.watch(&call_key("inv_a"), 1).await.unwrap()).await;
+    let error = end.result.error.clone().unwrap();
+    assert_eq!((error.error_code.as_str(), error.error_class), ("exec.poison_quarantined", ErrorClass::PolicyBlocked));
+    assert!(error.retry_after_ms.is_some_and(|wait| wait > 0), "{error:?}");
+}
+
+/// The scheduler that hears of a worker's death need not be the one the worker was connected to.
+#[tokio::test]
+async fn what_arrived_is_known_to_every_scheduler_when_the_stream_ends() {
+    let cluster = super::shared::Cluster::new();
+    let bench = Bench::over(cluster.member()).await;
+    let other = Bench::over(cluster.member()).await;
+    bench.admit(ask("inv_seen")).await.unwrap();
+    bench.admit(ask("inv_unseen")).await.unwrap();
+    let (link, mut messages) = bench.worker_named("w1", 2, vec![]).await;
+    let mut leases = Vec::new();
+    for _ in 0..2 {
+        leases.push(offered(&mut messages).await.1);
+    }
+    link.drain();
+    let seen = leases.iter().find(|lease| lease.invocation_id.as_str() == "inv_seen").unwrap();
+    bench.engine.received(seen).await;
+    bench.engine.workers().disconnect(&link);
+    bench.engine.keep_receipts(&link).await;
+    other.engine.worker_gone(&WorkerId::from_trusted("w1"), "restarted").await.unwrap();
+    let losses = async |id| other.engine.get(&call_key(id)).await.unwrap().worker_losses;
+    assert_eq!((losses("inv_seen").await, losses("inv_unseen").await), (1, 0));
+}
+
+#[tokio::test]
+async fn what_arrived_counts_when_its_worker_starts_again_at_once() {
+    let bench = Bench::new().await;
+    bench.admit(ask("inv_a")).await.unwrap();
+    let (link, mut messages) = bench.worker_named("w1", 1, vec![]).await;
+    let (_, lease, _) = offered(&mut messages).await;
+    link.drain();
+    bench.engine.received(&lease).await;
+    bench.engine.worker_gone(&WorkerId::from_trusted("w1"), "restarted").await.unwrap();
+    assert_eq!(bench.engine.get(&lease.call()).await.unwrap().worker_losses, 1);
+}
