@@ -66,8 +66,22 @@ impl OnStore {
     }
 }
 
+/// Parts beside the cases.
+const PARTS: [&str; 4] = ["points", "executor", "storm", "mutants"];
+
+/// Refuses parts that do not exist: a run of nothing is green.
+fn known(only: &[String]) -> Result<(), Trouble> {
+    let is = |part: &str, name: &str| part.eq_ignore_ascii_case(name);
+    let exists = |part: &str| PARTS.iter().any(|name| is(part, name)) || CASES.iter().any(|case| is(part, case.id));
+    match only.iter().find(|part| !exists(part)) {
+        None => Ok(()),
+        Some(part) => Err(Trouble::Said(format!("--only: there is no part `{part}`"))),
+    }
+}
+
 /// Runs the parts; whether all of them were green.
 pub async fn run(args: &Args) -> Result<bool, Trouble> {
+    known(&args.only)?;
     let begun = Instant::now();
     let mut report = Report::default();
     let stores = args.store.map_or(vec![OnStore::Redis, OnStore::Embedded], |store| vec![store]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use toolplane_faultpoint::FAULT_VARIABLE;
 use toolplane_testkit::process::Process;
 
-use super::{Bed, arms, connected};
+use super::{Bed, LEASE, arms, connected};
 use crate::Trouble;
 use crate::history::{Fault, Record, now_ms};
 
@@ -91,6 +91,22 @@ impl Bed {
         tokio::time::sleep(time).await;
         self.signal(name, false)?;
         self.record_fault(name, "stop", from_ms);
+        Ok(())
+    }
+
+    /// Schedulers and workers stand still together, as on a machine that is put to sleep; the workers go on a moment later than
+    /// the schedulers.
+    pub async fn sleep(&mut self, time: Duration) -> Result<(), Trouble> {
+        let from_ms = now_ms();
+        let (schedulers, workers) = (self.scheduler_names(), self.worker_names());
+        let all = [schedulers.clone(), workers.clone()].concat();
+        all.iter().try_for_each(|name| self.signal(name, true))?;
+        tokio::time::sleep(time).await;
+        schedulers.iter().try_for_each(|name| self.signal(name, false))?;
+        tokio::time::sleep(LEASE / 3).await;
+        workers.iter().try_for_each(|name| self.signal(name, false))?;
+        // Not of the workers: nobody watched them while they stood still, so they are not to blame.
+        schedulers.iter().for_each(|name| self.record_fault(name, "stop", from_ms));
         Ok(())
     }
 

@@ -79,7 +79,7 @@ pub(super) async fn store(store: StoreKind, times: u32) -> Result<Outcome, Troub
 }
 
 /// The store, or the process that has it, stands still for twice a lease.
-pub(super) async fn stand_still(bed: &mut Bed) -> Result<(), Trouble> {
+async fn stand_still(bed: &mut Bed) -> Result<(), Trouble> {
     let victim = if bed.has_store_process() { "store" } else { "scheduler-1" };
     bed.halt(victim, LEASE * 2).await
 }
