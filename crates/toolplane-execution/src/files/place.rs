@@ -45,6 +45,28 @@ pub(super) fn open_dir(dir: &Dir, relative: &str, given: &str) -> Result<Dir, To
     Ok(Dir::from_std_file(File::from(open(dir, relative, given, OFlags::DIRECTORY)?)))
 }
 
+/// What a path names.
+pub(super) enum Found {
+    /// A directory, opened to look into it.
+    Dir(Dir),
+    /// A regular file, not yet looked at by the guard of denied paths.
+    File(cap_std::fs::File),
+}
+
+/// A directory or a regular file, opened without ever waiting for one.
+pub(super) fn open_either(dir: &Dir, relative: &str, given: &str) -> Result<Found, ToolError> {
+    if relative == "." {
+        return open_dir(dir, relative, given).map(Found::Dir);
+    }
+    let file = File::from(open(dir, relative, given, OFlags::NONBLOCK)?);
+    let kind = file.metadata().map_err(|error| refused(given, &error))?.file_type();
+    match kind {
+        kind if kind.is_dir() => Ok(Found::Dir(Dir::from_std_file(file))),
+        kind if kind.is_file() => Ok(Found::File(cap_std::fs::File::from_std(file))),
+        _ => Err(invalid_input("path", "is not a regular file")),
+    }
+}
+
 /// What is there under exactly this path, without going through links.
 fn open(dir: &Dir, relative: &str, given: &str, how: OFlags) -> Result<OwnedFd, ToolError> {
     if relative == "." {
@@ -55,6 +77,7 @@ fn open(dir: &Dir, relative: &str, given: &str, how: OFlags) -> Result<OwnedFd, 
     rustix::fs::openat(&directory, &name, flags, Mode::empty()).map_err(|error| match error {
         // A link took its place since the walk.
         Errno::LOOP => outside(given),
+        Errno::NOTDIR => invalid_input("path", "is a file, not a directory"),
         error => refused(given, &error.into()),
     })
 }

@@ -1,16 +1,16 @@
-//! `files.search_text`: lines that match a pattern, in the files beneath a directory.
+//! `files.search_text`: lines that match a pattern, in the files beneath a directory or in one file.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read as _};
 
-use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, DirEntry, File, Metadata, OpenOptions, OpenOptionsExt as _};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
-use super::place::{open_dir, relative};
+use super::place::{Found, open_either, relative};
 use super::{FileTool, Site, Stop};
 use crate::denied::{Access, Guard};
 use crate::failure::{codes, excerpt, invalid_input};
@@ -39,7 +39,7 @@ const MAX_PATTERN_SIZE: usize = 4 * 1024 * 1024;
 pub(super) struct SearchInput {
     /// A regular expression, matched against each line; without look-around and back-references.
     pattern: String,
-    /// The directory to look in, relative to the workspace; the workspace itself when absent.
+    /// The directory or file to look in, relative to the workspace; the workspace itself when absent.
     #[serde(default)]
     path: String,
     /// Only files whose path beneath the directory matches, e.g. `**/*.rs`. A pattern without `/` matches file names.
@@ -90,10 +90,13 @@ fn search(
     let pattern = compile(&input.pattern)?;
     let glob = input.glob.as_deref().map(compile_glob).transpose()?;
     let start = relative(&input.path)?;
-    let root = open_dir(workspace, &start, &input.path)?;
+    let found = open_either(workspace, &start, &input.path)?;
     let mut walk =
         Walk { pattern, glob, most, bounds, stop, guard, entries: 0, bytes: 0, report: SearchReport::default() };
-    walk.run(root)?;
+    match found {
+        Found::Dir(root) => walk.run(root)?,
+        Found::File(file) => walk.search(file, start.rsplit('/').next().unwrap_or(&start))?,
+    }
     Ok(outcome(walk.report))
 }
 
@@ -165,7 +168,10 @@ impl Walk<'_> {
                         waiting.push_back((below, format!("{child}/"), depth + 1));
                     }
                 } else if kind.is_file() && self.glob.as_ref().is_none_or(|glob| glob.is_match(&child)) {
-                    self.search(&entry, &child)?;
+                    match open(&entry) {
+                        Some(file) => self.search(file, &child)?,
+                        None => self.report.files_skipped += 1,
+                    }
                 }
             }
         }
@@ -190,16 +196,12 @@ impl Walk<'_> {
     }
 
     /// Fails when it cannot be told whether the file has a denied name too; one that has is skipped.
-    fn search(&mut self, entry: &DirEntry, path: &str) -> Result<(), ToolError> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-        let file = entry.open_with(&options).ok().filter(|file| {
-            file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES)
-        });
-        let Some(file) = file else {
+    fn search(&mut self, file: File, path: &str) -> Result<(), ToolError> {
+        let searched = |metadata: Metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES;
+        if !file.metadata().is_ok_and(searched) {
             self.report.files_skipped += 1;
             return Ok(());
-        };
+        }
         if self.guard.denied_name(&file, Access::Read)?.is_some() {
             self.report.files_skipped += 1;
             return Ok(());
@@ -229,6 +231,13 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// The file of an entry, opened without ever waiting for one.
+fn open(entry: &DirEntry) -> Option<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    entry.open_with(&options).ok()
 }
 
 #[cfg(test)]

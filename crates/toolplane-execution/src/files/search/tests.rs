@@ -36,3 +36,26 @@ fn a_search_that_gave_up_says_so() {
     drop(super::super::StopOnDrop(stopped.clone()));
     check("absent", BOUNDS, &stopped, Some("time"), nothing);
 }
+
+#[test]
+fn a_path_may_be_one_file() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("sub")).unwrap();
+    for name in ["sub/one", "sub/two"] {
+        std::fs::write(root.path().join(name), "some text\n").unwrap();
+    }
+    let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
+    let found = |path: &str| {
+        let input: SearchInput = serde_json::from_value(json!({ "pattern": "text", "path": path })).unwrap();
+        search(&dir, input, &Stop::default(), &Guard::default(), BOUNDS)
+    };
+    let paths = |path: &str| {
+        let report = found(path).unwrap().structured_content.unwrap().to_value();
+        let matches = report["matches"].as_array().unwrap().clone();
+        matches.iter().map(|found| found["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths("sub/one"), ["one"]);
+    assert_eq!(paths("sub"), ["one", "two"]);
+    let error = found("sub/one/deeper").unwrap_err();
+    assert!(error.message.contains("goes through a file"), "{error:?}");
+}
