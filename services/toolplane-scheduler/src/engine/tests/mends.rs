@@ -243,3 +243,17 @@ async fn what_arrived_counts_when_its_worker_starts_again_at_once() {
     bench.engine.worker_gone(&WorkerId::from_trusted("w1"), "restarted").await.unwrap();
     assert_eq!(bench.engine.get(&lease.call()).await.unwrap().worker_losses, 1);
 }
+
+#[tokio::test]
+async fn a_call_that_is_given_back_waits_again() {
+    let bench = Bench::new().await;
+    bench.admit(ask("inv_a")).await.unwrap();
+    let waiting = keys::waiting(&toolplane_records::ids::TenantId::unauthenticated());
+    let (link, mut messages) = bench.worker(1, vec![]).await;
+    let (_, lease, _) = offered(&mut messages).await;
+    assert_eq!(bench.members(&waiting).await, Vec::<String>::new());
+    link.drain();
+    let give_back = |_: &Invocation| Command::Release { lease: lease.clone(), reason: "drain".to_owned() };
+    bench.engine.command(&lease.call(), vec![], give_back).await.unwrap();
+    assert_eq!(bench.members(&waiting).await, ["inv_a"]);
+}

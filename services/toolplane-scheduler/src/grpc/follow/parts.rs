@@ -36,16 +36,19 @@ mod tests {
     #[test]
     fn a_long_log_is_told_in_messages_that_clients_take() {
         let log: Vec<_> = (1..=256).map(|sequence| event(sequence, 64 * 1024)).collect();
-        let parts = parts(log, Some(result(900 * 1024)));
-        assert!(parts.len() > 16, "{}", parts.len());
-        for (events, result) in &parts {
-            let bytes: usize = events.iter().map(Message::encoded_len).sum();
-            assert!(bytes + result.as_ref().map_or(0, Message::encoded_len) <= FULL_BYTES);
+        // One that fits beside the last event, and one that does not.
+        for (bytes, messages) in [(900 * 1024, 18), (1_000 * 1024, 19)] {
+            let parts = parts(log.clone(), Some(result(bytes)));
+            assert_eq!(parts.len(), messages);
+            for (events, result) in &parts {
+                let bytes: usize = events.iter().map(Message::encoded_len).sum();
+                assert!(bytes + result.as_ref().map_or(0, Message::encoded_len) <= FULL_BYTES);
+            }
+            let told = parts.iter().flat_map(|(events, _)| events.iter().map(|event| event.sequence));
+            assert!(told.eq(1..=256), "without gap or repetition");
+            let ends = parts.iter().map(|(_, result)| result.is_some());
+            assert!(ends.eq((1..=messages).map(|part| part == messages)), "the result is last");
         }
-        let told: Vec<u64> = parts.iter().flat_map(|(events, _)| events.iter().map(|event| event.sequence)).collect();
-        assert_eq!(told, (1..=256).collect::<Vec<_>>(), "without gap or repetition");
-        let ends: Vec<bool> = parts.iter().map(|(_, result)| result.is_some()).collect();
-        assert_eq!(ends.iter().position(|end| *end), Some(parts.len() - 1), "the result is last");
     }
 
     #[test]
