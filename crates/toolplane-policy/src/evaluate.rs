@@ -15,7 +15,7 @@ use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
 pub(crate) use self::allow::open_parts;
 pub(crate) use self::found::{Found, Hit};
 use self::outcome::Outcome;
-pub(crate) use self::outcome::{parts, quoted};
+pub(crate) use self::outcome::{NO_BYPASS, parts, quoted};
 use crate::call::{CallFacts, FactName};
 use crate::fit::{Certainty, Fit};
 use crate::mode::Mode;
@@ -59,7 +59,7 @@ pub(crate) fn decide(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> 
         .or_else(|| floor::asked(scene))
         .or_else(|| asked_by_rule(scene, found))
         .or_else(|| asked_by_helper(scene.call))
-        .unwrap_or_else(|| allow::decide(scene, found, org));
+        .unwrap_or_else(|| allow::decide(scene, found, org).without_bypass(scene));
     let outcome = if outcome.behavior == Behavior::Ask { answerable(scene.call, outcome) } else { outcome };
     outcome.into_verdict(scene, found, org)
 }

@@ -5,7 +5,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, RuleFit};
 
 use crate::call::CallFacts;
-use crate::evaluate::{Found, Hit, because, decide, parts};
+use crate::evaluate::{Found, Hit, NO_BYPASS, because, decide, parts};
 use crate::fit::Fit;
 use crate::mode::Mode;
 use crate::org::OrgVerdict;
@@ -75,7 +75,7 @@ fn notes(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<String> 
     match call.mode {
         Mode::Default => {}
         Mode::Bypass if !scene.settings.allow_bypass => {
-            notes.push("the mode `bypass` is not allowed here and counts as `default`".to_owned());
+            notes.push(NO_BYPASS.to_owned());
         }
         mode => notes.push(format!("the mode is `{mode}`")),
     }

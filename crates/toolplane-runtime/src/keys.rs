@@ -190,6 +190,9 @@ struct KeyFile {
 /// Reads the text of a key file. No id may be there twice.
 pub(crate) fn read_file(text: &str) -> Result<Vec<Key>, KeyError> {
     let file: KeyFile = toml::from_str(text).map_err(|error| {
+        if let Some(unknown) = unknown_role(text) {
+            return unknown;
+        }
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         KeyError::Form { line: text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1 }
     })?;
@@ -205,6 +208,22 @@ pub(crate) fn read_file(text: &str) -> Result<Vec<Key>, KeyError> {
         keys.push(key);
     }
     Ok(keys)
+}
+
+/// The first entry with a role that does not exist.
+fn unknown_role(text: &str) -> Option<KeyError> {
+    let file: toml::Table = text.parse().ok()?;
+    file.get("key")?.as_array()?.iter().enumerate().find_map(|(at, entry)| {
+        let mut roles = entry.get("roles")?.as_array()?.iter().filter_map(toml::Value::as_str);
+        let wrong = roles.find_map(|role| role.parse::<Role>().err())?;
+        let id = entry.get("id").and_then(toml::Value::as_str).filter(|id| check_id(id).is_ok()).unwrap_or_default();
+        Some(KeyError::Entry {
+            index: at + 1,
+            id: id.to_owned(),
+            field: "roles",
+            rule: format!("has one that {wrong}"),
+        })
+    })
 }
 
 /// Checks the text of a key file, and says how many keys are in it.

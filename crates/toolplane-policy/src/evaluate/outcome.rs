@@ -7,6 +7,7 @@ use toolplane_records::vocabulary::{Behavior, ReasonType, RuleFit};
 
 use super::{Found, Hit, allow, because, pending};
 use crate::fit::Fit;
+use crate::mode::Mode;
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
 use crate::scene::{Part, Scene};
@@ -17,6 +18,9 @@ const QUOTED: usize = 200;
 
 /// Most rules a decision names. Only what cannot be seen through reaches that many: any of them may be about it.
 const MAX_MATCHED: usize = 1000;
+
+/// Said of calls in a mode that the settings do not allow.
+pub(crate) const NO_BYPASS: &str = "the mode `bypass` is not allowed here and counts as `default`";
 
 /// Who decided what, and why.
 #[derive(Clone, Debug)]
@@ -91,6 +95,14 @@ impl<'a> Outcome<'a> {
         };
         let message = format!("the organisation's policies{ids} {says}{}", because(&org.reason));
         Self::new(org.behavior, source::POLICY_SETTINGS, ReasonType::Policy, message)
+    }
+
+    /// A question about a call in the mode `bypass` says so when this mode does not count here.
+    pub(crate) fn without_bypass(self, scene: &Scene<'_>) -> Self {
+        if self.behavior == Behavior::Ask && scene.call.mode == Mode::Bypass && !scene.settings.allow_bypass {
+            return Self { message: format!("{}; {NO_BYPASS}", self.message), ..self };
+        }
+        self
     }
 
     pub(crate) fn into_verdict(self, scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Verdict {

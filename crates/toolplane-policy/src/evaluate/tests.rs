@@ -171,6 +171,8 @@ fn bypass_needs_the_operators_switch_and_stops_at_the_floor() {
     };
     let call = |command: &str| in_bypass(shell(command));
     check(&policy, &call("make all"), Behavior::Ask, ReasonType::Other);
+    let said = evaluate(&policy, &call("make all"), Timestamp::from_millis(0)).reason.message;
+    assert!(said.contains("`bypass` is not allowed here"), "{said}");
     policy.settings = Arc::new(PolicySettings { allow_bypass: true, ..PolicySettings::default() });
     check(&policy, &call("make all"), Behavior::Allow, ReasonType::Mode);
     check(&policy, &call("rm x"), Behavior::Deny, ReasonType::Rule);

@@ -55,7 +55,7 @@ fn a_wrong_file_is_told_by_place_and_rule_without_its_content() {
         (good.replace(&key.sha256(), "secret-word"), "`sha256`"),
         (good.replace("\"acme\"", "\"no spaces secret-word\""), "`tenant`"),
         (good.replace("[\"agent\", \"approver\"]", "[]"), "`roles`"),
-        (good.replace("\"agent\"", "\"secret-word\""), "line 6"),
+        (good.replace("\"agent\"", "\"secret-word\""), "key 1 (`ci-1`): `roles` has one that is not one of agent"),
         (good.replace("2030-01-01T00:00:00Z", "secret-word"), "`expires_at`"),
         (format!("{good}{good}"), "key 2 (`ci-1`): `id` is there twice"),
     ];

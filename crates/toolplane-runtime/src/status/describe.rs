@@ -75,12 +75,10 @@ impl fmt::Display for Description {
 
 fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     match code {
-        // No role of one's own helps here.
-        Code::PermissionDenied if reason == Some("SELF_APPROVAL") => "somebody else has to answer it",
+        Code::PermissionDenied => denied(reason),
         Code::Unauthenticated => {
             "give a valid token or API key (`--token-file`, or `peers.token_file` in the configuration)"
         }
-        Code::PermissionDenied => "ask the operator for a key with that role, or use another tenant or surface",
         Code::NotFound => "check the id, and that you ask the cluster that made it",
         Code::Unavailable if !has_wait => "is the server running and is the address right?",
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",
@@ -90,5 +88,16 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
             "this endpoint does not serve that: with one process per role, ask the role that does (surface, permission or scheduler); or the server is older"
         }
         _ => "",
+    }
+}
+
+/// What helps whoever may not do something: for most reasons, no other role of one's own does.
+fn denied(reason: Option<&str>) -> &'static str {
+    match reason {
+        Some("SELF_APPROVAL") => "somebody else has to answer it",
+        Some("FOREIGN_TENANT") => "leave the tenant out, or use a key of that tenant",
+        Some("FOREIGN_WORKER") => "start the worker with the credential it had, or give it an id of its own",
+        Some("ROLE_REQUIRED") => "ask the operator for a key with that role",
+        _ => "ask the operator for a key that may do this",
     }
 }

@@ -90,6 +90,7 @@ fn whoever_asked_is_told_that_somebody_else_answers() {
     let said = |reason| describe(&ApiError::PermissionDenied { reason, message: "no".to_owned() }.into()).advice;
     assert_eq!(said("SELF_APPROVAL"), "somebody else has to answer it");
     assert!(said("ROLE_REQUIRED").contains("a key with that role"));
+    assert!(said("FOREIGN_TENANT").contains("a key of that tenant"), "a role does not help");
 }
 
 #[test]

@@ -244,7 +244,10 @@ fn choices(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
         out.line(format!("    {}: `toolplane approvals {command} {}{which}`", option.name, approval.approval_id))?;
     }
     if !suggested.is_empty() {
-        out.line("  an `--always` adds one of")?;
+        let denies = approval.options.iter().any(|option| option.kind() == v1::PermissionOption::RejectAlways);
+        let heading = "  an `approve --always` adds one of";
+        let turned = if denies { "; a `reject --always` adds the same as deny" } else { "" };
+        out.line(format!("{heading}{turned}"))?;
     }
     suggested.iter().try_for_each(|suggestion| suggestion.print(out))
 }

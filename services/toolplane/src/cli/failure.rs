@@ -69,6 +69,11 @@ impl Failure {
         matches!(self, Self::Api(status) if status.code() == Code::NotFound)
     }
 
+    /// Whether the key may not ask for it.
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(self, Self::Api(status) if status.code() == Code::PermissionDenied)
+    }
+
     /// What a person can do, when there is something.
     pub(crate) fn advice(&self) -> Option<&'static str> {
         match self {

@@ -70,11 +70,18 @@ async fn one(
 async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut kinds = KINDS;
     kinds.sort_by_key(|(_, prefix)| !id.starts_with(prefix));
+    let mut hidden = None;
     for (kind, _) in kinds {
         match one(kind, id.clone(), inputs, connection, out).await {
             Err(failure) if failure.is_not_found() => {}
+            // What this key may not look at may be it, but only that: the other kinds are looked at first.
+            Err(failure) if failure.is_denied() => hidden = hidden.or(Some(kind)),
             outcome => return outcome,
         }
+    }
+    if let Some(kind) = hidden {
+        let rule = format!("nothing this key may look at is called `{id}`, and it may not look at every {kind}");
+        return Err(Failure::Usage(rule));
     }
     Err(Failure::Usage(format!("no invocation, surface, approval or tool is called `{id}`")))
 }
