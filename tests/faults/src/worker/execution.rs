@@ -68,6 +68,9 @@ pub(crate) fn take(worker: &Arc<Worker>, channel: &Channel, lease: v1::LeaseRef,
                 }
             }
         }
+        if !worker.held.begin(&lease).await {
+            return stopped_early(&worker, &lease);
+        }
         point("worker.before_effect");
         let begun = Instant::now();
         let ending = run(&worker, &channel, &lease, &dispatch, &taken.stop).await;

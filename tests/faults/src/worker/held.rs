@@ -9,6 +9,9 @@ use tokio_util::sync::CancellationToken;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartRequested, WorkRequest, WorkerReport};
 
+/// Between two looks at a lease that is not certain.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// Where one execution stands.
 #[derive(Debug)]
 struct Seat {
@@ -20,6 +23,10 @@ struct Seat {
     canceled: bool,
     /// It must be dead before its lease can end.
     exclusive: bool,
+    /// It may have had an effect.
+    running: bool,
+    /// When the word that it may start was last asked for.
+    asked: Instant,
     /// When a renewal that succeeded was sent.
     renewed: Instant,
     /// How it ended.
@@ -57,16 +64,40 @@ impl Held {
         let stop = CancellationToken::new();
         let taken = Taken { grant: needs_grant.then_some(granted), stop: stop.clone() };
         let grant = needs_grant.then_some(grant);
-        let renewed = Instant::now();
-        state.seats.insert(lease.clone(), Seat { grant, stop, canceled: false, exclusive, renewed, done: None });
+        let now = Instant::now();
+        let seat =
+            Seat { grant, stop, canceled: false, exclusive, running: false, asked: now, renewed: now, done: None };
+        state.seats.insert(lease.clone(), seat);
         Some(taken)
     }
 
-    /// The call may start.
+    /// The call may start; with that its lease was renewed, at some time after it was asked for.
     pub(crate) fn granted(&self, lease: &LeaseRef) {
-        if let Some(grant) = self.0.lock().seats.get_mut(lease).and_then(|seat| seat.grant.take()) {
+        let mut state = self.0.lock();
+        let Some(seat) = state.seats.get_mut(lease) else { return };
+        if let Some(grant) = seat.grant.take() {
+            seat.renewed = seat.renewed.max(seat.asked);
             // Whoever waited was stopped.
             let _ = grant.send(());
+        }
+    }
+
+    /// Lets the call run once its lease stands for certain; false when it is not to run any more.
+    pub(crate) async fn begin(&self, lease: &LeaseRef) -> bool {
+        loop {
+            {
+                let mut state = self.0.lock();
+                let bound = state.lease * 10 / 15;
+                let Some(seat) = state.seats.get_mut(lease).filter(|seat| !seat.stop.is_cancelled()) else {
+                    return false;
+                };
+                if bound.is_zero() || seat.renewed.elapsed() <= bound {
+                    seat.running = true;
+                    return true;
+                }
+            }
+            // Heartbeats renew it, or tell that it is over.
+            tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 
@@ -128,11 +159,12 @@ impl Held {
         }
     }
 
-    /// Kills executions that hold something for themselves alone and could not be renewed for 11/15 of a lease.
+    /// Kills running executions that hold something for themselves alone and could not be renewed for 11/15 of a lease.
     pub(crate) fn kill_doubtful(&self) {
         let mut state = self.0.lock();
         let bound = state.lease * 11 / 15;
-        let doubtful = |seat: &mut Seat| seat.exclusive && seat.done.is_none() && seat.renewed.elapsed() > bound;
+        let doubtful =
+            |seat: &mut Seat| seat.exclusive && seat.running && seat.done.is_none() && seat.renewed.elapsed() > bound;
         let killed: Vec<_> = state.seats.extract_if(|_, seat| !bound.is_zero() && doubtful(seat)).collect();
         killed.into_iter().for_each(|(_, seat)| seat.stop.cancel());
     }
@@ -155,8 +187,9 @@ impl Held {
         let mut state = self.0.lock();
         state.stream = Some(stream);
         let mut reports = vec![hello(state.seats.keys().cloned().collect())];
-        for (lease, seat) in &state.seats {
+        for (lease, seat) in &mut state.seats {
             if seat.grant.is_some() {
+                seat.asked = Instant::now();
                 reports.push(Report::StartRequested(StartRequested { lease: Some(lease.clone()) }));
             }
             reports.extend(seat.done.clone().map(Report::Done));
