@@ -155,8 +155,9 @@ async fn nobody_is_asked_about_what_no_answer_helps() {
 }
 
 #[tokio::test]
-async fn an_edit_the_tool_cannot_take_leaves_the_question_open() {
+async fn an_edit_that_cannot_run_leaves_the_question_open() {
     let (cluster, shell) = start().await;
+    shell.says(0, &["rules", "add", "Edit(./locked/**)", "--deny"]);
     let input = json!({ "path": "a.txt", "content": "x" }).to_string();
     let call = shell.json(0, &["invoke", "files.write_file", "--detach", "-i", &input]);
     let call = call["invocation_id"].as_str().unwrap();
@@ -166,6 +167,7 @@ async fn an_edit_the_tool_cannot_take_leaves_the_question_open() {
         (json!({ "path": ".git/config", "content": "x" }), "updated_input/path"),
         (json!({ "path": "b.txt", "content": 5 }), "updated_input/content"),
         (json!({ "path": "b.txt" }), "updated_input"),
+        (json!({ "path": "locked/b.txt", "content": "x" }), "says deny"),
     ] {
         let edited = edited.to_string();
         let refused = shell.complains(2, &["approvals", "approve", &approval, "-i", &edited]);

@@ -14,10 +14,10 @@ pub(crate) enum Action {
         #[arg(long)]
         release: bool,
         /// Schedulers; more than one need the store `redis`.
-        #[arg(long, default_value_t = 2)]
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
         schedulers: u32,
         /// Executors.
-        #[arg(long, default_value_t = 2)]
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         executors: u32,
         /// Where schedulers keep calls: `redis` or `embedded`.
         #[arg(long, default_value = "redis")]

@@ -71,7 +71,8 @@ fn said<T>(answer: Result<T, Status>, id: &str) -> (Code, Option<String>, String
 macro_rules! hidden {
     ($client:expr, $method:ident, $theirs:expr, |$id:ident| $request:expr) => {{
         let mut answers = Vec::new();
-        for $id in [$theirs.clone(), unknown(&$theirs)] {
+        let theirs: String = $theirs.clone();
+        for $id in [theirs.clone(), unknown(&theirs)] {
             let asked = $id.clone();
             let answer = tokio::time::timeout(PATIENCE, $client.$method($request)).await.unwrap();
             answers.push(said(answer.map(drop), &asked));

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use toolplane_results::payload::key::URI_PREFIX;
 use toolplane_runtime::Config;
 use toolplane_store::{Commit, CommitOutcome, Damage, IndexOp, Place, Store, Write};
 use toolplane_store_embedded::{EmbeddedStore, Idle, Options};
@@ -61,7 +62,8 @@ pub async fn forget(
     name: &str,
     judge: impl Fn(Keeper, &Place) -> Verdict,
 ) -> Result<Forgotten, StoredError> {
-    if kind == objects::KIND {
+    // Records of the same kind have no address.
+    if kind == objects::KIND && name.starts_with(URI_PREFIX) {
         return objects::forget(config, name);
     }
     let is_meant = |damage: &&Damage| damage.place.kind() == kind && damage.place.name() == name;

@@ -90,5 +90,5 @@ pub fn numbers<W: Word>(words: &[W]) -> Vec<i32> {
 }
 
 fn unknown(field: &str, error: &UnknownWord) -> ConvertError {
-    ConvertError::new(field, format!("has the unknown value {error}"))
+    ConvertError::new(field, error.to_string())
 }

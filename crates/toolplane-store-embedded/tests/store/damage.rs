@@ -175,7 +175,7 @@ async fn damaged_events_are_told_before_anybody_reads_them() {
         let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
         let place = Place::Stream { stream: "said".to_owned(), from_seq: 2 };
         let told = || store.damage().into_iter().map(|damage| damage.place).collect::<Vec<_>>();
-        assert_eq!(told(), [place.clone()]);
+        assert_eq!(told(), std::slice::from_ref(&place));
         assert_eq!(store.events("said", 1, 9).await.unwrap_err().code(), "store.damaged");
         assert_eq!(told(), [place], "it is told once");
         store.close().await.unwrap();

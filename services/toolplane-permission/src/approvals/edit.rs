@@ -1,11 +1,16 @@
-//! Whether a tool can take the input that a person puts in place of the one that was shown, as far as its declaration tells:
-//! looked at before the answer counts, so that a slip does not spend the question.
+//! Whether a call can run with the input that a person puts in place of the one that was shown, as far as the tool's declaration
+//! and the rules tell: looked at before the answer counts, so that a slip does not spend the question.
 
 use serde_json::Value;
 use toolplane_catalog::{InputValidator, Limits, REDACTED, Registration, values};
+use toolplane_policy::{CallFacts, Policy, evaluate};
 use toolplane_records::approval::Approval;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::Behavior;
+
+use crate::decide::Tool;
 
 /// Every reason why the tool of `approval` cannot take `edited`, by field below the input. What is hidden in it is put back later
 /// and not judged here; a question that came without the tool's declaration is judged only then.
@@ -40,6 +45,31 @@ pub(crate) fn faults(approval: &Approval, edited: &JsonPayload) -> Vec<FieldViol
     }
     faults.retain(judged);
     faults
+}
+
+/// Why a rule denies the call of `approval` with `edited`; nothing where no rule surely does. Rules for roles and facts of the input
+/// are not judged here: the decision about the call is made anew, from all of it.
+pub(crate) fn denied(approval: &Approval, edited: &JsonPayload, policy: &Policy, now: Timestamp) -> Option<String> {
+    let registration = approval.tool_registration.as_ref()?.parse::<Registration>().ok()?;
+    let interface = registration.interface.as_ref();
+    let tool = Tool {
+        tool_id: approval.tool_id.clone(),
+        name: registration.declaration.full_name(),
+        namespace: registration.declaration.namespace.clone(),
+        aliases: registration.aliases().into_iter().map(str::to_owned).collect(),
+        kind: Some(registration.declaration.tool_kind),
+        permission_matcher: interface.and_then(|interface| interface.permission_matcher.clone()).unwrap_or_default(),
+        profile: registration.permission_profile.clone(),
+    };
+    let mut facts = CallFacts::new(tool.facts(), edited.clone());
+    facts.declaration = Some(approval.declaration_digest);
+    facts.tenant = approval.tenant.to_string();
+    facts.actor.clone_from(&approval.actor_ref);
+    facts.session = approval.session_ref.clone().unwrap_or_default();
+    facts.surface = approval.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    find_hidden("", &edited.to_value(), &mut facts.redacted);
+    let verdict = evaluate(policy, &facts, now);
+    (verdict.behavior == Behavior::Deny && verdict.deciding.is_some()).then_some(verdict.reason.message)
 }
 
 /// Pointers of the values that stand for hidden ones.

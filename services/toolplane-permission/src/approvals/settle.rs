@@ -39,6 +39,11 @@ impl Book {
             let rule = "goes only with an `allow` option".to_owned();
             return Err(BookError::NotOffered { field: "updated_input", rule });
         }
+        // The suggested rules are about the input as it was asked, which whoever edits it does not want.
+        if answer.updated_input.is_some() && answer.option.is_always() {
+            let rule = "goes only with an answer for once: the rule would be about the input as it was".to_owned();
+            return Err(BookError::NotOffered { field: "updated_input", rule });
+        }
         let rules = accepted_rules(&asked, answer, self.now().await?)?;
         let remember = match &answer.request_id {
             Some(request_id) => {

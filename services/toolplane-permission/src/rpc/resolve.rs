@@ -30,7 +30,11 @@ pub(super) async fn resolve(
     let id = field::id("approval_id", &request.approval_id).map_err(of_field)?;
     let answer = read(&caller, request, api.rules.active().allow_self_approval())?;
     if let Some(edited) = &answer.updated_input {
-        refuse_misfit(&api.book.get(&caller.tenant, &id).await?, edited)?;
+        let approval = api.book.get(&caller.tenant, &id).await?;
+        if !approval.state.is_final() {
+            refuse_misfit(&approval, edited)?;
+            refuse_denied(api, &approval, edited).await?;
+        }
     }
     let approval = api.book.answer(&caller.tenant, &id, &answer).await?;
     if answer.option.is_always() {
@@ -40,9 +44,18 @@ pub(super) async fn resolve(
     Ok(v1::ResolveApprovalResponse { approval: Some((&approval).into()) })
 }
 
-/// Refuses an edit that the tool cannot take while the question is open: it stays so, and can be answered again.
+/// Refuses an edit that a rule denies: the question stays open, and can be answered again.
+async fn refuse_denied(api: &PermissionApi, approval: &Approval, edited: &JsonPayload) -> Result<(), ApiError> {
+    let active = api.rules.current().await?;
+    match edit::denied(approval, edited, active.policy(), api.book.now().await?) {
+        Some(why) => Err(ApiError::invalid_argument("updated_input", format!("is denied: {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an edit that the tool cannot take: the question stays open, and can be answered again.
 fn refuse_misfit(approval: &Approval, edited: &JsonPayload) -> Result<(), ApiError> {
-    let faults = if approval.state.is_final() { Vec::new() } else { edit::faults(approval, edited) };
+    let faults = edit::faults(approval, edited);
     if faults.is_empty() {
         return Ok(());
     }

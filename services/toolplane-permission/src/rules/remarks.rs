@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use toolplane_policy::subject::SubjectKind;
+use toolplane_policy::tools::ToolPattern;
 use toolplane_policy::{CallFacts, Fit, Policy, PolicySettings, Rule, RuleSet, ToolFacts, explain};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
@@ -23,6 +24,11 @@ pub fn remarks(added: &PermissionRule, in_force: &[PermissionRule], tools: &[Too
         return Vec::new();
     }
     if meant(added.behavior).next().is_none() {
+        // A family is known by what its tools do, and a list does not say that of every tool.
+        let family = matches!(rule.matcher().tools, ToolPattern::Family(..));
+        if family && tools.iter().any(|tool| tool.subject_kind().is_none()) {
+            return Vec::new();
+        }
         let name = rule.matcher().tools.to_string();
         return vec![match meant(Behavior::Deny).next() {
             Some(tool) => format!("an allow knows a tool by its full name: write `{}`, not `{name}`", tool.full_name),
@@ -137,6 +143,16 @@ mod tests {
         for (said, wanted) in found.iter().zip(expected) {
             assert!(said.contains(wanted), "{}: {said}", added.matcher);
         }
+    }
+
+    #[test]
+    fn a_family_is_not_called_empty_while_what_a_tool_does_is_not_known() {
+        let fetch = [tool("http.fetch", "http", ToolKind::Custom)];
+        let said = |matcher: &str| {
+            remarks(&rule("new", Behavior::Deny, matcher), &[], &fetch, Timestamp::from_millis(0)).join(" ")
+        };
+        assert_eq!(said("WebFetch(domain:localhost)"), "");
+        assert!(said("Bsh(ls)").contains("no registered tool is called `Bsh`"));
     }
 
     #[test]

@@ -249,11 +249,12 @@ impl Engine {
                 continue;
             };
             let still = now.since_millis(moved_at(&hot.record)) >= STILL_MS;
-            if still && !counts(&hot.record, &index) {
-                if self.repair(&hot, |builder, id| builder.leave(index.clone(), id)).await? {
-                    tracing::error!(invocation_id = %hot.record.invocation_id, index, "a place was not given back");
-                    self.0.backlog.given_back(&index);
-                }
+            if still
+                && !counts(&hot.record, &index)
+                && self.repair(&hot, |builder, id| builder.leave(index.clone(), id)).await?
+            {
+                tracing::error!(invocation_id = %hot.record.invocation_id, index, "a place was not given back");
+                self.0.backlog.given_back(&index);
             }
         }
         let next = page.last().filter(|_| page.len() == COUNTED);

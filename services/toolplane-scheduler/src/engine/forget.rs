@@ -6,16 +6,23 @@ use toolplane_store::{Family, Place};
 
 use super::{groups, keys};
 
-/// Judges damage in the scheduler's store. A call goes as a whole: its record, its log, its result and every place in a list or
-/// queue. It is not known any more then, so its id is free.
+/// Judges damage in the scheduler's store. A call goes as a whole, by its record, its log or one of its inputs: its record, its log,
+/// its result and every place in a list or queue. It is not known any more then, so its id is free.
 pub fn forget(place: &Place) -> Verdict {
     let call = match place {
         Place::Record(key) if key.family == Family::Invocation => Some(key.id.as_str()),
+        // Without its input it can neither be run nor shown.
+        Place::Record(key) if key.family == Family::Payload => key.id.rsplit_once('/').map(|(call, _)| call),
         Place::Stream { stream, .. } => keys::call_of_stream(stream),
         _ => None,
     };
     if let Some(call) = call.and_then(|id| InvocationKey::parse(id).ok()) {
-        let records = vec![keys::invocation(&call), keys::result(&call), keys::facts(&call), keys::ending(&call)];
+        let mut records = vec![keys::invocation(&call), keys::result(&call), keys::facts(&call), keys::ending(&call)];
+        if let Place::Record(damaged) = place
+            && !records.contains(damaged)
+        {
+            records.push(damaged.clone());
+        }
         let entries = Some(Entries { member: call.to_string(), stand_for_it: |index| !groups::lists_batches(index) });
         return Verdict::Goes(Along { records, streams: vec![keys::stream(&call)], entries });
     }
@@ -46,8 +53,11 @@ mod tests {
     fn a_call_goes_as_a_whole_by_its_record_or_its_log() {
         let call = InvocationKey::new(&TenantId::from_trusted("acme"), &InvocationId::from_trusted("inv_1"));
         let log = Place::Stream { stream: keys::stream(&call), from_seq: 3 };
-        for place in [Place::Record(keys::invocation(&call)), log] {
+        let input = keys::payload(&call, &toolplane_records::payload::Digest::of(b"{}"));
+        for place in [Place::Record(keys::invocation(&call)), log, Place::Record(input.clone())] {
+            let is_input = matches!(&place, Place::Record(key) if *key == input);
             let along = gone(place);
+            assert_eq!(along.records.contains(&input), is_input, "the damaged input itself");
             assert!(along.records.contains(&keys::invocation(&call)) && along.records.contains(&keys::result(&call)));
             assert_eq!(along.streams, [keys::stream(&call)]);
             let Entries { member, stand_for_it } = along.entries.unwrap();

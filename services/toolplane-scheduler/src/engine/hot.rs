@@ -95,13 +95,12 @@ impl HotTable {
     /// Lets the record at hand say what is known of the receipt of its lease, before that lease is called lost.
     pub(crate) async fn tell_receipt(&self, id: &InvocationKey) {
         let Some(slot) = self.slots.get(id).map(|slot| slot.clone()) else { return };
-        if let Some(hot) = slot.lock().await.as_mut() {
-            if hot.is_unconfirmed()
-                && hot.record.lease_no == hot.received
-                && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease
-            {
-                lease.confirmed = true;
-            }
+        if let Some(hot) = slot.lock().await.as_mut()
+            && hot.is_unconfirmed()
+            && hot.record.lease_no == hot.received
+            && let Some(lease) = &mut Arc::make_mut(&mut hot.record).lease
+        {
+            lease.confirmed = true;
         }
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct CancelArgs {
 
 /// Lists calls, newest first.
 pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let filters = [&args.status, &args.tool, &args.surface, &args.session, &args.batch, &args.key];
+    let all = args.limit > 0 && filters.iter().all(|filter| filter.is_empty());
     let mut request = v1::ListInvocationsRequest {
         status: args.status,
         tool_id: args.tool,
@@ -88,7 +90,8 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
         request.page_token = page.next_page_token;
     }
     if !out.json() {
-        out.table(&table, "no calls; make one with `toolplane invoke TOOL --input JSON`")?;
+        let none = if all { "no calls; make one with `toolplane invoke TOOL --input JSON`" } else { "no call fits" };
+        out.table(&table, none)?;
     }
     Ok(Ending::Done)
 }

@@ -117,13 +117,23 @@ fn endpoint(args: &ConnectionArgs) -> Result<Endpoint, Failure> {
         true => args.endpoint.clone(),
         false => format!("http://{}", args.endpoint),
     };
-    let mut endpoint = Endpoint::from_shared(address.clone())
-        .map_err(|error| wrong(root_cause(&error)))?
+    let endpoint = Endpoint::from_shared(address.clone()).map_err(|error| wrong(root_cause(&error)))?;
+    let uri = endpoint.uri();
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+        return Err(wrong("it is `http://` or `https://`, a host and a port, and nothing after it".to_owned()));
+    }
+    let mut endpoint = endpoint
         .connect_timeout(Duration::from_secs(5))
         .http2_keep_alive_interval(Duration::from_secs(20))
         .tcp_nodelay(true);
     if address.starts_with("https://") {
-        endpoint = endpoint.tls_config(tls(args)?).map_err(|error| wrong(root_cause(&error)))?;
+        endpoint = endpoint.tls_config(tls(args)?).map_err(|error| match (&args.cert_file, &args.key_file) {
+            (Some(certificate), Some(key)) => {
+                let (certificate, key) = (certificate.display(), key.display());
+                Failure::Usage(format!("cannot use `{certificate}` with the key `{key}`: {}", root_cause(&error)))
+            }
+            _ => wrong(root_cause(&error)),
+        })?;
     } else if args.ca_file.is_some() || args.cert_file.is_some() {
         return Err(Failure::Usage("certificates need an `https://` endpoint".to_owned()));
     }
@@ -159,6 +169,10 @@ fn caller(args: &ConnectionArgs) -> Result<Caller, Failure> {
         (None, None) => None,
     };
     if let Some(token) = token {
+        if token.trim().is_empty() {
+            let place = args.token_file.as_ref().map_or("--token".to_owned(), |file| format!("`{}`", file.display()));
+            return Err(Failure::Usage(format!("there is no token in {place}: it is empty")));
+        }
         let mut value = format!("Bearer {}", token.trim())
             .parse::<MetadataValue<Ascii>>()
             .map_err(|_| Failure::Usage("the token holds characters a header cannot carry".to_owned()))?;

@@ -33,7 +33,7 @@ pub(crate) struct FetchArgs {
     /// would act on the terminal.
     #[arg(long)]
     raw: bool,
-    /// Write to this file instead of standard output, as they are.
+    /// Write to this file instead of standard output, as they are; `-` is standard output.
     #[arg(short = 'O', long = "file", value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -52,7 +52,8 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
         offset: args.offset,
         limit: args.limit,
     };
-    let mut sink = Sink::open(args.file.clone(), out.terminal() && !args.raw)?;
+    let file = args.file.filter(|file| file.as_os_str() != "-");
+    let mut sink = Sink::open(file.clone(), out.terminal() && !args.raw)?;
     let mut stream = connection.invocations().read_payload(request).await?.into_inner();
     let mut seen = Seen::default();
     while let Some(part) = stream.message().await? {
@@ -61,7 +62,7 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
     }
     let proof = seen.proof(args.offset, whole)?;
     sink.close(out)?;
-    let place = args.file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
+    let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     out.note(&format!("{} of {}{place}; {proof}", bytes(seen.received), bytes(seen.total)))?;
     Ok(Ending::Done)
 }

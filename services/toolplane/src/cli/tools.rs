@@ -41,8 +41,8 @@ pub(crate) enum ToolsCommand {
     },
     /// Take a tool out of use for good; its identity stays for old records.
     Retire {
-        /// Its id.
-        id: String,
+        /// Its name or id.
+        name: String,
         /// Why, for the record.
         #[arg(long, default_value = "")]
         reason: String,
@@ -63,7 +63,7 @@ pub(crate) async fn run(command: ToolsCommand, connection: &Connection, out: &mu
         }
         ToolsCommand::Show { name } => show(name, connection, out).await,
         ToolsCommand::Register { files, check } => register(&files, check, connection, out).await,
-        ToolsCommand::Retire { id, reason } => retire(id, reason, connection, out).await,
+        ToolsCommand::Retire { name, reason } => retire(name, reason, connection, out).await,
     }
 }
 
@@ -202,7 +202,8 @@ async fn register(
     Ok(Ending::Done)
 }
 
-async fn retire(id: String, reason: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn retire(name: String, reason: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+    let id = find(&name, connection).await?.registration.unwrap_or_default().declaration.unwrap_or_default().tool_id;
     let request = v1::RetireToolRequest { tool_id: id.clone(), reason };
     let answer = connection.surfaces().retire_tool(request).await?.into_inner();
     if out.json() {

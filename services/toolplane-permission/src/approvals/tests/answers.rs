@@ -72,6 +72,20 @@ async fn an_answer_carries_everything_the_person_said() {
 }
 
 #[tokio::test]
+async fn whoever_edits_an_input_does_not_allow_the_one_that_was_shown_for_ever() {
+    for mut place in Place::every().await {
+        let book = place.book().await;
+        let id = asked(&book, "inv_1", 60_000).await.approval_id;
+        let input = JsonPayload::from_checked(r#"{"command":"pwd"}"#);
+        let edited = Answer { updated_input: Some(input.clone()), ..answer(PermissionOption::AllowAlways) };
+        let refusal = book.answer(&tenant(), &id, &edited).await.unwrap_err();
+        assert!(matches!(refusal, BookError::NotOffered { field: "updated_input", .. }), "{refusal}");
+        let once = Answer { updated_input: Some(input), ..allow() };
+        book.answer(&tenant(), &id, &once).await.expect("the question is still open");
+    }
+}
+
+#[tokio::test]
 async fn a_request_id_repeats_an_answer_and_refuses_another_body() {
     for mut place in Place::every().await {
         let book = place.book().await;

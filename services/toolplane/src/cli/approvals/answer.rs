@@ -20,8 +20,9 @@ use crate::cli::{Ending, Failure};
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     answer: AnswerArgs,
-    /// Run this input instead of the one that was shown: JSON, `@file`, or `-`. What is left as `[redacted]` stays as it is.
-    #[arg(short = 'i', long, value_name = "JSON", allow_hyphen_values = true)]
+    /// Run this input instead of the one that was shown: JSON, `@file`, or `-`. What is left as `[redacted]` stays as it is. Goes
+    /// only with an answer for once: a rule would be about the input as it was shown.
+    #[arg(short = 'i', long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "always")]
     input: Option<String>,
 }
 
