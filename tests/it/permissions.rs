@@ -263,11 +263,14 @@ async fn an_edited_call_runs_as_edited() {
     let decided = decisions(&bed, &call.invocation_id).await;
     assert!(decided.iter().any(|decision| decision.user_modified == Some(true)), "{decided:?}");
 
-    // An edit does not get past a deny, whoever makes it.
+    // An edit does not get past a deny, whoever makes it; the question stays open.
     let (call, asked) = parked(&bed, command(&bed, "echo hello")).await;
-    let _ = shell.run(&["approvals", "approve", &asked.approval_id, "--input", r#"{"command":"rm made.txt"}"#]);
+    let edited = r#"{"command":"rm made.txt"}"#;
+    let refused = shell.complains(2, &["approvals", "approve", &asked.approval_id, "--input", edited]);
+    assert!(refused.contains("says deny"), "{refused}");
+    shell.says(0, &["approvals", "approve", &asked.approval_id]);
     let (_, result) = bed.replay(&call.invocation_id, 1).await;
-    assert!(result.is_error, "{result:?}");
+    assert!(!result.is_error && crate::hooks::text(&result).contains("hello"), "{result:?}");
     assert!(bed.cluster.workspace().join("made.txt").exists(), "it was removed");
 }
 

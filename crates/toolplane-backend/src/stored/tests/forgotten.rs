@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
-use toolplane_store::{Append, Commit, CommitOutcome, IndexOp, ScoreRange, Store, Write};
+use toolplane_store::{Append, Commit, CommitOutcome, Family, IndexOp, RecordKey, ScoreRange, Store, Write};
 use toolplane_store_embedded::{EmbeddedStore, Options};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
@@ -85,6 +85,26 @@ async fn what_nobody_has_is_taken_out_of_a_directory() {
     forget_it(&config, &["first event", &TEXT[4..]]).await;
     check_gone(&open()).await;
     assert!(said(root.path(), "scheduler").await.starts_with("scheduler"), "others have such a record too");
+}
+
+/// The input of a call is of the same kind as a kept output, and has no address.
+#[tokio::test]
+async fn a_damaged_input_is_taken_out() {
+    let root = TempDir::new().unwrap();
+    let config = filled(root.path()).await;
+    let input = RecordKey::new(Family::Payload, "inv_1/abc");
+    let open = || EmbeddedStore::open(root.path().join("scheduler"), Options::default()).unwrap();
+    let store = open();
+    let write = Write::Put { key: input.clone(), bytes: "an input to be damaged".into() };
+    let commit = Commit { writes: vec![write], ..Commit::default() };
+    assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
+    store.close().await.unwrap();
+    drop(store);
+    flip(&root.path().join("scheduler/state.redb"), b"an input to be");
+    assert_eq!(named(&check(&config).await.unwrap()), [("payload", "inv_1/abc")]);
+    forget(&config, "payload", "inv_1/abc", |_, place| Verdict::usual(place)).await.unwrap();
+    assert!(check(&config).await.unwrap().sound);
+    assert_eq!(open().get(&input).await, Ok(None));
 }
 
 #[tokio::test]
