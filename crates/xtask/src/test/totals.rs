@@ -11,7 +11,8 @@ impl Totals {
     /// Counts a line when it is the summary of a run: of nextest, or of one binary of `cargo test`.
     pub(crate) fn count(&mut self, line: &str) {
         let line = without_colors(line);
-        let is_summary = line.trim_start().starts_with("Summary [") || line.trim_start().starts_with("test result:");
+        // What nextest shows of a test that failed is indented, and is in its own summary already.
+        let is_summary = line.trim_start().starts_with("Summary [") || line.starts_with("test result:");
         if is_summary {
             self.passed += number_before(&line, " passed");
             self.failed += number_before(&line, " failed") + number_before(&line, " timed out");
@@ -66,6 +67,11 @@ mod tests {
             "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
             12,
             3,
+        );
+        check(
+            "    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 1s",
+            0,
+            0,
         );
     }
 
