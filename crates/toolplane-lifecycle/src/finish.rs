@@ -206,7 +206,7 @@ fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolErr
     error
 }
 
-/// No worker can ever run the call: a capability gap, not a failure of the tool.
+/// The call waits and is not run, because no worker can run it or because it is kept out: not a failure of the tool.
 pub(crate) fn block(
     invocation: &Invocation,
     cause: &str,

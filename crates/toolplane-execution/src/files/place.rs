@@ -46,7 +46,7 @@ pub(super) fn open_dir(dir: &Dir, relative: &str, given: &str) -> Result<Dir, To
 }
 
 /// What a path names.
-pub(super) enum Found {
+pub(super) enum Opened {
     /// A directory, opened to look into it.
     Dir(Dir),
     /// A regular file, not yet looked at by the guard of denied paths.
@@ -54,15 +54,15 @@ pub(super) enum Found {
 }
 
 /// A directory or a regular file, opened without ever waiting for one.
-pub(super) fn open_either(dir: &Dir, relative: &str, given: &str) -> Result<Found, ToolError> {
+pub(super) fn open_either(dir: &Dir, relative: &str, given: &str) -> Result<Opened, ToolError> {
     if relative == "." {
-        return open_dir(dir, relative, given).map(Found::Dir);
+        return open_dir(dir, relative, given).map(Opened::Dir);
     }
     let file = File::from(open(dir, relative, given, OFlags::NONBLOCK)?);
     let kind = file.metadata().map_err(|error| refused(given, &error))?.file_type();
     match kind {
-        kind if kind.is_dir() => Ok(Found::Dir(Dir::from_std_file(file))),
-        kind if kind.is_file() => Ok(Found::File(cap_std::fs::File::from_std(file))),
+        kind if kind.is_dir() => Ok(Opened::Dir(Dir::from_std_file(file))),
+        kind if kind.is_file() => Ok(Opened::File(cap_std::fs::File::from_std(file))),
         _ => Err(invalid_input("path", "is not a regular file")),
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
-use super::place::{Found, open_either, relative};
+use super::place::{Opened, open_either, relative};
 use super::{FileTool, Site, Stop};
 use crate::denied::{Access, Guard};
 use crate::failure::{codes, excerpt, invalid_input};
@@ -94,8 +94,13 @@ fn search(
     let mut walk =
         Walk { pattern, glob, most, bounds, stop, guard, entries: 0, bytes: 0, report: SearchReport::default() };
     match found {
-        Found::Dir(root) => walk.run(root)?,
-        Found::File(file) => walk.search(file, start.rsplit('/').next().unwrap_or(&start))?,
+        Opened::Dir(root) => walk.run(root)?,
+        Opened::File(file) => {
+            let name = start.rsplit('/').next().unwrap_or(&start);
+            if walk.wants(name) {
+                walk.search(file, name)?;
+            }
+        }
     }
     Ok(outcome(walk.report))
 }
@@ -167,7 +172,7 @@ impl Walk<'_> {
                     if let Ok(below) = entry.open_dir() {
                         waiting.push_back((below, format!("{child}/"), depth + 1));
                     }
-                } else if kind.is_file() && self.glob.as_ref().is_none_or(|glob| glob.is_match(&child)) {
+                } else if kind.is_file() && self.wants(&child) {
                     match open(&entry) {
                         Some(file) => self.search(file, &child)?,
                         None => self.report.files_skipped += 1,
@@ -176,6 +181,11 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the file at this path beneath the start is one of those asked for.
+    fn wants(&self, path: &str) -> bool {
+        self.glob.as_ref().is_none_or(|glob| glob.is_match(path))
     }
 
     /// Whether a bound was reached; notes which.

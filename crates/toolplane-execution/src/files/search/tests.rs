@@ -46,7 +46,9 @@ fn a_path_may_be_one_file() {
     }
     let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
     let found = |path: &str| {
-        let input: SearchInput = serde_json::from_value(json!({ "pattern": "text", "path": path })).unwrap();
+        let glob = (path == "sub/two").then_some("*.rs");
+        let input: SearchInput =
+            serde_json::from_value(json!({ "pattern": "text", "path": path, "glob": glob })).unwrap();
         search(&dir, input, &Stop::default(), &Guard::default(), BOUNDS)
     };
     let paths = |path: &str| {
@@ -56,6 +58,7 @@ fn a_path_may_be_one_file() {
     };
     assert_eq!(paths("sub/one"), ["one"]);
     assert_eq!(paths("sub"), ["one", "two"]);
+    assert_eq!(paths("sub/two"), [""; 0], "it does not match the glob");
     let error = found("sub/one/deeper").unwrap_err();
     assert!(error.message.contains("goes through a file"), "{error:?}");
 }
