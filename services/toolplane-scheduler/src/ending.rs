@@ -19,17 +19,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 use toolplane_faultpoint::point;
 use toolplane_hooks::{HookInput, Hooks};
 use toolplane_lifecycle::{Command, LeaseKey, Outcome, Refusal};
 use toolplane_proto::v1;
-use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_results::PayloadStore;
 
-use crate::engine::{Attached, DispatchPlan, Engine, EngineError};
+use crate::calls::{Attached, Calls};
+use crate::dispatch::AsksHooks;
+use crate::plan::DispatchPlan;
+use crate::storage::RecordError;
 use effects::Effects;
 use report::Report;
 use rules::Schemas;
@@ -48,7 +49,7 @@ pub(crate) struct Endings(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    engine: Engine,
+    calls: Calls,
     hooks: Hooks,
     payloads: PayloadStore,
     schemas: Schemas,
@@ -56,7 +57,11 @@ struct Inner {
     max_inline_bytes: u64,
     /// What tools give may be put into spans (`telemetry.capture_content`).
     capture: bool,
-    overdue: parking_lot::Mutex<Option<mpsc::UnboundedReceiver<InvocationKey>>>,
+}
+
+/// Says of which plans the endings are shown to `hooks`.
+pub(crate) fn asks_hooks(hooks: Hooks) -> AsksHooks {
+    Box::new(move |plan| HOOK_EVENTS.iter().any(|event| hooks.any() && hooks.applies(*event, &told::tool(plan))))
 }
 
 /// What a worker is told about its report.
@@ -69,21 +74,16 @@ pub(crate) enum Taken {
 }
 
 impl Endings {
-    /// Endings of the calls of `engine`, shown to `hooks` and kept in `payloads`.
+    /// Endings of `calls`, shown to `hooks` and kept in `payloads`.
     pub(crate) fn new(
-        engine: Engine,
+        calls: Calls,
         hooks: Hooks,
         payloads: PayloadStore,
         max_inline_bytes: u64,
         capture: bool,
     ) -> Self {
-        let (asks, about) = (hooks.clone(), told::tool);
-        let overdue = engine.follow_endings(Box::new(move |plan| {
-            HOOK_EVENTS.iter().any(|event| asks.any() && asks.applies(*event, &about(plan)))
-        }));
-        let overdue = parking_lot::Mutex::new(overdue);
         let schemas = Schemas::default();
-        Self(Arc::new(Inner { engine, hooks, payloads, schemas, max_inline_bytes, capture, overdue }))
+        Self(Arc::new(Inner { calls, hooks, payloads, schemas, max_inline_bytes, capture }))
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
@@ -93,18 +93,18 @@ impl Endings {
         lease: &LeaseKey,
         reported: Option<v1::ExecutionOutcome>,
         progress_left_out: u64,
-    ) -> Result<Taken, EngineError> {
+    ) -> Result<Taken, RecordError> {
         let inner = &self.0;
-        let record = match inner.engine.at_hand(&lease.call()).await {
+        let record = match inner.calls.cached(&lease.call()).await {
             Ok(record) => record,
-            Err(EngineError::NotFound) => return Ok(Taken::Stored),
+            Err(RecordError::NotFound) => return Ok(Taken::Stored),
             Err(error) => return Err(error),
         };
         // Whoever names the current lease and is not its holder is not listened to at all.
         if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
             return Ok(Taken::Fenced);
         }
-        let plan = inner.engine.plan_of(&record).await?;
+        let plan = inner.calls.plans().of(&record).await?;
         let ending = Ending { outcome: reported, progress_left_out };
         let kept = inner.hooks.any().then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
@@ -114,12 +114,12 @@ impl Endings {
             None => self.complete(lease, &record, plan.as_deref(), report.clone()).await,
         };
         match stored {
-            Ok(()) | Err(EngineError::NotFound) => Ok(Taken::Stored),
-            Err(EngineError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {
-                let known = inner.engine.was_started_by(lease).await?;
+            Ok(()) | Err(RecordError::NotFound) => Ok(Taken::Stored),
+            Err(RecordError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {
+                let known = inner.calls.records().was_started_by(lease).await?;
                 Ok(if known { Taken::Stored } else { Taken::Fenced })
             }
-            Err(EngineError::Refused { refusal, .. }) => {
+            Err(RecordError::Refused { refusal, .. }) => {
                 self.keep_late(lease, &report).await?;
                 // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
                 Ok(if matches!(refusal, Refusal::Terminal(_)) { Taken::Stored } else { Taken::Fenced })
@@ -135,8 +135,8 @@ impl Endings {
         plan: Option<&DispatchPlan>,
         lease_no: u32,
         ending: Ending,
-    ) -> Result<Report, EngineError> {
-        let now = self.0.engine.now().await?;
+    ) -> Result<Report, RecordError> {
+        let now = self.0.calls.now().await?;
         let mut report = report::read(record, lease_no, ending.outcome, now);
         report.progress_left_out = ending.progress_left_out;
         if let Some(plan) = plan {
@@ -161,11 +161,11 @@ impl Endings {
         record: &Invocation,
         plan: Option<&DispatchPlan>,
         report: Report,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), RecordError> {
         let outcome = Box::new(self.outcome(record, plan, lease.lease_no, report, Effects::default()).await?);
         let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
         point("scheduler.before_done");
-        let stored = self.0.engine.command(&lease.call(), Vec::new(), command).await;
+        let stored = self.0.calls.command(&lease.call(), command).await;
         point("scheduler.after_done");
         stored.map(drop)
     }
@@ -178,13 +178,13 @@ impl Endings {
         plan: Option<&DispatchPlan>,
         hook_ids: Vec<String>,
         ending: Bytes,
-    ) -> Result<(), EngineError> {
-        let engine = &self.0.engine;
+    ) -> Result<(), RecordError> {
+        let calls = &self.0.calls;
         let due_at = self.due_at(plan, report).await?;
         let command = |_: &_| Command::AwaitHooks { lease: lease.clone(), hook_ids: hook_ids.clone(), due_at };
         point("scheduler.before_done");
         let attached = Attached { ending: Some(ending), ..Attached::default() };
-        let record = engine.command_with(&lease.call(), attached, command).await?;
+        let record = calls.command_with(&lease.call(), attached, command).await?;
         point("scheduler.after_done");
         let (endings, id) = (self.clone(), record.key());
         tokio::spawn(async move { endings.conclude(&id).await });
@@ -199,25 +199,25 @@ impl Endings {
         lease_no: u32,
         report: Report,
         effects: Effects,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome, RecordError> {
         let inner = &self.0;
         let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
-        let now = inner.engine.now().await?;
+        let now = inner.calls.now().await?;
         let kept = keep::keep(&inner.payloads, record, lease_no, bounds, now, report, &effects).await;
         Ok(facing::outcome(kept, effects, inner.max_inline_bytes))
     }
 
     /// Keeps a report that came too late as evidence; it changes nothing else.
-    async fn keep_late(&self, lease: &LeaseKey, report: &Report) -> Result<(), EngineError> {
-        if !self.0.engine.was_started_by(lease).await? {
+    async fn keep_late(&self, lease: &LeaseKey, report: &Report) -> Result<(), RecordError> {
+        if !self.0.calls.records().was_started_by(lease).await? {
             return Ok(());
         }
         let outcome = facing::outcome(report.clone(), Effects::default(), self.0.max_inline_bytes);
         let late = |record: &Invocation, now| {
             toolplane_lifecycle::late_report(record, lease, &outcome, now).ok_or(Refusal::NothingToDo)
         };
-        match self.0.engine.change(&lease.call(), Attached::default(), late).await {
-            Ok(_) | Err(EngineError::Refused { .. } | EngineError::NotFound) => Ok(()),
+        match self.0.calls.change(&lease.call(), Attached::default(), late).await {
+            Ok(_) | Err(RecordError::Refused { .. } | RecordError::NotFound) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -227,9 +227,9 @@ impl Endings {
         &self,
         plan: Option<&DispatchPlan>,
         report: &Report,
-    ) -> Result<toolplane_records::time::Timestamp, EngineError> {
+    ) -> Result<toolplane_records::time::Timestamp, RecordError> {
         let patience = plan.map(|plan| self.patience(plan, report)).unwrap_or_default() + SLACK;
-        Ok(self.0.engine.now().await?.plus_millis(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX / 8)))
+        Ok(self.0.calls.now().await?.plus_millis(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX / 8)))
     }
 
     /// How long the hooks of an ending may take together.
@@ -239,9 +239,9 @@ impl Endings {
     }
 
     /// What hooks are told of the call.
-    async fn told(&self, record: &Invocation, plan: &DispatchPlan) -> Result<HookInput, EngineError> {
-        let facts = self.0.engine.facts(&record.key()).await?;
-        let bodies = self.0.engine.inputs(record).await?;
+    async fn told(&self, record: &Invocation, plan: &DispatchPlan) -> Result<HookInput, RecordError> {
+        let facts = self.0.calls.records().facts(&record.key()).await?;
+        let bodies = self.0.calls.records().inputs(record).await?;
         told::input(record, plan, facts, bodies)
     }
 }

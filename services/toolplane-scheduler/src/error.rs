@@ -4,11 +4,11 @@ use toolplane_proto::convert::ConvertError;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::page::BadPage;
 
-use crate::engine::EngineError;
+use crate::storage::RecordError;
 
 /// A failed request.
 #[derive(Debug, thiserror::Error)]
-pub enum CallError {
+pub(crate) enum CallError {
     /// The request is wrong in these fields.
     #[error("invalid request")]
     Invalid(Vec<FieldViolation>),
@@ -51,9 +51,9 @@ pub enum CallError {
         /// What it said.
         status: tonic::Status,
     },
-    /// The engine failed.
+    /// A stored call could not be read or changed.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Record(#[from] RecordError),
     /// A bug or damage; the text is for logs only.
     #[error("internal error")]
     Internal(String),
@@ -67,7 +67,7 @@ impl From<BadPage> for CallError {
 
 impl CallError {
     /// One wrong field.
-    pub fn invalid(field: &str, rule: impl Into<String>) -> Self {
+    pub(crate) fn invalid(field: &str, rule: impl Into<String>) -> Self {
         Self::Invalid(vec![FieldViolation { field: field.to_owned(), description: rule.into() }])
     }
 

@@ -2,22 +2,32 @@
 //! their results.
 //!
 //! It meets the surface and permission services and the workers only over gRPC, and must not know how a rule is
-//! evaluated, how a surface is selected or how a tool is run.
+//! evaluated, how a surface is selected or how a tool is run. Its parts are wired in `parts.rs`; what each of them must not
+//! know is said in ARCHITECTURE.md.
 
-mod again;
-mod approvals;
+mod calls;
+mod cluster;
+mod dispatch;
+mod effects;
 mod ending;
-pub mod engine;
 mod error;
-mod grpc;
-mod permits;
-pub mod prepare;
+mod forget;
+mod groups;
+mod intake;
+mod limits;
+mod mutants;
+mod parts;
+mod plan;
+mod recheck;
+mod repair;
+mod rpc;
 mod service;
+mod storage;
 #[cfg(test)]
 mod tests;
+mod timers;
 mod trace;
+mod watch;
 
-pub use engine::forget;
-pub use error::CallError;
-pub use service::{Peers, Scheduler, SchedulerError, check, role};
-pub use toolplane_backend::BackendError;
+pub use forget::forget;
+pub use service::{SchedulerError, check, role};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use toolplane_backend::{Backend, BackendError, Keeper};
 use toolplane_hooks::{Hooks, HooksError};
@@ -20,13 +19,14 @@ use toolplane_runtime::process::{Process, Role, RoleError};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
 
-use crate::again::Again;
-use crate::approvals::Approvals;
+use crate::calls::Calls;
 use crate::ending::{self, Endings};
-use crate::engine::{Bounds, Engine, EngineError, EngineOptions, ToolBound};
-use crate::grpc::{InvocationApi, Watchers, WorkerApi, WorkerTerms};
-use crate::permits::Permits;
-use crate::prepare::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
+use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
+use crate::limits::{Bounds, ToolBound};
+use crate::parts::{Loops, Opened, Options, Outside, Parts};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::rpc::{InvocationApi, StreamLimit, WorkerApi, WorkerParts, WorkerTerms};
+use crate::storage::RecordError;
 
 /// Longest overall patience a caller may ask for: 30 days, the longest an approval may wait.
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -53,52 +53,48 @@ pub enum SchedulerError {
     Hooks(#[from] HooksError),
     /// The store does not answer, or a bound is malformed.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Record(#[from] RecordError),
 }
 
 /// The other roles, as the scheduler meets them.
 #[derive(Clone, Debug)]
-pub struct Peers {
+struct Peers {
     /// The surface service.
-    pub surface: Peer,
+    surface: Peer,
     /// The permission service.
-    pub permission: Peer,
+    permission: Peer,
 }
 
-/// The scheduler. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Scheduler {
-    engine: Engine,
-    endings: Endings,
-    backend: Backend,
+/// The scheduler: its services and what runs beside them.
+#[derive(Debug)]
+struct Scheduler {
     invocations: InvocationApi,
     workers: WorkerApi,
-    surface: SurfacePeer,
-    watching: Watching,
+    backend: Backend,
     max_message_bytes: usize,
 }
 
-/// What keeps decisions true between acceptance and start.
-#[derive(Clone, Debug)]
-struct Watching {
-    client: PermissionServiceClient<Peer>,
-    permits: Arc<Permits>,
-    again: Again,
-    /// Taken by the first start.
-    asked: Arc<Mutex<Option<mpsc::UnboundedReceiver<InvocationKey>>>>,
+/// What runs beside the services, once.
+struct Background {
+    loops: Loops,
+    hooks_overdue: mpsc::UnboundedReceiver<InvocationKey>,
+    endings: Endings,
+    approvals: Approvals,
+    permission: PermissionServiceClient<Peer>,
+    in_force: Arc<DecisionsInForce>,
+    rechecks: RecheckLoop,
+    surface: SurfacePeer,
+    payloads: PayloadStore,
+    calls: Calls,
+    backend: Backend,
 }
 
 impl Scheduler {
-    /// Opens the scheduler's store below the data directory. Nothing runs until [`Scheduler::start`].
-    pub async fn open(config: &Config, peers: Peers, shutdown: Shutdown) -> Result<Self, SchedulerError> {
+    /// Opens the scheduler's store below the data directory. Nothing runs until [`Background::start`].
+    async fn open(config: &Config, peers: Peers, shutdown: Shutdown) -> Result<(Self, Background), SchedulerError> {
         let settings = &config.scheduler;
         let backend = Backend::open(config, Keeper::Scheduler).await?;
-        let objects = config.objects.path.clone().unwrap_or_else(|| config.server.data_dir.join("objects"));
-        let keep =
-            PayloadOptions { max_bytes: config.objects.max_bytes, retention_days: config.objects.retention_days };
-        let payloads =
-            PayloadStore::local(&objects, keep).map_err(|error| SchedulerError::Objects(error.to_string()))?;
-        let engine = Engine::open(backend.store(), payloads.clone(), options(config)).await?;
+        let payloads = open_objects(config)?;
         let limits = ToolLimits {
             default_timeout_ms: settings.default_timeout_ms,
             max_timeout_ms: settings.max_timeout_ms,
@@ -106,41 +102,65 @@ impl Scheduler {
         };
         let surface = SurfacePeer::new(peers.surface, limits);
         let permission = PermissionPeer::new(peers.permission);
-        let hooks = Hooks::open(config, &[HOOK_EVENTS, ending::HOOK_EVENTS].concat()).await?;
         let client = permission.client();
+        let hooks = Hooks::open(config, &[HOOK_EVENTS, ending::HOOK_EVENTS].concat()).await?;
+        let (in_force, asked) = DecisionsInForce::new(surface.clone());
+        let outside = Outside { decisions: in_force.clone(), asks_hooks: ending::asks_hooks(hooks.clone()) };
+        let Opened { parts, loops, hooks_overdue } =
+            Parts::open(backend.store(), payloads.clone(), options(config), outside).await?;
+        let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;
+
         let (most_inline, capture) = (settings.max_inline_result_bytes, config.telemetry.capture_content);
-        let endings = Endings::new(engine.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
-        let preparer = Arc::new(Preparer::new(surface.clone(), permission, hooks));
-        let (permits, asked) = Permits::new(surface.clone());
-        engine.guard_starts(permits.clone());
-        let again = Again::new(engine.clone(), preparer.clone(), permits.clone());
-        let approvals = Approvals::new(client.clone(), engine.clone(), again.clone());
-        let watching = Watching { client, permits, again, asked: Arc::new(Mutex::new(Some(asked))) };
+        let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
+        let clock = calls.storage().clone();
+        let preparer = Preparer::new(surface.clone(), permission, hooks, clock, in_force.clone(), workers, quarantine);
+        let preparer = Arc::new(preparer);
+        let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
+        let approvals = Approvals::new(client.clone(), calls.clone(), rechecker.clone());
+        let rechecks =
+            RecheckLoop { rechecker, approvals: approvals.clone(), in_force: in_force.clone(), queues, asked };
         let max_bytes = usize::try_from(settings.max_input_bytes).unwrap_or(usize::MAX);
         let invocations = InvocationApi {
-            engine: engine.clone(),
+            calls: calls.clone(),
+            admissions,
+            groups,
+            fleet: fleet.clone(),
             preparer,
             payloads: payloads.clone(),
             limits: SpecLimits {
                 json: JsonLimits { max_bytes, ..JsonLimits::default() },
                 max_deadline_ms: MAX_DEADLINE_MS,
             },
-            approvals,
-            watchers: Arc::new(Watchers::new(settings.max_watchers, settings.max_watchers_per_tenant)),
+            approvals: approvals.clone(),
+            watchers,
+            streams: Arc::new(StreamLimit::new(settings.max_watchers, settings.max_watchers_per_tenant)),
         };
         let terms = WorkerTerms {
             heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),
             lease_ms: u32::try_from(settings.lease_ms).unwrap_or(u32::MAX),
             max_inline_bytes: settings.max_inline_result_bytes,
         };
-        let workers = WorkerApi { engine: engine.clone(), endings: endings.clone(), payloads, terms, shutdown };
-        let max_message_bytes = config.server.max_message_bytes;
-        Ok(Self { engine, endings, backend, invocations, workers, surface, watching, max_message_bytes })
+        let sessions = WorkerParts { calls: calls.clone(), starts, fleet, endings: endings.clone(), terms };
+        let workers = WorkerApi { parts: sessions, payloads: payloads.clone(), shutdown };
+        let background = Background {
+            loops,
+            hooks_overdue,
+            endings,
+            approvals,
+            permission: client,
+            in_force,
+            rechecks,
+            surface,
+            payloads,
+            calls,
+            backend: backend.clone(),
+        };
+        Ok((Self { invocations, workers, backend, max_message_bytes: config.server.max_message_bytes }, background))
     }
 
     /// Adds the scheduler's gRPC services to a server's.
     #[must_use]
-    pub fn add_to(&self, services: Services) -> Services {
+    fn add_to(&self, services: Services) -> Services {
         let limit = self.max_message_bytes;
         services
             .with(
@@ -156,26 +176,25 @@ impl Scheduler {
             .without_span("toolplane.v1.WorkerService/Work")
             .without_span("toolplane.v1.InvocationService/WatchInvocation")
     }
+}
 
+impl Background {
     /// Starts dispatch, timers and the streams to the other roles.
-    pub fn start(&self, tasks: &Tasks) {
+    fn start(self, tasks: &Tasks) {
         let stop = tasks.shutdown().token();
-        let (engine, until) = (self.engine.clone(), stop.clone());
-        tasks.spawn("scheduler engine", async move { engine.run(until.cancelled()).await });
-        tasks.spawn("scheduler endings", self.endings.clone().run(stop.clone()));
-        tasks.spawn("scheduler approvals", self.invocations.approvals.clone().follow(stop.clone()));
-        let Watching { client, permits, again, asked } = self.watching.clone();
-        tasks.spawn("scheduler policy", permits.follow(client, stop.clone()));
-        if let Some(asked) = asked.lock().take() {
-            tasks.spawn("scheduler rechecks", again.run(self.invocations.approvals.clone(), asked, stop.clone()));
-        }
+        let until = stop.clone();
+        tasks.spawn("scheduler loops", async move { self.loops.run(until.cancelled()).await });
+        tasks.spawn("scheduler endings", self.endings.run(self.hooks_overdue, stop.clone()));
+        tasks.spawn("scheduler approvals", self.approvals.follow(stop.clone()));
+        tasks.spawn("scheduler policy", self.in_force.follow(self.permission, stop.clone()));
+        tasks.spawn("scheduler rechecks", self.rechecks.run(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
-        tasks.spawn("scheduler catalog", follow_catalog(self.surface.clone(), name, stop.clone()));
-        let (payloads, engine, until) = (self.invocations.payloads.clone(), self.engine.clone(), stop);
+        tasks.spawn("scheduler catalog", follow_catalog(self.surface, name, stop.clone()));
+        let (payloads, calls, until) = (self.payloads, self.calls, stop.clone());
         tasks.spawn("scheduler retention", async move {
-            until.run_until_cancelled(expire_payloads(payloads, engine)).await;
+            until.run_until_cancelled(expire_payloads(payloads, calls)).await;
         });
-        let (failed, stop) = (self.backend.failed(), tasks.shutdown().token());
+        let failed = self.backend.failed();
         tasks.spawn_fallible("scheduler store", async move {
             // After a failed write nothing may be acknowledged any more: the process ends and recovers.
             stop.run_until_cancelled(failed).await.map_or(Ok(()), Err)
@@ -183,8 +202,14 @@ impl Scheduler {
     }
 }
 
-/// The engine's part of the configuration.
-fn options(config: &Config) -> EngineOptions {
+fn open_objects(config: &Config) -> Result<PayloadStore, SchedulerError> {
+    let objects = config.objects.path.clone().unwrap_or_else(|| config.server.data_dir.join("objects"));
+    let keep = PayloadOptions { max_bytes: config.objects.max_bytes, retention_days: config.objects.retention_days };
+    PayloadStore::local(&objects, keep).map_err(|error| SchedulerError::Objects(error.to_string()))
+}
+
+/// The settings of the parts.
+fn options(config: &Config) -> Options {
     let settings = &config.scheduler;
     let tools = settings.tools.iter().map(|limit| ToolBound {
         tool: limit.tool.clone(),
@@ -194,7 +219,7 @@ fn options(config: &Config) -> EngineOptions {
     let weights = settings.weights.iter();
     let listen = config.server.listen;
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    EngineOptions {
+    Options {
         lease_ms: signed(settings.lease_ms),
         offer_ms: signed(settings.offer_ms),
         tick_ms: settings.tick_ms,
@@ -216,11 +241,11 @@ fn options(config: &Config) -> EngineOptions {
 }
 
 /// Removes payloads past their retention, and what interrupted uploads left behind.
-async fn expire_payloads(payloads: PayloadStore, engine: Engine) {
+async fn expire_payloads(payloads: PayloadStore, calls: Calls) {
     let mut tick = tokio::time::interval(EXPIRY_INTERVAL);
     loop {
         tick.tick().await;
-        let Ok(now) = engine.now().await else { continue };
+        let Ok(now) = calls.now().await else { continue };
         match payloads.remove_expired(now).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(removed, "expired payloads were removed"),
@@ -242,12 +267,13 @@ pub async fn role(process: &Process, services: Services) -> Result<Role, RoleErr
         surface: process.peer("surface", &configured.surface)?,
         permission: process.peer("permission", &configured.permission)?,
     };
-    let scheduler = Scheduler::open(&process.config, peers.clone(), process.tasks.shutdown().clone()).await?;
-    scheduler.start(&process.tasks);
+    let shutdown = process.tasks.shutdown().clone();
+    let (scheduler, background) = Scheduler::open(&process.config, peers.clone(), shutdown).await?;
+    background.start(&process.tasks);
     follow_needs(process, &scheduler.backend, peers);
-    let (engine, backend) = (scheduler.engine.clone(), scheduler.backend.clone());
+    let (fleet, backend) = (scheduler.invocations.fleet.clone(), scheduler.backend.clone());
     let close = async move {
-        engine.leave().await;
+        fleet.schedulers().leave().await;
         Ok(backend.close().await?)
     };
     Ok(Role { services: Some(scheduler.add_to(services)), close: vec![Box::pin(close)] })

@@ -30,15 +30,15 @@ use toolplane_runtime::config::HookConfig;
 use toolplane_runtime::{Caller, Config};
 use toolplane_store::MemoryStore;
 
-use crate::again::Again;
-use crate::approvals::Approvals;
+use crate::calls::{Admitted, Moment};
+use crate::dispatch::{Decisions as _, WorkerInfo, WorkerLink, WorkerMessage};
 use crate::ending::{self, Endings};
-use crate::engine::{Admitted, Engine, EngineOptions, Message, Moment, WorkerInfo, WorkerLink};
-use crate::grpc::{InvocationApi, Watchers};
-use crate::permits::Permits;
-use crate::prepare::{
+use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
+use crate::parts::{Opened, Options, Outside, Parts};
+use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
+use crate::rpc::{InvocationApi, StreamLimit};
 use fakes::Fakes;
 
 const LIMITS: SpecLimits = SpecLimits {
@@ -48,7 +48,9 @@ const LIMITS: SpecLimits = SpecLimits {
 
 /// A scheduler whose services are stand-ins; everything ends with it.
 struct World {
-    engine: Engine,
+    parts: Parts,
+    in_force: Arc<DecisionsInForce>,
+    approvals: Approvals,
     preparer: Arc<Preparer>,
     store: Arc<MemoryStore>,
     objects: PayloadStore,
@@ -82,42 +84,61 @@ impl World {
         let fakes = Fakes::start().await;
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
-        let options = EngineOptions { tick_ms: 20, ..EngineOptions::default() };
-        let engine = Engine::open(store.clone(), objects.clone(), options).await.unwrap();
+        let options = Options { tick_ms: 20, ..Options::default() };
         let peer = || connect(&fakes.url, &PeerSettings::default()).unwrap();
         let limits = ToolLimits { default_timeout_ms: 30_000, max_timeout_ms: 60_000, max_inline_bytes: 65_536 };
         let surface = SurfacePeer::new(peer(), limits);
         let permission = PermissionPeer::new(peer());
         let client = permission.client();
-        let preparer =
-            Arc::new(Preparer::new(surface.clone(), permission, hooks_of(ids, HOOK_EVENTS, &fakes.url).await));
+        let hooks_before = hooks_of(ids, HOOK_EVENTS, &fakes.url).await;
         let hooks_after = hooks_of(after, ending::HOOK_EVENTS, &fakes.url).await;
-        let endings = Endings::new(engine.clone(), hooks_after, objects.clone(), 65_536, false);
-        let (permits, asked) = Permits::new(surface.clone());
-        engine.guard_starts(permits.clone());
-        let again = Again::new(engine.clone(), preparer.clone(), permits.clone());
-        let approvals = Approvals::new(client.clone(), engine.clone(), again.clone());
+        let (in_force, asked) = DecisionsInForce::new(surface.clone());
+        let outside = Outside { decisions: in_force.clone(), asks_hooks: ending::asks_hooks(hooks_after.clone()) };
+        let Opened { parts, loops, .. } = Parts::open(store.clone(), objects.clone(), options, outside).await.unwrap();
+        let calls = parts.calls.clone();
+        let preparer = Arc::new(Preparer::new(
+            surface.clone(),
+            permission,
+            hooks_before,
+            calls.storage().clone(),
+            in_force.clone(),
+            parts.workers.clone(),
+            parts.quarantine.clone(),
+        ));
+        let endings = Endings::new(calls.clone(), hooks_after, objects.clone(), 65_536, false);
+        let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
+        let approvals = Approvals::new(client.clone(), calls, rechecker.clone());
+        let rechecks = RecheckLoop {
+            rechecker,
+            approvals: approvals.clone(),
+            in_force: in_force.clone(),
+            queues: parts.queues.clone(),
+            asked,
+        };
         let stop = CancellationToken::new();
         tokio::spawn(follow_catalog(surface, "test".into(), stop.clone()));
-        tokio::spawn(permits.follow(client, stop.clone()));
-        tokio::spawn(again.run(approvals.clone(), asked, stop.clone()));
-        tokio::spawn(approvals.follow(stop.clone()));
-        let (runs, until) = (engine.clone(), stop.clone());
-        tokio::spawn(async move { runs.run(until.cancelled()).await });
-        Self { engine, preparer, store, objects, endings, fakes, stop }
+        tokio::spawn(in_force.clone().follow(client, stop.clone()));
+        tokio::spawn(rechecks.run(stop.clone()));
+        tokio::spawn(approvals.clone().follow(stop.clone()));
+        let until = stop.clone();
+        tokio::spawn(async move { loops.run(until.cancelled()).await });
+        Self { parts, in_force, approvals, preparer, store, objects, endings, fakes, stop }
     }
 
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
-        let (permits, _) = Permits::new(self.preparer.surface().clone());
-        let again = Again::new(self.engine.clone(), self.preparer.clone(), permits);
+        let Parts { calls, admissions, groups, fleet, watchers, .. } = self.parts.clone();
         InvocationApi {
-            engine: self.engine.clone(),
+            calls,
+            admissions,
+            groups,
+            fleet,
             preparer: self.preparer.clone(),
             payloads: self.objects.clone(),
             limits: LIMITS,
-            approvals: Approvals::new(self.preparer.permission().client(), self.engine.clone(), again),
-            watchers: Arc::new(Watchers::new(10, 10)),
+            approvals: self.approvals.clone(),
+            watchers,
+            streams: Arc::new(StreamLimit::new(10, 10)),
         }
     }
 
@@ -132,20 +153,23 @@ impl World {
 
     async fn call_by(&self, caller: Caller, spec: v1::InvocationSpec) -> Arc<Invocation> {
         let spec = CallSpec::decode(Some(spec), &Arc::new(caller), &LIMITS).unwrap();
-        let admission = self.preparer.prepare(&self.engine, spec, Vec::new()).await.unwrap();
-        let Admitted::New(record) = self.engine.admit(admission).await.unwrap() else { panic!("accepted before") };
+        let admission = self.preparer.prepare(spec, Vec::new()).await.unwrap();
+        let Admitted::New(record) = self.parts.admissions.admit(admission).await.unwrap() else {
+            panic!("accepted before")
+        };
         record
     }
 
     /// What a scheduler that starts now on the same store makes of endings.
-    async fn endings_of(&self, after: &[&str]) -> Endings {
-        let options = EngineOptions { tick_ms: 20, ..EngineOptions::default() };
-        let engine = Engine::open(self.store.clone(), self.objects.clone(), options).await.unwrap();
+    async fn endings_of(&self, after: &[&str]) -> (Endings, mpsc::UnboundedReceiver<InvocationKey>) {
         let hooks = hooks_of(after, ending::HOOK_EVENTS, &self.fakes.url).await;
-        Endings::new(engine, hooks, self.objects.clone(), 65_536, false)
+        let outside = Outside { decisions: self.in_force.clone(), asks_hooks: ending::asks_hooks(hooks.clone()) };
+        let opened = Parts::open(self.store.clone(), self.objects.clone(), Options::default(), outside).await.unwrap();
+        let endings = Endings::new(opened.parts.calls, hooks, self.objects.clone(), 65_536, false);
+        (endings, opened.hooks_overdue)
     }
 
-    async fn worker(&self) -> mpsc::UnboundedReceiver<Message> {
+    async fn worker(&self) -> mpsc::UnboundedReceiver<WorkerMessage> {
         let (sender, messages) = mpsc::unbounded_channel();
         let info = WorkerInfo {
             worker_id: WorkerId::from_trusted("w1"),
@@ -156,37 +180,38 @@ impl World {
             native_tools: vec![],
             gaps: vec![],
             posture: None,
-            connected_at: self.engine.now().await.unwrap(),
+            connected_at: self.parts.calls.now().await.unwrap(),
             actor: None,
         };
-        self.engine.connect_worker(Arc::new(WorkerLink::new(info, sender)));
+        self.parts.workers.connect(Arc::new(WorkerLink::new(info, sender)));
+        self.parts.queues.ring();
         messages
     }
 
     /// Makes a change in the services, and waits until the scheduler has heard of it.
     async fn change(&self, change: impl FnOnce(&Fakes)) {
         self.settled().await;
-        let before = self.engine.moment().unwrap();
+        let before = self.in_force.moment();
         change(&self.fakes);
         self.heard_after(before).await;
     }
 
     /// Waits until the streams of changes are open.
     async fn settled(&self) {
-        while self.engine.moment().unwrap().policy == 0 || self.engine.moment().unwrap().catalog == 0 {
+        while self.in_force.moment().policy == 0 || self.in_force.moment().catalog == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
     async fn heard_after(&self, before: Moment) {
         let unheard = |now: Moment| (now.policy, now.catalog) == (before.policy, before.catalog);
-        while unheard(self.engine.moment().unwrap()) {
+        while unheard(self.in_force.moment()) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
     async fn record(&self, id: &InvocationId) -> Arc<Invocation> {
-        self.engine.get(&key(id)).await.unwrap()
+        self.parts.calls.records().get(&key(id)).await.unwrap()
     }
 
     /// The record once it has the status.
@@ -211,7 +236,7 @@ impl World {
     }
 
     async fn result(&self, id: &InvocationId) -> ToolResult {
-        self.engine.result(&key(id)).await.unwrap().expect("a result").result
+        self.parts.calls.records().result(&key(id)).await.unwrap().expect("a result").result
     }
 
     /// The code a call ended with.
@@ -249,10 +274,10 @@ fn key(id: &InvocationId) -> InvocationKey {
     InvocationKey::new(&TenantId::unauthenticated(), id)
 }
 
-async fn offered(messages: &mut mpsc::UnboundedReceiver<Message>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
+async fn offered(messages: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
     loop {
         let message = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
-        if let Message::Offer { record, input, .. } = message {
+        if let WorkerMessage::Offer { record, input, .. } = message {
             let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
             return (record, lease, input);
         }

@@ -6,8 +6,8 @@ use toolplane_records::vocabulary::{InvocationStatus, QueueState, ResultStatus};
 use toolplane_runtime::telemetry::{CarriedContext, spans, telemetry_ref};
 use tracing::Span;
 
-use crate::engine::Admission;
-use crate::prepare::CallSpec;
+use crate::calls::Admission;
+use crate::intake::CallSpec;
 
 /// The `agenttool.invocation` span of one call. It ends with the call while the caller waits, else with the acceptance.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use toolplane_results::payload::key::URI_PREFIX;
 use super::effects::{Effects, Withheld};
 use super::report::{self, Report};
 use super::told;
-use crate::engine::DispatchPlan;
+use crate::plan::DispatchPlan;
 
 /// A hook said how it may be kept.
 const REASON_HOOK: &str = "kept_less_by_hook";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolplane_hooks::HookTool;
 use toolplane_lifecycle::Command;
@@ -19,7 +20,8 @@ use tracing::Instrument as _;
 use super::effects::Effects;
 use super::report::Report;
 use super::{Ending, Endings, asking};
-use crate::engine::{EngineError, is_race};
+use crate::calls::is_race;
+use crate::storage::RecordError;
 
 /// How often hooks of one ending are asked before it is withheld: they kill whoever asks them.
 const MAX_TRIES: u32 = 3;
@@ -31,9 +33,8 @@ const AT_ONCE: usize = 8;
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Endings {
-    /// Takes over endings whose hooks somebody else stopped asking, until `stop`.
-    pub(crate) async fn run(self, stop: CancellationToken) {
-        let Some(mut overdue) = self.0.overdue.lock().take() else { return };
+    /// Takes over endings whose hooks should have answered by now, until `stop`; `overdue` names them.
+    pub(crate) async fn run(self, mut overdue: mpsc::UnboundedReceiver<InvocationKey>, stop: CancellationToken) {
         let work = async {
             self.take_over_at_start().await;
             while let Some(id) = overdue.recv().await {
@@ -45,11 +46,11 @@ impl Endings {
 
     /// Nobody else uses a store that is not shared: what waits there waits for this process.
     async fn take_over_at_start(&self) {
-        if self.0.engine.is_shared() {
+        if self.0.calls.storage().is_shared() {
             return;
         }
         let waiting = loop {
-            match self.0.engine.waiting_for_hooks().await {
+            match self.0.calls.records().waiting_for_hooks().await {
                 Ok(waiting) => break waiting,
                 Err(error) => tracing::warn!(%error, "endings that wait for hooks could not be read; trying again"),
             }
@@ -62,14 +63,14 @@ impl Endings {
     /// Asks the hooks of an ending in place of another one, if nobody was faster.
     async fn take_over(&self, id: &InvocationKey, alone: bool) {
         let taken = async {
-            let record = self.0.engine.get(id).await?;
-            let Some(plan) = self.0.engine.plan_of(&record).await? else { return Ok(false) };
+            let record = self.0.calls.records().get(id).await?;
+            let Some(plan) = self.0.calls.plans().of(&record).await? else { return Ok(false) };
             let report = self.stored(&record).await?;
             let due_at = self.due_at(Some(&plan), &report).await?;
             let take = |_: &Invocation| Command::TakeHooks { due_at, alone };
-            match self.0.engine.command(id, Vec::new(), take).await {
+            match self.0.calls.command(id, take).await {
                 Ok(_) => Ok(true),
-                Err(EngineError::Refused { refusal, .. }) if is_race(&refusal) => Ok(false),
+                Err(RecordError::Refused { refusal, .. }) if is_race(&refusal) => Ok(false),
                 Err(error) => Err(error),
             }
         };
@@ -79,7 +80,7 @@ impl Endings {
                 let (endings, id) = (self.clone(), id.clone());
                 tokio::spawn(async move { endings.conclude(&id).await });
             }
-            Ok(false) | Err(EngineError::NotFound) => {}
+            Ok(false) | Err(RecordError::NotFound) => {}
             Err(error) => tracing::warn!(invocation_id = %id, %error, "hooks could not be asked; trying again later"),
         }
     }
@@ -92,15 +93,15 @@ impl Endings {
         }
     }
 
-    async fn try_conclude(&self, id: &InvocationKey) -> Result<(), EngineError> {
-        let engine = &self.0.engine;
-        let record = engine.get(id).await?;
+    async fn try_conclude(&self, id: &InvocationKey) -> Result<(), RecordError> {
+        let calls = &self.0.calls;
+        let record = calls.records().get(id).await?;
         let waits = record.status == InvocationStatus::PostHooksRunning;
         let Some(asked) = record.post_hooks.filter(|_| waits) else { return Ok(()) };
         let mut report = self.stored(&record).await?;
         let uploaded = report.uploaded();
         let mut effects = Effects { asked: true, ..Effects::default() };
-        match engine.plan_of(&record).await? {
+        match calls.plans().of(&record).await? {
             _ if asked.tries > MAX_TRIES => {
                 effects.unasked(&mut report, "whoever asked them did not come back, several times over");
             }
@@ -115,7 +116,7 @@ impl Endings {
                     &mut report,
                     &mut effects,
                     until,
-                    engine.now().await?,
+                    calls.now().await?,
                 )
                 .instrument(span.clone())
                 .await;
@@ -126,15 +127,15 @@ impl Endings {
             }
             None => effects.unasked(&mut report, "how the call was run is not known any more"),
         }
-        let plan = engine.plan_of(&record).await?;
+        let plan = calls.plans().of(&record).await?;
         let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);
         toolplane_faultpoint::point("scheduler.before_conclude");
         let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone() };
-        let stored = match engine.command(id, Vec::new(), command).await {
+        let stored = match calls.command(id, command).await {
             Ok(_) => Some(&outcome),
             // The caller's patience was over first, or somebody else was faster: then what is named is theirs.
-            Err(EngineError::Refused { record, .. }) if record.status == InvocationStatus::TimedOut => None,
-            Err(EngineError::Refused { .. }) => return Ok(()),
+            Err(RecordError::Refused { record, .. }) if record.status == InvocationStatus::TimedOut => None,
+            Err(RecordError::Refused { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
         let named = |uri: &str| stored.is_some_and(|outcome| super::report::names(outcome, uri));
@@ -145,9 +146,9 @@ impl Endings {
     }
 
     /// The ending of `record` as it was reported, held against what its tool declares.
-    async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, EngineError> {
-        let ending = Ending::read(self.0.engine.ending(&record.key()).await?);
-        let plan = self.0.engine.plan_of(record).await?;
+    async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, RecordError> {
+        let ending = Ending::read(self.0.calls.records().ending(&record.key()).await?);
+        let plan = self.0.calls.plans().of(record).await?;
         self.read(record, plan.as_deref(), record.lease_no, ending).await
     }
 

@@ -12,7 +12,7 @@ use toolplane_results::PayloadStore;
 use toolplane_results::outputs::STRUCTURED;
 
 use super::report::{Report, is_error};
-use crate::engine::DispatchPlan;
+use crate::plan::DispatchPlan;
 
 /// Schemas remembered at once; beyond it the memory starts anew.
 const MAX_SCHEMAS: usize = 2_000;

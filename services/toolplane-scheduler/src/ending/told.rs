@@ -9,8 +9,9 @@ use toolplane_results::PayloadStore;
 use toolplane_results::payload::key::URI_PREFIX;
 
 use super::report::{self, Report};
-use crate::engine::{DispatchPlan, EngineError};
-use crate::prepare::{Asker, actor};
+use crate::intake::{Asker, actor};
+use crate::plan::DispatchPlan;
+use crate::storage::RecordError;
 
 /// Most bytes of outputs kept elsewhere that hooks of one ending are shown. What is not shown to them is shown to nobody.
 const MAX_SHOWN_BYTES: u64 = 16 * 1024 * 1024;
@@ -33,7 +34,7 @@ pub(super) fn input(
     plan: &DispatchPlan,
     facts: Option<JsonPayload>,
     bodies: InputBodies,
-) -> Result<HookInput, EngineError> {
+) -> Result<HookInput, RecordError> {
     let asker = match facts {
         Some(facts) => facts.parse()?,
         None => Asker::anybody(),

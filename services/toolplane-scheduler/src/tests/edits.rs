@@ -29,7 +29,7 @@ async fn an_edited_input_is_what_runs_and_the_models_words_stay() {
     assert_eq!(value(&input), json!({ "path": "b", "key": "s3cret", "depth": 1 }), "the key is put back");
     assert_eq!(record.inputs.model, before.inputs.model);
     assert_ne!(record.inputs.call, before.inputs.call);
-    let mutations = world.engine.mutations(&record).await.unwrap();
+    let mutations = world.parts.calls.records().mutations(&record).await.unwrap();
     let last = mutations.last().unwrap();
     assert_eq!((last.source_type, last.source_ref.as_str()), (MutationSource::PermissionPrompt, question.as_str()));
     assert_eq!((&last.changed_fields, last.reason.as_str()), (&vec!["/path".to_owned()], "as discussed"));
@@ -38,7 +38,15 @@ async fn an_edited_input_is_what_runs_and_the_models_words_stay() {
     assert_eq!(second.call_input_digest, record.inputs.call.as_ref().unwrap().digest.to_string());
     let answer = &record.permission_decision_refs[1];
     assert_eq!(
-        world.engine.decision(&TenantId::unauthenticated(), answer.as_str()).await.unwrap().unwrap().user_modified,
+        world
+            .parts
+            .calls
+            .records()
+            .decision(&TenantId::unauthenticated(), answer.as_str())
+            .await
+            .unwrap()
+            .unwrap()
+            .user_modified,
         Some(true)
     );
 }
@@ -51,7 +59,7 @@ async fn an_answer_that_changes_nothing_is_an_ordinary_yes() {
     world.fakes.approve(&question, Some(edited("a")));
     let (record, ..) = offered(&mut messages).await;
     assert_eq!(world.fakes.questions().len(), 1, "the same input is no other question");
-    assert_eq!(world.engine.mutations(&record).await.unwrap().len(), 1, "only the defaults");
+    assert_eq!(world.parts.calls.records().mutations(&record).await.unwrap().len(), 1, "only the defaults");
 }
 
 #[tokio::test]
@@ -120,6 +128,6 @@ async fn a_denied_edit_ends_the_call_and_is_on_record() {
     let denied = world.until(&id, Status::Denied).await;
     assert_eq!(world.code(&id).await, "permission.denied");
     assert_eq!(denied.permission_decision_refs.len(), 3, "the question, the answer and the denial");
-    let mutations = world.engine.mutations(&denied).await.unwrap();
+    let mutations = world.parts.calls.records().mutations(&denied).await.unwrap();
     assert_eq!(mutations.last().unwrap().source_type, MutationSource::PermissionPrompt);
 }

@@ -10,8 +10,8 @@ use toolplane_runtime::caller::{Role, RoleSet};
 
 use super::fakes::tool;
 use super::*;
+use crate::calls::Attached;
 use crate::ending::{Ending, Taken};
-use crate::engine::Attached;
 
 const SECRET: &str = "s3cret";
 
@@ -60,7 +60,7 @@ impl World {
 
     /// The lease of a call, once the one worker there is has it.
     async fn lease_of(&self, id: &InvocationId) -> LeaseKey {
-        if self.engine.workers().list().is_empty() {
+        if self.parts.workers.list().is_empty() {
             // Nobody reads what it is told: its reports are all that matters here.
             std::mem::forget(self.worker().await);
         }
@@ -83,20 +83,20 @@ impl World {
             invocation_id: lease.invocation_id.clone(),
             lease_no: lease.lease_no,
             media_type: "text/plain; charset=utf-8".to_owned(),
-            made_at: self.engine.now().await.unwrap(),
+            made_at: self.parts.calls.now().await.unwrap(),
         };
         self.objects.put(&origin, bytes.to_owned().into()).await.unwrap()
     }
 
     async fn is_kept(&self, payload: &PayloadRef) -> bool {
-        let now = self.engine.now().await.unwrap();
+        let now = self.parts.calls.now().await.unwrap();
         self.objects.read_verified(payload, 1 << 20, now).await.is_ok()
     }
 
     /// Nothing of the secret is in the result, the log or what hooks did.
     async fn kept_secret(&self, id: &InvocationId) {
-        let log = self.engine.log(&key(id)).await.unwrap();
-        let hooks = self.engine.hooks(&*self.record(id).await).await.unwrap();
+        let log = self.parts.calls.records().log(&key(id)).await.unwrap();
+        let hooks = self.parts.calls.records().hooks(&*self.record(id).await).await.unwrap();
         let told = serde_json::to_string(&(self.result(id).await, log, hooks)).unwrap();
         assert!(!told.contains(SECRET), "{told}");
     }
@@ -154,7 +154,7 @@ async fn a_redaction_hook_holds_for_whoever_runs_the_tool() {
         panic!()
     };
     assert!(String::from_utf8_lossy(&shown).contains("[redacted]"), "{shown:?}");
-    let log = world.engine.log(&lease.call()).await.unwrap();
+    let log = world.parts.calls.records().log(&lease.call()).await.unwrap();
     let classes: Vec<_> = log.iter().map(|event| event.class).collect();
     let asked = classes.iter().position(|class| *class == EventClass::HookPostStarted).unwrap();
     assert_eq!(classes[asked + 1], EventClass::HookPostCompleted);
@@ -187,7 +187,9 @@ async fn what_was_uploaded_is_shown_to_hooks_whole_and_gone_when_they_replace_it
     assert_eq!((told.content.len(), texts(&[shown])[0]), (1, whole.as_str()), "the whole in the place of its preview");
     let waits = world.record(&lease.invocation_id).await;
     assert_eq!((waits.status, waits.lease.is_none()), (Status::PostHooksRunning, true));
-    assert!(world.engine.result(&lease.call()).await.unwrap().is_none() && world.is_kept(&payload).await);
+    assert!(
+        world.parts.calls.records().result(&lease.call()).await.unwrap().is_none() && world.is_kept(&payload).await
+    );
     go.send(()).unwrap();
     world.until(&lease.invocation_id, Status::Succeeded).await;
     let result = world.result(&lease.invocation_id).await;
@@ -196,7 +198,10 @@ async fn what_was_uploaded_is_shown_to_hooks_whole_and_gone_when_they_replace_it
     while world.is_kept(&payload).await {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(world.engine.ending(&lease.call()).await.unwrap().is_none(), "the ending itself is forgotten too");
+    assert!(
+        world.parts.calls.records().ending(&lease.call()).await.unwrap().is_none(),
+        "the ending itself is forgotten too"
+    );
 }
 
 #[tokio::test]
@@ -216,7 +221,7 @@ async fn how_it_is_kept_is_the_platforms_decision() {
         let whole = SECRET.repeat(20_000);
         let payload = world.upload(&lease, &whole).await;
         let result = world.ended(&lease, uploaded(&payload, "preview")).await;
-        let kept = world.engine.result(&lease.call()).await.unwrap().unwrap().persistence.unwrap();
+        let kept = world.parts.calls.records().result(&lease.call()).await.unwrap().unwrap().persistence.unwrap();
         assert_eq!(kept.strategy, strategy, "{result:?}");
         assert_eq!(reference(&result).is_some(), how == v1::PersistenceStrategy::RefOnly, "{result:?}");
         if how != v1::PersistenceStrategy::RefOnly {
@@ -260,7 +265,7 @@ async fn hooks_that_fail_withhold_the_output_and_the_effect_is_called_done() {
     let result = world.ended(&lease, failed).await;
     assert_eq!(result.error.unwrap().error_code, "exec.exit_code");
     world.kept_secret(&lease.invocation_id).await;
-    let hooks = world.engine.hooks(&*world.record(&lease.invocation_id).await).await.unwrap();
+    let hooks = world.parts.calls.records().hooks(&*world.record(&lease.invocation_id).await).await.unwrap();
     assert_eq!(hooks[0].hook_event, HookEvent::PostToolUseFailure);
 }
 
@@ -271,19 +276,19 @@ async fn an_ending_nobody_asks_hooks_about_any_more_is_taken_over() {
     for (takes, code) in [(0, None), (3, Some("hooks.failed"))] {
         let lease = world.leased().await;
         // As a scheduler leaves it that dies right after it has stored the report.
-        let due_at = world.engine.now().await.unwrap().plus_millis(600_000);
+        let due_at = world.parts.calls.now().await.unwrap().plus_millis(600_000);
         let command = |_: &Invocation| Command::AwaitHooks { lease: lease.clone(), hook_ids: vec![], due_at };
         let ending = Ending { outcome: Some(success(SECRET)), progress_left_out: 7 };
         let attached = Attached { ending: Some(ending.to_bytes()), ..Attached::default() };
-        world.engine.command_with(&lease.call(), attached, command).await.unwrap();
+        world.parts.calls.command_with(&lease.call(), attached, command).await.unwrap();
         for _ in 0..takes {
             let take = |_: &Invocation| Command::TakeHooks { due_at, alone: true };
-            world.engine.command(&lease.call(), Vec::new(), take).await.unwrap();
+            world.parts.calls.command(&lease.call(), take).await.unwrap();
         }
         let asked = world.fakes.told().len();
         // The next start finds it.
-        let again = world.endings_of(&["clean"]).await;
-        tokio::spawn(again.run(world.stop.clone()));
+        let (again, overdue) = world.endings_of(&["clean"]).await;
+        tokio::spawn(again.run(overdue, world.stop.clone()));
         let terminal = |record: &Invocation| record.status.is_terminal();
         world.until_it(&lease.invocation_id, terminal).await.expect("an end");
         let result = world.result(&lease.invocation_id).await;
@@ -339,7 +344,7 @@ async fn output_that_breaks_its_schema_is_no_success_and_is_kept_by_reference() 
     );
     assert!(wrong.structured_content.is_none() && texts(&wrong.model_facing_content)[0].contains("does not fit"));
     let kept = reference(&wrong).expect("the native output");
-    let now = world.engine.now().await.unwrap();
+    let now = world.parts.calls.now().await.unwrap();
     assert_eq!(world.objects.read_verified(kept, 1_000, now).await.unwrap(), broken.to_string());
     // What a failed execution gave is not held against anything.
     let failed = give(v1::ExecutionOutcome { structured_content: structured(broken), ..bare("failed") }).await;
@@ -354,7 +359,7 @@ async fn modifiers_nobody_declared_are_left_out_and_the_log_says_so() {
     let lease = world.leased().await;
     let result = world.ended(&lease, modifiers()).await;
     assert!(result.context_modifiers.is_empty());
-    let log = serde_json::to_string(&world.engine.log(&lease.call()).await.unwrap()).unwrap();
+    let log = serde_json::to_string(&world.parts.calls.records().log(&lease.call()).await.unwrap()).unwrap();
     assert!(log.contains(r#""context_modifiers_dropped":{"count":1,"reason":"not_declared"}"#), "{log}");
     let mut declared = tool();
     declared["execution_profile"]["supports_context_modifiers"] = json!(true);

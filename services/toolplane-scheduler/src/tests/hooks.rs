@@ -40,7 +40,7 @@ async fn a_rewritten_input_is_checked_looked_at_again_and_runs() {
     let mut messages = world.worker().await;
     let (_, _, input) = offered(&mut messages).await;
     assert_eq!(value(&input), json!({ "path": "/workspace/a", "key": "s3cret", "depth": 1, "ref": "r1" }));
-    let mutations = world.engine.mutations(&record).await.unwrap();
+    let mutations = world.parts.calls.records().mutations(&record).await.unwrap();
     let sources: Vec<_> = mutations.iter().map(|mutation| mutation.source_type).collect();
     assert_eq!(sources, [MutationSource::Runtime, MutationSource::Hook]);
     assert_eq!(
@@ -50,9 +50,9 @@ async fn a_rewritten_input_is_checked_looked_at_again_and_runs() {
     let decided = &world.fakes.questions()[0];
     assert_eq!(decided.call_input_digest, input.digest().to_string(), "decided about what runs");
     assert_eq!(record.hook_refs.len(), 2);
-    let kept = world.engine.hooks(&record).await.unwrap();
+    let kept = world.parts.calls.records().hooks(&record).await.unwrap();
     assert_eq!((kept.len(), kept[0].hook_id.as_str()), (2, "h"));
-    let log = world.engine.log(&record.key()).await.unwrap();
+    let log = world.parts.calls.records().log(&record.key()).await.unwrap();
     let told = |event: &&LogEvent| event.class == EventClass::HookPreCompleted;
     assert!(log.iter().find(told).unwrap().data.as_ref().unwrap().text().contains("made absolute"));
 }
@@ -71,7 +71,7 @@ async fn hooks_that_never_agree_end_the_call() {
         (Status::Denied, "hooks.too_many_rewrites")
     );
     assert!(world.fakes.questions().is_empty(), "nobody was asked about it");
-    let mutations = world.engine.mutations(&record).await.unwrap();
+    let mutations = world.parts.calls.records().mutations(&record).await.unwrap();
     assert_eq!(mutations.len(), 1 + 4, "every change is on record, though the call was refused");
 }
 
@@ -146,12 +146,12 @@ async fn an_explanation_stores_nothing() {
     let world = World::with_hooks(&["h"]).await;
     world.fakes.hook(|_| hint(v1::Behavior::Ask));
     let spec = CallSpec::decode(Some(super::spec(r#"{"path":"a"}"#)), &Caller::unauthenticated(), &LIMITS).unwrap();
-    let explained = world.preparer.explain(&world.engine, spec).await.unwrap();
+    let explained = world.preparer.explain(spec).await.unwrap();
     assert!(explained.decision.is_some() && explained.explanation.is_some() && explained.error.is_none());
     assert_eq!(explained.hooks.len(), 1);
     assert!(world.fakes.questions()[0].dry_run);
     let wrong = CallSpec::decode(Some(super::spec(r#"{"path":5}"#)), &Caller::unauthenticated(), &LIMITS).unwrap();
-    let refused = world.preparer.explain(&world.engine, wrong).await.unwrap();
+    let refused = world.preparer.explain(wrong).await.unwrap();
     assert_eq!(refused.error.unwrap().error_code, "input.schema_violation");
     assert!(refused.decision.is_none());
     assert_eq!(world.store.indexes("").await.unwrap(), [""; 0]);

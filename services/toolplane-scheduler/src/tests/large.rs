@@ -17,7 +17,7 @@ use toolplane_store::Store as _;
 
 use super::fakes::tool;
 use super::*;
-use crate::engine::Attached;
+use crate::calls::Attached;
 
 /// What gRPC clients take by default.
 const MESSAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -82,7 +82,7 @@ async fn wait_through(world: &World, record: &Invocation, changes: std::ops::Ran
         let hooks = vec![hook_run(record, number)];
         let attached = Attached { decisions: vec![decision.clone()], hooks, ..Attached::default() };
         let confirm = |_: &Invocation| Command::Confirm { decision: decision.clone(), replan: None };
-        world.engine.command_with(&record.key(), attached, confirm).await.unwrap();
+        world.parts.calls.command_with(&record.key(), attached, confirm).await.unwrap();
     }
 }
 
@@ -117,10 +117,10 @@ async fn decisions_and_hooks_of_a_call_that_waits_for_days_are_bounded_pages() {
 
     // What is left out is gone from the store, and the log still names it.
     let tenant = TenantId::unauthenticated();
-    assert!(world.engine.decision(&tenant, &late(100)).await.unwrap().is_none());
+    assert!(world.parts.calls.records().decision(&tenant, &late(100)).await.unwrap().is_none());
     let stored = world.store.keys(toolplane_store::Family::Payload, None, 10_000).await.unwrap();
     assert_eq!(stored.iter().filter(|(key, _)| key.starts_with("hook:")).count(), trail::HOOKS.most());
-    let log = world.engine.log(&record.key()).await.unwrap();
+    let log = world.parts.calls.records().log(&record.key()).await.unwrap();
     assert!(log.iter().any(|event| event.data.as_ref().is_some_and(|data| data.text().contains(&late(100)))));
 }
 
@@ -173,7 +173,7 @@ async fn changes_of_inputs_end_a_page_by_bytes() {
         v1::HookOutput { updated_input: Some(updated), ..Default::default() }
     });
     let record = world.call(&input(0).to_string()).await;
-    let count = world.engine.mutations(&record).await.unwrap().len();
+    let count = world.parts.calls.records().mutations(&record).await.unwrap().len();
     let request = v1::ListMutationsRequest {
         invocation_id: record.invocation_id.to_string(),
         view: v1::RecordView::Json.into(),
@@ -235,10 +235,10 @@ async fn many_workers_with_much_to_say_are_pages() {
             native_tools: (0..1_000).map(|n| format!("tool{n}.{}", "t".repeat(100))).collect(),
             gaps: vec![],
             posture: None,
-            connected_at: world.engine.now().await.unwrap(),
+            connected_at: world.parts.calls.now().await.unwrap(),
             actor: None,
         };
-        world.engine.connect_worker(Arc::new(WorkerLink::new(info, mpsc::unbounded_channel().0)));
+        world.parts.workers.connect(Arc::new(WorkerLink::new(info, mpsc::unbounded_channel().0)));
     }
     let found = pages!(world.api(), list_workers, v1::ListWorkersRequest::default());
     let listed: Vec<_> = found.iter().flat_map(|page| &page.workers).map(|one| one.worker_id.clone()).collect();
@@ -298,7 +298,7 @@ async fn a_call_with_large_inputs_and_a_large_result_is_told_within_a_message() 
     let (record, lease, _) = offered(&mut messages).await;
     let done = Box::new(outcome("r".repeat(MESSAGE_BYTES / 8)));
     let complete = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: done.clone() };
-    world.engine.command(&record.key(), vec![], complete).await.unwrap();
+    world.parts.calls.command(&record.key(), complete).await.unwrap();
 
     let (api, invocation_id) = (world.api(), record.invocation_id.to_string());
     let view = v1::RecordView::Json.into();

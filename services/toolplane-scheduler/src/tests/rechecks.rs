@@ -6,7 +6,7 @@ use toolplane_records::vocabulary::{ErrorClass, InvocationStatus as Status, Reco
 
 use super::fakes::{Says, tool};
 use super::*;
-use crate::engine::Started;
+use crate::dispatch::Started;
 
 #[tokio::test]
 async fn a_call_whose_decision_stands_starts_without_another_question() {
@@ -36,7 +36,15 @@ async fn a_call_that_policy_denies_meanwhile_never_starts() {
     assert_eq!((error.error_code.as_str(), error.error_class), ("permission.revoked", ErrorClass::PermissionDenied));
     let last = denied.permission_decision_refs.last().unwrap();
     assert_eq!(
-        world.engine.decision(&TenantId::unauthenticated(), last.as_str()).await.unwrap().unwrap().policy_digest,
+        world
+            .parts
+            .calls
+            .records()
+            .decision(&TenantId::unauthenticated(), last.as_str())
+            .await
+            .unwrap()
+            .unwrap()
+            .policy_digest,
         "v2"
     );
     assert!(messages.try_recv().is_err());
@@ -116,7 +124,7 @@ async fn an_approval_that_ran_out_is_asked_for_again() {
         decision.policy_digest = "v1".into();
         Command::Confirm { decision, replan: None }
     };
-    world.engine.command(&queued.key(), vec![], expire).await.unwrap();
+    world.parts.calls.command(&queued.key(), expire).await.unwrap();
     world.fakes.forget_answers();
     let mut messages = world.worker().await;
     let again = world.until(&queued.invocation_id, Status::AwaitingApproval).await;
@@ -217,7 +225,7 @@ async fn a_claimed_call_does_not_start_when_the_rules_change() {
     assert_eq!(claimed.status, Status::Queued, "claimed, and not started");
     let (_, lease, _): (_, LeaseKey, _) = offered(&mut messages).await;
     world.change(|fakes| fakes.rules("v2", Says::Deny)).await;
-    let refused = world.engine.start(&lease, 15_000).await.unwrap();
+    let refused = world.parts.starts.start(&lease, 15_000).await.unwrap();
     assert!(matches!(refused, Started::Ended(_)));
     let denied = world.until(&claimed.invocation_id, Status::Denied).await;
     assert_eq!((denied.attempt, world.code(&denied.invocation_id).await.as_str()), (0, "permission.revoked"));

@@ -28,15 +28,15 @@ async fn a_secret_is_in_the_executors_input_and_nowhere_else() {
     let id = &record.invocation_id;
     let mut seen = vec![
         serde_json::to_string(&*record).unwrap(),
-        serde_json::to_string(&world.engine.log(&key(id)).await.unwrap()).unwrap(),
-        serde_json::to_string(&world.engine.hooks(&record).await.unwrap()).unwrap(),
+        serde_json::to_string(&world.parts.calls.records().log(&key(id)).await.unwrap()).unwrap(),
+        serde_json::to_string(&world.parts.calls.records().hooks(&record).await.unwrap()).unwrap(),
         format!("{:?}", world.fakes.questions()),
         format!("{:?}", world.fakes.told()),
     ];
     for decision in &record.permission_decision_refs {
         seen.push(
             serde_json::to_string(
-                &world.engine.decision(&TenantId::unauthenticated(), decision.as_str()).await.unwrap(),
+                &world.parts.calls.records().decision(&TenantId::unauthenticated(), decision.as_str()).await.unwrap(),
             )
             .unwrap(),
         );
@@ -45,7 +45,7 @@ async fn a_secret_is_in_the_executors_input_and_nowhere_else() {
         assert!(!text.contains(SECRET), "{text}");
     }
     // The payloads that hold it: what the model gave, with defaults, with the hook's path, with the approver's.
-    let inputs = world.engine.inputs(&record).await.unwrap();
+    let inputs = world.parts.calls.records().inputs(&record).await.unwrap();
     let shown = |body: &Option<JsonPayload>| body.as_ref().unwrap().text().contains(SECRET);
     assert_eq!([shown(&inputs.model), shown(&inputs.call)], [true; 2]);
     assert_eq!([shown(&inputs.observable), shown(&inputs.permission)], [false; 2]);
@@ -72,7 +72,7 @@ async fn only_callers_and_operators_read_what_is_sensitive() {
     let digests = inputs.map(|input| input.unwrap().digest);
     let seen = |role: Role| {
         let caller = Caller { roles: RoleSet::of(&[role]), ..Caller::clone(&Caller::unauthenticated()) };
-        digests.map(|digest| crate::grpc::may_read(&caller, &record, digest))
+        digests.map(|digest| crate::rpc::may_read(&caller, &record, digest))
     };
     assert_eq!((seen(Role::Agent), seen(Role::Operator)), ([true; 4], [true; 4]));
     assert_eq!((seen(Role::Auditor), seen(Role::Approver)), ([false, true, true, false], [false, true, true, false]));
@@ -88,7 +88,7 @@ async fn sensitive_fields_of_a_refused_input_are_not_quoted() {
         let record = world.call(&input.to_string()).await;
         assert_eq!(record.status, Status::SchemaParseFailed);
         let text = serde_json::to_string(&world.result(&record.invocation_id).await).unwrap();
-        let log = serde_json::to_string(&world.engine.log(&record.key()).await.unwrap()).unwrap();
+        let log = serde_json::to_string(&world.parts.calls.records().log(&record.key()).await.unwrap()).unwrap();
         assert!(!text.contains(SECRET) && !log.contains(SECRET), "{text}");
         assert!(text.contains("must be of type `string`; is 1"), "what is not sensitive is: {text}");
     }
@@ -100,9 +100,9 @@ async fn a_worker_is_told_what_its_hooks_may_see() {
     let world = World::new().await;
     let mut messages = world.worker().await;
     world.call(&json!({ "path": "a", "key": SECRET }).to_string()).await;
-    let Message::Offer { shown, .. } = messages.recv().await.unwrap() else { panic!("no offer") };
+    let WorkerMessage::Offer { shown, .. } = messages.recv().await.unwrap() else { panic!("no offer") };
     assert_eq!(value(&shown.unwrap()), json!({ "path": "a", "key": "[redacted]", "depth": 1 }));
     world.call(r#"{"path":"a"}"#).await;
-    let Message::Offer { shown, .. } = messages.recv().await.unwrap() else { panic!("no offer") };
+    let WorkerMessage::Offer { shown, .. } = messages.recv().await.unwrap() else { panic!("no offer") };
     assert!(shown.is_none(), "nothing of it is hidden");
 }

@@ -1,0 +1,239 @@
+//! Storing calls that were not there before: durable, and once.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use toolplane_faultpoint::point;
+use toolplane_lifecycle::Transition;
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::ids::InvocationKey;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_store::{Commit, Expect, RecordKey, Versioned};
+
+use super::cache::{CacheEntry, CachedCall, Moment};
+use super::effects::Update;
+use super::handle::Calls;
+use crate::plan::DispatchPlan;
+use crate::storage::commit::{Builder, Extras};
+use crate::storage::keys::QueueName;
+use crate::storage::{RecordError, Written, keys};
+
+/// A call ready to be accepted: the decided transition and what is stored with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Admission {
+    /// The first transition.
+    pub(crate) transition: Transition,
+    /// The distinct input payloads of the call.
+    pub(crate) payloads: Vec<JsonPayload>,
+    /// Decisions behind the transition.
+    pub(crate) decisions: Vec<PermissionDecision>,
+    /// How it runs, when it may run.
+    pub(crate) plan: Option<Arc<DispatchPlan>>,
+    /// W3C `traceparent` that workers continue.
+    pub(crate) traceparent: Option<String>,
+    /// What a later decision about the call is made from beside the record; kept with it.
+    pub(crate) facts: Option<JsonPayload>,
+    /// A moment before the decisions were made.
+    pub(crate) decided: Option<Moment>,
+}
+
+/// What became of an admission.
+#[derive(Debug)]
+pub(crate) enum Admitted {
+    /// The call was accepted; this is its record.
+    New(Arc<Invocation>),
+    /// A call with this id exists; nothing was written.
+    Exists(Arc<Invocation>),
+}
+
+/// What became of one try to store an admission.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    /// It is stored, or a call with its id is.
+    Settled(Admitted),
+    /// This counted index has no place left; nothing was written.
+    Full(String, Box<Admission>),
+}
+
+/// What became of a joint admission.
+#[derive(Debug)]
+pub(crate) enum AdmittedTogether {
+    /// All calls were accepted; their records, in the order given.
+    New(Vec<Arc<Invocation>>),
+    /// One of the records exists already, or a compare did not hold: the records as they are. Nothing was written.
+    Lost(Vec<(RecordKey, Option<Versioned>)>),
+    /// This counted index has no place left; nothing was written.
+    Full(String),
+}
+
+/// What is remembered of an invocation that is no longer kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Tombstone {
+    /// Digest of what the caller asked for.
+    pub(crate) request_digest: Digest,
+    /// How it ended.
+    pub(crate) status: InvocationStatus,
+    /// When it ended.
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+impl Calls {
+    /// Locks the entry of a call that is about to be accepted. Its record comes back instead when this process knows it.
+    pub(crate) async fn begin(&self, id: &InvocationKey) -> Result<CacheEntry, Arc<Invocation>> {
+        let entry = self.lock(id).await;
+        match entry.as_ref() {
+            Some(call) => Err(call.record.clone()),
+            None => Ok(entry),
+        }
+    }
+
+    /// Stores an admission under its locked entry, unless a call of its id exists.
+    ///
+    /// Fails with [`RecordError::KeyExpired`] or [`RecordError::KeyReused`] when the call existed and is no longer kept, and
+    /// when the store does. Must run in a task that is not dropped half way.
+    pub(crate) async fn admit(&self, entry: &mut CacheEntry, admission: Admission) -> Result<Attempt, RecordError> {
+        let mut builder = Builder::default();
+        let queue = self.stage(&mut builder, &admission)?;
+        point("scheduler.before_admit");
+        let written = self.storage().write(builder.done(false)).await;
+        point("scheduler.after_admit");
+        Ok(match written? {
+            Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, admission, queue.as_ref()))),
+            Written::Lost(current) => {
+                Attempt::Settled(Admitted::Exists(self.existing(&admission.transition, &current).await?))
+            }
+            Written::Full(index) => Attempt::Full(index, Box::new(admission)),
+        })
+    }
+
+    /// Stores several admissions, and `rest`, in one commit: all of it, or nothing. Fails when the store does.
+    pub(crate) async fn admit_together(
+        &self,
+        admissions: &[Admission],
+        rest: Commit,
+    ) -> Result<AdmittedTogether, RecordError> {
+        let mut builder = Builder::with(rest);
+        let mut queues = Vec::with_capacity(admissions.len());
+        for admission in admissions {
+            queues.push(self.stage(&mut builder, admission)?);
+        }
+        match self.storage().write(builder.done(false)).await? {
+            Written::Lost(current) => Ok(AdmittedTogether::Lost(current)),
+            Written::Full(index) => Ok(AdmittedTogether::Full(index)),
+            Written::Applied => {
+                let settled = admissions.iter().zip(queues).map(|(admission, queue)| {
+                    // Whoever has the entry already works with what was just stored.
+                    let mut entry = self.try_lock(&admission.transition.key());
+                    let mut elsewhere = None;
+                    let entry = entry.as_deref_mut().unwrap_or(&mut elsewhere);
+                    self.accepted(entry, admission.clone(), queue.as_ref())
+                });
+                Ok(AdmittedTogether::New(settled.collect()))
+            }
+        }
+    }
+
+    /// Whether the call's idempotency key says that it was made before anything is remembered that long.
+    pub(crate) fn is_too_old(&self, record: &Invocation, now: Timestamp) -> bool {
+        let key = record.idempotency_key.as_deref().and_then(|key| uuid::Uuid::try_parse(key).ok());
+        let made = key.filter(|key| key.get_version_num() == 7).and_then(|key| key.get_timestamp());
+        let millis = made.and_then(|made| i64::try_from(u128::from(made.to_unix().0) * 1000).ok());
+        millis.is_some_and(|made| now.since_millis(Timestamp::from_millis(made)) > self.0.key_window_ms)
+    }
+
+    /// Adds everything an accepted call stores.
+    fn stage(&self, builder: &mut Builder, admission: &Admission) -> Result<Option<QueueName>, RecordError> {
+        let transition = &admission.transition;
+        let id = &transition.key();
+        let mut extras = Extras { records: Vec::new(), decisions: admission.decisions.clone() };
+        for payload in &admission.payloads {
+            extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
+        }
+        if let Some(facts) = &admission.facts {
+            extras.records.push((keys::facts(id), facts.bytes().clone()));
+        }
+        // Plans are shared by all calls of a version: stored with the first call, known from then on.
+        let digest = transition.invocation.dispatch.as_ref().map(|dispatch| dispatch.plan_digest);
+        if let (Some(plan), Some(digest)) = (&admission.plan, digest)
+            && !self.0.plans.knows(&digest)
+        {
+            let (bytes, digest) = plan.encode()?;
+            extras.records.push((keys::plan(&digest), Bytes::from(bytes)));
+        }
+        let queue = self.0.limits.queue_of(&transition.invocation, admission.plan.as_deref());
+        builder.transition(transition, Expect::Absent, queue.as_ref(), extras)?;
+        builder.compare(keys::tombstone(id), Expect::Absent);
+        if builder.enters_waiting(&transition.invocation) {
+            builder.bound(keys::waiting(&transition.invocation.tenant), self.0.limits.max_waiting());
+        }
+        self.0.effects.announce(builder, transition, queue.as_ref());
+        Ok(queue)
+    }
+
+    /// What follows a durable acceptance.
+    fn accepted(
+        &self,
+        entry: &mut Option<CachedCall>,
+        admission: Admission,
+        queue: Option<&QueueName>,
+    ) -> Arc<Invocation> {
+        let Admission { transition, payloads, plan, traceparent, decided, .. } = admission;
+        let Transition { invocation, events, terminal, effects } = transition;
+        if let (Some(plan), Some(dispatch)) = (&plan, &invocation.dispatch)
+            && !self.0.plans.knows(&dispatch.plan_digest)
+        {
+            self.0.plans.keep(dispatch.plan_digest, plan.clone());
+        }
+        let call = invocation.inputs.call.as_ref().map(|call| call.digest);
+        let input = call.and_then(|digest| payloads.into_iter().find(|input| input.digest() == digest));
+        let record = Arc::new(invocation);
+        let call = CachedCall { version: 1, record: record.clone(), plan, input, traceparent, received: 0, decided };
+        let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
+        self.remember(entry, call, &effects, queue, update);
+        record
+    }
+
+    /// A lost admission: the call exists, or existed.
+    async fn existing(
+        &self,
+        transition: &Transition,
+        current: &[(RecordKey, Option<Versioned>)],
+    ) -> Result<Arc<Invocation>, RecordError> {
+        let id = &transition.key();
+        for (key, stored) in current {
+            let Some(stored) = stored else { continue };
+            if *key == keys::invocation(id) {
+                return Ok(CachedCall::read(stored)?.record);
+            }
+            if *key == keys::tombstone(id) {
+                let tombstone: Tombstone = serde_json::from_slice(&stored.bytes)?;
+                return Err(tombstone.refuses(&transition.invocation));
+            }
+        }
+        self.records().get(id).await
+    }
+}
+
+impl Admission {
+    /// Lets a mutant of the fault tests spoil what is stored; see `mutants.rs`.
+    #[must_use]
+    pub(crate) fn mutated(mut self) -> Self {
+        crate::mutants::admission(&mut self.transition);
+        self
+    }
+}
+
+impl Tombstone {
+    /// Why `record` cannot be accepted: a call of its id was, and is no longer kept.
+    pub(crate) fn refuses(&self, record: &Invocation) -> RecordError {
+        let id = record.invocation_id.clone();
+        match self.request_digest == record.request_digest {
+            true => RecordError::KeyExpired { id },
+            false => RecordError::KeyReused { id },
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Index entries that do not fit their records: taken out where that is safe, set aside where nothing can be made of them.
+
+use toolplane_records::ids::InvocationKey;
+use toolplane_store::{Expect, IndexEntry, StoreError};
+
+use super::cache::CachedCall;
+use super::handle::Calls;
+use super::places::is_ready;
+use crate::storage::commit::Builder;
+use crate::storage::keys::{self, QueueName};
+use crate::storage::{RecordError, Written};
+
+impl Calls {
+    /// Takes an entry out of `index` that nothing can be made of: its record does not exist, or cannot be read. The latter
+    /// is kept under another name for whoever can repair it. Returns whether the entry is gone.
+    pub(crate) async fn set_aside(&self, index: &str, entry: &IndexEntry) -> bool {
+        match self.try_set_aside(index, entry).await {
+            Ok(gone) => gone,
+            Err(error) => {
+                tracing::warn!(index, member = entry.member, %error, "an entry could not be set aside; trying again");
+                false
+            }
+        }
+    }
+
+    async fn try_set_aside(&self, index: &str, entry: &IndexEntry) -> Result<bool, RecordError> {
+        let mut builder = Builder::default();
+        builder.leave(index, entry.member.clone());
+        match InvocationKey::parse(&entry.member) {
+            Err(_) => keep_aside(&mut builder, index, entry, "it is not the id of an invocation"),
+            Ok(id) => match self.storage().get(&keys::invocation(&id)).await {
+                Err(StoreError::Damaged(damage)) => keep_aside(&mut builder, index, entry, &damage.to_string()),
+                Err(error) => return Err(error.into()),
+                Ok(None) => builder.compare(keys::invocation(&id), Expect::Absent),
+                Ok(Some(stored)) => match CachedCall::read(&stored) {
+                    // It can be read after all: somebody was faster.
+                    Ok(_) => return Ok(false),
+                    Err(error) => {
+                        builder.compare(keys::invocation(&id), Expect::Version(stored.version));
+                        keep_aside(&mut builder, index, entry, &error.to_string());
+                    }
+                },
+            },
+        }
+        Ok(matches!(self.storage().write(builder.done(true)).await?, Written::Applied))
+    }
+
+    /// Takes `id` out of a ready queue it does not belong to. Returns whether it is gone.
+    pub(crate) async fn leave_queue(&self, queue: &QueueName, id: &InvocationKey) -> bool {
+        let left = async {
+            let call = self.records().load(id).await?;
+            if is_ready(&call.record) {
+                return Ok(false);
+            }
+            let mut builder = Builder::default();
+            builder.compare(keys::invocation(id), Expect::Version(call.version));
+            builder.leave(queue.to_string(), id.to_string());
+            Ok::<_, RecordError>(matches!(self.storage().write(builder.done(true)).await?, Written::Applied))
+        };
+        match left.await {
+            Ok(true) => {
+                tracing::warn!(invocation_id = %id, %queue, "a call was in a queue it does not belong to");
+                true
+            }
+            Ok(false) => false,
+            Err(error) => {
+                tracing::warn!(invocation_id = %id, %error, "a queue entry could not be looked into");
+                false
+            }
+        }
+    }
+}
+
+fn keep_aside(builder: &mut Builder, index: &str, entry: &IndexEntry, why: &str) {
+    tracing::error!(index, member = entry.member, why, "an index entry is of no use and was set aside");
+    builder.enter(format!("{}{index}", keys::UNDECODABLE), entry.member.clone(), entry.score);
+}

@@ -1,0 +1,52 @@
+//! The plans calls are run by: stored once, remembered here.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::Digest;
+
+use crate::plan::DispatchPlan;
+use crate::storage::{RecordError, Storage, keys};
+
+/// Plans remembered at once; beyond it the memory starts anew.
+const MAX_PLANS: usize = 20_000;
+
+/// The stored plans, and those this process remembers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Plans {
+    storage: Storage,
+    known: Arc<DashMap<Digest, Arc<DispatchPlan>>>,
+}
+
+impl Plans {
+    pub(crate) fn new(storage: Storage) -> Self {
+        Self { storage, known: Arc::default() }
+    }
+
+    /// Whether the plan of this digest is known to be stored.
+    pub(crate) fn knows(&self, digest: &Digest) -> bool {
+        self.known.contains_key(digest)
+    }
+
+    /// Remembers a plan that is stored.
+    pub(crate) fn keep(&self, digest: Digest, plan: Arc<DispatchPlan>) {
+        if self.known.len() >= MAX_PLANS {
+            self.known.clear();
+        }
+        self.known.insert(digest, plan);
+    }
+
+    /// The plan of a call, from memory or from the store; `None` when the call has none. Fails when the store does, or when the
+    /// stored plan is damaged.
+    pub(crate) async fn of(&self, record: &Invocation) -> Result<Option<Arc<DispatchPlan>>, RecordError> {
+        let Some(dispatch) = &record.dispatch else { return Ok(None) };
+        if let Some(plan) = self.known.get(&dispatch.plan_digest) {
+            return Ok(Some(plan.clone()));
+        }
+        let Some(stored) = self.storage.get(&keys::plan(&dispatch.plan_digest)).await? else { return Ok(None) };
+        let plan: Arc<DispatchPlan> = Arc::new(serde_json::from_slice(&stored.bytes)?);
+        self.keep(dispatch.plan_digest, plan.clone());
+        Ok(Some(plan))
+    }
+}

@@ -1,0 +1,150 @@
+//! Accepting calls within the bounds. A call that finds a free slot and no other call before it is claimed by the commit that
+//! accepts it: one durable write instead of two.
+
+use std::sync::Arc;
+
+use toolplane_lifecycle::{Command, Transition};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::QueueState;
+use toolplane_store::Commit;
+
+use super::gate::StartGate;
+use super::grant::Grants;
+use super::queues::ReadyQueues;
+use crate::calls::{Admission, Admitted, AdmittedTogether, Attempt, CacheEntry, Calls};
+use crate::limits::Rates;
+use crate::storage::RecordError;
+
+/// Accepts calls. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Admissions {
+    calls: Calls,
+    rates: Arc<Rates>,
+    queues: Arc<ReadyQueues>,
+    grants: Arc<Grants>,
+    gate: StartGate,
+}
+
+/// A claim in the acceptance, and what the transition was before.
+struct Express {
+    /// Absent when no bound can stand against the claim.
+    before: Option<Transition>,
+}
+
+impl Admissions {
+    pub(crate) fn new(
+        calls: Calls,
+        rates: Arc<Rates>,
+        queues: Arc<ReadyQueues>,
+        grants: Arc<Grants>,
+        gate: StartGate,
+    ) -> Self {
+        Self { calls, rates, queues, grants, gate }
+    }
+
+    /// Accepts a call durably, unless an invocation of this id exists.
+    ///
+    /// Fails with [`RecordError::TooFast`], [`RecordError::QueueFull`] and [`RecordError::Full`] beyond the bounds, with
+    /// [`RecordError::KeyExpired`] and [`RecordError::KeyReused`] for ids that were used before, and when the store does. Must
+    /// run in a task that is not dropped half way.
+    pub(crate) async fn admit(&self, admission: Admission) -> Result<Admitted, RecordError> {
+        let admission = admission.mutated();
+        let id = admission.transition.key();
+        let mut entry = match self.calls.begin(&id).await {
+            Ok(entry) => entry,
+            Err(known) => return Ok(Admitted::Exists(known)),
+        };
+        let outcome = self.admit_into(&mut entry, admission).await;
+        if entry.is_none() {
+            self.calls.forget(&id, entry);
+        }
+        outcome
+    }
+
+    async fn admit_into(&self, entry: &mut CacheEntry, mut admission: Admission) -> Result<Admitted, RecordError> {
+        let now = self.calls.now().await?;
+        let id = admission.transition.key();
+        if self.calls.is_too_old(&admission.transition.invocation, now) {
+            return match self.calls.records().get(&id).await {
+                Ok(record) => Ok(Admitted::Exists(record)),
+                Err(RecordError::NotFound) => Err(RecordError::KeyExpired { id: id.id }),
+                Err(error) => Err(error),
+            };
+        }
+        self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
+        let places_left = self.queues.places();
+        let Some(express) = self.claim(&mut admission, now) else {
+            return match self.calls.admit(entry, admission).await? {
+                Attempt::Settled(admitted) => Ok(admitted),
+                Attempt::Full(_, admission) => Err(self.rates.queue_full(&admission.transition.invocation.tenant)),
+            };
+        };
+        let outcome = self.calls.admit(entry, admission).await;
+        if !matches!(outcome, Ok(Attempt::Settled(Admitted::New(_)))) {
+            self.grants.give_back(&id);
+            self.queues.ring();
+        }
+        match (outcome?, express.before) {
+            (Attempt::Settled(admitted), _) => Ok(admitted),
+            (Attempt::Full(index, _), None) => Err(RecordError::Full { index }),
+            (Attempt::Full(permit, mut admission), Some(unclaimed)) => {
+                self.queues.full(&permit, places_left);
+                admission.transition = unclaimed;
+                match self.calls.admit(entry, *admission).await? {
+                    Attempt::Settled(admitted) => Ok(admitted),
+                    Attempt::Full(_, refused) => Err(self.rates.queue_full(&refused.transition.invocation.tenant)),
+                }
+            }
+        }
+    }
+
+    /// Claims a call in the very commit that accepts it, when a slot is free and no other call waits before it.
+    fn claim(&self, admission: &mut Admission, now: Timestamp) -> Option<Express> {
+        let Admission { transition: accepted, plan, decided, .. } = admission;
+        let record = &accepted.invocation;
+        let ready = record.queue_state == Some(QueueState::Queued) && record.holds.is_empty();
+        let pool = &record.dispatch.as_ref().filter(|_| ready)?.pool;
+        if !self.queues.is_clear(pool) {
+            return None;
+        }
+        if self.gate.kept_out(record, now).is_some() || !self.gate.may_start(record, plan.as_deref(), *decided, now) {
+            return None;
+        }
+        let grant = self.grants.reserve(pool, record, plan.as_deref(), now)?;
+        let bounded = !grant.permits.is_empty();
+        match toolplane_lifecycle::apply(record, Command::Claim(grant), now) {
+            Ok(claimed) => {
+                let before = bounded.then(|| accepted.clone());
+                accepted.invocation = claimed.invocation;
+                accepted.events.extend(claimed.events);
+                accepted.effects.extend(claimed.effects);
+                Some(Express { before })
+            }
+            Err(_) => {
+                self.grants.give_back(&record.key());
+                None
+            }
+        }
+    }
+
+    /// Accepts several calls, and stores `rest`, in one commit: all of it, or nothing. The ages of keys are not looked at
+    /// here. Fails as [`Admissions::admit`] does.
+    pub(crate) async fn admit_together(
+        &self,
+        admissions: &[Admission],
+        rest: Commit,
+    ) -> Result<AdmittedTogether, RecordError> {
+        for admission in admissions {
+            self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
+        }
+        match self.calls.admit_together(admissions, rest).await? {
+            AdmittedTogether::Full(index) => {
+                Err(self.rates.full(index, admissions.iter().map(|admission| &admission.transition.invocation)))
+            }
+            admitted => {
+                self.queues.ring();
+                Ok(admitted)
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! One connected worker: what it said of itself, which calls it runs, and how to talk to it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_records::ids::{InvocationKey, WorkerId};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+
+use super::message::WorkerMessage;
+
+/// A pool a worker does not serve although it has the code for it, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PoolGap {
+    /// The pool.
+    pub(crate) pool: String,
+    /// Stable reason, e.g. `sandbox_unavailable`.
+    pub(crate) reason_code: String,
+    /// For people.
+    pub(crate) message: String,
+}
+
+/// What a worker said of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WorkerInfo {
+    /// Stable over restarts.
+    pub(crate) worker_id: WorkerId,
+    /// This start.
+    pub(crate) incarnation: String,
+    /// Its program's version.
+    pub(crate) version: String,
+    /// Calls it runs at once.
+    pub(crate) slots: usize,
+    /// Pools it serves.
+    pub(crate) pools: Vec<String>,
+    /// Native tools it serves, by name; see [`toolplane_records::profile::serves`].
+    #[serde(default)]
+    pub(crate) native_tools: Vec<String>,
+    /// Pools it cannot serve.
+    pub(crate) gaps: Vec<PoolGap>,
+    /// What its sandbox holds, as it proved itself.
+    pub(crate) posture: Option<JsonPayload>,
+    /// When it connected.
+    pub(crate) connected_at: Timestamp,
+    /// Whose credential it showed: tenant and actor; nobody's without authentication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+}
+
+impl WorkerInfo {
+    /// Whether it serves calls of `pool`.
+    pub(crate) fn serves(&self, pool: &str) -> bool {
+        toolplane_records::profile::serves(&self.pools, &self.native_tools, pool)
+    }
+}
+
+/// One connected worker.
+#[derive(Debug)]
+pub(crate) struct WorkerLink {
+    /// What it said of itself.
+    pub(crate) info: WorkerInfo,
+    sender: mpsc::UnboundedSender<WorkerMessage>,
+    assigned: Mutex<HashMap<InvocationKey, LeaseKey>>,
+    draining: AtomicBool,
+    last_seen_millis: AtomicI64,
+}
+
+impl WorkerLink {
+    /// A link that sends through `sender`. The number of its messages is bounded by the worker's slots.
+    pub(crate) fn new(info: WorkerInfo, sender: mpsc::UnboundedSender<WorkerMessage>) -> Self {
+        let last_seen_millis = AtomicI64::new(info.connected_at.as_millis());
+        Self { info, sender, assigned: Mutex::default(), draining: AtomicBool::new(false), last_seen_millis }
+    }
+
+    /// Whom this start of the worker speaks for.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder { worker_id: self.info.worker_id.clone(), incarnation: Some(self.info.incarnation.clone()) }
+    }
+
+    /// Sends a message; a closed link drops it (its leases lapse or are reported anew).
+    pub(crate) fn send(&self, message: WorkerMessage) {
+        let _ = self.sender.send(message);
+    }
+
+    /// Whether nobody reads its messages any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// Whether it runs a call under exactly this lease.
+    pub(super) fn runs(&self, lease: &LeaseKey) -> bool {
+        self.assigned.lock().get(&lease.call()).is_some_and(|assigned| assigned.is_same_lease(lease))
+    }
+
+    /// Calls it runs right now.
+    pub(crate) fn in_flight(&self) -> Vec<InvocationKey> {
+        self.assigned.lock().keys().cloned().collect()
+    }
+
+    /// The leases of the calls it runs right now.
+    pub(crate) fn leases(&self) -> Vec<LeaseKey> {
+        self.assigned.lock().values().cloned().collect()
+    }
+
+    /// Whether it takes no new calls.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// When it last sent a report.
+    pub(crate) fn last_seen(&self) -> Timestamp {
+        Timestamp::from_millis(self.last_seen_millis.load(Ordering::Relaxed))
+    }
+
+    /// Notes a sign of life.
+    pub(crate) fn seen(&self, now: Timestamp) {
+        self.last_seen_millis.store(now.as_millis(), Ordering::Relaxed);
+    }
+
+    pub(super) fn busy(&self) -> usize {
+        self.assigned.lock().len()
+    }
+
+    /// Takes no new calls from now on.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Records a call the worker says it still runs.
+    pub(crate) fn adopt(&self, lease: LeaseKey) {
+        self.assigned.lock().insert(lease.call(), lease);
+    }
+
+    /// Frees the slot that was taken for `id`.
+    pub(crate) fn give_back(&self, id: &InvocationKey) {
+        self.assigned.lock().remove(id);
+    }
+
+    pub(super) fn serves(&self, pool: &str) -> bool {
+        !self.is_draining() && self.info.serves(pool)
+    }
+
+    pub(super) fn take_slot(&self, id: &InvocationKey, lease: LeaseKey) -> bool {
+        let mut assigned = self.assigned.lock();
+        if assigned.len() >= self.info.slots {
+            return false;
+        }
+        assigned.insert(id.clone(), lease);
+        true
+    }
+}

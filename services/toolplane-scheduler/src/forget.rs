@@ -1,0 +1,73 @@
+//! What of a damaged record or log may be taken out for good when nobody has a backup, and what goes with it.
+
+use toolplane_backend::forget::{Along, Entries, Verdict};
+use toolplane_records::ids::InvocationKey;
+use toolplane_store::{Family, Place};
+
+use crate::groups;
+use crate::storage::keys;
+
+/// Judges damage in the scheduler's store. A call goes as a whole, by its record, its log or one of its inputs: its record, its log,
+/// its result and every place in a list or queue. It is not known any more then, so its id is free.
+pub fn forget(place: &Place) -> Verdict {
+    let call = match place {
+        Place::Record(key) if key.family == Family::Invocation => Some(key.id.as_str()),
+        // Without its input it can neither be run nor shown.
+        Place::Record(key) if key.family == Family::Payload => key.id.rsplit_once('/').map(|(call, _)| call),
+        Place::Stream { stream, .. } => keys::call_of_stream(stream),
+        _ => None,
+    };
+    if let Some(call) = call.and_then(|id| InvocationKey::parse(id).ok()) {
+        let mut records = vec![keys::invocation(&call), keys::result(&call), keys::facts(&call), keys::ending(&call)];
+        if let Place::Record(damaged) = place
+            && !records.contains(damaged)
+        {
+            records.push(damaged.clone());
+        }
+        let entries = Some(Entries { member: call.to_string(), stand_for_it: |index| !groups::lists_batches(index) });
+        return Verdict::Goes(Along { records, streams: vec![keys::stream(&call)], entries });
+    }
+    match place {
+        Place::Record(key) if key.family == Family::Batch => {
+            let entries = Some(Entries { member: key.id.clone(), stand_for_it: groups::lists_batches });
+            Verdict::Goes(Along { entries, ..Along::record(key) })
+        }
+        other => Verdict::usual(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_records::ids::{InvocationId, TenantId};
+    use toolplane_store::RecordKey;
+
+    use super::*;
+
+    fn gone(place: Place) -> Along {
+        match forget(&place) {
+            Verdict::Goes(along) => along,
+            Verdict::Stays(instead) => panic!("{place} stays: {instead}"),
+        }
+    }
+
+    #[test]
+    fn a_call_goes_as_a_whole_by_its_record_or_its_log() {
+        let call = InvocationKey::new(&TenantId::from_trusted("acme"), &InvocationId::from_trusted("inv_1"));
+        let log = Place::Stream { stream: keys::stream(&call), from_seq: 3 };
+        let input = keys::payload(&call, &toolplane_records::payload::Digest::of(b"{}"));
+        for place in [Place::Record(keys::invocation(&call)), log, Place::Record(input.clone())] {
+            let is_input = matches!(&place, Place::Record(key) if *key == input);
+            let along = gone(place);
+            assert_eq!(along.records.contains(&input), is_input, "the damaged input itself");
+            assert!(along.records.contains(&keys::invocation(&call)) && along.records.contains(&keys::result(&call)));
+            assert_eq!(along.streams, [keys::stream(&call)]);
+            let Entries { member, stand_for_it } = along.entries.unwrap();
+            assert_eq!(member, call.to_string());
+            assert!(stand_for_it(keys::LIVING) && stand_for_it("queue/native/1/acme"));
+            assert!(!stand_for_it("batches/acme"), "a batch may have the id of a call");
+        }
+        let decision = RecordKey::new(Family::Decision, "acme/dec_1");
+        let along = gone(Place::Record(decision.clone()));
+        assert_eq!((along.records, along.streams.len(), along.entries.is_none()), (vec![decision], 0, true));
+    }
+}

@@ -1,0 +1,270 @@
+//! Phases 1 to 7 of one call: how far it comes, and with what.
+
+use std::sync::Arc;
+
+use toolplane_lifecycle::{Acceptance, Preparation};
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::ToolId;
+use toolplane_records::invocation::{InputRefs, InputSafety};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::refs::TelemetryRef;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, ErrorClass};
+
+use super::asker::Asker;
+use super::decide::{PermissionAnswer, Question, denial};
+use super::inputs::{Inputs, payload_ref};
+use super::refusals::{no_executor, runtime_error, schema_error};
+use super::resolve::Resolved;
+use super::spec::CallSpec;
+use super::tool::CallableTool;
+use super::{Preparer, defaults, hooks, locks};
+use crate::dispatch::{Placement, gap_error, kept_out_error};
+use crate::error::CallError;
+use crate::plan::DispatchPlan;
+
+/// How far a call came.
+#[derive(Debug)]
+pub(super) struct Assessed {
+    pub(super) acceptance: Acceptance,
+    pub(super) preparation: Preparation,
+    /// The distinct input payloads.
+    pub(super) payloads: Vec<JsonPayload>,
+    /// The decision, when it came that far.
+    pub(super) word: Option<PermissionAnswer>,
+    pub(super) plan: Option<Arc<DispatchPlan>>,
+    pub(super) asker: Asker,
+}
+
+/// What phases 2 to 7 came to.
+struct Judged {
+    preparation: Preparation,
+    word: Option<PermissionAnswer>,
+}
+
+impl From<Preparation> for Judged {
+    fn from(preparation: Preparation) -> Self {
+        Self { preparation, word: None }
+    }
+}
+
+impl Preparer {
+    /// Takes `spec` as far as it comes.
+    pub(super) async fn assess(
+        &self,
+        spec: &CallSpec,
+        telemetry_refs: Vec<TelemetryRef>,
+        now: Timestamp,
+        dry_run: bool,
+    ) -> Result<Assessed, CallError> {
+        let mut acceptance = acceptance(spec, telemetry_refs, now);
+        let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
+        let mut asker = Asker::of(spec);
+        let (judged, plan) = match self.surface.resolve(&spec.place(), &spec.caller, spec.declaration_digest).await? {
+            Resolved::NotCallable { error, blocked, tool_id } => {
+                acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
+                (Preparation::Unresolved { error: *error, blocked }.into(), None)
+            }
+            Resolved::Callable(tool) => {
+                acceptance.tool_id = tool.registration.declaration.tool_id.clone();
+                let call = Judging { spec, tool: &tool, now, dry_run };
+                let judged = self.judge(&call, &mut acceptance, &mut inputs, &mut asker).await?;
+                (judged, tool.plan.clone())
+            }
+        };
+        let (payloads, mutations) = inputs.into_parts();
+        acceptance.mutations = mutations;
+        Ok(Assessed { acceptance, preparation: judged.preparation, payloads, word: judged.word, plan, asker })
+    }
+
+    /// Phases 2 to 7 for a tool that exists.
+    async fn judge(
+        &self,
+        call: &Judging<'_>,
+        acceptance: &mut Acceptance,
+        inputs: &mut Inputs,
+        asker: &mut Asker,
+    ) -> Result<Judged, CallError> {
+        let Judging { spec, tool, now, .. } = *call;
+        if let Err(violations) = tool.validator.validate(&spec.model_input) {
+            return Ok(Preparation::SchemaRefused { error: schema_error(violations) }.into());
+        }
+        // Phase 5: the model's input stays as it is; everything after works on a copy with the declared defaults.
+        if let Some((completed, added)) = defaults::apply(&tool.registration, &spec.model_input) {
+            inputs.complete(completed, added, now);
+        }
+        // What no answer can satisfy is no question for anybody: neither for hooks nor for people.
+        if let Err(error) = tool.check_values(inputs.call()) {
+            acceptance.inputs = inputs.refs(tool.sensitive());
+            acceptance.safety = tool.evaluate(inputs.call()).safety;
+            return Ok(Preparation::ValuesRefused { error: *error }.into());
+        }
+        if let Some(error) = self.preflight(spec, tool) {
+            acceptance.inputs = inputs.refs(tool.sensitive());
+            acceptance.safety = tool.evaluate(inputs.call()).safety;
+            return Ok(Preparation::Blocked { error }.into());
+        }
+        let hooked = hooks::run(&self.hooks, spec, tool, inputs, now).await;
+        acceptance.inputs = inputs.refs(tool.sensitive());
+        acceptance.hooks = hooked.records;
+        if let Some(error) = hooked.ended {
+            return Ok(Preparation::Stopped { error }.into());
+        }
+        if tool.validator.has_runtime_schema()
+            && !hooked.checked
+            && let Err(violations) = tool.validator.validate_call(inputs.call())
+        {
+            let error = runtime_error(violations);
+            return Ok(match acceptance.hooks.is_empty() {
+                true => Preparation::ValuesRefused { error }.into(),
+                false => Preparation::Stopped { error }.into(),
+            });
+        }
+        (asker.verdicts, asker.classifier) = (hooked.verdicts, hooked.classifier);
+        self.decide(call, acceptance, inputs, asker, hooked.failed).await
+    }
+
+    /// Phase 7, and what phase 8 needs.
+    async fn decide(
+        &self,
+        call: &Judging<'_>,
+        acceptance: &mut Acceptance,
+        inputs: &Inputs,
+        asker: &Asker,
+        hook_failed: bool,
+    ) -> Result<Judged, CallError> {
+        let Judging { spec, tool, now, dry_run } = *call;
+        let evaluation = tool.evaluate(inputs.call());
+        acceptance.safety = evaluation.safety;
+        let place = spec.member.as_ref().map(|member| &member.place);
+        let session = spec.session_ref.as_deref();
+        (acceptance.resource_locks, acceptance.lock_domain) =
+            locks::of_call(&spec.resource_locks, spec.lock_domain.as_deref(), session, place, evaluation.safety);
+        let (Some(plan_digest), Some(plan)) = (tool.plan_digest, &tool.plan) else {
+            return Ok(Preparation::Blocked { error: no_executor(&spec.tool_name) }.into());
+        };
+        let idempotent = evaluation.safety.is_idempotent;
+        let dispatch = tool.dispatch(&spec.tenant, spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
+        if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
+            return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
+        }
+        let (shown, redacted) = inputs.permission(tool.sensitive());
+        let question = Question {
+            invocation_id: &spec.invocation_id,
+            caller: &spec.caller,
+            asker,
+            actor_ref: spec.actor_ref.as_deref(),
+            session_ref: session,
+            surface_id: Some(&spec.surface_id),
+            tool,
+            input: &shown,
+            redacted: &redacted,
+            call_digest: inputs.call().digest(),
+            evaluation: &evaluation,
+            mode: spec.permission_mode.as_deref(),
+            assurance: spec.assurance.as_ref(),
+            deadline_at: acceptance.deadline_at,
+            approval_ref: None,
+            dry_run,
+        };
+        let mut word = self.permission.decide(question).await?;
+        acceptance.hooks.append(&mut word.hooks);
+        let decision = word.decision.clone();
+        let preparation = match (decision.behavior, &word.approval) {
+            (Behavior::Allow, _) => Preparation::Ready { decision, dispatch },
+            (Behavior::Ask, Some(approval)) => Preparation::Asked {
+                decision,
+                approval_id: approval.approval_id.clone(),
+                expires_at: approval.expires_at,
+                dispatch,
+            },
+            // Nobody is left to delegate to.
+            _ => {
+                let mut error = denial(&decision);
+                if hook_failed && error.error_class == ErrorClass::HookBlocked {
+                    error.error_code = "hooks.failed".to_owned();
+                }
+                Preparation::Denied { error, decision }
+            }
+        };
+        Ok(Judged { preparation, word: Some(word) })
+    }
+
+    /// What stands against running the tool here, whatever the input.
+    fn preflight(&self, spec: &CallSpec, tool: &CallableTool) -> Option<ToolError> {
+        let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool_name)) };
+        let pool = plan.binding.pool();
+        match self.workers.placement(&pool) {
+            Placement::Gap(gap) => Some(gap_error(&pool, &gap.reason_code, &gap.message)),
+            _ => None,
+        }
+    }
+}
+
+/// One call on its way.
+#[derive(Clone, Copy)]
+struct Judging<'a> {
+    spec: &'a CallSpec,
+    tool: &'a CallableTool,
+    now: Timestamp,
+    dry_run: bool,
+}
+
+/// What is known of a call before anything was looked at.
+fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp) -> Acceptance {
+    let caller_ref = &spec.caller.caller_ref;
+    Acceptance {
+        invocation_id: spec.invocation_id.clone(),
+        tenant: spec.tenant.clone(),
+        tool_id: unresolved_id(&spec.tool_name),
+        tool_name: spec.tool_name.clone(),
+        surface_id: Some(spec.surface_id.clone()),
+        native_call_id: spec.native_call_id.clone(),
+        inputs: InputRefs {
+            model: payload_ref(&spec.invocation_id, &spec.model_input),
+            observable: None,
+            permission: None,
+            call: None,
+        },
+        actor_ref: spec.actor_ref.clone(),
+        runtime_refs: spec.runtime_refs.clone(),
+        telemetry_refs,
+        scheduler_policy_ref: spec.scheduler_policy_ref.clone(),
+        idempotency_key: spec.idempotency_key.clone(),
+        request_digest: spec.digest,
+        deadline_at: spec.timeout_ms.map(|ms| now.plus_millis(i64::try_from(ms).unwrap_or(i64::MAX / 4))),
+        safety: InputSafety::default(),
+        mutations: Vec::new(),
+        session_ref: spec.session_ref.clone(),
+        band: spec.band,
+        resource_locks: Vec::new(),
+        lock_domain: spec.lock_domain.clone(),
+        batch: spec.member.as_ref().map(|member| member.place.clone()),
+        caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.clone()),
+        caller_actor: spec.caller.actor.clone().filter(|_| spec.caller.authenticated),
+        assurance: spec.assurance.clone(),
+        permission_mode: spec.permission_mode.clone(),
+        held_by_batch: spec.member.is_some(),
+        hooks: Vec::new(),
+    }
+}
+
+/// Why a call ends before it is decided about; nothing of one that goes on.
+pub(super) fn error_of(preparation: &Preparation) -> Option<&ToolError> {
+    match preparation {
+        Preparation::Unresolved { error, .. }
+        | Preparation::SchemaRefused { error }
+        | Preparation::ValuesRefused { error }
+        | Preparation::Blocked { error }
+        | Preparation::Stopped { error }
+        | Preparation::Denied { error, .. } => Some(error),
+        Preparation::Asked { .. } | Preparation::Ready { .. } => None,
+    }
+}
+
+/// The tool id of a call whose tool does not exist: the name, as far as it can be an id.
+fn unresolved_id(name: &str) -> ToolId {
+    let shown: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(128).collect();
+    ToolId::from_trusted(format!("unknown:{shown}"))
+}

@@ -1,0 +1,284 @@
+//! Reading a batch: all its calls, or a list of everything that is wrong with them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use toolplane_proto::v1;
+use toolplane_records::batch::{BatchMember, BatchPlace};
+use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::payload::Digest;
+use toolplane_records::scheduling::SchedulerPolicy;
+use toolplane_records::vocabulary::{
+    ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
+};
+use toolplane_runtime::Caller;
+
+use super::fields::Fields;
+use super::locks;
+use super::spec::{CallSpec, Member, SpecLimits, digest_of, id_of};
+use crate::error::CallError;
+
+/// Most calls of one batch.
+const MAX_CALLS: usize = 64;
+/// Most bytes of all arguments of a batch: it is stored as one change.
+const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
+/// Name of the policy where the caller gives none.
+const DEFAULT_POLICY: &str = "default";
+
+/// A batch whose every field is well formed.
+#[derive(Clone, Debug)]
+pub(crate) struct BatchSpec {
+    /// Owner.
+    pub tenant: TenantId,
+    /// Id of the batch: the caller's, or made from its idempotency key, or new.
+    pub batch_id: BatchId,
+    /// The calls in their order.
+    pub calls: Vec<BatchCall>,
+    /// The policy, with every default filled in.
+    pub policy: SchedulerPolicy,
+    /// The caller's key.
+    pub idempotency_key: Option<String>,
+    /// The session its calls belong to.
+    pub session_ref: Option<String>,
+    /// Where the locks of its calls apply, when the caller says so.
+    pub lock_domain: Option<String>,
+    /// Digest of everything that makes this request this request.
+    pub digest: Digest,
+    /// Whether a batch with this id may exist already.
+    pub may_exist: bool,
+}
+
+/// One call of a batch.
+#[derive(Clone, Debug)]
+pub(crate) struct BatchCall {
+    /// The call.
+    pub spec: CallSpec,
+    /// Positions of earlier calls that must succeed first, ascending.
+    pub depends_on: Vec<u32>,
+    /// What a failure of this call does to the others, when it is not what the policy says.
+    pub sibling_failure_policy: Option<SiblingFailurePolicy>,
+}
+
+impl BatchSpec {
+    /// Reads a batch `caller` sent, naming every field that is wrong, e.g. `spec.calls[3].spec.tool_name`.
+    pub(crate) fn decode(
+        spec: Option<v1::BatchSpec>,
+        caller: &Arc<Caller>,
+        limits: &SpecLimits,
+    ) -> Result<Self, CallError> {
+        let Some(spec) = spec else { return Err(CallError::invalid("spec", "must be given")) };
+        let mut fields = Fields::within("spec");
+        let idempotency_key = fields.text("idempotency_key", spec.idempotency_key);
+        let session_ref = fields.short_text("session_ref", spec.session_ref, locks::MAX_NAME);
+        let lock_domain = fields.short_text("lock_domain", spec.lock_domain, locks::MAX_NAME);
+        let own_id = match spec.batch_id.as_str() {
+            "" => None,
+            id => fields.take("batch_id", BatchId::given(id)),
+        };
+        if spec.calls.is_empty() || spec.calls.len() > MAX_CALLS {
+            fields.add("calls", format!("must have 1 to {MAX_CALLS} entries"));
+        }
+        fields.enter("spec.policy".to_owned());
+        let policy = policy(spec.policy.unwrap_or_default(), &mut fields);
+        let may_exist = own_id.is_some() || idempotency_key.is_some();
+        let batch_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
+        let shared = Shared {
+            caller: Arc::clone(caller),
+            batch_id,
+            policy,
+            idempotency_key,
+            session_ref,
+            lock_domain,
+            count: spec.calls.len(),
+        };
+        let calls: Vec<Option<BatchCall>> = spec
+            .calls
+            .into_iter()
+            .take(MAX_CALLS)
+            .enumerate()
+            .map(|(index, call)| shared.call(index, call, limits, &mut fields))
+            .collect();
+        fields.enter("spec".to_owned());
+        check_together(&calls, &mut fields);
+        fields.into_result()?;
+        let calls: Option<Vec<BatchCall>> = calls.into_iter().collect();
+        let calls = calls.ok_or_else(|| CallError::Internal("a missing field was not reported".to_owned()))?;
+        Ok(shared.into_spec(calls, may_exist))
+    }
+
+    /// The members as the batch's record keeps them. `interrupts` holds the interrupt behaviour of each call.
+    pub(crate) fn members(&self, interrupts: &[InterruptBehavior]) -> Vec<BatchMember> {
+        let interrupts = interrupts.iter().copied().chain(std::iter::repeat(InterruptBehavior::Block));
+        let member = |(call, interrupt_behavior): (&BatchCall, InterruptBehavior)| BatchMember {
+            invocation_id: call.spec.invocation_id.clone(),
+            tool_name: call.spec.tool_name.clone(),
+            depends_on: call.depends_on.clone(),
+            sibling_failure_policy: call.sibling_failure_policy,
+            interrupt_behavior,
+            released: false,
+            ended: None,
+            yield_seq: None,
+            canceled_by: None,
+            discarded: false,
+        };
+        self.calls.iter().zip(interrupts).map(member).collect()
+    }
+}
+
+/// What the calls of a batch have in common.
+struct Shared {
+    caller: Arc<Caller>,
+    batch_id: BatchId,
+    policy: SchedulerPolicy,
+    idempotency_key: Option<String>,
+    session_ref: Option<String>,
+    lock_domain: Option<String>,
+    count: usize,
+}
+
+impl Shared {
+    fn call(&self, index: usize, call: v1::BatchCall, limits: &SpecLimits, fields: &mut Fields) -> Option<BatchCall> {
+        let place = format!("spec.calls[{index}]");
+        fields.enter(place.clone());
+        let depends_on = depends_on(index, call.depends_on, fields);
+        let sibling_failure_policy = word("sibling_failure_policy", call.sibling_failure_policy, fields);
+        fields.enter(format!("{place}.spec"));
+        let own_id = call.spec.as_ref().is_some_and(|spec| !spec.invocation_id.is_empty());
+        let mut spec = CallSpec::read(call.spec, &self.caller, limits, fields)?;
+        for (field, own, shared) in [
+            ("idempotency_key", &mut spec.idempotency_key, &self.idempotency_key),
+            ("session_ref", &mut spec.session_ref, &self.session_ref),
+            ("lock_domain", &mut spec.lock_domain, &self.lock_domain),
+        ] {
+            if own.is_some() && own != shared {
+                fields.add(field, "is the batch's: leave it out here, or give the same");
+            }
+            own.clone_from(shared);
+        }
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        if !own_id {
+            let id = id_of(&self.caller.tenant, &format!("{}\0{index}", self.batch_id));
+            spec.invocation_id = InvocationId::from_trusted(format!("inv_{}", id.simple()));
+        }
+        spec.resource_locks = locks::merge([spec.resource_locks, self.policy.resource_locks.clone()].concat());
+        spec.scheduler_policy_ref = spec.scheduler_policy_ref.or_else(|| Some(self.policy.scheduler_policy_id.clone()));
+        spec.member = Some(Member {
+            place: BatchPlace { batch_id: self.batch_id.clone(), index },
+            interrupt_behavior: self.policy.interrupt_behavior,
+            context_modifier_policy: self.modifiers(),
+        });
+        Some(BatchCall { spec, depends_on, sibling_failure_policy })
+    }
+
+    /// What becomes of the context modifiers of one call. Where calls may run beside each other, "serial only" honours none:
+    /// which of them happened to run alone must not decide what the context becomes.
+    fn modifiers(&self) -> Option<ContextModifierPolicy> {
+        let one_at_a_time = toolplane_lifecycle::batch::max_parallel(&self.policy) == 1 || self.count == 1;
+        match self.policy.context_modifier_policy {
+            Some(ContextModifierPolicy::AllowSerialOnly) if !one_at_a_time => Some(ContextModifierPolicy::Forbid),
+            policy => policy,
+        }
+    }
+
+    fn into_spec(self, calls: Vec<BatchCall>, may_exist: bool) -> BatchSpec {
+        let digest = self.digest(&calls);
+        let Self { caller, batch_id, policy, idempotency_key, session_ref, lock_domain, .. } = self;
+        let tenant = caller.tenant.clone();
+        BatchSpec { tenant, batch_id, calls, policy, idempotency_key, session_ref, lock_domain, digest, may_exist }
+    }
+
+    fn digest(&self, calls: &[BatchCall]) -> Digest {
+        let mut parts = vec![
+            serde_json::to_vec(&self.policy).unwrap_or_default(),
+            self.session_ref.clone().unwrap_or_default().into_bytes(),
+            self.lock_domain.clone().unwrap_or_default().into_bytes(),
+        ];
+        for call in calls {
+            parts.push(call.spec.digest.as_bytes().to_vec());
+            parts.push(call.depends_on.iter().flat_map(|index| index.to_be_bytes()).collect());
+            parts.push(call.sibling_failure_policy.map(|policy| policy.as_str().into()).unwrap_or_default());
+        }
+        digest_of(&parts)
+    }
+}
+
+fn new_id(tenant: &TenantId, key: Option<&str>) -> BatchId {
+    let id = match key {
+        Some(key) => id_of(tenant, &format!("batch\0{key}")),
+        None => uuid::Uuid::now_v7(),
+    };
+    BatchId::from_trusted(format!("batch_{}", id.simple()))
+}
+
+/// The caller's policy, with what it leaves open said out loud.
+fn policy(given: v1::SchedulerPolicy, fields: &mut Fields) -> SchedulerPolicy {
+    let ordering =
+        word("ordering_policy", given.ordering_policy, fields).unwrap_or(OrderingPolicy::PreserveTerminalOrder);
+    let unordered = ordering == OrderingPolicy::AllowUnordered;
+    let default_yield =
+        if unordered { YieldPolicy::UnorderedStreaming } else { YieldPolicy::ProgressImmediateResultsOrdered };
+    let yields = word("yield_policy", given.yield_policy, fields).unwrap_or(default_yield);
+    if given.max_parallel == Some(0) {
+        fields.add("max_parallel", "must be at least 1; leave it out for no bound");
+    }
+    let one_at_a_time = ordering == OrderingPolicy::Serial || given.max_parallel == Some(1);
+    let default_modifiers = match one_at_a_time {
+        true => ContextModifierPolicy::AllowSerialOnly,
+        false => ContextModifierPolicy::DeferUntilBatchComplete,
+    };
+    SchedulerPolicy {
+        schema_version: toolplane_records::schema_version(),
+        scheduler_policy_id: fields
+            .text("scheduler_policy_id", given.scheduler_policy_id)
+            .unwrap_or_else(|| DEFAULT_POLICY.to_owned()),
+        scope: fields.text("scope", given.scope).unwrap_or_default(),
+        max_parallel: given.max_parallel,
+        ordering_policy: Some(ordering),
+        yield_policy: Some(yields),
+        interrupt_behavior: word("interrupt_behavior", given.interrupt_behavior, fields),
+        sibling_failure_policy: Some(
+            word("sibling_failure_policy", given.sibling_failure_policy, fields)
+                .unwrap_or(SiblingFailurePolicy::Ignore),
+        ),
+        context_modifier_policy: Some(
+            word("context_modifier_policy", given.context_modifier_policy, fields).unwrap_or(default_modifiers),
+        ),
+        resource_locks: locks::read("resource_locks", given.resource_locks, fields),
+    }
+}
+
+fn word<W: toolplane_proto::convert::word::Word>(field: &str, number: i32, fields: &mut Fields) -> Option<W> {
+    match toolplane_proto::convert::word::optional_closed(field, number) {
+        Ok(word) => word,
+        Err(error) => {
+            fields.add(&error.field, error.rule);
+            None
+        }
+    }
+}
+
+/// Edges to earlier calls only, so that there are no rings.
+fn depends_on(index: usize, given: Vec<u32>, fields: &mut Fields) -> Vec<u32> {
+    for (place, edge) in given.iter().enumerate() {
+        if *edge as usize >= index {
+            fields.add(&format!("depends_on[{place}]"), "must be the position of an earlier call");
+        }
+    }
+    given.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Rules that no call breaks alone.
+fn check_together(calls: &[Option<BatchCall>], fields: &mut Fields) {
+    let mut ids = BTreeSet::new();
+    for (index, call) in calls.iter().enumerate() {
+        if let Some(call) = call
+            && !ids.insert(&call.spec.invocation_id)
+        {
+            fields.add(&format!("calls[{index}].spec.invocation_id"), "is the id of an earlier call of the batch");
+        }
+    }
+    let bytes: u64 = calls.iter().flatten().map(|call| call.spec.model_input.size()).sum();
+    if bytes > MAX_INPUT_BYTES {
+        fields.add("calls", format!("must not have more than {MAX_INPUT_BYTES} bytes of arguments together"));
+    }
+}

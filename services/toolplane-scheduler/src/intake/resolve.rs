@@ -1,0 +1,259 @@
+//! Phase 1: the tool behind a name in a surface, from the surface service, remembered while nothing changes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use dashmap::DashMap;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use toolplane_catalog::Registration;
+use toolplane_proto::v1;
+use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::Digest;
+use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
+
+use super::tool::{CallableTool, ToolLimits};
+use crate::error::CallError;
+use toolplane_runtime::Caller;
+use toolplane_runtime::client::{Backoff, Peer, retry};
+
+/// What a name leads to.
+pub(crate) enum Resolved {
+    /// A tool that can be called.
+    Callable(Arc<CallableTool>),
+    /// Nothing that can be called now.
+    NotCallable { error: Box<ToolError>, blocked: bool, tool_id: Option<ToolId> },
+}
+
+/// Where a tool is looked up: a name in a surface.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ToolAddress {
+    pub(crate) tenant: TenantId,
+    pub(crate) surface_id: SurfaceId,
+    /// The name as the caller gave it.
+    pub(crate) name: String,
+}
+
+/// The surface service, with a memory of its positive answers.
+///
+/// The memory is used only while the service's change stream is open, and the service waits for our acknowledgement
+/// before it answers a change: a caller that loads or retires a tool and then calls it never meets an old answer.
+#[derive(Clone, Debug)]
+pub(crate) struct SurfacePeer(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    client: SurfaceServiceClient<Peer>,
+    limits: ToolLimits,
+    places: DashMap<ToolAddress, Arc<CallableTool>>,
+    versions: DashMap<Digest, Arc<CallableTool>>,
+    /// The change stream is open.
+    live: AtomicBool,
+    /// Grows with every change: an answer asked for before a change is not remembered after it.
+    generation: AtomicU64,
+}
+
+impl SurfacePeer {
+    /// The surface service behind `peer`.
+    pub(crate) fn new(peer: Peer, limits: ToolLimits) -> Self {
+        Self(Arc::new(Inner {
+            client: SurfaceServiceClient::new(peer),
+            limits,
+            places: DashMap::new(),
+            versions: DashMap::new(),
+            live: AtomicBool::new(false),
+            generation: AtomicU64::new(0),
+        }))
+    }
+
+    /// The tool at `place`, for `caller` who goes by the declaration `known`; by the one loaded in the surface without it.
+    pub(crate) async fn resolve(
+        &self,
+        place: &ToolAddress,
+        caller: &Caller,
+        known: Option<Digest>,
+    ) -> Result<Resolved, CallError> {
+        if let Some(tool) = self.known(place).filter(|tool| known.is_none_or(|known| known == tool.digest)) {
+            return Ok(Resolved::Callable(tool));
+        }
+        let generation = self.0.generation.load(Ordering::Acquire);
+        let request = v1::ResolveToolRequest {
+            surface_id: place.surface_id.to_string(),
+            name: place.name.clone(),
+            tenant: place.tenant.to_string(),
+            known_digest: known.map(|known| known.to_string()).unwrap_or_default(),
+        };
+        let ask = || {
+            let (mut client, request) = (self.0.client.clone(), Peer::on_behalf(caller, request.clone()));
+            async move { client.resolve_tool(request).await }
+        };
+        let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("surface"))?.into_inner();
+        match answer.resolution {
+            Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
+                let tool = self.version(resolved)?;
+                // What is callable for one declaration need not be for the one the surface loaded.
+                let current = self.0.generation.load(Ordering::Acquire) == generation;
+                if known.is_none() && current && self.0.live.load(Ordering::Acquire) {
+                    self.0.places.insert(place.clone(), tool.clone());
+                }
+                Ok(Resolved::Callable(tool))
+            }
+            Some(v1::resolve_tool_response::Resolution::NotCallable(not_callable)) => {
+                Ok(refusal(&place.name, not_callable))
+            }
+            None => Err(CallError::Internal("the surface service gave an empty answer".to_owned())),
+        }
+    }
+
+    /// What is remembered of `place`, while nothing can have changed unnoticed.
+    pub(crate) fn known(&self, place: &ToolAddress) -> Option<Arc<CallableTool>> {
+        let live = self.0.live.load(Ordering::Acquire);
+        self.0.places.get(place).filter(|_| live).map(|tool| tool.clone())
+    }
+
+    /// How many changes were heard of, and whether they are heard at all right now.
+    pub(crate) fn heard(&self) -> (u64, bool) {
+        (self.0.generation.load(Ordering::Acquire), self.0.live.load(Ordering::Acquire))
+    }
+
+    /// The compiled form of a registration; compiled once per version, whatever surfaces show it.
+    fn version(&self, resolved: v1::ResolvedTool) -> Result<Arc<CallableTool>, CallError> {
+        if let Ok(digest) = resolved.digest.parse::<Digest>()
+            && let Some(tool) = self.0.versions.get(&digest)
+        {
+            return Ok(tool.clone());
+        }
+        let registration = resolved.registration.ok_or_else(|| {
+            CallError::Internal("the surface service resolved a tool without its registration".to_owned())
+        })?;
+        let tool = Arc::new(CallableTool::new(decode(registration)?, &self.0.limits)?);
+        self.0.versions.insert(tool.digest, tool.clone());
+        Ok(tool)
+    }
+
+    /// Forgets what changes may have made wrong.
+    fn forget(&self, changes: &[v1::CatalogChange], reset: bool) {
+        self.0.generation.fetch_add(1, Ordering::AcqRel);
+        if reset {
+            self.0.places.clear();
+            self.0.versions.clear();
+            return;
+        }
+        for change in changes {
+            match &change.subject {
+                Some(v1::catalog_change::Subject::ToolId(tool_id)) => {
+                    let concerns = |tool: &CallableTool| tool.registration.declaration.tool_id.as_str() == tool_id;
+                    self.0.places.retain(|_, tool| !concerns(tool));
+                    self.0.versions.retain(|_, tool| !concerns(tool));
+                }
+                Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {
+                    self.0.places.retain(|place, _| place.surface_id.as_str() != surface_id);
+                }
+                None => self.0.places.clear(),
+            }
+        }
+    }
+
+    /// Follows the change stream once, until it ends.
+    async fn follow(&self, subscriber: &str) -> Result<(), tonic::Status> {
+        let (acks, requests) = mpsc::channel(16);
+        let ack =
+            |acknowledged_revision| v1::SyncCatalogRequest { subscriber: subscriber.to_owned(), acknowledged_revision };
+        let gone = |_| tonic::Status::unavailable("the change stream ended");
+        acks.send(ack(0)).await.map_err(gone)?;
+        let mut changes = self.0.client.clone().sync_catalog(ReceiverStream::new(requests)).await?.into_inner();
+        let mut synced = false;
+        while let Some(response) = changes.message().await? {
+            self.forget(&response.changes, response.reset || !synced);
+            // The first message says where we stand: from here on no change escapes us.
+            synced = true;
+            self.0.live.store(true, Ordering::Release);
+            acks.send(ack(response.catalog_revision)).await.map_err(gone)?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the memory of `peer` true until `stop`: follows the change stream, and uses no memory while it is broken.
+pub(crate) async fn follow_catalog(peer: SurfacePeer, subscriber: String, stop: CancellationToken) {
+    loop {
+        let ended = tokio::select! {
+            () = stop.cancelled() => return,
+            ended = peer.follow(&subscriber) => ended,
+        };
+        peer.0.live.store(false, Ordering::Release);
+        peer.forget(&[], true);
+        if let Err(status) = ended {
+            tracing::debug!(code = ?status.code(), "the catalog change stream broke; opening it again");
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(Duration::from_millis(200)) => {}
+        }
+    }
+}
+
+fn decode(registration: v1::ToolRegistration) -> Result<Registration, CallError> {
+    let parts = toolplane_proto::convert::registration::parts(registration).map_err(|faults| {
+        CallError::Internal(format!("the surface service sent a damaged registration: {faults:?}"))
+    })?;
+    Ok(Registration {
+        declaration: parts.declaration,
+        interface: parts.interface,
+        execution_profile: parts.execution_profile,
+        permission_profile: parts.permission_profile,
+    })
+}
+
+/// The terminal error of a call to something that cannot be called.
+fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
+    use v1::NotCallableKind as Kind;
+    let kind = answer.kind();
+    let (code, class, recoverability) = match kind {
+        Kind::Unknown | Kind::Unspecified => {
+            ("surface.unknown_tool".to_owned(), ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst)
+        }
+        Kind::NotLoaded => {
+            ("surface.schema_not_loaded".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
+        }
+        Kind::Changed => {
+            ("surface.schema_changed".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
+        }
+        Kind::Retired => ("surface.retired".to_owned(), ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst),
+        Kind::Blocked | Kind::Excluded => {
+            let (class, recoverability) = hidden_class(&answer.reason);
+            (format!("surface.{}", answer.reason), class, recoverability)
+        }
+    };
+    let mut message = match (kind, answer.message.is_empty()) {
+        (_, false) => answer.message.clone(),
+        (Kind::NotLoaded, true) => format!("the schema of `{name}` is not loaded; load the tool first"),
+        (Kind::Changed, true) => format!("the schema of `{name}` changed; load the tool again"),
+        (Kind::Blocked | Kind::Excluded, true) => format!("`{name}` may not be used here: {}", answer.reason),
+        (_, true) => format!("there is no tool `{name}` in this surface"),
+    };
+    if !answer.similar_names.is_empty() {
+        message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
+    }
+    let mut error = ToolError::new(code, class, recoverability, message);
+    error.side_effects = Some("none".to_owned());
+    let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired);
+    Resolved::NotCallable { error: Box::new(error), blocked, tool_id: ToolId::parse(&answer.tool_id).ok() }
+}
+
+fn hidden_class(reason: &str) -> (ErrorClass, Recoverability) {
+    match reason.parse() {
+        Ok(HiddenReason::PolicyBlocked | HiddenReason::RoleNotAllowed | HiddenReason::RecursiveToolForbidden) => {
+            (ErrorClass::PolicyBlocked, Recoverability::NotRetryable)
+        }
+        Ok(HiddenReason::CredentialMissing) => (ErrorClass::CredentialMissing, Recoverability::CompleteSetup),
+        Ok(HiddenReason::SetupRequired) => (ErrorClass::SetupRequired, Recoverability::CompleteSetup),
+        Ok(HiddenReason::DeferredUntilDiscovered) => (ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
+        Ok(HiddenReason::NotSelected) => (ErrorClass::CapabilityGap, Recoverability::DiscoverToolFirst),
+        _ => (ErrorClass::CapabilityGap, Recoverability::NotRetryable),
+    }
+}

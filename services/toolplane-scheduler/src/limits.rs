@@ -1,0 +1,8 @@
+//! How much one tenant and one tool may have: running calls, waiting calls, calls per second.
+
+mod bounds;
+mod pushback;
+mod rates;
+
+pub(crate) use bounds::{Bounds, Limits, ToolBound};
+pub(crate) use rates::Rates;

@@ -1,0 +1,352 @@
+//! All parts over the model store: workers here are plain receivers of messages.
+
+mod bounds;
+mod calls;
+mod deep;
+mod fair;
+mod groups;
+mod idle;
+mod mends;
+mod redis;
+mod retire;
+mod share;
+mod shared;
+mod tenants;
+mod watchers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use toolplane_lifecycle::{Acceptance, Command, LeaseKey, Outcome, Preparation, Refusal, accept};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::event::LogEvent;
+use toolplane_records::ids::*;
+use toolplane_records::invocation::{InputRefs, InputSafety, Invocation};
+use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::result::ContentBlock;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::*;
+use toolplane_store::{MemoryStore, Store};
+
+use super::*;
+use crate::calls::{Admission, Admitted, CallFilter, Moment};
+use crate::dispatch::{PoolGap, Started, WorkerInfo, WorkerLink, WorkerMessage, lost, receipts};
+use crate::groups::{AdmittedBatch, BatchAdmission, BatchNews, BatchStart, BatchWatch};
+use crate::limits::ToolBound;
+use crate::plan::DispatchPlan;
+use crate::storage::keys::{self, payload_uri};
+use crate::watch::Watch;
+
+fn options() -> Options {
+    let bounds = Bounds { max_waiting: 1_000, ..Bounds::default() };
+    Options { tick_ms: 20, bounds, ..Options::default() }
+}
+
+fn objects() -> PayloadStore {
+    PayloadStore::in_memory(Default::default())
+}
+
+/// Every decision holds for ever.
+#[derive(Debug)]
+pub(crate) struct AlwaysHold;
+
+impl Decisions for AlwaysHold {
+    fn moment(&self) -> Moment {
+        Moment { policy: 0, catalog: 0, at: tokio::time::Instant::now() }
+    }
+
+    fn hold(&self, _: &Invocation, _: Option<&DispatchPlan>, _: Option<Moment>, _: Timestamp) -> bool {
+        true
+    }
+
+    fn recheck(&self, _: &InvocationKey) {}
+}
+
+fn outside() -> Outside {
+    Outside { decisions: Arc::new(AlwaysHold), asks_hooks: Box::new(|_| false) }
+}
+
+impl Parts {
+    /// Parts whose loops do not run.
+    pub(crate) async fn over(store: Arc<dyn Store>, objects: PayloadStore) -> Self {
+        Self::open(store, objects, Options::default(), outside()).await.unwrap().parts
+    }
+}
+
+/// Parts that run until the bench is dropped.
+struct Bench {
+    parts: Parts,
+    audit: Arc<Audit>,
+    store: Arc<dyn Store>,
+    running: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+/// What is special about a call.
+#[derive(Clone)]
+struct Ask {
+    id: String,
+    idempotent: bool,
+    tenant: &'static str,
+    tool: &'static str,
+    band: Band,
+    key: Option<String>,
+    guard: StartGuard,
+}
+
+fn ask(id: impl Into<String>) -> Ask {
+    Ask {
+        id: id.into(),
+        idempotent: true,
+        tenant: "default",
+        tool: "n.t",
+        band: Band::Normal,
+        key: None,
+        guard: StartGuard::Store,
+    }
+}
+
+impl Bench {
+    async fn new() -> Self {
+        Self::over(Arc::new(MemoryStore::default())).await
+    }
+
+    async fn over(store: Arc<dyn Store>) -> Self {
+        Self::with(store, options()).await
+    }
+
+    async fn with(store: Arc<dyn Store>, options: Options) -> Self {
+        Self::whole(store, objects(), options).await
+    }
+
+    async fn whole(store: Arc<dyn Store>, objects: PayloadStore, options: Options) -> Self {
+        let Opened { parts, loops, .. } = Parts::open(store.clone(), objects, options, outside()).await.unwrap();
+        let audit = loops.audit.clone();
+        let running = tokio::spawn(async move { loops.run(std::future::pending()).await });
+        Self { parts, audit, store, running }
+    }
+
+    async fn worker(
+        &self,
+        slots: usize,
+        gaps: Vec<PoolGap>,
+    ) -> (Arc<WorkerLink>, mpsc::UnboundedReceiver<WorkerMessage>) {
+        self.worker_named("w1", slots, gaps).await
+    }
+
+    async fn worker_named(
+        &self,
+        name: &str,
+        slots: usize,
+        gaps: Vec<PoolGap>,
+    ) -> (Arc<WorkerLink>, mpsc::UnboundedReceiver<WorkerMessage>) {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let info = WorkerInfo {
+            worker_id: WorkerId::from_trusted(name),
+            incarnation: "first".into(),
+            version: String::new(),
+            slots,
+            pools: if gaps.is_empty() { vec!["native".into()] } else { vec![] },
+            native_tools: vec![],
+            gaps,
+            posture: None,
+            connected_at: self.parts.calls.now().await.unwrap(),
+            actor: None,
+        };
+        let link = Arc::new(WorkerLink::new(info, sender));
+        self.parts.workers.connect(link.clone());
+        self.parts.queues.ring();
+        (link, messages)
+    }
+
+    /// A worker that ends every call it is offered with success, at once.
+    async fn eager_worker(&self, name: &str, slots: usize) -> Arc<WorkerLink> {
+        let (link, mut messages) = self.worker_named(name, slots, vec![]).await;
+        let calls = self.parts.calls.clone();
+        tokio::spawn(async move {
+            while let Some(message) = messages.recv().await {
+                let WorkerMessage::Offer { record, .. } = message else { continue };
+                let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
+                let calls = calls.clone();
+                tokio::spawn(async move { finish(&calls, &lease).await });
+            }
+        });
+        link
+    }
+
+    async fn admit(&self, ask: Ask) -> Result<Admitted, RecordError> {
+        let admission = self.admission(ask).await;
+        self.parts.admissions.admit(admission).await
+    }
+
+    /// Entries of `index`.
+    async fn members(&self, index: &str) -> Vec<String> {
+        let all = self.store.scan(index, toolplane_store::ScoreRange::all(), 10_000).await.unwrap();
+        all.into_iter().map(|entry| entry.member).collect()
+    }
+
+    async fn call(&self, id: &str, idempotent: bool) -> Admission {
+        self.admission(Ask { idempotent, ..ask(id) }).await
+    }
+
+    async fn admission(&self, ask: Ask) -> Admission {
+        let Ask { id, idempotent, tenant, tool, band, key, guard } = ask;
+        let id = InvocationId::from_trusted(id);
+        let input = JsonPayload::from_checked(&b"{\"a\":1}"[..]);
+        let reference = PayloadRef {
+            uri: payload_uri(&id, &input.digest()),
+            media_type: "application/json".into(),
+            digest: input.digest(),
+            size_bytes: input.size(),
+        };
+        let plan = plan_of(tool, input.digest());
+        let acceptance = Acceptance {
+            invocation_id: id.clone(),
+            tenant: TenantId::from_trusted(tenant),
+            tool_id: plan.tool_id.clone(),
+            tool_name: tool.into(),
+            surface_id: None,
+            native_call_id: None,
+            inputs: InputRefs {
+                model: reference.clone(),
+                observable: Some(reference.clone()),
+                permission: Some(reference.clone()),
+                call: Some(reference),
+            },
+            actor_ref: None,
+            runtime_refs: vec![],
+            telemetry_refs: vec![],
+            scheduler_policy_ref: None,
+            idempotency_key: key,
+            request_digest: input.digest(),
+            deadline_at: None,
+            safety: InputSafety { is_idempotent: idempotent, ..InputSafety::default() },
+            mutations: vec![],
+            session_ref: None,
+            band,
+            resource_locks: Vec::new(),
+            lock_domain: None,
+            batch: None,
+            held_by_batch: false,
+            hooks: vec![],
+            caller_ref: None,
+            caller_actor: None,
+            assurance: None,
+            permission_mode: None,
+        };
+        let decision = allow(&id);
+        let dispatch = toolplane_records::invocation::DispatchFacts {
+            pool: "native".into(),
+            plan_digest: plan.encode().unwrap().1,
+            timeout_ms: plan.timeout_ms,
+            supports_cancel: true,
+            interrupt_behavior: InterruptBehavior::Block,
+            max_attempts: 3,
+            start_guard: guard,
+            retry_on_timeout: false,
+            quarantine_key: None,
+            context_modifier_policy: None,
+            policy_digest: String::new(),
+            permit_until: None,
+            denied_paths: toolplane_records::decision::DeniedPaths::default(),
+        };
+        let now = self.parts.calls.now().await.unwrap();
+        let transition = accept(acceptance, Preparation::Ready { decision: decision.clone(), dispatch }, now).unwrap();
+        Admission {
+            transition,
+            payloads: vec![input],
+            decisions: vec![decision],
+            plan: Some(Arc::new(plan)),
+            traceparent: None,
+            facts: None,
+            decided: None,
+        }
+    }
+}
+
+fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
+    DispatchPlan {
+        tool_id: ToolId::from_trusted(format!("tool_{tool}")),
+        tool_name: tool.into(),
+        declaration_digest,
+        execution_kind: ExecutionKind::EmbeddedRuntime,
+        binding: ExecutionBinding::Native { name: "native.echo".into() },
+        sandboxed: false,
+        sandbox_profile: None,
+        timeout_ms: 30_000,
+        max_inline_chars: 1_000,
+        max_inline_bytes: 1_000,
+        supports_context_modifiers: false,
+        supports_cancel: true,
+        aliases: vec![],
+        tool_kind: None,
+        access_kinds: vec![],
+        output_schema: None,
+    }
+}
+
+fn allow(id: &InvocationId) -> PermissionDecision {
+    serde_json::from_value(serde_json::json!({
+        "decision_id": format!("perm_{id}"), "invocation_id": id, "behavior": "allow",
+        "decided_at": "2026-01-01T00:00:00Z",
+    }))
+    .unwrap()
+}
+
+fn succeeded(text: &str) -> Box<Outcome> {
+    Box::new(Outcome {
+        status: ResultStatus::Succeeded,
+        content: vec![ContentBlock::Text { text: text.into() }],
+        model_facing_content: vec![ContentBlock::Text { text: text.into() }],
+        structured_content: None,
+        ui_facing_summary: String::new(),
+        error: None,
+        persistence: None,
+        resource_refs: vec![],
+        artifact_refs: vec![],
+        evidence_refs: vec![],
+        context_modifiers: vec![],
+        hooks: vec![],
+        undeclared_modifiers: 0,
+        redaction_state: None,
+    })
+}
+
+/// The call `id` of the tenant of most tests.
+fn call_key(id: impl AsRef<str>) -> InvocationKey {
+    InvocationKey::new(&TenantId::unauthenticated(), &InvocationId::from_trusted(id))
+}
+
+async fn offered(messages: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> (Arc<Invocation>, LeaseKey, JsonPayload) {
+    loop {
+        let message = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
+        if let WorkerMessage::Offer { record, input, .. } = message {
+            let lease = LeaseKey::of(&record, record.lease.as_ref().unwrap());
+            return (record, lease, input);
+        }
+    }
+}
+
+async fn finish(calls: &Calls, lease: &LeaseKey) -> Result<Arc<Invocation>, RecordError> {
+    let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: succeeded("done") };
+    calls.command(&lease.call(), command).await
+}
+
+async fn follow(mut watch: Watch) -> (Vec<LogEvent>, Arc<toolplane_lifecycle::Terminal>) {
+    let mut log = Vec::new();
+    loop {
+        let item = tokio::time::timeout(Duration::from_secs(10), watch.next()).await.unwrap().unwrap().unwrap();
+        log.extend(item.events);
+        if let Some(terminal) = item.terminal {
+            assert!(watch.next().await.unwrap().is_none(), "nothing follows the result");
+            return (log, terminal);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which decisions hold: what this scheduler has heard of the rules and of the tools since they were made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dashmap::DashSet;
+use parking_lot::RwLock;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use toolplane_proto::v1;
+use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
+use toolplane_records::ids::InvocationKey;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::client::Peer;
+
+use crate::calls::Moment;
+use crate::dispatch::Decisions;
+use crate::intake::{SurfacePeer, ToolAddress};
+use crate::plan::DispatchPlan;
+
+/// How long a decision is fresh enough to start a call while changes cannot be heard.
+const FRESH: Duration = Duration::from_secs(5);
+/// Pause before a broken stream is opened again.
+const REOPEN: Duration = Duration::from_millis(200);
+
+/// What was heard, and who is to be looked at again.
+///
+/// A decision holds when it was made after everything that was heard, or under the very rule set that is in force for the
+/// very declaration that is. While the streams of changes are down nothing is known to be in force: then only a decision
+/// just made counts, and everybody else waits.
+#[derive(Debug)]
+pub(crate) struct DecisionsInForce {
+    policy: RwLock<Heard>,
+    surface: SurfacePeer,
+    wanted: mpsc::UnboundedSender<InvocationKey>,
+    /// Those that are being looked at.
+    asked: DashSet<InvocationKey>,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    /// The rule set in force; absent while changes cannot be heard.
+    digest: Option<String>,
+    changes: u64,
+}
+
+impl DecisionsInForce {
+    /// Hears of tools through `surface`. What comes back are the calls that have to be decided about again.
+    pub(crate) fn new(surface: SurfacePeer) -> (Arc<Self>, mpsc::UnboundedReceiver<InvocationKey>) {
+        let (wanted, asked) = mpsc::unbounded_channel();
+        let decisions = Self { policy: RwLock::default(), surface, wanted, asked: DashSet::new() };
+        (Arc::new(decisions), asked)
+    }
+
+    /// The rule set `digest` is in force from now on; `None`: nobody knows.
+    pub(crate) fn hear(&self, digest: Option<String>) {
+        let mut heard = self.policy.write();
+        heard.changes += 1;
+        heard.digest = digest;
+    }
+
+    /// Follows the rule set in force until `stop`, over every break of the stream.
+    pub(crate) async fn follow(self: Arc<Self>, client: PermissionServiceClient<Peer>, stop: CancellationToken) {
+        let follow = async {
+            loop {
+                if let Err(status) = self.follow_once(client.clone()).await {
+                    tracing::debug!(code = ?status.code(), "the policy stream broke; opening it again");
+                }
+                self.hear(None);
+                tokio::time::sleep(REOPEN).await;
+            }
+        };
+        stop.run_until_cancelled(follow).await;
+    }
+
+    async fn follow_once(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
+        let mut changes = client.watch_policy(v1::WatchPolicyRequest {}).await?.into_inner();
+        while let Some(change) = changes.message().await? {
+            self.hear(Some(change.policy_digest));
+        }
+        Ok(())
+    }
+
+    /// Whether `record` was decided under the rule set in force, for a time that is not over.
+    pub(crate) fn in_force(&self, record: &Invocation, now: Timestamp) -> bool {
+        let Some(dispatch) = &record.dispatch else { return false };
+        in_time(record, now)
+            && !dispatch.policy_digest.is_empty()
+            && self.policy.read().digest.as_ref() == Some(&dispatch.policy_digest)
+    }
+
+    /// Nobody looks at the call any more; it may be asked for again.
+    pub(crate) fn looked(&self, id: &InvocationKey) {
+        self.asked.remove(id);
+    }
+}
+
+impl Decisions for DecisionsInForce {
+    fn moment(&self) -> Moment {
+        Moment { policy: self.policy.read().changes, catalog: self.surface.heard().0, at: Instant::now() }
+    }
+
+    fn hold(&self, record: &Invocation, plan: Option<&DispatchPlan>, decided: Option<Moment>, now: Timestamp) -> bool {
+        if !in_time(record, now) {
+            return false;
+        }
+        if let Some(decided) = decided {
+            let (catalog, live) = self.surface.heard();
+            let heard = self.policy.read();
+            let newest = decided.policy == heard.changes && decided.catalog == catalog;
+            let heard_all = heard.digest.is_some() && live;
+            if newest && (heard_all || decided.at.elapsed() < FRESH) {
+                return true;
+            }
+        }
+        let declared = || {
+            let known = self.surface.known(&address_of(record)?)?;
+            plan.filter(|plan| plan.declaration_digest == known.digest)
+        };
+        self.in_force(record, now) && declared().is_some()
+    }
+
+    fn recheck(&self, id: &InvocationKey) {
+        if self.asked.insert(id.clone()) {
+            // Closed only when the scheduler stops; then nothing starts any more.
+            let _ = self.wanted.send(id.clone());
+        }
+    }
+}
+
+/// Where the tool of `record` was looked up.
+pub(crate) fn address_of(record: &Invocation) -> Option<ToolAddress> {
+    let (tenant, surface_id) = (record.tenant.clone(), record.surface_id.clone()?);
+    Some(ToolAddress { tenant, surface_id, name: record.tool_name.clone() })
+}
+
+/// Whether the permission of `record` has not run out.
+fn in_time(record: &Invocation, now: Timestamp) -> bool {
+    let until = record.dispatch.as_ref().and_then(|dispatch| dispatch.permit_until);
+    until.is_none_or(|until| now < until)
+}

@@ -1,0 +1,255 @@
+//! Accepted calls that are decided about again: because what was decided may no longer stand, or because the answer to a
+//! question changed the input.
+
+use std::sync::Arc;
+
+use tonic::Code;
+use toolplane_lifecycle::{Command, Replan, codes};
+use toolplane_records::decision::PermissionDecision;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{ApprovalId, InvocationKey};
+use toolplane_records::invocation::{DispatchFacts, InputSafety, Invocation};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::{Behavior, ErrorClass, InvocationStatus, Recoverability};
+use toolplane_runtime::Caller;
+
+use super::in_force::{DecisionsInForce, address_of};
+use crate::calls::{Attached, Calls, Moment};
+use crate::dispatch::Decisions as _;
+use crate::error::CallError;
+use crate::intake::{
+    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Question, Resolved, denial, locks_again, tool_changed,
+};
+use crate::storage::RecordError;
+
+/// Decides about accepted calls again.
+#[derive(Clone, Debug)]
+pub(crate) struct Rechecker {
+    pub(super) calls: Calls,
+    preparer: Arc<Preparer>,
+    in_force: Arc<DecisionsInForce>,
+}
+
+/// An accepted call with what a new decision about it needs.
+pub(super) struct Case {
+    pub(super) record: Arc<Invocation>,
+    asker: Asker,
+    caller: Arc<Caller>,
+    pub(super) tool: Arc<CallableTool>,
+    /// What the executor would get.
+    pub(super) call: JsonPayload,
+}
+
+impl Rechecker {
+    pub(crate) fn new(calls: Calls, preparer: Arc<Preparer>, in_force: Arc<DecisionsInForce>) -> Self {
+        Self { calls, preparer, in_force }
+    }
+
+    /// Finds out whether a waiting call may still run, and stores what that is now. Returns the question it waits for when it is
+    /// asked about again: that may have its answer already. Fails when the store or a service does not answer.
+    pub(super) async fn recheck(&self, id: &InvocationKey) -> Result<Option<ApprovalId>, CallError> {
+        // Whatever changes from here on is later than what is found.
+        let decided = self.in_force.moment();
+        let record = match self.calls.records().get(id).await {
+            Ok(record) => record,
+            Err(RecordError::NotFound) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let waits = record.status == InvocationStatus::Queued && record.lease.is_none() && record.holds.is_empty();
+        if !waits {
+            return Ok(None);
+        }
+        let case = match self.case(record.clone()).await? {
+            Ok(case) => case,
+            Err(error) => {
+                self.refuse(id, Attached::default(), *error).await?;
+                return Ok(None);
+            }
+        };
+        let now = self.calls.now().await?;
+        let plan = self.calls.plans().of(&record).await?;
+        let same = plan.is_some_and(|plan| plan.declaration_digest == case.tool.digest);
+        if same && self.in_force.in_force(&record, now) {
+            self.calls.found_to_hold(id, decided).await;
+            return Ok(None);
+        }
+        let replan = if same { None } else { self.replan(&case) };
+        if !same && replan.is_none() {
+            self.refuse(id, Attached::default(), tool_changed(&record.tool_name)).await?;
+            return Ok(None);
+        }
+        let inputs = Inputs::of_call(&record.invocation_id, case.call.clone());
+        // Whether an approval it has still stands is for the permission service to say.
+        let word = self.ask(&case, &inputs, record.approval_request_ref.as_ref()).await?;
+        self.settle(&case, word, replan, decided).await
+    }
+
+    async fn settle(
+        &self,
+        case: &Case,
+        word: PermissionAnswer,
+        replan: Option<Replan>,
+        decided: Moment,
+    ) -> Result<Option<ApprovalId>, CallError> {
+        let (id, decision) = (&case.record.key(), word.decision);
+        let attached = Attached { decisions: vec![decision.clone()], hooks: word.hooks, ..Attached::default() };
+        match (decision.behavior, word.approval) {
+            (Behavior::Allow, _) => {
+                let plan = replan.is_some().then(|| case.tool.plan.clone()).flatten();
+                let attached = Attached { plan, ..attached };
+                let confirm = |_: &Invocation| Command::Confirm {
+                    decision: decision.clone(),
+                    replan: replan.clone().map(Box::new),
+                };
+                if self.command(id, attached, confirm).await? {
+                    self.calls.found_to_hold(id, decided).await;
+                }
+            }
+            (Behavior::Ask, Some(approval)) => {
+                tracing::info!(invocation_id = %id, "a waiting call is asked about again");
+                let ask = |_: &Invocation| Command::AskAgain {
+                    decision: decision.clone(),
+                    approval_id: approval.approval_id.clone(),
+                    expires_at: approval.expires_at,
+                };
+                if self.command(id, attached, ask).await? {
+                    return Ok(Some(approval.approval_id));
+                }
+            }
+            _ => {
+                let mut error = denial(&decision);
+                error.error_code = codes::PERMISSION_REVOKED.to_owned();
+                self.refuse(id, attached, error).await?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends a waiting call.
+    async fn refuse(&self, id: &InvocationKey, attached: Attached, error: ToolError) -> Result<(), CallError> {
+        tracing::info!(invocation_id = %id, code = error.error_code, "a waiting call may not run any more");
+        let decisions = attached.decisions.clone();
+        let refuse = |_: &Invocation| Command::Refuse {
+            approval_id: None,
+            decisions: decisions.clone(),
+            edited: None,
+            error: error.clone(),
+        };
+        self.command(id, attached, refuse).await.map(drop)
+    }
+
+    /// Stores a command, unless the call has moved on meanwhile; says whether it did.
+    async fn command(
+        &self,
+        id: &InvocationKey,
+        attached: Attached,
+        command: impl Fn(&Invocation) -> Command,
+    ) -> Result<bool, CallError> {
+        match self.calls.command_with(id, attached, command).await {
+            Ok(_) => Ok(true),
+            Err(RecordError::Refused { .. } | RecordError::NotFound) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The call with its tool as it is declared now; a terminal error when it cannot be called any more.
+    pub(super) async fn case(&self, record: Arc<Invocation>) -> Result<Result<Case, Box<ToolError>>, CallError> {
+        let asker = match self.calls.records().facts(&record.key()).await? {
+            Some(facts) => facts.parse().map_err(RecordError::from)?,
+            None => Asker::anybody(),
+        };
+        let caller = asker.caller(&record);
+        let Some(address) = address_of(&record) else { return Ok(Err(Box::new(gone(&record)))) };
+        // The arguments were made for the declaration it was accepted with.
+        let known = self.calls.plans().of(&record).await?.map(|plan| plan.declaration_digest);
+        let tool = match self.preparer.surface().resolve(&address, &caller, known).await {
+            Ok(Resolved::Callable(tool)) => tool,
+            Ok(Resolved::NotCallable { error, .. }) => return Ok(Err(error)),
+            // The surface itself is gone.
+            Err(CallError::Peer { status, .. }) if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => {
+                return Ok(Err(Box::new(gone(&record))));
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(call) = self.calls.records().inputs(&record).await?.call else {
+            return Err(CallError::Internal("an accepted call has no input".to_owned()));
+        };
+        Ok(Ok(Case { record, asker, caller, tool, call }))
+    }
+
+    /// How the call runs with its changed declaration; `None` when it does not fit it any more.
+    fn replan(&self, case: &Case) -> Option<Replan> {
+        let record = &case.record;
+        let before = record.dispatch.as_ref()?;
+        let safety = case.tool.evaluate(&case.call).safety;
+        let dispatch = case.dispatch(&case.call, safety)?;
+        // Its place in the queue, its locks and what it has done already were those of the old declaration.
+        let fits = record.started_at.is_none()
+            && dispatch.pool == before.pool
+            && locks_again(record, safety).0 == record.resource_locks
+            && case.tool.validator.validate_call(&case.call).is_ok()
+            && case.tool.check_values(&case.call).is_ok();
+        fits.then_some(Replan { dispatch, safety })
+    }
+
+    /// Asks the permission service about the call with `inputs`.
+    pub(super) async fn ask(
+        &self,
+        case: &Case,
+        inputs: &Inputs,
+        approval_ref: Option<&ApprovalId>,
+    ) -> Result<PermissionAnswer, CallError> {
+        let record = &case.record;
+        let evaluation = case.tool.evaluate(inputs.call());
+        let (shown, redacted) = inputs.permission(case.tool.sensitive());
+        let question = Question {
+            invocation_id: &record.invocation_id,
+            caller: &case.caller,
+            asker: &case.asker,
+            actor_ref: record.actor_ref.as_deref(),
+            session_ref: record.session_ref.as_deref(),
+            surface_id: record.surface_id.as_ref(),
+            tool: &case.tool,
+            input: &shown,
+            redacted: &redacted,
+            call_digest: inputs.call().digest(),
+            evaluation: &evaluation,
+            mode: record.permission_mode.as_deref(),
+            assurance: record.assurance.as_ref(),
+            deadline_at: record.deadline_at,
+            approval_ref,
+            dry_run: false,
+        };
+        self.preparer.permission().decide(question).await
+    }
+}
+
+impl Case {
+    /// How the call runs with `input`; `None` when the tool has nothing to run it with any more.
+    pub(super) fn dispatch(&self, input: &JsonPayload, safety: InputSafety) -> Option<DispatchFacts> {
+        let (plan, digest) = self.tool.plan.as_ref().zip(self.tool.plan_digest)?;
+        let mut dispatch = self.tool.dispatch(&self.record.tenant, None, plan, digest, safety.is_idempotent, input);
+        if let Some(before) = self.record.dispatch.as_ref().filter(|_| self.record.batch.is_some()) {
+            // What its batch said of it still holds.
+            dispatch.interrupt_behavior = before.interrupt_behavior;
+            dispatch.context_modifier_policy = before.context_modifier_policy;
+        }
+        Some(dispatch)
+    }
+}
+
+pub(super) fn decisions(decision: &PermissionDecision) -> Attached {
+    Attached { decisions: vec![decision.clone()], ..Attached::default() }
+}
+
+/// Where the call was made is no longer there.
+fn gone(record: &Invocation) -> ToolError {
+    let mut error = ToolError::new(
+        codes::PERMISSION_REVOKED,
+        ErrorClass::PolicyBlocked,
+        Recoverability::NotRetryable,
+        format!("the surface in which `{}` was called is not there any more", record.tool_name),
+    );
+    error.side_effects = Some("none".to_owned());
+    error
+}

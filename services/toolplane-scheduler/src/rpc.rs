@@ -1,0 +1,32 @@
+//! The gRPC services of the scheduler: handlers decode, call one method, and encode.
+
+mod accept;
+mod answer;
+mod batches;
+mod beat;
+mod cancel;
+mod encode;
+mod follow;
+mod hello;
+mod invocations;
+mod list;
+mod news;
+mod offer;
+mod payload;
+mod read;
+mod report;
+mod session;
+mod sight;
+mod speaker;
+mod status;
+mod stream_limit;
+mod trails;
+mod wire;
+mod worker;
+
+pub(crate) use invocations::InvocationApi;
+pub(crate) use session::{WorkerParts, WorkerTerms};
+#[cfg(test)]
+pub(crate) use sight::may_read;
+pub(crate) use stream_limit::StreamLimit;
+pub(crate) use worker::WorkerApi;

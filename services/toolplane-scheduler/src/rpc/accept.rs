@@ -1,0 +1,97 @@
+//! Accepting single calls.
+
+use std::sync::Arc;
+
+use toolplane_proto::v1;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::vocabulary::InvocationStatus;
+use toolplane_runtime::Caller;
+use tracing::Instrument as _;
+
+use super::encode;
+use super::invocations::{InvocationApi, detached};
+use crate::calls::Admitted;
+use crate::error::CallError;
+use crate::intake::CallSpec;
+use crate::trace::CallTrace;
+use crate::watch::Watch;
+
+/// An accepted call and how to follow it.
+pub(super) struct Accepted {
+    pub(super) record: Arc<Invocation>,
+    pub(super) duplicate: bool,
+    pub(super) watch: Watch,
+}
+
+impl InvocationApi {
+    /// Accepts a call, or finds the one that was accepted for the same request.
+    pub(super) async fn accept(
+        &self,
+        caller: &Arc<Caller>,
+        spec: Option<v1::InvocationSpec>,
+    ) -> Result<Accepted, CallError> {
+        let spec = CallSpec::decode(spec, caller, &self.limits)?;
+        if spec.may_exist
+            && let Ok(record) = self.calls.records().get(&spec.key()).await
+        {
+            return self.attach(&spec, record).await;
+        }
+        let trace = CallTrace::start(&spec);
+        let preparing = self.preparer.prepare(spec.clone(), trace.telemetry_refs());
+        let mut admission = preparing.instrument(trace.span()).await?;
+        let send = trace.send(&spec, &mut admission);
+        let watch = self.watchers.watch_new(&spec.key());
+        // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
+        let admissions = self.admissions.clone();
+        match detached(async move { Ok(admissions.admit(admission).await?) }.instrument(send)).await? {
+            Admitted::New(record) => {
+                self.look_after(&record);
+                Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })
+            }
+            Admitted::Exists(record) => self.attach(&spec, record).await,
+        }
+    }
+
+    /// Accepts a call and answers at once.
+    pub(super) async fn submit(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::SubmitInvocationRequest,
+    ) -> Result<v1::SubmitInvocationResponse, CallError> {
+        let accepted = self.accept(caller, request.spec).await?;
+        Ok(v1::SubmitInvocationResponse {
+            accepted: Some(self.acceptance(&accepted)),
+            invocation: Some((&*accepted.record).into()),
+        })
+    }
+
+    /// Brings the answer to an accepted call's question, in case it was given before the call was there to get it.
+    pub(super) fn look_after(&self, record: &Invocation) {
+        if let (InvocationStatus::AwaitingApproval, Some(approval)) =
+            (record.status, record.approval_request_ref.clone())
+        {
+            let (approvals, tenant) = (self.approvals.clone(), record.tenant.clone());
+            tokio::spawn(async move { approvals.look(&tenant, &approval).await });
+        }
+    }
+
+    /// A request for a call that was accepted before: the same request follows it, a different one is a mistake.
+    async fn attach(&self, spec: &CallSpec, record: Arc<Invocation>) -> Result<Accepted, CallError> {
+        if record.request_digest != spec.digest || record.tenant != spec.tenant {
+            return Err(CallError::Reused { id: spec.invocation_id.to_string() });
+        }
+        let watch = self.watchers.watch(&spec.key(), 1).await?;
+        Ok(Accepted { record, duplicate: true, watch })
+    }
+
+    /// What the caller is told of the acceptance.
+    pub(super) fn acceptance(&self, accepted: &Accepted) -> v1::Acceptance {
+        let durability = self.calls.storage().durability();
+        v1::Acceptance {
+            invocation_id: accepted.record.invocation_id.to_string(),
+            durability: durability.as_str().to_owned(),
+            durability_code: encode::durability(durability).into(),
+            duplicate: accepted.duplicate,
+        }
+    }
+}

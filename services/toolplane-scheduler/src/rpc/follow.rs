@@ -1,0 +1,164 @@
+//! Streams of what happens to a call or a batch.
+
+use std::sync::Arc;
+
+use futures_util::stream::{iter, try_unfold};
+use futures_util::{Stream, TryStreamExt};
+use prost::Message;
+use tonic::Status;
+use toolplane_proto::v1;
+use toolplane_records::batch::Batch;
+use toolplane_records::invocation::Invocation;
+use toolplane_runtime::page::split;
+
+use super::accept::Accepted;
+use super::batches::AcceptedBatch;
+use super::invocations::{InvocationApi, Messages};
+use super::{encode, status};
+use crate::error::CallError;
+use crate::groups::{BatchEnd, BatchItem, BatchNews, BatchStart, BatchWatch};
+use crate::watch::{Watch, WatchItem};
+
+mod parts;
+
+use parts::{Part, parts};
+
+/// What is told at once may take several messages.
+fn one_by_one<T: Send + 'static>(news: impl Stream<Item = Result<Vec<T>, Status>> + Send + 'static) -> Messages<T> {
+    Box::pin(news.map_ok(|messages| iter(messages.into_iter().map(Ok))).try_flatten())
+}
+
+fn parts_of(record: &Invocation, item: &WatchItem) -> Vec<Part> {
+    parts(encode::events(record, &item.events), item.terminal.as_deref().map(encode::result))
+}
+
+/// The messages of an `Invoke` stream: the first says how the call was accepted, the last carries the result.
+pub(super) fn invoked(api: &InvocationApi, accepted: Accepted) -> Messages<v1::InvokeResponse> {
+    let first = Some(api.acceptance(&accepted));
+    let Accepted { record, watch, .. } = accepted;
+    one_by_one(try_unfold((watch, first), move |(mut watch, mut first)| {
+        let record = record.clone();
+        async move {
+            let Some(item) = watch.next().await.map_err(|error| status::of(error.into()))? else { return Ok(None) };
+            let parts = parts_of(&record, &item).into_iter();
+            let messages = parts.map(|(events, result)| v1::InvokeResponse { events, accepted: first.take(), result });
+            Ok(Some((messages.collect(), (watch, None))))
+        }
+    }))
+}
+
+/// The messages of a `WatchInvocation` stream.
+pub(super) fn watched(record: Arc<Invocation>, watch: Watch) -> Messages<v1::WatchInvocationResponse> {
+    one_by_one(try_unfold(watch, move |mut watch| {
+        let record = record.clone();
+        async move {
+            let Some(item) = watch.next().await.map_err(|error| status::of(error.into()))? else { return Ok(None) };
+            let head_seq = watch.head_seq();
+            let parts = parts_of(&record, &item).into_iter();
+            let messages = parts.map(|(events, result)| v1::WatchInvocationResponse { events, head_seq, result });
+            Ok(Some((messages.collect(), watch)))
+        }
+    }))
+}
+
+/// A batch being followed.
+struct Following {
+    watch: BatchWatch,
+    /// Its calls, for what their events say of them.
+    records: Vec<Arc<Invocation>>,
+}
+
+/// One message's worth of news.
+#[derive(Default)]
+struct Told {
+    items: Vec<v1::BatchItem>,
+    batch: Option<v1::Batch>,
+    context_modifiers: Vec<v1::BatchContextModifiers>,
+}
+
+impl Following {
+    async fn next(&mut self) -> Result<Option<Vec<Told>>, CallError> {
+        Ok(match self.watch.next().await? {
+            Some(BatchNews::Items(items)) => {
+                let items = items.into_iter().flat_map(|item| self.items(item));
+                let messages = split(items, Message::encoded_len).into_iter();
+                Some(messages.map(|items| Told { items, ..Told::default() }).collect())
+            }
+            Some(BatchNews::End(end)) => Some(ended(&end)),
+            None => None,
+        })
+    }
+
+    fn items(&self, item: BatchItem) -> Vec<v1::BatchItem> {
+        let Some(record) = self.records.get(item.index as usize) else { return Vec::new() };
+        let mut result = item.terminal.as_deref().map(encode::result);
+        if let Some(result) = result.as_mut().filter(|_| self.watch.defers_modifiers()) {
+            result.context_modifiers.clear();
+        }
+        let parts = parts(encode::events(record, &item.events), result).into_iter();
+        let of_it = parts.map(|(events, result)| v1::BatchItem {
+            index: item.index,
+            invocation_id: item.invocation_id.to_string(),
+            events,
+            yield_seq: if result.is_some() { item.yield_seq } else { 0 },
+            result,
+        });
+        of_it.collect()
+    }
+}
+
+/// The last messages: the very last has the batch.
+fn ended(end: &BatchEnd) -> Vec<Told> {
+    let waited = end.modifiers.iter().map(|(index, id, modifiers)| v1::BatchContextModifiers {
+        index: *index,
+        invocation_id: id.to_string(),
+        context_modifiers: modifiers.iter().map(Into::into).collect(),
+    });
+    let messages = split(waited, Message::encoded_len).into_iter();
+    let mut told: Vec<_> = messages.map(|context_modifiers| Told { context_modifiers, ..Told::default() }).collect();
+    let batch = end.batch.as_ref().map(Into::into);
+    match told.last_mut() {
+        Some(last) => last.batch = batch,
+        None => told.push(Told { batch, ..Told::default() }),
+    }
+    told
+}
+
+/// The messages of an `InvokeBatch` stream: the first says how the batch was accepted, the last has the batch as it ended.
+pub(super) fn batch_invoked(api: &InvocationApi, accepted: AcceptedBatch) -> Messages<v1::InvokeBatchResponse> {
+    let first = Some(api.batch_acceptance(&accepted));
+    let AcceptedBatch { batch, records, traces, .. } = accepted;
+    let start = BatchStart { traces, ..Default::default() };
+    let following = Following { watch: api.groups.watch_batch(&batch, start), records };
+    one_by_one(try_unfold((following, first), |(mut following, first)| async move {
+        if first.is_some() {
+            // Told at once, whatever the calls do.
+            let message = v1::InvokeBatchResponse { accepted: first, ..Default::default() };
+            return Ok(Some((vec![message], (following, None))));
+        }
+        let Some(told) = following.next().await.map_err(status::of)? else { return Ok(None) };
+        let message = |Told { items, batch, context_modifiers }| v1::InvokeBatchResponse {
+            items,
+            accepted: None,
+            batch,
+            context_modifiers,
+        };
+        Ok(Some((told.into_iter().map(message).collect(), (following, None))))
+    }))
+}
+
+/// The messages of a `WatchBatch` stream.
+pub(super) fn batch_watched(
+    api: &InvocationApi,
+    batch: &Batch,
+    records: Vec<Arc<Invocation>>,
+    start: BatchStart,
+) -> Messages<v1::WatchBatchResponse> {
+    let following = Following { watch: api.groups.watch_batch(batch, start), records };
+    one_by_one(try_unfold(following, |mut following| async move {
+        let Some(told) = following.next().await.map_err(status::of)? else { return Ok(None) };
+        let message =
+            |Told { items, batch, context_modifiers }| v1::WatchBatchResponse { items, batch, context_modifiers };
+        Ok(Some((told.into_iter().map(message).collect(), following)))
+    }))
+}

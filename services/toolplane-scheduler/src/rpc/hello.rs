@@ -1,0 +1,165 @@
+//! The beginning of a worker's stream: who it is, what it has finished, and what it still holds.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use prost::Message as _;
+use tokio::sync::mpsc;
+use toolplane_lifecycle::Holder;
+use toolplane_proto::convert::{ConvertError, field};
+use toolplane_proto::v1;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::Caller;
+
+use super::session::{Session, WorkerParts};
+use super::speaker::{Said, actor};
+use super::wire::lease_key;
+use crate::dispatch::{PoolGap, WorkerInfo, WorkerLink, WorkerMessage, lost};
+use crate::error::CallError;
+use crate::storage::RecordError;
+
+/// Most native tools one worker may name.
+const MAX_NATIVE_TOOLS: usize = 10_000;
+/// Longest name of one.
+const MAX_NAME_BYTES: usize = 256;
+/// Most bytes of a hello, without what it holds and has finished: every list of workers repeats it.
+const MAX_HELLO_BYTES: usize = 1024 * 1024;
+/// Most slots one worker may have.
+const MAX_SLOTS: u32 = 4_096;
+
+impl Session {
+    /// Reads the hello, settles what the worker has finished and what it holds, and makes it available.
+    ///
+    /// Kept endings come first: once the leases of an earlier life are over, they would be too late.
+    pub(super) async fn open(
+        parts: WorkerParts,
+        caller: &Caller,
+        first: v1::WorkRequest,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<WorkerMessage>), CallError> {
+        let mut reports = first.reports.into_iter();
+        let mut hello = match reports.next().and_then(|report| report.report) {
+            Some(Report::Hello(hello)) => hello,
+            _ => return Err(CallError::invalid("reports", "must begin with a hello")),
+        };
+        let (held, finished) = (std::mem::take(&mut hello.held), std::mem::take(&mut hello.finished));
+        let previous_dead = hello.previous_incarnation_dead;
+        let speaks_for_all = previous_dead || hello.kept_endings_follow;
+        let said = Said {
+            within: "hello.",
+            worker_id: &hello.worker_id,
+            incarnation: &hello.incarnation,
+            lease_id: None,
+            for_earlier: speaks_for_all,
+        };
+        let holder = said.holder(&parts.fleet, caller).await?;
+        let info = read_hello(hello, &holder, actor(caller), parts.calls.now().await?)?;
+        if let Some(other) = parts.fleet.here().other_incarnation(&info.worker_id, &info.incarnation) {
+            let id = &info.worker_id;
+            tracing::warn!(worker_id = %id, connected = other, refused = info.incarnation, "two workers use one id");
+            return Err(CallError::Precondition(format!(
+                "a worker `{id}` is connected already (incarnation `{other}`); give each worker an id of its own"
+            )));
+        }
+        let (sender, messages) = mpsc::unbounded_channel();
+        let link = Arc::new(WorkerLink::new(info, sender));
+        let goodbye = AtomicBool::new(false);
+        let backlog = reports.collect();
+        let session = Self { parts, link, holder, news: Arc::default(), backlog, goodbye };
+        session.settle_finished(finished).await?;
+        session.settle_held(held).await?;
+        if previous_dead {
+            let (worker_id, alive) = (&session.link.info.worker_id, &session.link.info.incarnation);
+            let ended = lost::end_leases(&session.parts.calls, worker_id, alive).await?;
+            // The first life of a worker has none before it, and a restart without leases changed nothing.
+            if ended > 0 {
+                tracing::info!(%worker_id, ended, "a worker restarted; leases of its earlier life ended");
+            }
+        }
+        session.parts.fleet.connect(&session.link).await;
+        Ok((session, messages))
+    }
+
+    /// Endings the worker kept on disk, of this life or an earlier one. When one cannot be stored there is no session: what
+    /// follows would end its lease without it.
+    async fn settle_finished(&self, finished: Vec<v1::ExecutionDone>) -> Result<(), CallError> {
+        let reports = self.call_reports();
+        for done in finished {
+            let lease = lease_key(done.lease, &self.holder).map_err(CallError::of_field)?;
+            reports.done(lease, done.outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// What the worker says it still runs: valid leases go on, others are void.
+    async fn settle_held(&self, held: Vec<v1::LeaseRef>) -> Result<(), CallError> {
+        for lease in held {
+            let lease = lease_key(Some(lease), &self.holder).map_err(CallError::of_field)?;
+            match self.parts.calls.leased(&lease).await {
+                Ok(_) => self.parts.fleet.here().adopt(&self.link, lease),
+                Err(RecordError::Refused { .. } | RecordError::NotFound) => {
+                    self.link.send(WorkerMessage::Fenced { lease })
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names of native tools, exact or a prefix that ends in `.*`.
+fn read_native_tools(names: Vec<String>) -> Result<Vec<String>, CallError> {
+    if names.len() > MAX_NATIVE_TOOLS {
+        return Err(CallError::invalid("hello.native_tools", format!("must have at most {MAX_NATIVE_TOOLS} entries")));
+    }
+    let plain = |name: &str| {
+        let bare = name.strip_suffix(".*").unwrap_or(name);
+        let known = |c: char| c.is_ascii_alphanumeric() || "._-/:".contains(c);
+        !bare.is_empty() && bare.len() <= MAX_NAME_BYTES && bare.chars().all(known)
+    };
+    match names.iter().position(|name| !plain(name)) {
+        None => Ok(names),
+        Some(place) => Err(CallError::invalid(
+            &format!("hello.native_tools[{place}]"),
+            "must be the name of a native tool, or a prefix of such names that ends in `.*`",
+        )),
+    }
+}
+
+fn read_hello(
+    hello: v1::WorkerHello,
+    holder: &Holder,
+    actor: Option<String>,
+    now: Timestamp,
+) -> Result<WorkerInfo, CallError> {
+    let faulty = |error: ConvertError| CallError::invalid(&error.field, error.rule);
+    if hello.incarnation.is_empty() {
+        return Err(CallError::invalid("hello.incarnation", "must be given"));
+    }
+    let bytes = hello.encoded_len();
+    if bytes > MAX_HELLO_BYTES {
+        let rule = format!("must have at most {MAX_HELLO_BYTES} bytes without held and finished, and has {bytes}");
+        return Err(CallError::invalid("hello", rule));
+    }
+    if hello.slots == 0 || hello.slots > MAX_SLOTS {
+        return Err(CallError::invalid("hello.slots", format!("must be 1 to {MAX_SLOTS}")));
+    }
+    let gaps = hello.gaps.into_iter().map(|gap| PoolGap {
+        pool: gap.pool,
+        reason_code: gap.reason_code,
+        message: gap.message,
+    });
+    Ok(WorkerInfo {
+        worker_id: holder.worker_id.clone(),
+        incarnation: hello.incarnation,
+        version: hello.version,
+        slots: usize::try_from(hello.slots).unwrap_or(1),
+        pools: hello.pools,
+        native_tools: read_native_tools(hello.native_tools)?,
+        gaps: gaps.collect(),
+        posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
+        connected_at: now,
+        actor,
+    })
+}

@@ -1,0 +1,148 @@
+//! Bytes a call keeps by reference: its inputs, and outputs too large to be inline.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use tonic::Status;
+use toolplane_proto::v1;
+use toolplane_proto::v1::read_payload_request::Selector;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::PayloadRef;
+use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::error::PayloadError;
+use toolplane_results::payload::key::PayloadKey;
+use toolplane_runtime::Caller;
+
+use super::sight::may_read;
+use super::status;
+use crate::calls::Records;
+use crate::error::CallError;
+use crate::storage::RecordError;
+
+type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>> + Send>>;
+
+/// Streams the selected part of a payload of `record` in messages of at most `chunk` bytes.
+pub(crate) async fn read(
+    records: &Records,
+    payloads: &PayloadStore,
+    caller: &Caller,
+    record: &Invocation,
+    request: &v1::ReadPayloadRequest,
+    chunk: usize,
+) -> Result<Chunks, CallError> {
+    let terminal = records.result(&record.key()).await?;
+    let kept = select(caller, record, terminal.as_ref().map(|terminal| &terminal.result), request)?;
+    let limit = if request.limit == 0 { u64::MAX } else { request.limit };
+    let Ok(key) = kept.uri.parse::<PayloadKey>() else {
+        let whole = records.input(record, &kept).await?;
+        let whole = whole.ok_or_else(|| CallError::NotFound { kind: "payload", id: kept.uri.clone() })?;
+        let size = whole.len() as u64;
+        if request.offset > size {
+            return Err(out_of_range(size));
+        }
+        let end = request.offset.saturating_add(limit).min(size);
+        let range = usize::try_from(request.offset).unwrap_or(0)..usize::try_from(end).unwrap_or(0);
+        let part = futures_util::stream::iter([Ok(whole.slice(range))]);
+        return Ok(messages(kept, request.offset, end, chunk, part.boxed()));
+    };
+    // Whoever is named in a result is of its call; should anything else ever stand there, it is not handed out.
+    if !key.belongs_to(&record.tenant) {
+        return Err(CallError::NotFound { kind: "payload", id: kept.uri });
+    }
+    let part = payloads.read_range(&key, request.offset, limit, records.now().await?).await.map_err(refused)?;
+    let end = part.offset + part.length;
+    Ok(messages(kept, part.offset, end, chunk, part.stream))
+}
+
+fn out_of_range(size: u64) -> CallError {
+    CallError::invalid("offset", format!("must be at most the payload's size of {size} bytes"))
+}
+
+pub(super) fn refused(error: PayloadError) -> CallError {
+    match error {
+        PayloadError::OutOfRange { size, .. } => out_of_range(size),
+        PayloadError::NotFound { uri } => CallError::NotFound { kind: "payload", id: uri },
+        PayloadError::Expired { .. } => CallError::Precondition(error.to_string()),
+        error => CallError::Record(RecordError::Objects(error)),
+    }
+}
+
+/// The one reference the request means; without a selector the persisted output, when there is exactly one.
+fn select(
+    caller: &Caller,
+    record: &Invocation,
+    result: Option<&ToolResult>,
+    request: &v1::ReadPayloadRequest,
+) -> Result<PayloadRef, CallError> {
+    let outputs: Vec<&PayloadRef> = result.map(outputs).unwrap_or_default();
+    let inputs = &record.inputs;
+    let inputs = [Some(&inputs.model), inputs.observable.as_ref(), inputs.permission.as_ref(), inputs.call.as_ref()];
+    let inputs = inputs.into_iter().flatten().filter(|input| may_read(caller, record, input.digest));
+    let mut all = outputs.iter().copied().chain(inputs);
+    let (found, asked) = match &request.selector {
+        Some(Selector::Uri(uri)) => (all.find(|kept| kept.uri == *uri), uri.clone()),
+        Some(Selector::Digest(digest)) => {
+            let wanted =
+                digest.parse().map_err(|_| CallError::invalid("digest", "must be `sha256:` and 64 hex digits"))?;
+            (all.find(|kept| kept.digest == wanted), digest.clone())
+        }
+        None => (outputs.first().copied(), "output".to_owned()),
+    };
+    found.cloned().ok_or(CallError::NotFound { kind: "payload", id: asked })
+}
+
+fn outputs(result: &ToolResult) -> Vec<&PayloadRef> {
+    let blocks = result.content.iter().chain(&result.model_facing_content);
+    blocks
+        .filter_map(|block| match block {
+            ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Cuts a byte stream into messages that say where they belong.
+fn messages(
+    kept: PayloadRef,
+    offset: u64,
+    end: u64,
+    chunk: usize,
+    bytes: futures_util::stream::BoxStream<'static, Result<Bytes, PayloadError>>,
+) -> Chunks {
+    let pieces = bytes.flat_map(move |piece| match piece {
+        Ok(piece) => futures_util::stream::iter(split(piece, chunk).into_iter().map(Ok).collect::<Vec<_>>()),
+        Err(error) => futures_util::stream::iter(vec![Err(error)]),
+    });
+    let message = move |at: u64, data: Bytes| v1::ReadPayloadResponse {
+        eof: at + data.len() as u64 >= kept.size_bytes,
+        data,
+        offset: at,
+        total_size_bytes: kept.size_bytes,
+        media_type: kept.media_type.clone(),
+        sha256: Bytes::copy_from_slice(kept.digest.as_bytes()),
+    };
+    // An empty part is still answered: one message that says how large the whole is.
+    if offset == end {
+        let only = message(offset, Bytes::new());
+        return Box::pin(futures_util::stream::iter([Ok(only)]));
+    }
+    Box::pin(pieces.scan(offset, move |at, piece| {
+        let answer = piece.map_err(|error| status::of(refused(error))).map(|data| {
+            let message = message(*at, data);
+            *at += message.data.len() as u64;
+            message
+        });
+        std::future::ready(Some(answer))
+    }))
+}
+
+fn split(mut piece: Bytes, chunk: usize) -> Vec<Bytes> {
+    let mut parts = Vec::new();
+    while piece.len() > chunk {
+        parts.push(piece.split_to(chunk));
+    }
+    parts.push(piece);
+    parts
+}

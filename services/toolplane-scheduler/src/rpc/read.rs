@@ -1,0 +1,129 @@
+//! Reading one call: its record, its result, and how that is kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prost::Message;
+use toolplane_proto::v1;
+use toolplane_runtime::Caller;
+
+use super::invocations::{InvocationApi, Messages};
+use super::{encode, follow};
+use crate::error::CallError;
+use crate::intake::CallSpec;
+use crate::storage::RecordError;
+
+/// Longest single wait of `WaitInvocation`.
+const MAX_WAIT_MS: u32 = 60_000;
+/// Wait of `WaitInvocation` when the caller does not say.
+const DEFAULT_WAIT_MS: u32 = 30_000;
+
+impl InvocationApi {
+    /// The record of a call, and its result.
+    pub(super) async fn show(
+        &self,
+        caller: &Caller,
+        request: v1::GetInvocationRequest,
+    ) -> Result<v1::GetInvocationResponse, CallError> {
+        let record = self.find(caller, &request.invocation_id).await?;
+        let terminal = self.calls.records().result(&record.key()).await?;
+        let view = request.view();
+        let result = terminal.as_ref().map(encode::result);
+        let result_json = terminal.as_ref().and_then(|terminal| encode::json(view, &terminal.result));
+        let beside =
+            result.as_ref().map_or(0, Message::encoded_len) + result_json.as_ref().map_or(0, Message::encoded_len);
+        let (invocation, json) =
+            encode::invocation_views(self.calls.records(), caller, &record, view, request.include_inputs, beside)
+                .await?;
+        Ok(v1::GetInvocationResponse { invocation: Some(invocation), json, result_json, result })
+    }
+
+    /// The result of a call that has ended.
+    pub(super) async fn show_result(
+        &self,
+        caller: &Caller,
+        request: v1::GetResultRequest,
+    ) -> Result<v1::GetResultResponse, CallError> {
+        let record = self.find(caller, &request.invocation_id).await?;
+        let terminal = self.calls.records().result(&record.key()).await?.ok_or_else(|| {
+            CallError::Precondition(format!("the invocation is {} and has no result yet", record.status))
+        })?;
+        Ok(v1::GetResultResponse {
+            json: encode::json(request.view(), &terminal.result),
+            result: Some(encode::result(&terminal)),
+        })
+    }
+
+    /// How a call stands when it has ended, or after a while.
+    pub(super) async fn wait(
+        &self,
+        caller: &Caller,
+        request: v1::WaitInvocationRequest,
+    ) -> Result<v1::WaitInvocationResponse, CallError> {
+        let patience = match request.timeout_ms {
+            0 => DEFAULT_WAIT_MS,
+            asked => asked.min(MAX_WAIT_MS),
+        };
+        let record = self.find(caller, &request.invocation_id).await?;
+        let id = record.key();
+        let mut watch = self.watchers.watch(&id, record.last_seq).await?;
+        let end = async {
+            while let Some(item) = watch.next().await? {
+                if item.terminal.is_some() {
+                    break;
+                }
+            }
+            Ok::<_, RecordError>(())
+        };
+        if let Ok(ended) = tokio::time::timeout(Duration::from_millis(patience.into()), end).await {
+            ended?;
+        }
+        let terminal = self.calls.records().result(&id).await?;
+        let record = self.calls.records().get(&id).await?;
+        Ok(v1::WaitInvocationResponse {
+            done: terminal.is_some(),
+            invocation: Some((&*record).into()),
+            result: terminal.as_ref().map(encode::result),
+        })
+    }
+
+    /// Follows a call from where the caller left off.
+    pub(super) async fn watch(
+        &self,
+        caller: &Caller,
+        request: v1::WatchInvocationRequest,
+    ) -> Result<Messages<v1::WatchInvocationResponse>, CallError> {
+        let record = self.find(caller, &request.invocation_id).await?;
+        let watch = self.watchers.watch(&record.key(), request.from_seq).await?;
+        Ok(follow::watched(record, watch))
+    }
+
+    /// How the bytes of a call's result are kept.
+    pub(super) async fn show_persistence(
+        &self,
+        caller: &Caller,
+        request: v1::GetPersistenceRequest,
+    ) -> Result<v1::GetPersistenceResponse, CallError> {
+        let record = self.find(caller, &request.invocation_id).await?;
+        let kept = self.calls.records().result(&record.key()).await?.and_then(|terminal| terminal.persistence);
+        let wanted = |id: &str| request.decision_id.is_empty() || request.decision_id == id;
+        let kept: Vec<_> = kept.into_iter().filter(|kept| wanted(kept.decision_id.as_str())).collect();
+        if kept.is_empty() && !request.decision_id.is_empty() {
+            return Err(CallError::NotFound { kind: "persistence decision", id: request.decision_id.clone() });
+        }
+        Ok(v1::GetPersistenceResponse {
+            jsons: kept.iter().filter_map(|kept| encode::json(request.view(), kept)).collect(),
+            decisions: kept.iter().map(Into::into).collect(),
+        })
+    }
+
+    /// What would be decided about a call, and why.
+    pub(super) async fn explain(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::ExplainInvocationRequest,
+    ) -> Result<v1::ExplainInvocationResponse, CallError> {
+        let spec = CallSpec::decode(request.spec, caller, &self.limits)?;
+        self.preparer.explain(spec).await
+    }
+}

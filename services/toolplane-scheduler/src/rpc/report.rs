@@ -1,0 +1,167 @@
+//! Reports of workers about single calls.
+
+use std::sync::Arc;
+
+use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, Refusal};
+use toolplane_proto::convert::field;
+use toolplane_proto::v1;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::invocation::Invocation;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::progress::ToolProgress;
+
+use super::news::News;
+use super::session::WorkerParts;
+use super::wire::{lease_key, lease_of};
+use super::{answer, wire};
+use crate::dispatch::{Started, WorkerLink, WorkerMessage};
+use crate::ending::Taken;
+use crate::storage::RecordError;
+
+/// Longest question, in characters.
+const MAX_PROMPT_CHARS: usize = 4_096;
+
+/// Tells a worker that a report of its could not be read: silence would hide its mistake for ever.
+pub(super) fn refuse(
+    link: &WorkerLink,
+    lease: Option<v1::LeaseRef>,
+    report: &'static str,
+    field: String,
+    rule: String,
+) {
+    tracing::warn!(worker_id = %link.info.worker_id, report, field, rule, "a report cannot be read");
+    link.send(WorkerMessage::ReportRefused { lease, report, field, rule });
+}
+
+/// Takes the reports of single calls.
+pub(super) struct CallReports {
+    pub(super) parts: WorkerParts,
+    pub(super) link: Arc<WorkerLink>,
+    /// For whom the worker speaks.
+    pub(super) holder: Holder,
+    /// Its progress that is not stored yet.
+    pub(super) news: Arc<News>,
+}
+
+impl CallReports {
+    /// Takes one report about one call.
+    pub(super) async fn take(&self, report: Report) {
+        let lease_ms = i64::from(self.parts.terms.lease_ms);
+        let lease = match lease_key(lease_of(&report).cloned(), &self.holder) {
+            Ok(lease) => lease,
+            Err(error) => {
+                let lease = lease_of(&report).cloned();
+                return refuse(&self.link, lease, wire::name_of(&report), error.field, error.rule);
+            }
+        };
+        match report {
+            Report::StartRequested(_) => self.start(lease, lease_ms).await,
+            Report::Progress(report) => match field::required::<_, ToolProgress>("progress", report.progress) {
+                Ok(progress) => self.progress(&lease, progress).await,
+                Err(error) => refuse(&self.link, report.lease, "progress", error.field, error.rule),
+            },
+            Report::Done(done) => {
+                let id = lease.invocation_id.clone();
+                // Unanswered, the worker reports again.
+                if let Err(error) = self.done(lease, done.outcome).await {
+                    tracing::warn!(invocation_id = %id, %error, "a report could not be stored");
+                }
+            }
+            Report::CancelAcknowledged(answer) => {
+                let supported = answer.supported;
+                self.command(&lease, |_| Command::AcknowledgeCancel { lease: lease.clone(), supported }).await;
+            }
+            Report::Released(released) => {
+                let reason: String = released.reason.chars().take(64).collect();
+                self.command(&lease, |_| Command::Release { lease: lease.clone(), reason: reason.clone() }).await;
+            }
+            Report::InputRequested(asked) => self.ask(lease, asked).await,
+            // Stored with whatever is stored next; a lost offer simply lapses.
+            Report::Received(_) => self.parts.calls.note_receipt(&lease).await,
+            _ => {}
+        }
+    }
+
+    /// An execution says how far it is. What comes while an earlier report is being stored takes the place of the one before it.
+    async fn progress(&self, lease: &LeaseKey, progress: ToolProgress) {
+        let name = lease.lease_id.as_str();
+        if !self.news.put(name, progress) {
+            return;
+        }
+        while let Some(progress) = self.news.next(name) {
+            let command = |_: &_| Command::Progress { lease: lease.clone(), progress: progress.clone() };
+            match self.parts.calls.command(&lease.call(), command).await {
+                Err(RecordError::Refused { refusal: Refusal::NothingToDo, .. }) => self.news.left_out(name),
+                stored => {
+                    let over = matches!(stored, Err(RecordError::Refused { .. } | RecordError::NotFound));
+                    self.heed(lease, stored);
+                    if over {
+                        self.news.end(name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first effect of a call that must not run twice waits for this to be durable.
+    async fn start(&self, lease: LeaseKey, lease_ms: i64) {
+        let answer = match self.parts.starts.start(&lease, lease_ms).await {
+            Ok(Started::Granted) => WorkerMessage::StartGranted { lease },
+            Ok(Started::Ended(reason)) => WorkerMessage::StartRefused { lease, reason: reason.to_owned() },
+            Err(error) => {
+                let reason = match &error {
+                    RecordError::Refused { refusal, .. } => refusal.to_string(),
+                    _ => "the start could not be stored".to_owned(),
+                };
+                WorkerMessage::StartRefused { lease, reason }
+            }
+        };
+        self.link.send(answer);
+    }
+
+    /// An execution ended. Answered once that is durable, or known to change nothing; an error means that it is neither.
+    pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), RecordError> {
+        let left_out = self.news.end(lease.lease_id.as_str());
+        let answer = match self.parts.endings.take(&lease, outcome, left_out).await? {
+            Taken::Stored => WorkerMessage::DoneAcknowledged { lease },
+            Taken::Fenced => WorkerMessage::Fenced { lease },
+        };
+        self.link.send(answer);
+        Ok(())
+    }
+
+    /// A running tool asks a question. One that nobody could answer is declined at once.
+    async fn ask(&self, lease: LeaseKey, asked: v1::InputRequested) {
+        let schema = field::optional::<_, JsonPayload>("schema", asked.schema).ok();
+        let Some(schema) = schema.filter(|schema| answer::is_askable(schema.as_ref()) && !asked.input_id.is_empty())
+        else {
+            tracing::warn!(invocation_id = %lease.invocation_id, "a tool's question cannot be answered by anybody");
+            let input_id = asked.input_id;
+            return self.link.send(WorkerMessage::Input { lease, input_id, input: None, expired: false });
+        };
+        let input = InputRequest {
+            input_id: asked.input_id.chars().take(128).collect(),
+            prompt: asked.prompt.chars().take(MAX_PROMPT_CHARS).collect(),
+            schema,
+            ttl_ms: asked.ttl_ms.into(),
+        };
+        self.command(&lease, |_| Command::RequestInput { lease: lease.clone(), input: input.clone() }).await;
+    }
+
+    async fn command(&self, lease: &LeaseKey, command: impl Fn(&Invocation) -> Command) {
+        let stored = self.parts.calls.command(&lease.call(), command).await;
+        self.heed(lease, stored);
+    }
+
+    /// Tells the worker what became of a report where it has to know.
+    fn heed(&self, lease: &LeaseKey, stored: Result<Arc<Invocation>, RecordError>) {
+        match stored {
+            Ok(_) => {}
+            Err(RecordError::Refused { refusal: Refusal::Fenced | Refusal::Terminal(_), .. }) => {
+                self.link.send(WorkerMessage::Fenced { lease: lease.clone() });
+            }
+            Err(RecordError::Refused { .. }) => {}
+            Err(error) => tracing::warn!(invocation_id = %lease.invocation_id, %error, "a report could not be stored"),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! One worker's stream: what it reports, and what it is told.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::future::join_all;
+use tonic::Streaming;
+use toolplane_lifecycle::Holder;
+use toolplane_proto::v1;
+use toolplane_proto::v1::worker_report::Report;
+use toolplane_runtime::Shutdown;
+use toolplane_runtime::server::ConnectionLife;
+
+use super::beat::{Beat, renew};
+use super::news::News;
+use super::report::{CallReports, refuse};
+use super::wire::{lease_key, lease_of, name_of};
+use crate::calls::Calls;
+use crate::dispatch::{Fleet, Starts, WorkerLink, WorkerMessage, receipts};
+use crate::ending::Endings;
+
+/// What every worker is told when it connects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkerTerms {
+    pub(crate) heartbeat_ms: u32,
+    pub(crate) lease_ms: u32,
+    pub(crate) max_inline_bytes: u64,
+}
+
+impl WorkerTerms {
+    pub(crate) fn welcome(self) -> v1::WorkResponse {
+        let welcome = v1::Welcome {
+            heartbeat_ms: self.heartbeat_ms,
+            lease_ms: self.lease_ms,
+            max_inline_bytes: self.max_inline_bytes,
+        };
+        let command = v1::WorkerCommand { command: Some(v1::worker_command::Command::Welcome(welcome)) };
+        v1::WorkResponse { commands: vec![command] }
+    }
+}
+
+/// What sessions of workers need. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerParts {
+    pub(crate) calls: Calls,
+    pub(crate) starts: Starts,
+    pub(crate) fleet: Fleet,
+    pub(crate) endings: Endings,
+    pub(crate) terms: WorkerTerms,
+}
+
+/// A connected worker.
+pub(crate) struct Session {
+    pub(super) parts: WorkerParts,
+    pub(super) link: Arc<WorkerLink>,
+    /// For whom the worker speaks: this start of it, and its earlier ones when it says that nothing of them is left.
+    pub(super) holder: Holder,
+    pub(super) news: Arc<News>,
+    /// Reports that came with the hello.
+    pub(super) backlog: Vec<v1::WorkerReport>,
+    /// The worker ends on purpose.
+    pub(super) goodbye: AtomicBool,
+}
+
+impl Session {
+    /// Takes reports until the stream ends. The end of a stream is not the end of a worker: its leases go on.
+    pub(crate) async fn run(
+        mut self,
+        mut reports: Streaming<v1::WorkRequest>,
+        shutdown: Shutdown,
+        life: ConnectionLife,
+    ) {
+        let backlog = std::mem::take(&mut self.backlog);
+        self.take(backlog);
+        let mut leaving = false;
+        loop {
+            let message = tokio::select! {
+                message = reports.message() => message,
+                // The worker is asked to leave: to another scheduler, or to a new connection in place of an old one.
+                () = first_of(shutdown.requested(), life.leaving()), if !leaving => {
+                    leaving = true;
+                    self.link.drain();
+                    self.link.send(WorkerMessage::GoAway { schedulers: self.parts.fleet.schedulers().others() });
+                    continue;
+                }
+            };
+            match message {
+                Ok(Some(message)) => self.take(message.reports),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.parts.fleet.here().disconnect(&self.link);
+        receipts::keep(&self.parts.calls, &self.link).await;
+        self.parts.fleet.left(&self.link, self.goodbye.load(Ordering::Relaxed)).await;
+        tracing::info!(worker_id = %self.link.info.worker_id, "a worker's stream ended");
+    }
+
+    /// Reports of one invocation are taken in order; those of different ones at the same time, so that one durable
+    /// write serves many.
+    fn take(&self, reports: Vec<v1::WorkerReport>) {
+        let mut by_lease: HashMap<String, Vec<Report>> = HashMap::new();
+        for report in reports {
+            let Some(report) = report.report else {
+                let rule = "must be one this scheduler knows".to_owned();
+                refuse(&self.link, None, "", "report".to_owned(), rule);
+                continue;
+            };
+            match lease_of(&report) {
+                Some(lease) => by_lease.entry(lease.lease_id.clone()).or_default().push(report),
+                None => self.take_own(report),
+            }
+        }
+        for reports in by_lease.into_values() {
+            let call = self.call_reports();
+            tokio::spawn(async move {
+                for report in reports {
+                    call.take(report).await;
+                }
+            });
+        }
+    }
+
+    /// Takes reports of single calls for this session.
+    pub(super) fn call_reports(&self) -> CallReports {
+        CallReports {
+            parts: self.parts.clone(),
+            link: self.link.clone(),
+            holder: self.holder.clone(),
+            news: self.news.clone(),
+        }
+    }
+
+    /// Reports about the worker itself.
+    fn take_own(&self, report: Report) {
+        match report {
+            Report::Heartbeat(beat) => {
+                let (parts, link) = (self.parts.clone(), self.link.clone());
+                let holder = self.holder.clone();
+                tokio::spawn(async move { take_beat(&parts, &link, &holder, beat.leases).await });
+            }
+            Report::Goodbye(_) => {
+                self.goodbye.store(true, Ordering::Relaxed);
+                self.link.drain();
+            }
+            Report::Hello(_) => {
+                refuse(&self.link, None, "hello", String::new(), "must come once, first".to_owned());
+            }
+            Report::Ready(_) => {}
+            // Every other report is about a call, and does not say which.
+            report => refuse(&self.link, None, name_of(&report), "lease".to_owned(), "must be given".to_owned()),
+        }
+    }
+}
+
+/// The worker is alive and holds these leases.
+async fn take_beat(parts: &WorkerParts, link: &WorkerLink, holder: &Holder, leases: Vec<v1::LeaseRef>) {
+    let Ok(now) = parts.calls.now().await else { return };
+    link.seen(now);
+    let mut read = Vec::with_capacity(leases.len());
+    for lease in leases {
+        match lease_key(Some(lease.clone()), holder) {
+            Ok(lease) => read.push(lease),
+            Err(error) => refuse(link, Some(lease), "heartbeat", error.field, error.rule),
+        }
+    }
+    let beats = read.into_iter().map(|lease| renew(&parts.calls, lease, i64::from(parts.terms.lease_ms), now));
+    for beat in join_all(beats).await {
+        match beat {
+            Beat::Renewed(messages) => messages.into_iter().for_each(|message| link.send(message)),
+            Beat::Fenced(lease) => link.send(WorkerMessage::Fenced { lease }),
+            Beat::Unsure(_) => {}
+        }
+    }
+}
+
+async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        () = one => {}
+        () = other => {}
+    }
+}

@@ -1,0 +1,201 @@
+//! The one mapping from a failed request to a gRPC status.
+
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use toolplane_lifecycle::Refusal;
+use toolplane_results::PayloadError;
+use toolplane_runtime::ApiError;
+use toolplane_runtime::status::{Violation, describe, reason};
+
+use crate::error::CallError;
+use crate::storage::RecordError;
+
+/// When to come back for a stream that follows a call.
+const WATCHERS_RETRY: Duration = Duration::from_secs(2);
+
+/// Trailer that tells gRPC clients with a retry policy when to come back, in milliseconds.
+const PUSHBACK: &str = "grpc-retry-pushback-ms";
+
+/// The status of a failed request.
+pub(crate) fn of(error: CallError) -> Status {
+    match error {
+        // What the surface service says about the caller's ids is the caller's answer.
+        CallError::Peer { status, .. } if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => status,
+        error => {
+            let error = api(error);
+            let mut status = Status::from(&error);
+            if let ApiError::Exhausted { retry_after: Some(delay), .. } = &error
+                && let Ok(millis) = delay.as_millis().to_string().parse()
+            {
+                status.metadata_mut().insert(PUSHBACK, millis);
+            }
+            status
+        }
+    }
+}
+
+fn api(error: CallError) -> ApiError {
+    match error {
+        CallError::Invalid(faults) => ApiError::InvalidArgument(
+            faults.into_iter().map(|fault| Violation { field: fault.field, rule: fault.description }).collect(),
+        ),
+        CallError::NotFound { kind, id } => ApiError::not_found(kind, id),
+        CallError::Reused { id } => ApiError::AlreadyExists {
+            reason: "IDEMPOTENCY_MISMATCH",
+            message: format!("`{id}` was accepted for a different request; use another key or id"),
+        },
+        CallError::Precondition(message) => {
+            ApiError::FailedPrecondition { reason: "INVOCATION_STATE", subject: "invocation".to_owned(), message }
+        }
+        CallError::ForeignWorker { worker_id } => ApiError::PermissionDenied {
+            reason: "FOREIGN_WORKER",
+            message: format!(
+                "the worker `{worker_id}` is connected under another credential; give each worker an id of its own"
+            ),
+        },
+        CallError::Peer { peer, status } => {
+            tracing::warn!(peer, code = ?status.code(), message = status.message(), "a peer failed");
+            of_peer(peer, &status)
+        }
+        CallError::TooManyWatchers { subject, most } => ApiError::Exhausted {
+            reason: "TOO_MANY_WATCHERS",
+            message: format!(
+                "{most} streams follow calls already; submit the call and read its result, or try again later"
+            ),
+            subject,
+            retry_after: Some(WATCHERS_RETRY),
+        },
+        CallError::Record(error) => record(error),
+        CallError::Internal(cause) => ApiError::internal("SCHEDULER_INTERNAL", cause),
+    }
+}
+
+/// What a service that was needed could not do. One that answers is not blamed for what it lacks itself.
+fn of_peer(peer: &str, status: &Status) -> ApiError {
+    let said = reason(status);
+    match said.as_deref() {
+        // Nothing is wrong with the service: the room is short, or what it needs was damaged at rest.
+        Some("DISK") => ApiError::Exhausted {
+            reason: "DISK",
+            subject: peer.to_owned(),
+            message: status.message().to_owned(),
+            retry_after: describe(status).retry_after,
+        },
+        Some("STORE_DAMAGED") => ApiError::Damaged {
+            reason: "STORE_DAMAGED",
+            message: format!("{}; nothing was accepted", status.message()),
+        },
+        Some("STORE_UNAVAILABLE") => {
+            ApiError::unavailable("STORE_UNAVAILABLE", format!("{}; nothing was accepted", status.message()))
+        }
+        Some("STORE_UNSAFE") => ApiError::unavailable("STORE_UNSAFE", status.message()),
+        Some("NO_CONNECTION" | "TLS_FAILED") | None => ApiError::unavailable(
+            "PEER_UNAVAILABLE",
+            format!("the {peer} service cannot be reached; nothing was accepted"),
+        ),
+        Some(said) => ApiError::unavailable(
+            "PEER_UNAVAILABLE",
+            format!("the {peer} service could not do its part ({said}); nothing was accepted"),
+        ),
+    }
+}
+
+fn record(error: RecordError) -> ApiError {
+    match error {
+        RecordError::NotFound => ApiError::not_found("invocation", ""),
+        RecordError::Refused { refusal, record } => match refusal {
+            Refusal::Fenced => {
+                ApiError::Conflict { reason: "LEASE_FENCED", message: "the lease is not the current one".to_owned() }
+            }
+            refusal => ApiError::FailedPrecondition {
+                reason: "INVOCATION_STATE",
+                subject: format!("invocation/{}", record.invocation_id),
+                message: refusal.to_string(),
+            },
+        },
+        RecordError::QueueFull { tenant, waiting, retry_after } => ApiError::Exhausted {
+            reason: "TENANT_QUEUE_FULL",
+            subject: format!("tenant/{tenant}"),
+            message: format!("{waiting} calls of tenant `{tenant}` wait already; nothing was accepted"),
+            retry_after: Some(retry_after),
+        },
+        RecordError::TooFast { subject, retry_after } => ApiError::Exhausted {
+            reason: "RATE",
+            message: format!("calls of {subject} come faster than they are accepted; nothing was accepted"),
+            subject,
+            retry_after: Some(retry_after),
+        },
+        RecordError::KeyExpired { id } => ApiError::FailedPrecondition {
+            reason: "IDEMPOTENCY_KEY_EXPIRED",
+            subject: format!("invocation/{id}"),
+            message: "the idempotency key is too old: what became of its call is no longer known; use a new key"
+                .to_owned(),
+        },
+        RecordError::KeyReused { id } => api(CallError::Reused { id: id.to_string() }),
+        RecordError::Store(error) | RecordError::OutcomeUnknown(error) => {
+            toolplane_backend::api_error("scheduler", &error)
+        }
+        RecordError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
+        RecordError::Pattern(error) => ApiError::internal("PATTERN_MALFORMED", error),
+        RecordError::Full { index } => ApiError::internal("INDEX_FULL", index),
+        RecordError::Objects(PayloadError::Damaged { uri, .. }) => ApiError::Damaged {
+            reason: "STORE_DAMAGED",
+            message: format!(
+                "payload `{uri}` is damaged and no part of it is given; an operator sees it with `toolplane store check`"
+            ),
+        },
+        RecordError::Objects(error) => {
+            tracing::warn!(%error, "the object store failed");
+            ApiError::unavailable("OBJECTS_UNAVAILABLE", "the object store does not answer")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use toolplane_store::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn a_service_is_not_blamed_for_what_it_lacks() {
+        let gone = ApiError::Unavailable {
+            reason: "NO_CONNECTION",
+            message: "no connection: refused".to_owned(),
+            retry_after: Duration::ZERO,
+        };
+        let store = ApiError::unavailable("STORE_UNAVAILABLE", "the permission store cannot be reached now");
+        for (said, expected, blamed) in [
+            (store, "STORE_UNAVAILABLE", "the permission store cannot be reached now; nothing was accepted"),
+            (gone, "PEER_UNAVAILABLE", "the permission service cannot be reached; nothing was accepted"),
+            (
+                ApiError::unavailable("STOPPING", "this process is ending"),
+                "PEER_UNAVAILABLE",
+                "the permission service could not do its part (STOPPING); nothing was accepted",
+            ),
+        ] {
+            let status = of(CallError::Peer { peer: "permission", status: said.into() });
+            assert_eq!((reason(&status).as_deref(), status.message()), (Some(expected), blamed));
+        }
+        let short = StoreError::DiskShort { path: "/data/permission".into(), free: 1, reserve: 3 };
+        let said = toolplane_backend::api_error("permission", &short).into();
+        let status = of(CallError::Peer { peer: "permission", status: said });
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::ResourceExhausted, Some("DISK")));
+        assert!(status.message().contains("/data/permission") && status.message().contains("2 more"), "{status}");
+        let unsafe_store = StoreError::Unsafe { reason: "Redis may lose what it has answered".to_owned() };
+        let status = of(CallError::Record(RecordError::Store(unsafe_store)));
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::Unavailable, Some("STORE_UNSAFE")));
+    }
+
+    #[test]
+    fn a_damaged_payload_is_named_and_no_reason_to_try_again() {
+        let actual = toolplane_records::payload::Digest::of(b"other bytes");
+        let damaged = PayloadError::Damaged { uri: "toolplane://payloads/results/a".to_owned(), actual };
+        let status = of(crate::rpc::payload::refused(damaged));
+        assert_eq!((status.code(), reason(&status).as_deref()), (Code::DataLoss, Some("STORE_DAMAGED")));
+        assert!(status.message().contains("toolplane://payloads/results/a"), "{status}");
+    }
+}

@@ -1,0 +1,118 @@
+//! `WorkerService`.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+use toolplane_faultpoint::{Mutant, mutant};
+use toolplane_lifecycle::LeaseKey;
+use toolplane_proto::v1;
+use toolplane_proto::v1::upload_payload_request::Part;
+use toolplane_proto::v1::worker_service_server::WorkerService;
+use toolplane_results::PayloadStore;
+use toolplane_results::payload::PayloadOrigin;
+use toolplane_runtime::server::ConnectionLife;
+use toolplane_runtime::{Caller, Shutdown};
+
+use super::invocations::detached;
+use super::session::Session;
+use super::session::WorkerParts;
+use super::speaker::Said;
+use super::{beat, status, wire};
+use crate::error::CallError;
+
+/// Commands packed into one message when several are ready.
+const BATCH: usize = 64;
+
+/// The handlers of `WorkerService`.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerApi {
+    pub(crate) parts: WorkerParts,
+    pub(crate) payloads: PayloadStore,
+    pub(crate) shutdown: Shutdown,
+}
+
+impl WorkerApi {
+    /// The lease an upload is made under, as whoever makes it has it.
+    async fn uploaded_under(&self, caller: &Caller, header: &v1::UploadHeader) -> Result<LeaseKey, CallError> {
+        let said = Said {
+            within: "header.",
+            worker_id: &header.worker_id,
+            incarnation: &header.incarnation,
+            lease_id: header.lease.as_ref().map(|lease| lease.lease_id.as_str()),
+            for_earlier: header.previous_incarnation_dead,
+        };
+        let holder = said.holder(&self.parts.fleet, caller).await?;
+        wire::lease_key(header.lease.clone(), &holder).map_err(CallError::of_field)
+    }
+}
+
+type Commands = Pin<Box<dyn Stream<Item = Result<v1::WorkResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl WorkerService for WorkerApi {
+    type WorkStream = Commands;
+
+    async fn work(&self, request: Request<Streaming<v1::WorkRequest>>) -> Result<Response<Self::WorkStream>, Status> {
+        let (life, caller) = (ConnectionLife::of(&request), Caller::of(&request));
+        let mut reports = request.into_inner();
+        let Some(first) = reports.message().await? else {
+            return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
+        };
+        let (session, messages) = Session::open(self.parts.clone(), &caller, first).await.map_err(status::of)?;
+        let shutdown = self.shutdown.clone();
+        tokio::spawn(session.run(reports, shutdown, life));
+        let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
+            .ready_chunks(BATCH)
+            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(wire::command).collect() }));
+        let welcome = futures_util::stream::iter([Ok(self.parts.terms.welcome())]);
+        Ok(Response::new(Box::pin(welcome.chain(commands))))
+    }
+
+    async fn heartbeat(
+        &self,
+        request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let parts = self.parts.clone();
+        let (caller, request) = (Caller::of(&request), request.into_inner());
+        let answer = detached(async move { beat::answer(&parts, &caller, request).await }).await;
+        answer.map(Response::new).map_err(status::of)
+    }
+
+    async fn upload_payload(
+        &self,
+        request: Request<Streaming<v1::UploadPayloadRequest>>,
+    ) -> Result<Response<v1::UploadPayloadResponse>, Status> {
+        let caller = Caller::of(&request);
+        let mut parts = request.into_inner();
+        let header = match parts.message().await?.and_then(|first| first.part) {
+            Some(Part::Header(header)) => header,
+            _ => return Err(status::of(CallError::invalid("part", "must begin with a header"))),
+        };
+        let lease = self.uploaded_under(&caller, &header).await.map_err(status::of)?;
+        let record = self.parts.calls.leased(&lease).await.map_err(|error| status::of(error.into()))?;
+        let origin = PayloadOrigin {
+            tenant: record.tenant.clone(),
+            invocation_id: record.invocation_id.clone(),
+            lease_no: lease.lease_no,
+            media_type: header.media_type,
+            made_at: self.parts.calls.now().await.map_err(|error| status::of(error.into()))?,
+        };
+        let chunks = parts.map(|part| match part?.part {
+            Some(Part::Chunk(chunk)) => Ok(chunk),
+            _ => Err(Status::invalid_argument("a second header in one upload")),
+        });
+        // A mutant keeps the bytes where they are lost.
+        let lost = mutant(Mutant::RecordBeforePayload).then(|| PayloadStore::in_memory(Default::default()));
+        let kept = lost.as_ref().unwrap_or(&self.payloads).put_stream(origin, chunks).await.map_err(|error| {
+            let retryable = error.is_retryable();
+            tracing::warn!(%error, "an upload failed");
+            if retryable {
+                Status::unavailable(error.to_string())
+            } else {
+                Status::failed_precondition(error.to_string())
+            }
+        })?;
+        Ok(Response::new(v1::UploadPayloadResponse { payload: Some((&kept).into()) }))
+    }
+}

@@ -1,0 +1,177 @@
+//! The store as the scheduler uses it: reads, and one way to commit that deals with lost answers.
+//!
+//! It knows names and bytes, and nothing of what becomes of a call.
+
+pub(crate) mod commit;
+mod error;
+pub(crate) mod keys;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use toolplane_records::time::Timestamp;
+use toolplane_store::{
+    Commit, CommitOutcome, Durability, EventPage, Family, Found, HintStream, IndexEntry, RecordKey, Retry, ScoreRange,
+    Store, StoreError, Versioned,
+};
+
+pub(crate) use error::RecordError;
+
+/// How long the same commit is repeated while its outcome is unknown.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// First wait between repetitions; doubles up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(20);
+/// Longest wait between repetitions.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// What became of a commit, once that is known for sure.
+#[derive(Debug)]
+pub(crate) enum Written {
+    /// It is durable, now or since an attempt whose answer was lost.
+    Applied,
+    /// A compare did not hold; nothing was written. The records as they are now.
+    Lost(Vec<(RecordKey, Option<Versioned>)>),
+    /// This index has no room; nothing was written.
+    Full(String),
+}
+
+/// The scheduler's store. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    store: Arc<dyn Store>,
+    shared: bool,
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+impl Storage {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        let shared = store.is_shared();
+        Self { store, shared }
+    }
+
+    /// Whether other processes write to the store too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// What an acknowledged commit survives.
+    pub(crate) fn durability(&self) -> Durability {
+        self.store.durability()
+    }
+
+    /// The store's clock. Fails when the store does not answer.
+    pub(crate) async fn now(&self) -> Result<Timestamp, RecordError> {
+        Ok(self.store.now().await?)
+    }
+
+    /// What other processes tell of their commits; it ends when the connection does.
+    pub(crate) fn hints(&self) -> HintStream {
+        self.store.hints()
+    }
+
+    /// One record. Fails when it is damaged, or the store does not answer.
+    pub(crate) async fn get(&self, key: &RecordKey) -> Result<Option<Versioned>, StoreError> {
+        self.store.get(key).await
+    }
+
+    /// Several records at once; fails when one of them is damaged.
+    pub(crate) async fn get_many(&self, keys: &[RecordKey]) -> Result<Vec<Option<Versioned>>, StoreError> {
+        self.store.get_many(keys).await
+    }
+
+    /// Several records at once, each for itself: a damaged one is told beside the others.
+    pub(crate) async fn get_each(&self, keys: &[RecordKey]) -> Result<Vec<Found>, StoreError> {
+        self.store.get_each(keys).await
+    }
+
+    /// Several records at once. One that is damaged counts as absent: for loops over many records that must not stop at one.
+    /// The store has named it in its log.
+    pub(crate) async fn readable(&self, keys: &[RecordKey]) -> Result<Vec<Option<Versioned>>, RecordError> {
+        Ok(self.get_each(keys).await?.into_iter().map(|found| found.ok().flatten()).collect())
+    }
+
+    /// Entries of an index, at most `limit`.
+    pub(crate) async fn scan(
+        &self,
+        index: &str,
+        range: ScoreRange,
+        limit: usize,
+    ) -> Result<Vec<IndexEntry>, StoreError> {
+        self.store.scan(index, range, limit).await
+    }
+
+    /// The names of indexes with members, by prefix.
+    pub(crate) async fn indexes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.store.indexes(prefix).await
+    }
+
+    /// How many members an index has.
+    pub(crate) async fn index_len(&self, index: &str) -> Result<u64, StoreError> {
+        self.store.index_len(index).await
+    }
+
+    /// A page of a stream.
+    pub(crate) async fn events(&self, stream: &str, from_seq: u64, limit: usize) -> Result<EventPage, StoreError> {
+        self.store.events(stream, from_seq, limit).await
+    }
+
+    /// A page of a family, by id.
+    pub(crate) async fn keys(
+        &self,
+        family: Family,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<(String, Versioned)>, StoreError> {
+        self.store.keys(family, after, limit).await
+    }
+
+    /// Commits with one attempt. For what is only told to people: an error leaves open whether it was written.
+    pub(crate) async fn write_once(&self, commit: Commit) -> Result<Written, StoreError> {
+        Ok(written(self.store.commit(commit).await?))
+    }
+
+    /// Commits, and repeats the same commit under the same operation id while its outcome is unknown.
+    ///
+    /// An error means that nothing was written, unless it is [`RecordError::OutcomeUnknown`]. Must run in a task that is not
+    /// dropped half way: what follows a commit would be left undone.
+    pub(crate) async fn write(&self, mut commit: Commit) -> Result<Written, RecordError> {
+        if !self.shared {
+            // One process, one store: answers are not lost on the way.
+            return Ok(written(self.store.commit(commit).await?));
+        }
+        commit.operation_id.get_or_insert_with(|| format!("op_{}", uuid::Uuid::new_v4().simple()));
+        let (give_up, mut wait) = (Instant::now() + PATIENCE, FIRST_WAIT);
+        let mut unsure = false;
+        loop {
+            let error = match self.store.commit(commit.clone()).await {
+                Ok(outcome) => return Ok(written(outcome)),
+                Err(error) => error,
+            };
+            match error.retry() {
+                Retry::Ambiguous => unsure = true,
+                // Once an attempt may have gone through, "nothing was written" is only said of the newest one.
+                Retry::Definite if unsure => {}
+                Retry::Definite | Retry::Never | Retry::Fatal => return Err(error.into()),
+            }
+            if Instant::now() + wait >= give_up {
+                return Err(RecordError::OutcomeUnknown(error));
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+}
+
+fn written(outcome: CommitOutcome) -> Written {
+    match outcome {
+        CommitOutcome::Applied | CommitOutcome::Replayed => Written::Applied,
+        CommitOutcome::Lost { current } => Written::Lost(current),
+        CommitOutcome::Full { index } => Written::Full(index),
+    }
+}
