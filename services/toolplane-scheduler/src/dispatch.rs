@@ -23,7 +23,7 @@ mod workers;
 pub(crate) use admissions::Admissions;
 pub(crate) use claim::Claims;
 pub(crate) use fleet::Fleet;
-pub(crate) use gate::{Decisions, StartGate};
+pub(crate) use gate::{Decisions, EveryDecisionHolds, StartGate};
 pub(crate) use grant::Grants;
 pub(crate) use link::{PoolGap, WorkerInfo, WorkerLink};
 pub(crate) use message::WorkerMessage;

@@ -187,7 +187,7 @@ impl Endings {
         let record = calls.command_with(&lease.call(), attached, command).await?;
         point("scheduler.after_done");
         let (endings, id) = (self.clone(), record.key());
-        tokio::spawn(async move { endings.conclude(&id).await });
+        calls.storage().environment().spawn(async move { endings.conclude(&id).await });
         Ok(())
     }
 

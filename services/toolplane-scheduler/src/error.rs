@@ -8,7 +8,7 @@ use crate::storage::RecordError;
 
 /// A failed request.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CallError {
+pub enum CallError {
     /// The request is wrong in these fields.
     #[error("invalid request")]
     Invalid(Vec<FieldViolation>),

@@ -10,6 +10,7 @@ mod cluster;
 mod dispatch;
 mod effects;
 mod ending;
+mod environment;
 mod error;
 mod forget;
 mod groups;
@@ -22,6 +23,7 @@ mod recheck;
 mod repair;
 mod rpc;
 mod service;
+pub mod simulation;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,7 @@ use crate::dispatch::{
     Rounds, StartGate, Starts, Workers,
 };
 use crate::effects::{Listener, Router};
+use crate::environment::Environment;
 use crate::groups::{GroupRetention, Groups, ScopeBell, Settler};
 use crate::limits::{Bounds, Limits, Rates};
 use crate::repair::{Audit, Migration};
@@ -28,7 +29,7 @@ use crate::storage::{RecordError, Storage};
 use crate::timers::{DueTimers, LeaseWatchdog, Retention, Timers};
 use crate::watch::{Fanout, Watchers};
 
-/// Ticks after which what another scheduler left lying is everybody's: timers, and calls to be removed.
+/// Ticks after which timers that another scheduler left lying are everybody's.
 const TIMER_PATIENCE_TICKS: i64 = 3;
 
 /// Settings of the parts; durations in milliseconds.
@@ -56,6 +57,12 @@ pub(crate) struct Options {
     pub(crate) endpoint: Option<String>,
 }
 
+impl Options {
+    fn timer_patience_ms(&self) -> i64 {
+        i64::try_from(self.tick_ms).unwrap_or(i64::MAX / 4).saturating_mul(TIMER_PATIENCE_TICKS)
+    }
+}
+
 impl Default for Options {
     /// The defaults of the configuration.
     fn default() -> Self {
@@ -77,6 +84,8 @@ impl Default for Options {
 
 /// What the parts ask of those around them.
 pub(crate) struct Outside {
+    /// Chance and tasks.
+    pub(crate) environment: Environment,
     /// Whether decisions about waiting calls still hold.
     pub(crate) decisions: Arc<dyn Decisions>,
     /// Whether hooks are asked about the endings of calls with a plan.
@@ -146,10 +155,11 @@ impl Parts {
         options: Options,
         outside: Outside,
     ) -> Result<Opened, RecordError> {
-        let storage = Storage::new(store);
-        let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
+        let environment = outside.environment;
+        let storage = Storage::new(store, environment.clone());
+        let name = format!("scheduler-{}", environment.uuid().simple());
         let limits = Arc::new(Limits::new(options.bounds.clone()).map_err(RecordError::Pattern)?);
-        let rates = Arc::new(Rates::new(&options.bounds, limits.clone()));
+        let rates = Arc::new(Rates::new(&options.bounds, limits.clone(), environment.clone()));
         let members = Arc::new(Members::new(storage.clone(), name.clone(), options.endpoint.clone()));
         let workers = Arc::new(Workers::default());
         let roster = Arc::new(Roster::new(storage.clone(), name));
@@ -175,10 +185,10 @@ impl Parts {
         let calls = Calls::new(records.clone(), plans, limits.clone(), Arc::new(router), options.key_window_ms);
 
         let gate = StartGate::new(quarantine.clone(), outside.decisions);
-        let grants = Arc::new(Grants::new(workers.clone(), limits, members.clone(), options.offer_ms));
+        let grants = Arc::new(Grants::new(workers.clone(), limits, members.clone(), options.offer_ms, environment));
         let admissions = Admissions::new(calls.clone(), rates.clone(), queues.clone(), grants.clone(), gate.clone());
         let claims = Claims::new(calls.clone(), grants.clone(), gate.clone(), queues.clone(), rates.clone());
-        let rounds = Rounds::new(storage.clone(), queues.clone(), grants.clone(), claims, options.weights);
+        let rounds = Rounds::new(storage.clone(), queues.clone(), grants.clone(), claims, options.weights.clone());
         let starts = Starts::new(calls.clone(), objects.clone(), gate);
         let fleet = Fleet::new(workers.clone(), roster.clone(), members.clone(), queues.clone(), storage.is_shared());
         let placements = Arc::new(Placements::new(
@@ -191,8 +201,7 @@ impl Parts {
         let watchers = Watchers::new(records, fanout.clone());
         let groups = Groups::new(calls.clone(), admissions.clone(), watchers.clone());
 
-        let tick_ms = options.tick_ms;
-        let patience_ms = i64::try_from(tick_ms).unwrap_or(i64::MAX / 4).saturating_mul(TIMER_PATIENCE_TICKS);
+        let (tick_ms, patience_ms) = (options.tick_ms, options.timer_patience_ms());
         let timers = Timers {
             calls: calls.clone(),
             due: DueTimers::new(calls.clone(), members.clone(), overdue, patience_ms),
@@ -236,7 +245,9 @@ impl Parts {
 impl Loops {
     /// Runs dispatch, timers and the settling of scopes until `stop` resolves; from then on, no call is claimed here any more.
     pub(crate) async fn run(self, stop: impl Future<Output = ()>) {
+        // In order, so that a simulation is the same each time; none of them ever ends.
         tokio::select! {
+            biased;
             () = stop => {}
             () = self.rounds.run() => {}
             () = self.timers.run() => {}

@@ -9,7 +9,7 @@ use toolplane_records::vocabulary::{AccessKind, ExecutionKind, ToolKind};
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
 /// a later change of the declaration does not change calls that were already accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DispatchPlan {
+pub struct DispatchPlan {
     /// The tool.
     pub tool_id: ToolId,
     /// Its full name.
@@ -51,7 +51,7 @@ pub(crate) struct DispatchPlan {
 
 impl DispatchPlan {
     /// The plan's stored form and the digest it is stored under.
-    pub(crate) fn encode(&self) -> Result<(Vec<u8>, Digest), serde_json::Error> {
+    pub fn encode(&self) -> Result<(Vec<u8>, Digest), serde_json::Error> {
         let bytes = serde_json::to_vec(self)?;
         let digest = Digest::of(&bytes);
         Ok((bytes, digest))

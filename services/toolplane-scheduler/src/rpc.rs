@@ -24,9 +24,11 @@ mod trails;
 mod wire;
 mod worker;
 
+pub(crate) use beat::answer as heartbeat;
 pub(crate) use invocations::InvocationApi;
-pub(crate) use session::{WorkerParts, WorkerTerms};
+pub(crate) use session::{Session, WorkerParts, WorkerTerms};
 #[cfg(test)]
 pub(crate) use sight::may_read;
 pub(crate) use stream_limit::StreamLimit;
+pub(crate) use wire::command as worker_command;
 pub(crate) use worker::WorkerApi;

@@ -21,6 +21,7 @@ use toolplane_runtime::{Config, Shutdown, Tasks};
 
 use crate::calls::Calls;
 use crate::ending::{self, Endings};
+use crate::environment::Environment;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
 use crate::limits::{Bounds, ToolBound};
 use crate::parts::{Loops, Opened, Options, Outside, Parts};
@@ -105,7 +106,9 @@ impl Scheduler {
         let client = permission.client();
         let hooks = Hooks::open(config, &[HOOK_EVENTS, ending::HOOK_EVENTS].concat()).await?;
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
-        let outside = Outside { decisions: in_force.clone(), asks_hooks: ending::asks_hooks(hooks.clone()) };
+        let environment = Environment::real();
+        let asks_hooks = ending::asks_hooks(hooks.clone());
+        let outside = Outside { environment, decisions: in_force.clone(), asks_hooks };
         let Opened { parts, loops, hooks_overdue } =
             Parts::open(backend.store(), payloads.clone(), options(config), outside).await?;
         let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;

@@ -16,7 +16,9 @@ use toolplane_store::{
     Store, StoreError, Versioned,
 };
 
-pub(crate) use error::RecordError;
+use crate::environment::Environment;
+
+pub use error::RecordError;
 
 /// How long the same commit is repeated while its outcome is unknown.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,6 +43,7 @@ pub(crate) enum Written {
 pub(crate) struct Storage {
     store: Arc<dyn Store>,
     shared: bool,
+    environment: Environment,
 }
 
 impl std::fmt::Debug for Storage {
@@ -50,9 +53,14 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, environment: Environment) -> Self {
         let shared = store.is_shared();
-        Self { store, shared }
+        Self { store, shared, environment }
+    }
+
+    /// The process this is used in.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Whether other processes write to the store too.
@@ -145,7 +153,7 @@ impl Storage {
             // One process, one store: answers are not lost on the way.
             return Ok(written(self.store.commit(commit).await?));
         }
-        commit.operation_id.get_or_insert_with(|| format!("op_{}", uuid::Uuid::new_v4().simple()));
+        commit.operation_id.get_or_insert_with(|| format!("op_{}", self.environment.uuid().simple()));
         let (give_up, mut wait) = (Instant::now() + PATIENCE, FIRST_WAIT);
         let mut unsure = false;
         loop {

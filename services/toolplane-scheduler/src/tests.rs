@@ -33,6 +33,7 @@ use toolplane_store::MemoryStore;
 use crate::calls::{Admitted, Moment};
 use crate::dispatch::{Decisions as _, WorkerInfo, WorkerLink, WorkerMessage};
 use crate::ending::{self, Endings};
+use crate::environment::Environment;
 use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
@@ -93,7 +94,11 @@ impl World {
         let hooks_before = hooks_of(ids, HOOK_EVENTS, &fakes.url).await;
         let hooks_after = hooks_of(after, ending::HOOK_EVENTS, &fakes.url).await;
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
-        let outside = Outside { decisions: in_force.clone(), asks_hooks: ending::asks_hooks(hooks_after.clone()) };
+        let outside = Outside {
+            environment: Environment::real(),
+            decisions: in_force.clone(),
+            asks_hooks: ending::asks_hooks(hooks_after.clone()),
+        };
         let Opened { parts, loops, .. } = Parts::open(store.clone(), objects.clone(), options, outside).await.unwrap();
         let calls = parts.calls.clone();
         let preparer = Arc::new(Preparer::new(
@@ -163,7 +168,11 @@ impl World {
     /// What a scheduler that starts now on the same store makes of endings.
     async fn endings_of(&self, after: &[&str]) -> (Endings, mpsc::UnboundedReceiver<InvocationKey>) {
         let hooks = hooks_of(after, ending::HOOK_EVENTS, &self.fakes.url).await;
-        let outside = Outside { decisions: self.in_force.clone(), asks_hooks: ending::asks_hooks(hooks.clone()) };
+        let outside = Outside {
+            environment: Environment::real(),
+            decisions: self.in_force.clone(),
+            asks_hooks: ending::asks_hooks(hooks.clone()),
+        };
         let opened = Parts::open(self.store.clone(), self.objects.clone(), Options::default(), outside).await.unwrap();
         let endings = Endings::new(opened.parts.calls, hooks, self.objects.clone(), 65_536, false);
         (endings, opened.hooks_overdue)

@@ -1,16 +1,21 @@
 //! The calls of a simulated run.
 
+use std::sync::Arc;
+
 use toolplane_lifecycle::{Acceptance, Preparation};
-use toolplane_records::batch::BatchPlace;
+use toolplane_records::batch::{Batch, BatchMember, BatchPlace};
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::ids::{ApprovalId, BatchId, DecisionId, InvocationId, TenantId, ToolId};
+use toolplane_records::ids::{ApprovalId, BatchId, DecisionId, InvocationId, InvocationKey, TenantId, ToolId};
 use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety};
-use toolplane_records::payload::{Digest, PayloadRef};
+use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
+use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::scheduling::{ResourceLock, SchedulerPolicy};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{
-    Band, Behavior, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, StartGuard,
+    Band, Behavior, ExecutionKind, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, StartGuard,
 };
+
+use toolplane_scheduler::simulation::DispatchPlan;
 
 use crate::random::Random;
 
@@ -40,6 +45,13 @@ pub struct WantedCall {
     pub tenant: TenantId,
     /// What it is.
     pub kind: Kind,
+}
+
+impl WantedCall {
+    /// Its name in the store.
+    pub fn key(&self) -> InvocationKey {
+        InvocationKey::new(&self.tenant, &self.id)
+    }
 }
 
 /// A batch the client wants.
@@ -105,9 +117,9 @@ pub fn batch(number: usize, first: usize, random: &mut Random) -> WantedBatch {
 
 /// What is known of a wanted call before it is judged.
 pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance {
-    let digest = Digest::of(b"{}");
+    let digest = input().digest();
     let input = PayloadRef {
-        uri: format!("payload:{}", wanted.id),
+        uri: format!("payload:{}/{}", wanted.id, digest.hex()),
         media_type: "application/json".to_owned(),
         digest,
         size_bytes: 2,
@@ -148,7 +160,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
 pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
     let dispatch = DispatchFacts {
         pool: "native".to_owned(),
-        plan_digest: Digest::of(b"plan"),
+        plan_digest: plan_digest(),
         timeout_ms: 8_000,
         supports_cancel: wanted.kind.cancelable,
         interrupt_behavior: InterruptBehavior::Block,
@@ -164,12 +176,80 @@ pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
     if wanted.kind.approval {
         Preparation::Asked {
             decision: decision(&wanted.id, Behavior::Ask, now),
-            approval_id: ApprovalId::from_trusted(format!("approval_{}", wanted.id)),
+            approval_id: ApprovalId::from_trusted(approval_of(&wanted.id)),
             expires_at: now.plus_millis(10_000),
             dispatch,
         }
     } else {
         Preparation::Ready { decision: decision(&wanted.id, Behavior::Allow, now), dispatch }
+    }
+}
+
+/// What every call runs with.
+pub fn input() -> JsonPayload {
+    JsonPayload::from_checked(&b"{}"[..])
+}
+
+/// How every call runs.
+pub fn plan() -> Arc<DispatchPlan> {
+    Arc::new(DispatchPlan {
+        tool_id: ToolId::from_trusted("tool_1"),
+        tool_name: "tool".to_owned(),
+        declaration_digest: Digest::of(b"declaration"),
+        execution_kind: ExecutionKind::EmbeddedRuntime,
+        binding: ExecutionBinding::Native { name: "sim.tool".to_owned() },
+        sandboxed: false,
+        sandbox_profile: None,
+        timeout_ms: 8_000,
+        max_inline_chars: 1_000,
+        max_inline_bytes: 1_000,
+        supports_cancel: true,
+        supports_context_modifiers: false,
+        aliases: Vec::new(),
+        tool_kind: None,
+        access_kinds: Vec::new(),
+        output_schema: None,
+    })
+}
+
+#[expect(clippy::expect_used, reason = "a plan is plain data")]
+fn plan_digest() -> Digest {
+    plan().encode().expect("a plan can be written").1
+}
+
+/// The question about a call that a person is asked about.
+pub fn approval_of(id: &InvocationId) -> String {
+    format!("approval_{id}")
+}
+
+/// The record of a wanted batch, of which nothing has been released.
+pub fn batch_record(wanted: &WantedBatch, now: Timestamp) -> Batch {
+    let member = |(call, depends_on): &(WantedCall, Vec<u32>)| BatchMember {
+        invocation_id: call.id.clone(),
+        tool_name: "tool".to_owned(),
+        depends_on: depends_on.clone(),
+        sibling_failure_policy: None,
+        interrupt_behavior: InterruptBehavior::Block,
+        released: false,
+        ended: None,
+        yield_seq: None,
+        canceled_by: None,
+        discarded: false,
+    };
+    Batch {
+        schema_version: toolplane_records::schema_version(),
+        batch_id: wanted.id.clone(),
+        tenant: TenantId::from_trusted("a"),
+        policy: wanted.policy.clone(),
+        session_ref: None,
+        lock_domain: None,
+        request_digest: Digest::of(wanted.id.as_str().as_bytes()),
+        idempotency_key: None,
+        created_at: now,
+        members: wanted.calls.iter().map(member).collect(),
+        next_yield: 0,
+        yields: 0,
+        ended_at: None,
     }
 }
 

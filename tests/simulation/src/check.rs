@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toolplane_lifecycle::is_legal;
 use toolplane_records::batch::Batch;
-use toolplane_records::ids::{InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{InvocationStatus, LockMode, OrderingPolicy};
 use toolplane_store::Family;
@@ -13,6 +13,7 @@ use crate::calls::WantedCall;
 use crate::client::Client;
 use crate::env::Env;
 use crate::ledger::Effect;
+use crate::store::SharedStore;
 
 /// One broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub enum Broken {
 }
 
 /// Everything that is wrong with a run.
-pub fn all(env: &Env, client: &Client) -> Vec<Broken> {
+pub fn all(env: &Env, store: &SharedStore, client: &Client) -> Vec<Broken> {
     let mut broken: Vec<Broken> = client.changed.iter().cloned().map(Broken::Changed).collect();
     let mut effects: BTreeMap<InvocationId, Vec<&Effect>> = BTreeMap::new();
     for effect in &env.ledger.effects {
@@ -47,24 +48,24 @@ pub fn all(env: &Env, client: &Client) -> Vec<Broken> {
     let mut succeeded = Vec::new();
     for call in client.wanted() {
         let own = effects.remove(&call.id).unwrap_or_default();
-        let Some((_, record)) = env.storage.invocation(&call.id) else {
+        let Some(record) = store.invocation(&call.key()) else {
             if client.accepted.contains_key(&call.id) {
                 broken.push(Broken::Lost(call.id.clone()));
             }
             continue;
         };
-        one(env, call, &record, &own, &mut broken);
+        one(store, call, &record, &own, &mut broken);
         if record.status == InvocationStatus::Succeeded {
             succeeded.extend(own.iter().filter(|effect| effect.lease_no == record.lease_no).copied());
         }
     }
     overlaps(client, &succeeded, &env.ledger.effects, &mut broken);
-    leaks(env, &mut broken);
-    client.batches.iter().for_each(|(_, wanted)| batch(env, wanted.id.as_str(), &mut broken));
+    leaks(store, &mut broken);
+    client.batches.iter().for_each(|(_, wanted)| batch(env, store, &wanted.id, &mut broken));
     broken
 }
 
-fn one(env: &Env, call: &WantedCall, record: &Invocation, effects: &[&Effect], broken: &mut Vec<Broken>) {
+fn one(store: &SharedStore, call: &WantedCall, record: &Invocation, effects: &[&Effect], broken: &mut Vec<Broken>) {
     let id = &call.id;
     if !record.status.is_terminal() {
         broken.push(Broken::Stuck(id.clone(), record.status));
@@ -80,19 +81,19 @@ fn one(env: &Env, call: &WantedCall, record: &Invocation, effects: &[&Effect], b
     if record.status == InvocationStatus::Succeeded && !right {
         broken.push(Broken::WrongEffects(id.clone()));
     }
-    let log = env.storage.log(id);
+    let log = store.log(&call.key());
     let gapless = (1..).zip(&log).all(|(seq, (stored, event))| seq == *stored && seq == event.seq);
     let steps = record.status_transitions.iter();
     let legal = steps.clone().all(|step| is_legal(step.from, step.to));
     let joined = steps.clone().zip(steps.skip(1)).all(|(before, after)| after.from == Some(before.to));
-    let whole = record.last_seq == log.len() as u64 && env.storage.result(id).is_some();
+    let whole = record.last_seq == log.len() as u64 && store.has_result(&call.key());
     if !(gapless && legal && joined && whole) {
         broken.push(Broken::Log(id.clone()));
     }
 }
 
 /// While a locked execution that counts was under way, nobody it excludes was granted the lock and began. Executions with
-/// an older grant are ghosts: the resource refuses them by their fence.
+/// an older grant are ghosts: the resource refuses them by their fence. No two grants have the same fence, so equal ones are none.
 fn overlaps(client: &Client, succeeded: &[&Effect], effects: &[Effect], broken: &mut Vec<Broken>) {
     // Lock domains belong to tenants.
     let tenants: BTreeMap<&InvocationId, &TenantId> = client.wanted().map(|call| (&call.id, &call.tenant)).collect();
@@ -100,7 +101,7 @@ fn overlaps(client: &Client, succeeded: &[&Effect], effects: &[Effect], broken: 
         let (Some(lock), Some(done)) = (counted.lock, counted.done) else { continue };
         let meets = |other: &&Effect| {
             let excluded = other.lock.is_some_and(|mode| [mode, lock].contains(&LockMode::Exclusive));
-            let same = tenants.get(&other.id) == tenants.get(&counted.id) && other.lock_fence > counted.lock_fence;
+            let same = tenants.get(&other.id) == tenants.get(&counted.id) && other.lock_fence >= counted.lock_fence;
             same && excluded && other.id != counted.id && other.begun > counted.begun && other.begun < done
         };
         if let Some(other) = effects.iter().find(meets) {
@@ -110,20 +111,21 @@ fn overlaps(client: &Client, succeeded: &[&Effect], effects: &[Effect], broken: 
 }
 
 /// Queues, timers, permits and things to settle belong to living calls only.
-fn leaks(env: &Env, broken: &mut Vec<Broken>) {
+fn leaks(store: &SharedStore, broken: &mut Vec<Broken>) {
     if broken.iter().any(|fault| matches!(fault, Broken::Stuck(..))) {
         return;
     }
-    for name in env.storage.indexes("") {
-        let left = env.storage.len(&name);
-        if left > 0 {
+    // Ended calls, batches and what their names were are kept for a while.
+    let living = ["living", "queue/", "waiting/", "running/", "timers/", "awaiting", "coordination/", "undecodable/"];
+    for (name, left) in store.indexes() {
+        if left > 0 && living.iter().any(|prefix| name.starts_with(prefix)) {
             broken.push(Broken::Leak(format!("{name}: {left}")));
         }
     }
 }
 
-fn batch(env: &Env, id: &str, broken: &mut Vec<Broken>) {
-    let Some((_, batch)) = env.storage.get::<Batch>(Family::Batch, id) else { return };
+fn batch(env: &Env, store: &SharedStore, id: &BatchId, broken: &mut Vec<Broken>) {
+    let Some(batch) = store.get::<Batch>(Family::Batch, &TenantId::from_trusted("a").scoped(id)) else { return };
     let mut fault = |what: &str| broken.push(Broken::Batch(format!("{id}: {what}")));
     let yields: Vec<u64> = batch.members.iter().filter_map(|member| member.yield_seq).collect();
     let distinct: BTreeSet<u64> = yields.iter().copied().collect();
@@ -135,7 +137,8 @@ fn batch(env: &Env, id: &str, broken: &mut Vec<Broken>) {
         fault("results were not released in the declared order");
     }
     for member in &batch.members {
-        let Some((_, record)) = env.storage.invocation(&member.invocation_id) else {
+        let key = InvocationKey::new(&batch.tenant, &member.invocation_id);
+        let Some(record) = store.invocation(&key) else {
             fault("a call is missing");
             continue;
         };
@@ -146,11 +149,11 @@ fn batch(env: &Env, id: &str, broken: &mut Vec<Broken>) {
             fault("the end of a call was not noticed");
         }
     }
-    parallel(env, &batch, &mut fault);
+    parallel(env, store, &batch, &mut fault);
 }
 
 /// Never more executions at once than the policy allows.
-fn parallel(env: &Env, batch: &Batch, fault: &mut impl FnMut(&str)) {
+fn parallel(env: &Env, store: &SharedStore, batch: &Batch, fault: &mut impl FnMut(&str)) {
     let serial = batch.policy.ordering_policy == Some(OrderingPolicy::Serial);
     let Some(bound) = (if serial { Some(1) } else { batch.policy.max_parallel }) else { return };
     // Only what counts: an execution whose lease was lost may go on for a while without anybody knowing.
@@ -158,7 +161,7 @@ fn parallel(env: &Env, batch: &Batch, fault: &mut impl FnMut(&str)) {
         .members
         .iter()
         .filter_map(|member| {
-            let (_, record) = env.storage.invocation(&member.invocation_id)?;
+            let record = store.invocation(&InvocationKey::new(&batch.tenant, &member.invocation_id))?;
             let counts = |effect: &&Effect| effect.id == record.invocation_id && effect.lease_no == record.lease_no;
             let own = env.ledger.effects.iter().find(counts)?;
             (record.status == InvocationStatus::Succeeded).then_some((own.begun, own.done?))

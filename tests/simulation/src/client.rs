@@ -42,13 +42,13 @@ impl Client {
     pub fn round(&mut self, env: &mut Env) {
         env.wake(ROUND_MS, Address::Client, Alarm::Round);
         for (at, call) in &self.calls {
-            if *at <= env.now && !self.accepted.contains_key(&call.id) {
+            if *at <= env.now() && !self.accepted.contains_key(&call.id) {
                 ask(Message::Submit(call.clone()), env);
             }
         }
         for (at, batch) in &self.batches {
             let open = batch.calls.iter().any(|(call, _)| !self.accepted.contains_key(&call.id));
-            if *at <= env.now && open {
+            if *at <= env.now() && open {
                 ask(Message::SubmitBatch(batch.clone()), env);
             }
         }
@@ -68,7 +68,7 @@ impl Client {
     pub fn take(&mut self, message: Message, env: &mut Env) {
         match message {
             Message::Accepted(id) => {
-                self.accepted.entry(id).or_insert(env.now);
+                self.accepted.entry(id).or_insert(env.now());
             }
             Message::DecisionWanted(id) => {
                 let yes = !env.random.once_in(4);

@@ -64,11 +64,24 @@ pub enum Message {
     Asked(LeaseKey, String),
     /// An execution ended.
     Done(LeaseKey, Ending),
-    /// A cancel request arrived.
-    CancelSeen(LeaseKey),
+    /// A cancel request arrived; whether the execution can be stopped.
+    CancelSeen(LeaseKey, bool),
+    /// An offer arrived.
+    Received(LeaseKey),
     /// The worker lives and holds these.
-    Beat(usize, Vec<LeaseKey>),
+    Beat {
+        /// Which worker.
+        worker: usize,
+        /// Which start of it.
+        life: u64,
+        /// What it holds.
+        leases: Vec<LeaseKey>,
+    },
+    /// The worker leaves for another scheduler.
+    HangUp(usize, u64),
     // --- to a worker ---
+    /// The connection of this life of it did not come about, or broke.
+    Refused(u64),
     /// Run a call.
     Offer {
         /// Under this lease.

@@ -1,253 +1,248 @@
-//! A simulated scheduler: the pure decisions over the model store, with a memory that a crash empties.
+//! A scheduler of the run: the real one, in a simulated process, with the bus in place of a network.
 
-mod answers;
-mod coordinate;
-mod dispatch;
-mod reports;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use toolplane_lifecycle::{Command, Effect, Refusal, Timer, Transition};
-use toolplane_records::ids::InvocationId;
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
+use toolplane_faultpoint::{Mutant, mutant};
+use toolplane_lifecycle::{Command, LeaseKey, accept};
+use toolplane_proto::v1;
+use toolplane_records::batch::BatchPlace;
+use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
-use toolplane_records::vocabulary::InvocationStatus;
-use toolplane_store::{CommitOutcome, ScoreRange};
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::{AbortReason, Behavior, InvocationStatus};
+use toolplane_scheduler::simulation::{Durations, Environment, PreparedCall, Process, SimulatedScheduler};
 
-use crate::env::{Alarm, Env};
-use crate::message::{Address, Message};
-use crate::storage::{self, Draft, Stored};
+use crate::calls::{self, WantedBatch, WantedCall};
+use crate::env::Shared;
+use crate::message::{Address, Ending, Message};
+use crate::process::SimulatedProcess;
+use crate::store::{SharedStore, StoreOf};
+use crate::wire;
 
-/// A full lease.
+/// A full lease, milliseconds.
 pub const LEASE_MS: i64 = 1_500;
-/// How long an offer waits for its receipt.
-const OFFER_MS: i64 = 500;
-/// Milliseconds between two rounds.
-const ROUND_MS: i64 = 100;
-/// A scheduler whose rounds are further apart than this has not watched.
-const STEADY_MS: i64 = 1_000;
+/// The durations of every scheduler.
+const DURATIONS: Durations = Durations { lease: 1_500, offer: 500, tick: 100 };
 
-/// A connected worker.
-#[derive(Clone, Debug)]
-struct Link {
-    life: u64,
-    busy: BTreeSet<InvocationId>,
-}
-
-/// One scheduler. Everything in it is lost with its process.
+/// One start of a scheduler. Everything in it is lost with its process.
 #[derive(Debug)]
 pub struct Scheduler {
-    number: usize,
-    /// Records as this process stored them last; another scheduler may have changed them since.
-    hot: BTreeMap<InvocationId, Stored<Invocation>>,
-    links: BTreeMap<usize, Link>,
-    fairness: toolplane_lifecycle::fairness::Drr,
-    watched_since: i64,
-    last_round: i64,
-    last_clock: i64,
-    /// The process dies at this point of its work.
-    pub(crate) died: bool,
-}
-
-/// Why a command was not applied.
-enum Failed {
-    Refused(Refusal),
-    Unknown,
-    Died,
+    address: Address,
+    env: Shared,
+    process: Arc<SimulatedProcess>,
+    real: Arc<OnceLock<SimulatedScheduler>>,
+    /// Where the reports of each connected worker go: of which start of it, and its stream.
+    streams: BTreeMap<usize, (u64, mpsc::UnboundedSender<v1::WorkRequest>)>,
 }
 
 impl Scheduler {
-    /// A scheduler that was just started.
-    pub fn new(number: usize, env: &Env) -> Self {
-        Self {
-            number,
-            hot: BTreeMap::new(),
-            links: BTreeMap::new(),
-            fairness: toolplane_lifecycle::fairness::Drr::default(),
-            watched_since: env.now,
-            last_round: env.now,
-            last_clock: env.clock().as_millis(),
-            died: false,
-        }
-    }
-
-    /// The process starts.
-    pub fn start(&self, env: &mut Env) {
-        env.wake(1 + i64::try_from(self.number).unwrap_or(0) * 37, self.address(), Alarm::Round);
-    }
-
-    fn address(&self) -> Address {
-        Address::Scheduler(self.number)
-    }
-
-    fn tell(&self, to: Address, message: Message, env: &mut Env) {
-        env.send(self.address(), to, message);
-    }
-
-    /// The record and its version: as remembered, or as stored.
-    fn load(&mut self, id: &InvocationId, env: &Env) -> Option<Stored<Invocation>> {
-        match self.hot.remove(id) {
-            Some(hot) => Some(hot),
-            None => env.storage.invocation(id),
-        }
-    }
-
-    /// Applies a command, however often somebody else is faster.
-    fn command(
-        &mut self,
-        id: &InvocationId,
-        command: impl Fn(&Invocation) -> Command,
-        env: &mut Env,
-    ) -> Result<Transition, Failed> {
-        loop {
-            let Some((version, record)) = self.load(id, env) else { return Err(Failed::Unknown) };
-            match toolplane_lifecycle::apply(&record, command(&record), env.clock()) {
-                Err(refusal) => {
-                    // What was remembered may be old: only the store can refuse.
-                    let stored = env.storage.invocation(id);
-                    if stored.as_ref().is_some_and(|(now, _)| *now != version) {
-                        continue;
-                    }
-                    self.hot.insert(id.clone(), (version, record));
-                    return Err(Failed::Refused(refusal));
-                }
-                Ok(transition) => {
-                    let mut draft = Draft::default();
-                    draft.transition(&transition, Some(version));
-                    if env.storage.commit(draft.into_commit()) != CommitOutcome::Applied {
-                        continue;
-                    }
-                    self.applied(&transition, Some(version), env)?;
-                    return Ok(transition);
-                }
+    /// Starts scheduler `number` for the `life`th time.
+    pub fn start(number: usize, life: u64, env: &Shared, shared: &Arc<SharedStore>) -> Self {
+        let address = Address::Scheduler(number);
+        let process = SimulatedProcess::new(env.lock().random.bits());
+        let store = StoreOf { who: address, life, env: env.clone(), shared: shared.clone() };
+        let real = Arc::new(OnceLock::new());
+        let (opened, environment) = (real.clone(), Environment::new(process.clone()));
+        process.spawn(Box::pin(async move {
+            // A store that does not answer now is a store that does not answer for this whole life.
+            if let Ok(scheduler) = SimulatedScheduler::open(Arc::new(store), DURATIONS, environment).await {
+                let _ = opened.set(scheduler);
             }
-        }
+        }));
+        Self { address, env: env.clone(), process, real, streams: BTreeMap::new() }
     }
 
-    /// After a commit: what is remembered, and the messages that follow. A crash may come first.
-    fn applied(&mut self, transition: &Transition, version: Option<u64>, env: &mut Env) -> Result<(), Failed> {
-        let record = &transition.invocation;
-        env.note(format_args!("stored {} {} seq {}", record.invocation_id, record.status, record.last_seq));
-        if env.loss > 0 && env.random.once_in(300) {
-            self.died = true;
-            return Err(Failed::Died);
-        }
-        let id = record.invocation_id.clone();
-        if record.lease.is_none() {
-            for link in self.links.values_mut() {
-                link.busy.remove(&id);
-            }
-        }
-        if record.status.is_terminal() {
-            self.hot.remove(&id);
-        } else {
-            self.hot.insert(id, (version.unwrap_or(0) + 1, record.clone()));
-        }
-        for effect in &transition.effects {
-            self.message(effect, env);
-        }
-        Ok(())
+    /// The process dies.
+    pub fn kill(&mut self) {
+        self.process.kill();
+        self.streams.clear();
     }
 
-    fn message(&self, effect: &Effect, env: &mut Env) {
-        let (worker, message) = match effect {
-            Effect::SendCancel { worker_id, lease, .. } => (worker_id, Message::Stop(lease.clone())),
-            Effect::SendFenced { worker_id, lease } => (worker_id, Message::Fenced(lease.clone())),
-            Effect::SendInput { worker_id, lease, input_id, .. } => {
-                (worker_id, Message::Answer(lease.clone(), input_id.clone()))
-            }
-            _ => return,
-        };
-        // A worker that is connected elsewhere hears of it with its next beat.
-        let number = dispatch::number_of(worker);
-        if self.links.contains_key(&number) {
-            self.tell(Address::Worker(number), message, env);
-        }
+    /// The connection of a worker broke.
+    pub fn disconnect(&mut self, worker: usize) {
+        self.streams.remove(&worker);
     }
 
-    /// The regular round: due timers, what has to be settled, waiting calls.
-    pub fn round(&mut self, env: &mut Env) {
-        env.wake(ROUND_MS, self.address(), Alarm::Round);
-        self.watch(env);
-        self.links.retain(|number, link| {
-            let life = env.lives.get(&Address::Worker(*number));
-            life.is_some_and(|life| life.alive && life.number == link.life)
-        });
-        self.sweep(env);
-        self.coordinate(env);
-        self.dispatch(env);
-    }
-
-    /// A scheduler that was stopped, or whose clock jumped, has not seen who gave signs of life meanwhile.
-    fn watch(&mut self, env: &Env) {
-        let clock = env.clock().as_millis();
-        if env.now - self.last_round > STEADY_MS || clock - self.last_clock > STEADY_MS {
-            self.watched_since = env.now;
-        }
-        (self.last_round, self.last_clock) = (env.now, clock);
-    }
-
-    fn sweep(&mut self, env: &mut Env) {
-        for timer in Timer::ALL {
-            if *timer == Timer::Lease && env.now - self.watched_since < LEASE_MS {
-                continue;
-            }
-            let due = ScoreRange::up_to(storage::score(env.clock()));
-            for entry in env.storage.scan(&storage::timers(*timer), due, 64) {
-                let id = InvocationId::from_trusted(&entry.member);
-                let repeats = env.is_broken(crate::env::Mutant::RepeatNonIdempotent) && *timer == Timer::Lease;
-                if repeats {
-                    self.repeat_whatever_it_is(&id, env);
-                }
-                if matches!(self.command(&id, |_| Command::Fire(*timer), env), Err(Failed::Died)) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// What the mutant does instead of the ambiguity table.
-    fn repeat_whatever_it_is(&mut self, id: &InvocationId, env: &Env) {
-        if let Some((version, mut record)) = env.storage.invocation(id) {
-            record.safety.is_idempotent = true;
-            if let Some(dispatch) = &mut record.dispatch {
-                dispatch.max_attempts = 5;
-            }
-            self.hot.insert(id.clone(), (version, record));
-        }
-    }
-
-    /// A message arrives.
-    pub fn take(&mut self, message: Message, env: &mut Env) {
+    /// A message arrives. What comes before the store is open is lost.
+    pub fn take(&mut self, message: Message) {
+        let Some(real) = self.real.get().cloned() else { return };
+        let desk = Desk { address: self.address, env: self.env.clone(), real };
         match message {
-            Message::Submit(wanted) => self.submit(&wanted, env),
-            Message::SubmitBatch(wanted) => self.submit_batch(&wanted, env),
-            Message::Cancel(id) => self.cancel(&id, env),
-            Message::Decide(id, yes) => self.decide(&id, yes, env),
-            Message::ProvideInput(id, question) => self.provide_input(&id, &question, env),
-            Message::Look(id) => self.look(&id, env),
-            Message::Hello { worker, life, held, finished } => self.hello(worker, life, held, finished, env),
-            Message::StartRequested(lease) => self.start_requested(lease, env),
-            Message::Asked(lease, question) => self.asked(&lease, question, env),
-            Message::Done(lease, ending) => self.done(lease, ending, env),
-            Message::CancelSeen(lease) => self.cancel_seen(&lease, env),
-            Message::Beat(worker, leases) => self.beat(worker, leases, env),
+            Message::Hello { worker, life, held, finished } => self.connect(desk, worker, life, &held, &finished),
+            Message::Beat { worker, life, leases } => {
+                self.process.spawn(Box::pin(async move { desk.beat(worker, life, leases).await }));
+            }
+            Message::HangUp(worker, life) => {
+                if self.streams.get(&worker).is_some_and(|(connected, _)| *connected == life) {
+                    self.disconnect(worker);
+                }
+            }
+            message => match wire::report(&message) {
+                Some((worker, report)) => {
+                    if let Some((_, stream)) = self.streams.get(&worker) {
+                        let _ = stream.send(wire::request(report));
+                    }
+                }
+                None => self.process.spawn(Box::pin(async move { desk.serve(message).await })),
+            },
+        }
+    }
+
+    fn connect(&mut self, desk: Desk, worker: usize, life: u64, held: &[LeaseKey], finished: &[(LeaseKey, Ending)]) {
+        if !desk.env.lock().is_alive(Address::Worker(worker), life) {
+            return;
+        }
+        let (reports, stream) = mpsc::unbounded_channel();
+        self.streams.insert(worker, (life, reports));
+        let hello = wire::hello(worker, life, held, finished);
+        self.process.spawn(Box::pin(async move {
+            let to = Address::Worker(worker);
+            match desk.real.connect(hello, stream).await {
+                Ok(mut commands) => {
+                    while let Some(command) = commands.next().await {
+                        let wanted = |id: &InvocationId| desk.env.lock().wanted.get(id).cloned();
+                        if let Some(message) = wire::told(worker, life, command, wanted) {
+                            desk.tell(to, message);
+                        }
+                    }
+                }
+                Err(_) => desk.tell(to, Message::Refused(life)),
+            }
+        }));
+    }
+}
+
+/// Serves one request.
+#[derive(Clone, Debug)]
+struct Desk {
+    address: Address,
+    env: Shared,
+    real: SimulatedScheduler,
+}
+
+impl Desk {
+    fn tell(&self, to: Address, message: Message) {
+        self.env.lock().send(self.address, to, message);
+    }
+
+    async fn beat(self, worker: usize, life: u64, leases: Vec<LeaseKey>) {
+        let request = wire::heartbeat(worker, life, &leases);
+        if let Ok(answer) = self.real.heartbeat(request).await {
+            for message in wire::heard(worker, life, leases, answer) {
+                self.tell(Address::Worker(worker), message);
+            }
+        }
+    }
+
+    async fn serve(self, message: Message) {
+        match message {
+            Message::Submit(wanted) => self.submit(wanted).await,
+            Message::SubmitBatch(wanted) => self.submit_batch(wanted).await,
+            Message::Cancel(id) => {
+                let cancel = Command::RequestCancel {
+                    requested_by: "client".to_owned(),
+                    message: String::new(),
+                    abort_reason: AbortReason::UserInterruption,
+                };
+                self.command(&id, cancel).await;
+            }
+            Message::Decide(id, yes) => self.decide(&id, yes).await,
+            Message::ProvideInput(id, question) => {
+                let input = Some(JsonPayload::from_checked(&b"\"yes\""[..]));
+                let answer = Command::ProvideInput { input_id: question, input, by: "client".to_owned() };
+                self.command(&id, answer).await;
+            }
+            Message::Look(id) => self.look(&id).await,
             _ => {}
         }
-        if !self.died {
-            self.coordinate(env);
-        }
-        if !self.died {
-            self.dispatch(env);
+    }
+
+    fn key(&self, id: &InvocationId) -> Option<InvocationKey> {
+        self.env.lock().wanted.get(id).map(WantedCall::key)
+    }
+
+    async fn command(&self, id: &InvocationId, command: Command) {
+        if let Some(key) = self.key(id) {
+            // Refusals are no news to the client: it looks.
+            let _ = self.real.command(&key, command).await;
         }
     }
-}
 
-/// Whether a refusal says that the invocation has ended.
-fn has_ended(failed: &Failed) -> bool {
-    matches!(failed, Failed::Refused(Refusal::Terminal(_)))
-}
+    async fn submit(&self, wanted: WantedCall) {
+        let asked = wanted.id.clone();
+        let Some(call) = self.prepared(&self.deduplicated(wanted).await, None) else { return };
+        if let Ok(record) = self.real.accept(call).await {
+            self.tell(Address::Client, Message::Accepted(asked));
+            self.remind(&record);
+        }
+    }
 
-/// Whether an invocation in this state waits for a person's word.
-fn waits_for_a_person(status: InvocationStatus) -> bool {
-    status == InvocationStatus::AwaitingApproval
+    /// The call under the id it is accepted with. That the same key is the same call is for the preparation to see to, which is
+    /// not part of a simulation: so is the mutant that does not.
+    async fn deduplicated(&self, wanted: WantedCall) -> WantedCall {
+        if !mutant(Mutant::SkipDedupe) || self.real.look(&wanted.key()).await.is_err() {
+            return wanted;
+        }
+        let mut env = self.env.lock();
+        let id = InvocationId::from_trusted(format!("{}_again{}", wanted.id, env.random.bits() % 10_000));
+        let again = WantedCall { id: id.clone(), ..wanted };
+        env.wanted.insert(id, again.clone());
+        again
+    }
+
+    fn prepared(&self, wanted: &WantedCall, place: Option<BatchPlace>) -> Option<PreparedCall> {
+        let now = self.env.lock().clock();
+        let mut acceptance = calls::acceptance(wanted, place);
+        if mutant(Mutant::BargeLock) {
+            acceptance.resource_locks.clear();
+        }
+        let transition = accept(acceptance, calls::preparation(wanted, now), now).ok()?;
+        Some(PreparedCall { transition, input: calls::input(), plan: calls::plan() })
+    }
+
+    /// All calls of a batch, or none.
+    async fn submit_batch(&self, wanted: WantedBatch) {
+        let place = |index| BatchPlace { batch_id: wanted.id.clone(), index };
+        let prepared = (0..).zip(&wanted.calls).map(|(index, (call, _))| self.prepared(call, Some(place(index))));
+        let Some(prepared) = prepared.collect::<Option<Vec<_>>>() else { return };
+        let batch = calls::batch_record(&wanted, self.env.lock().clock());
+        if self.real.accept_batch(batch, prepared).await.unwrap_or(false) {
+            for (call, _) in &wanted.calls {
+                self.tell(Address::Client, Message::Accepted(call.id.clone()));
+            }
+        }
+    }
+
+    async fn decide(&self, id: &InvocationId, yes: bool) {
+        let behavior = if yes { Behavior::Allow } else { Behavior::Deny };
+        let decision = calls::decision(id, behavior, self.env.lock().clock());
+        let approval_id = ApprovalId::from_trusted(calls::approval_of(id));
+        let command = match yes {
+            true => Command::Approve { approval_id, decision, edit: None },
+            false => Command::Reject { approval_id, decision, expired: false },
+        };
+        self.command(id, command).await;
+    }
+
+    async fn look(&self, id: &InvocationId) {
+        let Some(key) = self.key(id) else { return };
+        let Ok((record, terminal)) = self.real.look(&key).await else { return };
+        let result = terminal.and_then(|terminal| serde_json::to_vec(&terminal).ok());
+        self.tell(Address::Client, Message::Stands(id.clone(), record.status, result));
+        self.remind(&record);
+    }
+
+    /// Tells the client what the call waits for; a lost message is repeated with the next look.
+    fn remind(&self, record: &Invocation) {
+        let id = record.invocation_id.clone();
+        if record.status == InvocationStatus::AwaitingApproval {
+            self.tell(Address::Client, Message::DecisionWanted(id.clone()));
+        }
+        if let Some(question) = record.pending_input.as_ref().filter(|question| question.answer.is_none()) {
+            self.tell(Address::Client, Message::InputWanted(id, question.input_id.clone()));
+        }
+    }
 }

@@ -78,11 +78,15 @@ impl Worker {
     /// The process starts: nothing is in its memory, everything of its earlier life is dead.
     pub fn start(&mut self, env: &mut Env) {
         self.held.clear();
+        self.said_hello = false;
         self.connect(env);
         env.wake(ROUND_MS, self.address(), Alarm::Round);
     }
 
     fn connect(&mut self, env: &mut Env) {
+        if self.said_hello {
+            self.tell(Message::HangUp(self.number, env.life(self.address())), env);
+        }
         self.scheduler = env.random.index(2);
         let scheduler = env.lives.get(&Address::Scheduler(self.scheduler)).copied();
         self.scheduler_life = scheduler.map_or(0, |life| life.number);
@@ -107,7 +111,7 @@ impl Worker {
         match alarm {
             Alarm::Finish(lease) => self.finish(&lease, env),
             Alarm::Round => {
-                env.wake(ROUND_MS + env.now % 7, self.address(), Alarm::Round);
+                env.wake(ROUND_MS + env.now() % 7, self.address(), Alarm::Round);
                 self.round(env);
             }
         }
@@ -120,11 +124,11 @@ impl Worker {
         if gone || env.random.once_in(50) {
             self.connect(env);
         }
-        let doubt = env.now - LEASE_MS * 11 / 15;
+        let doubt = env.now() - LEASE_MS * 11 / 15;
         // Whoever holds an exclusive lock stops before somebody else may get it.
         self.held.retain(|_, held| held.kind.lock != Some(LockMode::Exclusive) || held.renewed_at > doubt);
         let leases = self.held.values().map(|held| held.lease.clone()).collect();
-        self.tell(Message::Beat(self.number, leases), env);
+        self.tell(Message::Beat { worker: self.number, life: env.life(self.address()), leases }, env);
         let open: Vec<Held> = self.held.values().cloned().collect();
         for held in open {
             match held.state {
@@ -145,12 +149,13 @@ impl Worker {
                 self.held.remove(&order(&lease));
                 self.journal.remove(&order(&lease));
             }
+            Message::Refused(life) if life == env.life(self.address()) => self.said_hello = false,
             Message::Stop(lease) => self.stop(&lease, env),
             Message::Answer(lease, question) => self.answered(&lease, &question, env),
             Message::Renewed(leases) => {
                 for lease in leases {
                     if let Some(held) = self.held.get_mut(&order(&lease)) {
-                        held.renewed_at = env.now;
+                        held.renewed_at = env.now();
                     }
                 }
             }
@@ -164,8 +169,9 @@ impl Worker {
             return;
         }
         let idempotent = kind.idempotent;
+        self.tell(Message::Received(lease.clone()), env);
         let held =
-            Held { lease: lease.clone(), fences, kind, state: State::Waiting, canceled: false, renewed_at: env.now };
+            Held { lease: lease.clone(), fences, kind, state: State::Waiting, canceled: false, renewed_at: env.now() };
         self.held.insert(order(&lease), held);
         if idempotent {
             self.begin(&lease, env);
@@ -185,7 +191,7 @@ impl Worker {
             fence: held.fences.0,
             lock_fence: held.fences.1,
             lock: held.kind.lock,
-            begun: env.now,
+            begun: env.now(),
             done: None,
         });
         if held.kind.asks {
@@ -216,8 +222,9 @@ impl Worker {
     fn stop(&mut self, lease: &LeaseKey, env: &mut Env) {
         let Some(held) = self.held.get_mut(&order(lease)) else { return };
         let first = !std::mem::replace(&mut held.canceled, true);
-        let stops = held.kind.cancelable && matches!(held.state, State::Running(_) | State::Asking(..));
-        self.tell(Message::CancelSeen(lease.clone()), env);
+        let cancelable = held.kind.cancelable;
+        let stops = cancelable && matches!(held.state, State::Running(_) | State::Asking(..));
+        self.tell(Message::CancelSeen(lease.clone(), cancelable), env);
         if first && stops {
             self.end(lease, Ending::Canceled, env);
         }
@@ -227,7 +234,7 @@ impl Worker {
     fn finish(&mut self, lease: &LeaseKey, env: &mut Env) {
         let Some(held) = self.held.get(&order(lease)) else { return };
         let State::Running(effect) = held.state else { return };
-        env.ledger.done(effect, env.now);
+        env.ledger.done(effect, env.now());
         let ending = match env.random.below(20) {
             0 => Ending::Failed,
             1 if held.kind.idempotent => Ending::Unavailable,

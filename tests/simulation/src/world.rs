@@ -1,13 +1,18 @@
 //! A run: two schedulers, three workers, one client and one store, and everything that goes wrong between them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::calls;
 use crate::check::{self, Broken};
 use crate::client::Client;
-use crate::env::{Alarm, Due, Env, Event, Life, Mutant};
+use crate::env::{Alarm, Due, Env, Event, Life, Shared};
 use crate::message::Address;
 use crate::scheduler::Scheduler;
+use crate::store::SharedStore;
 use crate::worker::Worker;
 
 /// Schedulers of a run.
@@ -45,8 +50,6 @@ pub struct Settings {
     pub calls: usize,
     /// Batches.
     pub batches: usize,
-    /// A rule broken on purpose.
-    pub mutant: Option<Mutant>,
     /// Keep every step as text.
     pub keep_trace: bool,
 }
@@ -54,7 +57,7 @@ pub struct Settings {
 impl Settings {
     /// The usual load with this seed.
     pub fn of(seed: u64) -> Self {
-        Self { seed, calls: 24, batches: 2, mutant: None, keep_trace: false }
+        Self { seed, calls: 24, batches: 2, keep_trace: false }
     }
 }
 
@@ -68,7 +71,8 @@ enum Trouble {
 }
 
 struct World {
-    env: Env,
+    env: Shared,
+    store: Arc<SharedStore>,
     schedulers: Vec<Scheduler>,
     workers: Vec<Worker>,
     client: Client,
@@ -77,20 +81,30 @@ struct World {
 }
 
 /// Makes one run from its beginning until everything has ended, and checks it.
+///
+/// # Panics
+/// When no runtime can be made.
+#[expect(clippy::expect_used, reason = "a runtime without threads and sockets needs nothing that may be missing")]
 pub fn run(settings: Settings) -> Report {
-    let mut world = World::new(settings);
-    world.start();
-    world.go_on();
-    let World { env, client, deaths, .. } = world;
-    let broken = check::all(&env, &client);
-    let (accepted, executions) = (client.accepted.len(), env.ledger.effects.len());
-    let (hash, trace) = env.into_trace();
-    Report { broken, accepted, deaths, executions, hash, trace }
+    // One thread, and time that moves on only when nobody has anything to do: so each run is the same for its seed.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime on this thread").block_on(async {
+        let mut world = World::new(settings);
+        world.start();
+        world.go_on().await;
+        world.schedulers.iter_mut().for_each(Scheduler::kill);
+        let World { env, store, client, deaths, .. } = world;
+        let mut env = env.lock();
+        let broken = check::all(&env, &store, &client);
+        let (accepted, executions) = (client.accepted.len(), env.ledger.effects.len());
+        let (hash, trace) = env.trace();
+        Report { broken, accepted, deaths, executions, hash, trace }
+    })
 }
 
 impl World {
     fn new(settings: Settings) -> Self {
-        let mut env = Env::new(settings.seed, settings.mutant, settings.keep_trace);
+        let mut env = Env::new(settings.seed, settings.keep_trace);
         let mut client = Client::default();
         for number in 0..settings.calls {
             let at = env.random.between(0, TROUBLE_MS * 3 / 4);
@@ -100,10 +114,11 @@ impl World {
             let at = env.random.between(0, TROUBLE_MS * 3 / 4);
             client.batches.push((at, calls::batch(number, 1_000 + number * 100, &mut env.random)));
         }
+        env.wanted = client.wanted().map(|call| (call.id.clone(), call.clone())).collect();
         let trouble = plan(&mut env);
-        let schedulers = (0..SCHEDULERS).map(|number| Scheduler::new(number, &env)).collect();
         let workers = (0..WORKERS).map(Worker::new).collect();
-        Self { env, schedulers, workers, client, trouble, deaths: 0 }
+        let (env, store) = (Arc::new(Mutex::new(env)), Arc::default());
+        Self { env, store, schedulers: Vec::new(), workers, client, trouble, deaths: 0 }
     }
 
     fn start(&mut self) {
@@ -113,16 +128,30 @@ impl World {
         for number in 0..WORKERS {
             self.revive(Address::Worker(number));
         }
-        self.client.start(&mut self.env);
+        self.client.start(&mut self.env.lock());
     }
 
-    fn go_on(&mut self) {
-        while let Some(due) = self.env.happen() {
+    async fn go_on(&mut self) {
+        let changed = self.env.lock().changed.clone();
+        loop {
             self.make_trouble();
-            if self.env.now > END_MS || (self.env.now > TROUBLE_MS && self.is_over()) {
+            let due = self.env.lock().happen();
+            if let Some(due) = due {
+                self.happen(due);
+                continue;
+            }
+            let (now, next) = {
+                let env = self.env.lock();
+                (env.now(), env.next_at())
+            };
+            if now > END_MS || (now > TROUBLE_MS && self.is_over()) {
                 return;
             }
-            self.happen(due);
+            let trouble = self.trouble.first_key_value().map(|((at, _), _)| *at);
+            let next = next.into_iter().chain(trouble).min().unwrap_or(END_MS);
+            let wait = Duration::from_millis(u64::try_from(next - now).unwrap_or(0).max(1));
+            // Whichever comes first: what is known to happen, or news of what happens earlier.
+            let _ = tokio::time::timeout(wait, changed.notified()).await;
         }
     }
 
@@ -130,96 +159,111 @@ impl World {
     fn is_over(&self) -> bool {
         let calls = self.client.calls.len();
         let in_batches: usize = self.client.batches.iter().map(|(_, batch)| batch.calls.len()).sum();
-        self.client.results.len() == calls + in_batches && self.env.storage.unsettled().is_empty()
+        self.client.results.len() == calls + in_batches
+            && !self.store.indexes().iter().any(|(name, left)| name.starts_with("coordination/") && *left > 0)
     }
 
     fn happen(&mut self, due: Due) {
-        let Due { to, event, life, .. } = due;
-        // Trouble may have come between the event and this moment.
-        if self.env.lives.get(&to).is_some_and(|now| now.number != life || !now.alive) {
-            return;
-        }
+        let Due { to, event, .. } = due;
         match (to, event) {
-            (Address::Client, Event::Wake(_)) => self.client.round(&mut self.env),
-            (Address::Client, Event::Deliver(message)) => self.client.take(*message, &mut self.env),
+            (Address::Client, Event::Wake(_)) => self.client.round(&mut self.env.lock()),
+            (Address::Client, Event::Deliver(message)) => self.client.take(*message, &mut self.env.lock()),
             (Address::Worker(number), event) => {
                 let Some(worker) = self.workers.get_mut(number) else { return };
                 match event {
-                    Event::Wake(alarm) => worker.wake(alarm, &mut self.env),
-                    Event::Deliver(message) => worker.take(*message, &mut self.env),
+                    Event::Wake(alarm) => worker.wake(alarm, &mut self.env.lock()),
+                    Event::Deliver(message) => worker.take(*message, &mut self.env.lock()),
                 }
             }
-            (Address::Scheduler(number), event) => {
-                let Some(scheduler) = self.schedulers.get_mut(number) else { return };
-                match event {
-                    Event::Wake(Alarm::Finish(_)) => {}
-                    Event::Wake(Alarm::Round) => scheduler.round(&mut self.env),
-                    Event::Deliver(message) => scheduler.take(*message, &mut self.env),
-                }
-                if scheduler.died {
-                    let back = self.env.random.between(50, 1_500);
-                    self.kill(to);
-                    self.later(back, Trouble::Revive(to));
+            (Address::Scheduler(number), Event::Deliver(message)) => {
+                if let Some(scheduler) = self.schedulers.get_mut(number) {
+                    scheduler.take(*message);
                 }
             }
+            // The loops of a scheduler are its own.
+            (Address::Scheduler(_), Event::Wake(Alarm::Round | Alarm::Finish(_))) => {}
         }
     }
 
     fn make_trouble(&mut self) {
-        while let Some(entry) = self.trouble.first_entry().filter(|entry| entry.key().0 <= self.env.now) {
+        let (now, dying) = {
+            let mut env = self.env.lock();
+            (env.now(), std::mem::take(&mut env.dying))
+        };
+        for who in dying {
+            let back = self.env.lock().random.between(50, 1_500);
+            self.kill(who);
+            self.later(now + back, Trouble::Revive(who));
+        }
+        while let Some(entry) = self.trouble.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
                 Trouble::Kill(who) => self.kill(who),
                 Trouble::Revive(who) => self.revive(who),
                 Trouble::Pause(who, time) => {
-                    let until = self.env.now + time;
-                    if let Some(life) = self.env.lives.get_mut(&who) {
-                        life.paused_until = until;
+                    let mut env = self.env.lock();
+                    if let Some(life) = env.lives.get_mut(&who) {
+                        life.paused_until = now + time;
                     }
-                    self.env.note(format_args!("paused {who:?} for {time}"));
+                    env.note(format_args!("paused {who:?} for {time}"));
                 }
                 Trouble::JumpClock(by) => {
-                    self.env.jumped += by;
-                    self.env.note(format_args!("the clock jumped by {by}"));
+                    let mut env = self.env.lock();
+                    env.jumped += by;
+                    env.note(format_args!("the clock jumped by {by}"));
                 }
             }
         }
-        if self.env.now > TROUBLE_MS {
-            self.env.loss = 0;
+        if now > TROUBLE_MS {
+            self.env.lock().loss = 0;
         }
     }
 
-    fn later(&mut self, delay: i64, trouble: Trouble) {
+    fn later(&mut self, at: i64, trouble: Trouble) {
         let number = self.trouble.len() + 10_000 + usize::try_from(self.deaths).unwrap_or(0);
-        self.trouble.insert((self.env.now + delay, number), trouble);
+        self.trouble.insert((at, number), trouble);
     }
 
     fn kill(&mut self, who: Address) {
-        if let Some(life) = self.env.lives.get_mut(&who).filter(|life| life.alive) {
+        {
+            let mut env = self.env.lock();
+            let Some(life) = env.lives.get_mut(&who).filter(|life| life.alive) else { return };
             life.alive = false;
-            self.deaths += 1;
-            self.env.note(format_args!("killed {who:?}"));
+            env.note(format_args!("killed {who:?}"));
+        }
+        self.deaths += 1;
+        match who {
+            Address::Scheduler(number) => self.schedulers.iter_mut().skip(number).take(1).for_each(Scheduler::kill),
+            // The other end of its streams sees that they broke.
+            Address::Worker(number) => {
+                self.schedulers.iter_mut().for_each(|scheduler| scheduler.disconnect(number));
+            }
+            Address::Client => {}
         }
     }
 
     fn revive(&mut self, who: Address) {
-        let before = self.env.lives.get(&who).copied();
-        if before.is_some_and(|life| life.alive) {
-            return;
-        }
-        let number = before.map_or(1, |life| life.number + 1);
-        self.env.lives.insert(who, Life { number, alive: true, paused_until: 0 });
-        self.env.note(format_args!("started {who:?}"));
+        let life = {
+            let mut env = self.env.lock();
+            let before = env.lives.get(&who).copied();
+            if before.is_some_and(|life| life.alive) {
+                return;
+            }
+            let number = before.map_or(1, |life| life.number + 1);
+            env.lives.insert(who, Life { number, alive: true, paused_until: 0 });
+            env.note(format_args!("started {who:?}"));
+            number
+        };
         match who {
             Address::Scheduler(number) => {
-                let fresh = Scheduler::new(number, &self.env);
-                fresh.start(&mut self.env);
-                if let Some(scheduler) = self.schedulers.get_mut(number) {
-                    *scheduler = fresh;
+                let started = Scheduler::start(number, life, &self.env, &self.store);
+                match self.schedulers.get_mut(number) {
+                    Some(scheduler) => *scheduler = started,
+                    None => self.schedulers.push(started),
                 }
             }
             Address::Worker(number) => {
                 if let Some(worker) = self.workers.get_mut(number) {
-                    worker.start(&mut self.env);
+                    worker.start(&mut self.env.lock());
                 }
             }
             Address::Client => {}

@@ -88,7 +88,14 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ),
     (
         "toolplane-simulation",
-        &["toolplane-testkit", "toolplane-records", "toolplane-lifecycle", "toolplane-store", "toolplane-scheduler"],
+        &[
+            "toolplane-records",
+            "toolplane-lifecycle",
+            "toolplane-proto",
+            "toolplane-store",
+            "toolplane-scheduler",
+            "toolplane-faultpoint",
+        ],
     ),
 ];
 

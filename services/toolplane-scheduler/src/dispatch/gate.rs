@@ -26,6 +26,22 @@ pub(crate) trait Decisions: Debug + Send + Sync {
     fn recheck(&self, id: &InvocationKey);
 }
 
+/// Every decision holds for ever: for tests of everything else.
+#[derive(Debug)]
+pub(crate) struct EveryDecisionHolds;
+
+impl Decisions for EveryDecisionHolds {
+    fn moment(&self) -> Moment {
+        Moment { policy: 0, catalog: 0, at: tokio::time::Instant::now() }
+    }
+
+    fn hold(&self, _: &Invocation, _: Option<&DispatchPlan>, _: Option<Moment>, _: Timestamp) -> bool {
+        true
+    }
+
+    fn recheck(&self, _: &InvocationKey) {}
+}
+
 /// Looks at calls before they are claimed and before they start. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct StartGate {

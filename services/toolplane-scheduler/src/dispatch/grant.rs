@@ -10,6 +10,7 @@ use toolplane_records::time::Timestamp;
 
 use super::workers::Workers;
 use crate::cluster::Members;
+use crate::environment::Environment;
 use crate::limits::Limits;
 use crate::plan::DispatchPlan;
 
@@ -20,13 +21,20 @@ pub(crate) struct Grants {
     limits: Arc<Limits>,
     members: Arc<Members>,
     offer_ms: i64,
+    environment: Environment,
     stopped: AtomicBool,
 }
 
 impl Grants {
     /// Grants slots of `workers`, with fences of `members`; an offer waits `offer_ms` for its receipt.
-    pub(crate) fn new(workers: Arc<Workers>, limits: Arc<Limits>, members: Arc<Members>, offer_ms: i64) -> Self {
-        Self { workers, limits, members, offer_ms, stopped: AtomicBool::new(false) }
+    pub(crate) fn new(
+        workers: Arc<Workers>,
+        limits: Arc<Limits>,
+        members: Arc<Members>,
+        offer_ms: i64,
+        environment: Environment,
+    ) -> Self {
+        Self { workers, limits, members, offer_ms, environment, stopped: AtomicBool::new(false) }
     }
 
     /// Nothing is granted here any more.
@@ -50,7 +58,7 @@ impl Grants {
         if self.stopped.load(Ordering::Acquire) {
             return None;
         }
-        let lease_id = LeaseId::of(&record.tenant, &uuid::Uuid::new_v4());
+        let lease_id = LeaseId::of(&record.tenant, &self.environment.uuid());
         let worker = self.workers.reserve(pool, record, &lease_id)?;
         Some(LeaseGrant {
             lease_id,

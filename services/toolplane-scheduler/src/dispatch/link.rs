@@ -1,6 +1,6 @@
 //! One connected worker: what it said of itself, which calls it runs, and how to talk to it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::Mutex;
@@ -64,7 +64,7 @@ pub(crate) struct WorkerLink {
     /// What it said of itself.
     pub(crate) info: WorkerInfo,
     sender: mpsc::UnboundedSender<WorkerMessage>,
-    assigned: Mutex<HashMap<InvocationKey, LeaseKey>>,
+    assigned: Mutex<BTreeMap<InvocationKey, LeaseKey>>,
     draining: AtomicBool,
     last_seen_millis: AtomicI64,
 }
@@ -119,6 +119,15 @@ impl WorkerLink {
     /// Notes a sign of life.
     pub(crate) fn seen(&self, now: Timestamp) {
         self.last_seen_millis.store(now.as_millis(), Ordering::Relaxed);
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.busy() < self.info.slots
+    }
+
+    /// Who is given a call first: the least busy one.
+    pub(super) fn precedence(&self) -> (usize, &WorkerId) {
+        (self.busy(), &self.info.worker_id)
     }
 
     pub(super) fn busy(&self) -> usize {

@@ -13,9 +13,10 @@ const PAGE: usize = 256;
 /// Ends every lease of this worker but those of the start `alive`; returns how many there were. Fails when the store does.
 pub(crate) async fn end_leases(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {
     // A worker that hangs up in the middle must not leave half of its leases: the work is a task of its own.
-    let (calls, worker_id, alive) = (calls.clone(), worker_id.clone(), alive.to_owned());
-    let ended = tokio::spawn(async move { end_all(&calls, &worker_id, &alive).await }).await;
-    ended.unwrap_or_else(|error| Err(StoreError::Unavailable { reason: error.to_string() }.into()))
+    let (all, worker_id, alive) = (calls.clone(), worker_id.clone(), alive.to_owned());
+    let ended = async move { end_all(&all, &worker_id, &alive).await };
+    let stopped = || StoreError::Unavailable { reason: "the scheduler is stopping".to_owned() };
+    calls.storage().environment().detached(ended).await.unwrap_or_else(|| Err(stopped().into()))
 }
 
 async fn end_all(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {

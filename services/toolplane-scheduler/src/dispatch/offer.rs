@@ -63,7 +63,7 @@ impl Offers {
             }
             _ => {
                 let (offers, call) = (self.clone(), call.clone());
-                tokio::spawn(async move { offers.send_from_store(call).await });
+                self.0.storage.environment().spawn(async move { offers.send_from_store(call).await });
             }
         }
     }

@@ -122,11 +122,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::environment::Environment;
 
     #[test]
     fn what_is_heard_while_the_store_is_asked_outlives_its_answer() {
         let (old, new) = (Digest::of(b"old"), Digest::of(b"new"));
-        let quarantine = Quarantine::new(Storage::new(Arc::new(toolplane_store::MemoryStore::default())));
+        let store = Arc::new(toolplane_store::MemoryStore::default());
+        let quarantine = Quarantine::new(Storage::new(store, Environment::real()));
         quarantine.add(old, Timestamp::from_millis(1));
         quarantine.ask();
         quarantine.add(new, Timestamp::from_millis(2));

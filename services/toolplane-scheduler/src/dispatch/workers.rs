@@ -86,10 +86,14 @@ impl Workers {
             lease_id: lease_id.clone(),
             holder: link.holder(),
         };
-        let mut links: Vec<_> =
-            self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| entry.value().clone()).collect();
-        links.sort_by_key(|link| link.busy());
-        let link = links.into_iter().find(|link| link.take_slot(&id, lease(link)))?;
+        // Of equally busy ones the first by id. Who is full meanwhile is passed over with the next look.
+        let link = loop {
+            let free = self.links.iter().filter(|entry| entry.serves(pool) && entry.has_room());
+            let link = free.min_by(|one, other| one.precedence().cmp(&other.precedence()))?.value().clone();
+            if link.take_slot(&id, lease(&link)) {
+                break link;
+            }
+        };
         self.assignments.insert(id, link.clone());
         Some(link)
     }
@@ -132,7 +136,11 @@ impl Workers {
 
     /// Every lease a slot is taken for.
     pub(crate) fn assigned(&self) -> Vec<LeaseKey> {
-        self.links.iter().flat_map(|entry| entry.leases()).collect()
+        {
+            let mut leases: Vec<LeaseKey> = self.links.iter().flat_map(|entry| entry.leases()).collect();
+            leases.sort_by_key(LeaseKey::call);
+            leases
+        }
     }
 
     /// The worker the lease with this secret was given to, when it is connected here.

@@ -78,7 +78,8 @@ impl Endings {
             Ok(true) => {
                 tracing::info!(invocation_id = %id, "asking hooks that were not asked to the end");
                 let (endings, id) = (self.clone(), id.clone());
-                tokio::spawn(async move { endings.conclude(&id).await });
+                let environment = self.0.calls.storage().environment();
+                environment.spawn(async move { endings.conclude(&id).await });
             }
             Ok(false) | Err(RecordError::NotFound) => {}
             Err(error) => tracing::warn!(invocation_id = %id, %error, "hooks could not be asked; trying again later"),

@@ -58,15 +58,16 @@ impl Settler {
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                scope = asked.recv() => match scope {
-                    Some(scope) => self.settle_beside(&busy, scope),
-                    None => return std::future::pending().await,
-                },
+                biased;
                 _ = look.tick() => {
                     if let Err(error) = self.settle_all(&busy).await {
                         tracing::warn!(%error, "scopes could not be looked through; trying again");
                     }
                 }
+                scope = asked.recv() => match scope {
+                    Some(scope) => self.settle_beside(&busy, scope),
+                    None => return std::future::pending().await,
+                },
             }
         }
     }
@@ -89,7 +90,7 @@ impl Settler {
         }
         busy.lock().insert(scope.clone(), false);
         let (settler, busy) = (self.clone(), busy.clone());
-        tokio::spawn(async move {
+        self.calls.storage().environment().spawn(async move {
             loop {
                 if let Err(error) = settler.settle_scope(&scope).await {
                     tracing::warn!(%scope, %error, "a scope could not be settled yet");

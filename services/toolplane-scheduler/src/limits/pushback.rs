@@ -1,14 +1,13 @@
 //! When a refused caller should come back: what is in its way, divided by how fast that goes away.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dashmap::DashMap;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolplane_records::ids::TenantId;
+
+use crate::environment::Environment;
 
 /// Shortest delay anybody is sent away for.
 pub(crate) const LEAST: Duration = Duration::from_millis(50);
@@ -18,11 +17,10 @@ pub(crate) const MOST: Duration = Duration::from_secs(30);
 const WINDOW: Duration = Duration::from_secs(2);
 
 /// How fast each tenant's waiting calls are claimed here, and how many callers were sent away meanwhile.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pushback {
     flows: DashMap<TenantId, Flow>,
-    salt: AtomicU64,
-    chance: RandomState,
+    environment: Environment,
 }
 
 #[derive(Debug)]
@@ -40,6 +38,11 @@ struct Window {
 }
 
 impl Pushback {
+    /// Nothing is known yet; delays are spread by chance of `environment`.
+    pub(crate) fn new(environment: Environment) -> Self {
+        Self { flows: DashMap::new(), environment }
+    }
+
     /// A waiting call of `tenant` was claimed.
     pub(crate) fn claimed(&self, tenant: &TenantId) {
         self.with(tenant, |window| window.claimed += 1);
@@ -59,8 +62,7 @@ impl Pushback {
 
     /// `delay` within bounds, give or take a fifth by chance.
     pub(crate) fn spread(&self, delay: Duration) -> Duration {
-        let salt = self.salt.fetch_add(1, Ordering::Relaxed);
-        let chance = (self.chance.hash_one(salt) % 401) as f64 / 1000.0;
+        let chance = self.environment.below(401) as f64 / 1000.0;
         delay.clamp(LEAST, MOST).mul_f64(0.8 + chance).clamp(LEAST, MOST)
     }
 
@@ -96,7 +98,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn delays_follow_the_drain_within_bounds() {
-        let (pushback, tenant) = (Pushback::default(), TenantId::from_trusted("acme"));
+        let (pushback, tenant) = (Pushback::new(Environment::real()), TenantId::from_trusted("acme"));
         let first = pushback.refused(&tenant);
         assert!((0.79..=1.21).contains(&first.as_secs_f64()), "{first:?} without any experience");
         for _ in 0..200 {
@@ -106,9 +108,9 @@ mod tests {
         // 100 a second: the first refused one waits for the least, the thousandth for about ten seconds.
         let soon = pushback.refused(&tenant);
         assert!(soon <= LEAST.mul_f64(1.21), "{soon:?}");
-        let late = (0..998).map(|_| pushback.refused(&tenant)).last().unwrap();
+        let late = (0..998).fold(soon, |_, _| pushback.refused(&tenant));
         assert!((7.9..=12.1).contains(&late.as_secs_f64()), "{late:?}");
-        let long = (0..9_000).map(|_| pushback.refused(&tenant)).last().unwrap();
+        let long = (0..9_000).fold(late, |_, _| pushback.refused(&tenant));
         assert!(long <= MOST && long >= MOST.mul_f64(0.79), "{long:?}");
     }
 }

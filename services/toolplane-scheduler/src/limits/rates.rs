@@ -12,6 +12,7 @@ use toolplane_records::invocation::Invocation;
 
 use super::bounds::{Bounds, Limits};
 use super::pushback::Pushback;
+use crate::environment::Environment;
 use crate::plan::DispatchPlan;
 use crate::storage::{RecordError, keys};
 
@@ -30,12 +31,18 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// The rates of `bounds`; `limits` say which tool has which.
-    pub(crate) fn new(bounds: &Bounds, limits: Arc<Limits>) -> Self {
+    pub(crate) fn new(bounds: &Bounds, limits: Arc<Limits>, environment: Environment) -> Self {
         let tenants = NonZeroU32::new(bounds.rate_per_tenant).map(|rate| {
             let burst = NonZeroU32::new(bounds.rate_burst).unwrap_or(rate);
             RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
         });
-        Self { limits, pushback: Pushback::default(), tenants, tools: DashMap::new(), clock: DefaultClock::default() }
+        Self {
+            limits,
+            pushback: Pushback::new(environment),
+            tenants,
+            tools: DashMap::new(),
+            clock: DefaultClock::default(),
+        }
     }
 
     /// Counts a call that asks to be accepted. Fails with [`RecordError::TooFast`] when it comes too early.

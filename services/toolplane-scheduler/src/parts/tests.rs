@@ -26,13 +26,12 @@ use toolplane_records::invocation::{InputRefs, InputSafety, Invocation};
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::*;
 use toolplane_store::{MemoryStore, Store};
 
 use super::*;
-use crate::calls::{Admission, Admitted, CallFilter, Moment};
-use crate::dispatch::{PoolGap, Started, WorkerInfo, WorkerLink, WorkerMessage, lost, receipts};
+use crate::calls::{Admission, Admitted, CallFilter};
+use crate::dispatch::{EveryDecisionHolds, PoolGap, Started, WorkerInfo, WorkerLink, WorkerMessage, lost, receipts};
 use crate::groups::{AdmittedBatch, BatchAdmission, BatchNews, BatchStart, BatchWatch};
 use crate::limits::ToolBound;
 use crate::plan::DispatchPlan;
@@ -48,24 +47,12 @@ fn objects() -> PayloadStore {
     PayloadStore::in_memory(Default::default())
 }
 
-/// Every decision holds for ever.
-#[derive(Debug)]
-pub(crate) struct AlwaysHold;
-
-impl Decisions for AlwaysHold {
-    fn moment(&self) -> Moment {
-        Moment { policy: 0, catalog: 0, at: tokio::time::Instant::now() }
-    }
-
-    fn hold(&self, _: &Invocation, _: Option<&DispatchPlan>, _: Option<Moment>, _: Timestamp) -> bool {
-        true
-    }
-
-    fn recheck(&self, _: &InvocationKey) {}
-}
-
 fn outside() -> Outside {
-    Outside { decisions: Arc::new(AlwaysHold), asks_hooks: Box::new(|_| false) }
+    Outside {
+        environment: Environment::real(),
+        decisions: Arc::new(EveryDecisionHolds),
+        asks_hooks: Box::new(|_| false),
+    }
 }
 
 impl Parts {

@@ -16,6 +16,7 @@ use toolplane_runtime::Caller;
 use super::in_force::{DecisionsInForce, address_of};
 use crate::calls::{Attached, Calls, Moment};
 use crate::dispatch::Decisions as _;
+use crate::environment::Environment;
 use crate::error::CallError;
 use crate::intake::{
     Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Question, Resolved, denial, locks_again, tool_changed,
@@ -43,6 +44,11 @@ pub(super) struct Case {
 impl Rechecker {
     pub(crate) fn new(calls: Calls, preparer: Arc<Preparer>, in_force: Arc<DecisionsInForce>) -> Self {
         Self { calls, preparer, in_force }
+    }
+
+    /// The process this is used in.
+    pub(super) fn environment(&self) -> Environment {
+        self.calls.storage().environment().clone()
     }
 
     /// Finds out whether a waiting call may still run, and stores what that is now. Returns the question it waits for when it is

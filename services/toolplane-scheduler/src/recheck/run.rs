@@ -34,12 +34,13 @@ pub(crate) struct RecheckLoop {
 impl RecheckLoop {
     /// Looks at the calls that are asked for until `stop`. What is being stored then is stored.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let environment = self.rechecker.environment();
         let places = Arc::new(Semaphore::new(AT_ONCE));
         while let Some(Some(id)) = stop.run_until_cancelled(self.asked.recv()).await {
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
             let (rechecker, approvals) = (self.rechecker.clone(), self.approvals.clone());
             let (in_force, queues) = (self.in_force.clone(), self.queues.clone());
-            tokio::spawn(async move {
+            environment.spawn(async move {
                 let rechecked = rechecker.recheck(&id).await;
                 if let Ok(Some(question)) = &rechecked {
                     approvals.look(&id.tenant, question).await;

@@ -43,7 +43,7 @@ impl InvocationApi {
         let watch = self.watchers.watch_new(&spec.key());
         // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
         let admissions = self.admissions.clone();
-        match detached(async move { Ok(admissions.admit(admission).await?) }.instrument(send)).await? {
+        match detached(&self.calls, async move { Ok(admissions.admit(admission).await?) }.instrument(send)).await? {
             Admitted::New(record) => {
                 self.look_after(&record);
                 Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })
@@ -71,7 +71,8 @@ impl InvocationApi {
             (record.status, record.approval_request_ref.clone())
         {
             let (approvals, tenant) = (self.approvals.clone(), record.tenant.clone());
-            tokio::spawn(async move { approvals.look(&tenant, &approval).await });
+            let environment = self.calls.storage().environment();
+            environment.spawn(async move { approvals.look(&tenant, &approval).await });
         }
     }
 

@@ -49,7 +49,7 @@ impl InvocationApi {
         let traces: Vec<CallTrace> = spec.calls.iter().map(|call| CallTrace::start(&call.spec)).collect();
         let admission = self.prepare_batch(&spec, &traces).await?;
         let groups = self.groups.clone();
-        match detached(async move { Ok(groups.admit_batch(admission).await?) }).await? {
+        match detached(&self.calls, async move { Ok(groups.admit_batch(admission).await?) }).await? {
             AdmittedBatch::New(batch, records) => {
                 records.iter().for_each(|record| self.look_after(record));
                 Ok(AcceptedBatch { batch: *batch, records, duplicate: false, traces })

@@ -70,7 +70,7 @@ fn unheard(record: &Invocation, lease: &LeaseKey) -> Vec<WorkerMessage> {
 }
 
 /// Answers a heartbeat beside the stream; the worker may be connected to another scheduler.
-pub(super) async fn answer(
+pub(crate) async fn answer(
     parts: &WorkerParts,
     caller: &Caller,
     request: v1::HeartbeatRequest,

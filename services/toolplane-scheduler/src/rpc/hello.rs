@@ -33,7 +33,7 @@ impl Session {
     /// Reads the hello, settles what the worker has finished and what it holds, and makes it available.
     ///
     /// Kept endings come first: once the leases of an earlier life are over, they would be too late.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         parts: WorkerParts,
         caller: &Caller,
         first: v1::WorkRequest,

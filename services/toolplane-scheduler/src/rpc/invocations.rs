@@ -67,10 +67,11 @@ impl InvocationApi {
 
 /// Runs work that must not stop half way when its caller goes away.
 pub(super) async fn detached<T: Send + 'static>(
+    calls: &Calls,
     work: impl Future<Output = Result<T, CallError>> + Send + 'static,
 ) -> Result<T, CallError> {
-    let done = tokio::spawn(work).await;
-    done.map_err(|error| CallError::Internal(error.to_string())).and_then(|answer| answer)
+    let done = calls.storage().environment().detached(work).await;
+    done.unwrap_or_else(|| Err(CallError::Internal("a handler panicked".to_owned())))
 }
 
 fn reply<T>(answer: Result<T, CallError>) -> Result<Response<T>, Status> {
@@ -137,7 +138,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::CancelInvocationRequest>,
     ) -> Result<Response<v1::CancelInvocationResponse>, Status> {
         let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(async move { api.cancel(&caller, request).await }).await)
+        reply(detached(&self.calls, async move { api.cancel(&caller, request).await }).await)
     }
 
     async fn list_invocations(
@@ -207,7 +208,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ProvideInputRequest>,
     ) -> Result<Response<v1::ProvideInputResponse>, Status> {
         let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(async move { api.answer(&caller, request).await }).await)
+        reply(detached(&self.calls, async move { api.answer(&caller, request).await }).await)
     }
 
     async fn submit_batch(
@@ -247,7 +248,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::CancelBatchRequest>,
     ) -> Result<Response<v1::CancelBatchResponse>, Status> {
         let (api, caller, request) = (self.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(async move { api.cancel_all(&caller, request).await }).await)
+        reply(detached(&self.calls, async move { api.cancel_all(&caller, request).await }).await)
     }
 
     async fn list_batches(

@@ -1,11 +1,12 @@
 //! One worker's stream: what it reports, and what it is told.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
-use tonic::Streaming;
+use futures_util::{Stream, StreamExt};
+use tonic::Status;
 use toolplane_lifecycle::Holder;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -67,7 +68,7 @@ impl Session {
     /// Takes reports until the stream ends. The end of a stream is not the end of a worker: its leases go on.
     pub(crate) async fn run(
         mut self,
-        mut reports: Streaming<v1::WorkRequest>,
+        mut reports: impl Stream<Item = Result<v1::WorkRequest, Status>> + Send + Unpin,
         shutdown: Shutdown,
         life: ConnectionLife,
     ) {
@@ -76,7 +77,8 @@ impl Session {
         let mut leaving = false;
         loop {
             let message = tokio::select! {
-                message = reports.message() => message,
+                biased;
+                message = reports.next() => message,
                 // The worker is asked to leave: to another scheduler, or to a new connection in place of an old one.
                 () = first_of(shutdown.requested(), life.leaving()), if !leaving => {
                     leaving = true;
@@ -86,8 +88,8 @@ impl Session {
                 }
             };
             match message {
-                Ok(Some(message)) => self.take(message.reports),
-                Ok(None) | Err(_) => break,
+                Some(Ok(message)) => self.take(message.reports),
+                Some(Err(_)) | None => break,
             }
         }
         self.parts.fleet.here().disconnect(&self.link);
@@ -99,7 +101,7 @@ impl Session {
     /// Reports of one invocation are taken in order; those of different ones at the same time, so that one durable
     /// write serves many.
     fn take(&self, reports: Vec<v1::WorkerReport>) {
-        let mut by_lease: HashMap<String, Vec<Report>> = HashMap::new();
+        let mut by_lease: BTreeMap<String, Vec<Report>> = BTreeMap::new();
         for report in reports {
             let Some(report) = report.report else {
                 let rule = "must be one this scheduler knows".to_owned();
@@ -111,9 +113,10 @@ impl Session {
                 None => self.take_own(report),
             }
         }
+        let environment = self.parts.calls.storage().environment();
         for reports in by_lease.into_values() {
             let call = self.call_reports();
-            tokio::spawn(async move {
+            environment.spawn(async move {
                 for report in reports {
                     call.take(report).await;
                 }
@@ -137,7 +140,11 @@ impl Session {
             Report::Heartbeat(beat) => {
                 let (parts, link) = (self.parts.clone(), self.link.clone());
                 let holder = self.holder.clone();
-                tokio::spawn(async move { take_beat(&parts, &link, &holder, beat.leases).await });
+                self.parts
+                    .calls
+                    .storage()
+                    .environment()
+                    .spawn(async move { take_beat(&parts, &link, &holder, beat.leases).await });
             }
             Report::Goodbye(_) => {
                 self.goodbye.store(true, Ordering::Relaxed);

@@ -62,7 +62,7 @@ pub(super) fn lease_ref(lease: &LeaseKey) -> Option<v1::LeaseRef> {
 }
 
 /// A message to a worker, on the wire.
-pub(super) fn command(message: WorkerMessage) -> v1::WorkerCommand {
+pub(crate) fn command(message: WorkerMessage) -> v1::WorkerCommand {
     use v1::worker_command::Command as Wire;
     let command = match message {
         WorkerMessage::Offer { record, plan, input, shown, traceparent, queued_ms, asked } => {

@@ -61,7 +61,7 @@ impl WorkerService for WorkerApi {
         };
         let (session, messages) = Session::open(self.parts.clone(), &caller, first).await.map_err(status::of)?;
         let shutdown = self.shutdown.clone();
-        tokio::spawn(session.run(reports, shutdown, life));
+        self.parts.calls.storage().environment().spawn(session.run(reports, shutdown, life));
         let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
             .ready_chunks(BATCH)
             .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(wire::command).collect() }));
@@ -75,7 +75,7 @@ impl WorkerService for WorkerApi {
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let parts = self.parts.clone();
         let (caller, request) = (Caller::of(&request), request.into_inner());
-        let answer = detached(async move { beat::answer(&parts, &caller, request).await }).await;
+        let answer = detached(&self.parts.calls, async move { beat::answer(&parts, &caller, request).await }).await;
         answer.map(Response::new).map_err(status::of)
     }
 

@@ -174,7 +174,7 @@ impl Retention {
             });
             let _ = writeln!(lines, "{line}");
         }
-        let name = format!("{}-{}", now.as_millis(), uuid::Uuid::new_v4().simple());
+        let name = format!("{}-{}", now.as_millis(), self.calls.storage().environment().uuid().simple());
         Ok(self.objects.put_archive(now, &name, Bytes::from(lines)).await?)
     }
 }

@@ -43,7 +43,7 @@ impl Timers {
     pub(crate) async fn run(&self) {
         let tick_ms = self.tick_ms.max(10);
         // Schedulers that were started together should not look together.
-        let offset = Duration::from_millis(u64::from(uuid::Uuid::new_v4().as_fields().1) % tick_ms);
+        let offset = Duration::from_millis(self.calls.storage().environment().below(tick_ms));
         if self.calls.storage().is_shared() {
             tokio::time::sleep(offset).await;
         }

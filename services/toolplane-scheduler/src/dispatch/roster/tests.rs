@@ -4,6 +4,7 @@ use tokio::sync::mpsc;
 use toolplane_store::MemoryStore;
 
 use super::*;
+use crate::environment::Environment;
 
 fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
     let info = WorkerInfo {
@@ -31,7 +32,7 @@ async fn known(roster: &Roster, living: &[&str]) -> Vec<(String, bool, i64)> {
 }
 
 fn rosters() -> (Roster, Roster) {
-    let store = Storage::new(Arc::new(MemoryStore::default()));
+    let store = Storage::new(Arc::new(MemoryStore::default()), Environment::real());
     (Roster::new(store.clone(), "a".to_owned()), Roster::new(store, "b".to_owned()))
 }
 
