@@ -119,7 +119,7 @@ async fn a_question_waits_over_a_restart_and_its_answer_reaches_the_running_tool
     let question = call.pending_input.unwrap();
     assert_eq!(question.prompt, "which city?");
 
-    let scheduler = room.processes.names_of(toolplane_testkit::RoleName::Scheduler).remove(0);
+    let scheduler = room.processes.names_of(toolplane_testkit::ClusterRole::Scheduler).remove(0);
     room.processes.kill(&scheduler).unwrap();
     // Longer than the tool's own time: its clock stands still while it waits.
     tokio::time::sleep(Duration::from_millis(2_500)).await;

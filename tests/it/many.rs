@@ -7,7 +7,7 @@ use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, is_away, payload};
 use toolplane_testkit::layout::Store;
 use toolplane_testkit::tools::TestTool;
-use toolplane_testkit::{Layout, Processes, RoleName, tools};
+use toolplane_testkit::{ClusterRole, Layout, Processes, tools};
 
 use crate::bed::{PATIENCE, assert_gapless, kinds, register, surface};
 
@@ -282,5 +282,5 @@ async fn a_drain_with_running_calls_keeps_its_bound() {
     let result = follow(&other, &id, &mut events).await.unwrap();
     assert!(!result.is_error, "{:?}", result.error);
     assert_gapless(&events, 1);
-    assert_eq!(many.processes.names_of(RoleName::Scheduler).len(), 2);
+    assert_eq!(many.processes.names_of(ClusterRole::Scheduler).len(), 2);
 }

@@ -158,6 +158,10 @@ fn environment(allowed: &[String]) -> BTreeMap<String, String> {
 /// Directories every sandbox has.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
+/// Programs that run the script that is their first argument; version numbers are left out.
+const INTERPRETERS: &[&str] =
+    &["bash", "bun", "dash", "deno", "lua", "node", "perl", "php", "pypy", "python", "ruby", "Rscript", "sh", "zsh"];
+
 /// What is run must be there and a program; a script that is named must be there, where it could be seen.
 fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), String> {
     let runs =
@@ -173,9 +177,20 @@ fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), String> {
     } else if !DEFAULT_PATH.split(':').any(|dir| runs(&Path::new(dir).join(program))) {
         return Err(format!("`{program}` is no program in {DEFAULT_PATH}"));
     }
-    let missing =
-        arguments.iter().map(Path::new).find(|path| shared.iter().any(|dir| path.starts_with(dir)) && !path.exists());
+    let script =
+        is_interpreter(program).then(|| arguments.iter().find(|argument| !argument.starts_with('-'))).flatten();
+    let script = script.map(Path::new).filter(|path| path.is_absolute() && !path.starts_with(WORKSPACE));
+    let is_shared = |path: &&Path| shared.iter().any(|dir| path.starts_with(dir));
+    let named = arguments.iter().map(Path::new).filter(is_shared).chain(script);
+    let missing = named.into_iter().find(|path| !path.exists());
     missing.map_or(Ok(()), |path| Err(format!("`{}` does not exist", path.display())))
+}
+
+/// Whether a program runs the script that is its first argument.
+fn is_interpreter(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&name)
 }
 
 /// What a hook runs must be there for it, and be nothing that tools could have written.

@@ -9,6 +9,7 @@
 pub mod approval;
 pub mod assurance;
 pub mod batch;
+pub mod cluster;
 pub mod contract;
 pub mod decision;
 pub mod declaration;

@@ -6,9 +6,11 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use toolplane_records::cluster::ClusterRole;
 
 use crate::client::{self, Peer, PeerSettings};
 use crate::config::{Config, Endpoints};
@@ -35,14 +37,14 @@ pub struct Process {
     /// What its services need and have.
     pub readiness: Readiness,
     own: Option<(Inside, SocketAddr)>,
-    role: &'static str,
+    role: Option<ClusterRole>,
     settings: PeerSettings,
 }
 
 impl Process {
     /// A channel to the role at `endpoints`, whichever of them is there, or to this process's own services when none is
     /// configured.
-    pub fn peer(&self, role: &str, endpoints: &Endpoints) -> Result<Peer, RoleError> {
+    pub fn peer(&self, role: ClusterRole, endpoints: &Endpoints) -> Result<Peer, RoleError> {
         match endpoints.urls() {
             [] => self.own_peer(role),
             urls => Ok(client::connect_any(urls, &self.settings)?),
@@ -51,16 +53,16 @@ impl Process {
 
     /// A channel to each of the processes at `endpoints`, in that order, or the one to this process's own services: for
     /// those who choose themselves.
-    pub fn peers(&self, role: &str, endpoints: &Endpoints) -> Result<Vec<Peer>, RoleError> {
+    pub fn peers(&self, role: ClusterRole, endpoints: &Endpoints) -> Result<Vec<Peer>, RoleError> {
         match endpoints.urls() {
             [] => Ok(vec![self.own_peer(role)?]),
             urls => Ok(urls.iter().map(|url| client::connect(url, &self.settings)).collect::<Result<_, _>>()?),
         }
     }
 
-    fn own_peer(&self, role: &str) -> Result<Peer, RoleError> {
+    fn own_peer(&self, role: ClusterRole) -> Result<Peer, RoleError> {
         // A process of a single role does not serve the others.
-        match self.own.as_ref().filter(|_| self.role.is_empty() || self.role == role) {
+        match self.own.as_ref().filter(|_| self.role.is_none_or(|own| own == role)) {
             Some((inside, address)) => Ok(client::own(inside.clone(), *address, &self.settings)?),
             None => Err(nowhere(role)),
         }
@@ -82,24 +84,69 @@ impl std::fmt::Debug for Role {
     }
 }
 
-/// How a process is run.
+/// One role, as every process that runs it does.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// Last part of `service.name`; empty for all roles in one process.
-    pub role: &'static str,
-    /// Whether the process answers gRPC calls. One that does not needs no port.
-    pub listens: bool,
-    /// Checks what only the role understands in the configuration, without starting anything.
+pub struct RoleProgram {
+    /// Which.
+    pub role: ClusterRole,
+    /// Checks what only this role understands in the configuration, without starting anything.
     pub check: fn(&Config) -> Result<(), RoleError>,
+    /// What has to be there before any role of the process starts.
+    pub prepare: fn(&Config) -> Result<(), RoleError>,
+    /// Starts it in its process, and adds its services to those that are there.
+    pub start: fn(Arc<Process>, Services) -> BoxFuture<'static, Result<Role, RoleError>>,
 }
 
-/// Runs a process until it is asked to stop, and drains it.
+/// Runs these roles in one process until it is asked to stop, and drains it; in the order in which they are given.
 ///
-/// Says `listening on <address>` on standard output once calls are answered.
-pub async fn run<F, B>(config: Config, plan: Plan, descriptors: &[u8], build: B) -> Result<(), RoleError>
+/// Says `listening on <address>` on standard output once calls are answered. Fails when a role cannot be started, and when
+/// background work ends badly.
+pub async fn run(config: Config, programs: &[RoleProgram], descriptors: &[u8]) -> Result<(), RoleError> {
+    let build = |process: Arc<Process>, services| compose(programs, process, services);
+    run_composed(config, Plan::of(programs), descriptors, build).await
+}
+
+/// Starts the roles one after the other and puts their services behind one listener.
+async fn compose(programs: &[RoleProgram], process: Arc<Process>, services: Services) -> Result<Role, RoleError> {
+    programs.iter().try_for_each(|program| (program.prepare)(&process.config))?;
+    let mut whole = Role { services: Some(services), close: Vec::new() };
+    for program in programs {
+        let services = whole.services.take().ok_or("no listener to put a role behind")?;
+        let started = (program.start)(process.clone(), services).await?;
+        whole.services = started.services;
+        whole.close.extend(started.close);
+    }
+    Ok(whole)
+}
+
+/// How a process is run.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// The one role; all of them in one process when absent.
+    role: Option<ClusterRole>,
+    /// Whether the process answers gRPC calls.
+    listens: bool,
+}
+
+impl Plan {
+    fn of(programs: &[RoleProgram]) -> Self {
+        let role = match programs {
+            [one] => Some(one.role),
+            _ => None,
+        };
+        Self { role, listens: programs.iter().any(|program| program.role.listens()) }
+    }
+
+    /// Last part of `service.name`; empty for all roles in one process.
+    fn name(self) -> &'static str {
+        self.role.map_or("", ClusterRole::as_str)
+    }
+}
+
+async fn run_composed<F, B>(config: Config, plan: Plan, descriptors: &[u8], build: B) -> Result<(), RoleError>
 where
     F: Future<Output = Result<Role, RoleError>>,
-    B: FnOnce(std::sync::Arc<Process>, Services) -> F,
+    B: FnOnce(Arc<Process>, Services) -> F,
 {
     let shutdown = Shutdown::new();
     shutdown.on_signals()?;
@@ -109,14 +156,14 @@ where
         Some(address) => Some(server::bind(address).await?),
         None => None,
     };
-    let guard = telemetry::init(&config, plan.role)?;
+    let guard = telemetry::init(&config, plan.name())?;
     let tasks = Tasks::new(shutdown.clone());
     let inside = Inside::new();
     // Open until background work has ended: a worker that drains still has something to say to its scheduler.
     let closing = inside.closing();
     let own = bound.as_ref().map(|bound| (inside.clone(), bound.address()));
     let settings = PeerSettings::from_config(&config)?;
-    let process = std::sync::Arc::new(Process {
+    let process = Arc::new(Process {
         config,
         tasks: tasks.clone(),
         readiness: Readiness::default(),
@@ -198,28 +245,37 @@ struct Args {
     check_config: bool,
 }
 
-/// The whole `main` of a single-role program. Exit code 2 means that the configuration is refused, 1 any other failure.
-pub fn main<F, B>(plan: Plan, descriptors: &'static [u8], build: B) -> ExitCode
-where
-    F: Future<Output = Result<Role, RoleError>>,
-    B: FnOnce(std::sync::Arc<Process>, Services) -> F,
-{
-    let args = <Args as clap::Parser>::parse();
-    match configuration(args.config.as_deref(), plan) {
+/// The whole `main` of a program for `programs`. Exit code 2 means that the configuration is refused, 1 any other failure.
+pub fn main(programs: &[RoleProgram], descriptors: &'static [u8]) -> ExitCode {
+    let Args { config, check_config } = <Args as clap::Parser>::parse();
+    start(programs, descriptors, config.as_deref(), check_config)
+}
+
+/// The same, for a program that has read its command line already: where the configuration is, and whether it is only checked.
+pub fn start(
+    programs: &[RoleProgram],
+    descriptors: &'static [u8],
+    config: Option<&Path>,
+    check_config: bool,
+) -> ExitCode {
+    match configuration(config, programs) {
         Err(code) => code,
-        Ok(_) if args.check_config => ExitCode::SUCCESS,
-        Ok(config) => exit_code(block_on(run(config, plan, descriptors, build))),
+        Ok(_) if check_config => {
+            println!("the configuration is good");
+            ExitCode::SUCCESS
+        }
+        Ok(config) => exit_code(block_on(run(config, programs, descriptors))),
     }
 }
 
 /// The checked configuration, or the exit code of a process whose configuration is refused (said on standard error).
-pub fn configuration(file: Option<&Path>, plan: Plan) -> Result<Config, ExitCode> {
+fn configuration(file: Option<&Path>, programs: &[RoleProgram]) -> Result<Config, ExitCode> {
     let checked = Config::load(file, std::env::vars_os()).map_err(RoleError::from).and_then(|config| {
         ServerSettings::from_config(&config.server)?;
         PeerSettings::from_config(&config)?;
         crate::tls::check(&config)?;
-        check_endpoints(&config, plan)?;
-        (plan.check)(&config)?;
+        check_endpoints(&config, Plan::of(programs))?;
+        programs.iter().try_for_each(|program| (program.check)(&config))?;
         Ok(config)
     });
     checked.map_err(|error| {
@@ -231,28 +287,28 @@ pub fn configuration(file: Option<&Path>, plan: Plan) -> Result<Config, ExitCode
 /// A role on its own has to know where those are that it asks.
 fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
     let Config { peers, .. } = config;
-    let needed: &[(&str, &Endpoints)] = match plan.role {
-        "scheduler" => &[("surface", &peers.surface), ("permission", &peers.permission)],
-        "executor" => &[("scheduler", &peers.scheduler)],
-        _ => &[],
+    let is_there = |role: ClusterRole| match role {
+        ClusterRole::Surface => !peers.surface.is_empty(),
+        ClusterRole::Permission => !peers.permission.is_empty(),
+        ClusterRole::Scheduler => !peers.scheduler.is_empty(),
+        // It is asked by nobody.
+        ClusterRole::Executor => true,
     };
-    match needed.iter().find(|(_, endpoints)| endpoints.is_empty()) {
-        Some((role, _)) => Err(nowhere(role)),
-        None => Ok(()),
-    }
+    let asked = plan.role.map_or(&[][..], ClusterRole::asks);
+    asked.iter().find(|role| !is_there(**role)).map_or(Ok(()), |role| Err(nowhere(*role)))
 }
 
-fn nowhere(role: &str) -> RoleError {
+fn nowhere(role: ClusterRole) -> RoleError {
     format!("`peers.{role}` must say where the {role} role is").into()
 }
 
 /// Runs `process` on a multi-threaded runtime.
-pub fn block_on<T>(process: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
+fn block_on<T>(process: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(process)
 }
 
 /// Says what went wrong on standard error; code 1.
-pub fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
+fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

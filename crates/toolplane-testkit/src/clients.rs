@@ -13,9 +13,9 @@ use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_records::cluster::ClusterRole;
 
 use crate::Problem;
-use crate::layout::RoleName;
 
 /// A connection that shows a credential with every call.
 pub type Transport = InterceptedService<Channel, Credential>;
@@ -75,11 +75,11 @@ impl Clients {
     }
 
     /// The connection to a role; of an executor, which does not listen, the scheduler's.
-    pub fn channel_of(&self, role: RoleName) -> Channel {
+    pub fn channel_of(&self, role: ClusterRole) -> Channel {
         match role {
-            RoleName::Surface => self.surface.clone(),
-            RoleName::Permission => self.permission.clone(),
-            RoleName::Scheduler | RoleName::Executor => self.scheduler.clone(),
+            ClusterRole::Surface => self.surface.clone(),
+            ClusterRole::Permission => self.permission.clone(),
+            ClusterRole::Scheduler | ClusterRole::Executor => self.scheduler.clone(),
         }
     }
 

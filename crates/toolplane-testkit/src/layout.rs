@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::cluster::ClusterRole;
 
 use crate::redis::RedisOptions;
 use crate::{Problem, binary, ports};
@@ -40,39 +41,13 @@ pub enum Store {
     RedisAt(String),
 }
 
-/// The roles of processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoleName {
-    /// Declarations, surfaces, search.
-    Surface,
-    /// Rules and approvals.
-    Permission,
-    /// Calls, queue, results.
-    Scheduler,
-    /// Runs tools.
-    Executor,
-}
-
-impl RoleName {
-    /// The word `toolplane serve --role` knows.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Surface => "surface",
-            Self::Permission => "permission",
-            Self::Scheduler => "scheduler",
-            Self::Executor => "executor",
-        }
-    }
-}
-
 /// One process of a cluster: everything needed to start it, again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Its name: `surface`, `permission`, `scheduler-1`, `executor-2`, ... An executor's is also its worker's id.
     pub name: String,
     /// What it does.
-    pub role: RoleName,
+    pub role: ClusterRole,
     /// Where it listens on the loopback address; executors do not.
     pub port: Option<u16>,
     /// Its folder: state and log.
@@ -167,13 +142,13 @@ impl Layout {
             std::fs::create_dir_all(&shared).map_err(Problem::file(&shared))?;
         }
         std::fs::write(&config, &self.config).map_err(Problem::file(&config))?;
-        let mut members = vec![self.member(folder, "surface", RoleName::Surface)];
-        members.push(self.member(folder, "permission", RoleName::Permission));
+        let mut members = vec![self.member(folder, "surface", ClusterRole::Surface)];
+        members.push(self.member(folder, "permission", ClusterRole::Permission));
         for number in 1..=self.schedulers {
-            members.push(self.member(folder, &format!("scheduler-{number}"), RoleName::Scheduler));
+            members.push(self.member(folder, &format!("scheduler-{number}"), ClusterRole::Scheduler));
         }
         for number in 1..=self.executors {
-            members.push(self.member(folder, &format!("executor-{number}"), RoleName::Executor));
+            members.push(self.member(folder, &format!("executor-{number}"), ClusterRole::Executor));
         }
         let peers = peers(&members);
         for member in &mut members {
@@ -184,9 +159,9 @@ impl Layout {
         Ok(members)
     }
 
-    fn member(&self, folder: &Path, name: &str, role: RoleName) -> Member {
+    fn member(&self, folder: &Path, name: &str, role: ClusterRole) -> Member {
         let own = folder.join(name);
-        let port = (role != RoleName::Executor).then(ports::free);
+        let port = (role != ClusterRole::Executor).then(ports::free);
         let text = |path: PathBuf| path.display().to_string();
         let mut environment = vec![
             ("TOOLPLANE__SERVER__DATA_DIR".to_owned(), text(own.clone())),
@@ -197,7 +172,7 @@ impl Layout {
         if let Some(port) = port {
             environment.push(("TOOLPLANE__SERVER__LISTEN".to_owned(), format!("127.0.0.1:{port}")));
         }
-        if let (RoleName::Scheduler, Store::RedisAt(url)) = (role, &self.store) {
+        if let (ClusterRole::Scheduler, Store::RedisAt(url)) = (role, &self.store) {
             environment.push(("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()));
             environment.push(("TOOLPLANE__STORE__REDIS__URL".to_owned(), url.clone()));
         }
@@ -208,12 +183,12 @@ impl Layout {
 
 /// Where everybody finds everybody.
 fn peers(members: &[Member]) -> Vec<(String, String)> {
-    let of = |role: RoleName| {
+    let of = |role: ClusterRole| {
         let urls = members.iter().filter(|member| member.role == role).filter_map(Member::endpoint);
         let quoted: Vec<String> = urls.map(|url| format!("\"{url}\"")).collect();
         (format!("TOOLPLANE__PEERS__{}", role.as_str().to_uppercase()), format!("[{}]", quoted.join(",")))
     };
-    [RoleName::Surface, RoleName::Permission, RoleName::Scheduler].map(of).to_vec()
+    [ClusterRole::Surface, ClusterRole::Permission, ClusterRole::Scheduler].map(of).to_vec()
 }
 
 #[cfg(test)]
@@ -234,9 +209,9 @@ mod tests {
         for member in &members {
             assert_eq!(value(member, "TOOLPLANE__PEERS__SCHEDULER"), Some(schedulers.clone()), "{}", member.name);
             assert_eq!(value(member, "X").as_deref(), Some("1"));
-            assert_eq!(member.port.is_some(), member.role != RoleName::Executor);
+            assert_eq!(member.port.is_some(), member.role != ClusterRole::Executor);
             let on_redis = value(member, "TOOLPLANE__STORE__BACKEND").is_some();
-            assert_eq!(on_redis, member.role == RoleName::Scheduler, "only schedulers know the store");
+            assert_eq!(on_redis, member.role == ClusterRole::Scheduler, "only schedulers know the store");
             assert!(member.folder.is_dir());
         }
         assert_eq!(value(&members[4], "TOOLPLANE__EXECUTOR__WORKER_ID").as_deref(), Some("executor-1"));

@@ -20,6 +20,7 @@ pub mod trace;
 mod problem;
 
 pub use cluster::{Cluster, Options};
-pub use layout::{Layout, RoleName};
+pub use layout::Layout;
 pub use problem::Problem;
 pub use processes::Processes;
+pub use toolplane_records::cluster::ClusterRole;

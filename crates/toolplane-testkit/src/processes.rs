@@ -12,7 +12,9 @@ use toolplane_proto::v1::{ListWorkersRequest, WorkerState};
 
 use crate::Problem;
 use crate::clients::Clients;
-use crate::layout::{Layout, Member, RoleName, Store};
+use toolplane_records::cluster::ClusterRole;
+
+use crate::layout::{Layout, Member, Store};
 use crate::process::Process;
 use crate::redis::RedisServer;
 
@@ -89,7 +91,7 @@ impl Processes {
     }
 
     /// The names of the processes of one role.
-    pub fn names_of(&self, role: RoleName) -> Vec<String> {
+    pub fn names_of(&self, role: ClusterRole) -> Vec<String> {
         let seats = self.seats.iter().filter(|seat| seat.member.role == role);
         seats.map(|seat| seat.member.name.clone()).collect()
     }
@@ -201,11 +203,11 @@ impl Processes {
 
     async fn is_ready(&self, name: &str) -> Result<bool, Problem> {
         let member = self.member(name)?;
-        if member.role != RoleName::Executor {
+        if member.role != ClusterRole::Executor {
             return Ok(serves(self.clients_by(name)?.channel_of(member.role)).await);
         }
         let schedulers =
-            self.seats.iter().filter(|seat| seat.member.role == RoleName::Scheduler && seat.process.is_some());
+            self.seats.iter().filter(|seat| seat.member.role == ClusterRole::Scheduler && seat.process.is_some());
         for clients in schedulers.filter_map(|seat| seat.clients.as_ref()) {
             if knows(clients, name).await {
                 return Ok(true);
@@ -250,12 +252,12 @@ fn clients_of(member: &Member, members: &[Member], token: Option<&str>) -> Resul
 
 fn clients_without(member: &Member, members: &[Member]) -> Result<Option<Clients>, Problem> {
     let Some(endpoint) = member.endpoint() else { return Ok(None) };
-    if member.role != RoleName::Scheduler {
+    if member.role != ClusterRole::Scheduler {
         return Clients::of(&endpoint).map(Some);
     }
     let beside = |role| members.iter().find(|other| other.role == role).and_then(Member::endpoint);
-    let surface = beside(RoleName::Surface).unwrap_or_else(|| endpoint.clone());
-    let permission = beside(RoleName::Permission).unwrap_or_else(|| endpoint.clone());
+    let surface = beside(ClusterRole::Surface).unwrap_or_else(|| endpoint.clone());
+    let permission = beside(ClusterRole::Permission).unwrap_or_else(|| endpoint.clone());
     Clients::of_roles(&surface, &permission, &endpoint).map(Some)
 }
 

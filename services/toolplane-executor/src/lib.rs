@@ -38,5 +38,5 @@ pub use capabilities::Capabilities;
 pub use error::ExecutorError;
 pub use executor::{Executor, Handle};
 pub use options::Options;
-pub use role::{make_workspace, role, toolbox};
+pub use role::{PROGRAM, toolbox};
 pub use schedulers::{Connect, Schedulers};

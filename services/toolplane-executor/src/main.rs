@@ -3,17 +3,8 @@
 use std::process::ExitCode;
 
 use toolplane_proto::FILE_DESCRIPTOR_SET;
-use toolplane_runtime::process::{self, Plan};
+use toolplane_runtime::process;
 
 fn main() -> ExitCode {
-    let plan = Plan {
-        role: "executor",
-        listens: false,
-        check: |config| Ok(toolplane_executor::Options::from_config(config).map(drop)?),
-    };
-    process::main(
-        plan,
-        FILE_DESCRIPTOR_SET,
-        |process, _services| async move { toolplane_executor::role(&process).await },
-    )
+    process::main(&[toolplane_executor::PROGRAM], FILE_DESCRIPTOR_SET)
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_execution::{Bounds, Options as ToolboxOptions, Toolbox};
+use toolplane_records::cluster::ClusterRole;
 use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::health;
-use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
+use toolplane_runtime::server::Services;
 use toolplane_sandbox::{Limits, Usage};
 
 use crate::error::ExecutorError;
@@ -16,7 +18,7 @@ use crate::options::Options;
 use crate::schedulers::Schedulers;
 
 /// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
-pub fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
+fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
     let workspace = config.workspace_dir();
     std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
     Ok(workspace)
@@ -73,8 +75,17 @@ async fn adopt(toolbox: Toolbox, directories: Vec<PathBuf>) -> Result<Toolbox, E
 /// What stopping late calls and reporting them takes at most, after the drain bound.
 const REPORTING: Duration = Duration::from_secs(5);
 
+/// The executor role, as every process that runs it does.
+pub const PROGRAM: RoleProgram = RoleProgram {
+    role: ClusterRole::Executor,
+    check: |config| Ok(Options::from_config(config).map(drop)?),
+    // Hooks of the other roles may read the workspace, as it is when they are opened.
+    prepare: |config| Ok(make_workspace(config).map(drop)?),
+    start: |process, services| Box::pin(async move { role(&process, services).await }),
+};
+
 /// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
-pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
+async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleError> {
     let mut options = Options::from_config(&process.config)?;
     options.own_thread = !process.config.peers.scheduler.is_empty();
     if process.config.peers.scheduler.is_empty() {
@@ -84,14 +95,14 @@ pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
     let toolbox = Arc::new(toolbox(&process.config).await?);
     let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
-    let any = process.peer("scheduler", schedulers)?;
+    let any = process.peer(ClusterRole::Scheduler, schedulers)?;
     let need = process.readiness.need("the scheduler", &["executor"]);
     let stop = process.tasks.shutdown().token();
     process.tasks.spawn("executor peer health", health::follow(need, any, "toolplane.v1.WorkerService", stop));
     let (owner, urls) = (process.clone(), schedulers.urls().to_vec());
     let connect = Arc::new(move |url: &str| {
         let at = Endpoints::new(Some(url).filter(|url| !url.is_empty()).map(str::to_owned));
-        owner.peer("scheduler", &at).map_err(|error| error.to_string())
+        owner.peer(ClusterRole::Scheduler, &at).map_err(|error| error.to_string())
     });
     let shutdown = process.tasks.shutdown().clone();
     let handle = Executor::start(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;
@@ -99,5 +110,5 @@ pub async fn role(process: &Arc<Process>) -> Result<Role, RoleError> {
         handle.ended().await;
         if shutdown.is_requested() { Ok(()) } else { Err("the session ended although nobody asked for it") }
     });
-    Ok(Role::default())
+    Ok(Role { services: Some(services), ..Role::default() })
 }

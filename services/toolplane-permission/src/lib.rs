@@ -21,4 +21,4 @@ pub use error::StartError;
 pub use forget::forget;
 pub use options::Options;
 pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file, remarks};
-pub use service::{HOOK_EVENTS, Service, check, role, start};
+pub use service::{HOOK_EVENTS, PROGRAM, Service, start};

@@ -6,8 +6,9 @@ use std::time::Duration;
 use toolplane_backend::{Backend, Keeper};
 use toolplane_hooks::Hooks;
 use toolplane_proto::v1::permission_service_server::PermissionServiceServer;
+use toolplane_records::cluster::ClusterRole;
 use toolplane_records::vocabulary::HookEvent;
-use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
@@ -91,15 +92,23 @@ impl Service {
     }
 }
 
+/// The permission role, as every process that runs it does.
+pub const PROGRAM: RoleProgram = RoleProgram {
+    role: ClusterRole::Permission,
+    check,
+    prepare: |_| Ok(()),
+    start: |process, services| Box::pin(async move { role(&process, services).await }),
+};
+
 /// Checks what only this role understands in the configuration, without starting anything.
-pub fn check(config: &Config) -> Result<(), RoleError> {
+fn check(config: &Config) -> Result<(), RoleError> {
     Options::from_config(config)?;
     Hooks::check(config)?;
     Ok(toolplane_backend::check(config, Keeper::Permission)?)
 }
 
 /// The permission role in its process: opened, with its background work running, and added to `services`.
-pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
+async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
     let need = process.readiness.need("the permission store", &["toolplane.v1.PermissionService", "permission"]);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());

@@ -32,4 +32,4 @@ mod trace;
 mod watch;
 
 pub use forget::forget;
-pub use service::{SchedulerError, check, role};
+pub use service::{PROGRAM, SchedulerError};

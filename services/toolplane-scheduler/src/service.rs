@@ -9,13 +9,14 @@ use toolplane_hooks::{Hooks, HooksError};
 use toolplane_proto::v1::invocation_service_server::InvocationServiceServer;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::worker_service_server::WorkerServiceServer;
+use toolplane_records::cluster::ClusterRole;
 use toolplane_records::ids::{InvocationKey, TenantId};
 use toolplane_records::json::JsonLimits;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOptions;
 use toolplane_runtime::client::Peer;
 use toolplane_runtime::health;
-use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Config, Shutdown, Tasks};
 
@@ -257,18 +258,26 @@ async fn expire_payloads(payloads: PayloadStore, calls: Calls) {
     }
 }
 
+/// The scheduler role, as every process that runs it does.
+pub const PROGRAM: RoleProgram = RoleProgram {
+    role: ClusterRole::Scheduler,
+    check,
+    prepare: |_| Ok(()),
+    start: |process, services| Box::pin(async move { role(&process, services).await }),
+};
+
 /// Checks what only this role understands in the configuration, without starting anything.
-pub fn check(config: &Config) -> Result<(), RoleError> {
+fn check(config: &Config) -> Result<(), RoleError> {
     Hooks::check(config)?;
     Ok(toolplane_backend::check(config, Keeper::Scheduler)?)
 }
 
 /// The scheduler as a role of `process`: opened, started, and added to `services`.
-pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
+async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let configured = &process.config.peers;
     let peers = Peers {
-        surface: process.peer("surface", &configured.surface)?,
-        permission: process.peer("permission", &configured.permission)?,
+        surface: process.peer(ClusterRole::Surface, &configured.surface)?,
+        permission: process.peer(ClusterRole::Permission, &configured.permission)?,
     };
     let shutdown = process.tasks.shutdown().clone();
     let (scheduler, background) = Scheduler::open(&process.config, peers.clone(), shutdown).await?;

@@ -24,4 +24,4 @@ mod view;
 pub use error::StartError;
 pub use forget::forget;
 pub use options::Options;
-pub use service::{Service, check, role, start};
+pub use service::{PROGRAM, Service, start};

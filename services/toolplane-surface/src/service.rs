@@ -4,9 +4,10 @@ use std::path::Path;
 
 use toolplane_backend::Backend;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
+use toolplane_records::cluster::ClusterRole;
 use toolplane_records::ids::TenantId;
 use toolplane_records::vocabulary::ToolLifecycle;
-use toolplane_runtime::process::{Process, Role, RoleError};
+use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
@@ -72,7 +73,7 @@ impl Service {
 }
 
 /// The surface role in its process: opened, with its background work running, and added to `services`.
-pub async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
+async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
     let need = process.readiness.need("the surface store", &["toolplane.v1.SurfaceService", "surface"]);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
@@ -82,8 +83,16 @@ pub async fn role(process: &Process, services: Services) -> Result<Role, RoleErr
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
 }
 
+/// The surface role, as every process that runs it does.
+pub const PROGRAM: RoleProgram = RoleProgram {
+    role: ClusterRole::Surface,
+    check,
+    prepare: |_| Ok(()),
+    start: |process, services| Box::pin(async move { role(&process, services).await }),
+};
+
 /// Checks what only this role understands in the configuration: the tool files must be there and readable.
-pub fn check(config: &Config) -> Result<(), RoleError> {
+fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| StartError::Declarations { file: file.clone(), reason })?;
     }

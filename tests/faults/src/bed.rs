@@ -12,7 +12,7 @@ use toolplane_testkit::clients::{Clients, Transport};
 use toolplane_testkit::process::Process;
 use toolplane_testkit::proxy::{self, Proxy};
 use toolplane_testkit::redis::RedisServer;
-use toolplane_testkit::{Layout, Processes, RoleName};
+use toolplane_testkit::{ClusterRole, Layout, Processes};
 
 use crate::Trouble;
 use crate::history::{History, Record, Recorder};
@@ -175,7 +175,7 @@ impl Bed {
         let workers = (1..=plan.workers).map(seat).collect();
         let surface_id = String::new();
         let mut links = Vec::new();
-        for name in processes.names_of(RoleName::Scheduler).iter().filter(|_| plan.links) {
+        for name in processes.names_of(ClusterRole::Scheduler).iter().filter(|_| plan.links) {
             let port = processes.member(name)?.port.unwrap_or_default();
             links.push(Proxy::start((Ipv4Addr::LOCALHOST, port).into()).await?);
         }
@@ -260,7 +260,7 @@ impl Bed {
 
     /// The schedulers' names.
     pub fn scheduler_names(&self) -> Vec<String> {
-        self.processes.names_of(RoleName::Scheduler)
+        self.processes.names_of(ClusterRole::Scheduler)
     }
 
     /// The names of the workers that write ledgers.
@@ -270,7 +270,7 @@ impl Bed {
 
     /// The names of the real executors.
     pub fn executor_names(&self) -> Vec<String> {
-        self.processes.names_of(RoleName::Executor)
+        self.processes.names_of(ClusterRole::Executor)
     }
 
     /// Its schedulers break a promise on purpose.

@@ -5,7 +5,7 @@ use toolplane_proto::v1;
 use toolplane_testkit::clients::payload;
 use toolplane_testkit::layout::Store;
 use toolplane_testkit::tools::TestTool;
-use toolplane_testkit::{Layout, Processes, RoleName};
+use toolplane_testkit::{ClusterRole, Layout, Processes};
 
 use super::stream::Follower;
 use crate::bed::{PATIENCE, assert_gapless, register, surface};
@@ -28,7 +28,7 @@ reason = "the storm's own tools"
 #[tokio::test]
 async fn the_other_scheduler_goes_on_with_the_batch_and_tells_the_rest() {
     let mut processes = Processes::start(Layout::new(2, 1, CONFIG).on(Store::Redis)).await.unwrap();
-    let schedulers = processes.names_of(RoleName::Scheduler);
+    let schedulers = processes.names_of(ClusterRole::Scheduler);
     let [first, second] = [0, 1].map(|number| processes.clients_by(&schedulers[number]).unwrap().clone());
     let tool = TestTool {
         name: "storm.short".to_owned(),

@@ -138,7 +138,7 @@ impl Shape {
         match self {
             Self::One(cluster) => Ok(vec![cluster.clients().clone()]),
             Self::Many(processes) => {
-                let names = processes.names_of(toolplane_testkit::RoleName::Scheduler);
+                let names = processes.names_of(toolplane_testkit::ClusterRole::Scheduler);
                 names.iter().map(|name| processes.clients_by(name).cloned()).collect()
             }
         }

@@ -1,8 +1,9 @@
 //! How a cluster is.
 
 use toolplane_proto::v1::{ListWorkersRequest, WorkerState};
+use toolplane_testkit::ClusterRole;
 use toolplane_testkit::clients::Clients;
-use toolplane_testkit::layout::{Member, RoleName};
+use toolplane_testkit::layout::Member;
 use toolplane_testkit::processes::{knows, lacks, serves};
 
 use super::state::{State, What};
@@ -44,7 +45,7 @@ pub(super) async fn is_ready(member: &Member, state: &State) -> bool {
     }
     for seat in state.seats.iter().filter(|seat| seat.lives()) {
         let What::Member(scheduler) = &seat.what else { continue };
-        let clients = scheduler.endpoint().filter(|_| scheduler.role == RoleName::Scheduler);
+        let clients = scheduler.endpoint().filter(|_| scheduler.role == ClusterRole::Scheduler);
         if let Some(Ok(clients)) = clients.map(|endpoint| Clients::of(&endpoint))
             && knows(&clients, &member.name).await
         {
@@ -63,7 +64,7 @@ async fn missing(member: &Member) -> String {
 
 /// The workers that are connected to a scheduler.
 async fn workers(member: &Member) -> String {
-    let endpoint = member.endpoint().filter(|_| member.role == RoleName::Scheduler);
+    let endpoint = member.endpoint().filter(|_| member.role == ClusterRole::Scheduler);
     let Some(Ok(clients)) = endpoint.map(|endpoint| Clients::of(&endpoint)) else { return String::new() };
     let request = ListWorkersRequest { state: WorkerState::Ready.into(), ..Default::default() };
     let Ok(answer) = clients.invocations().list_workers(request).await else { return String::new() };

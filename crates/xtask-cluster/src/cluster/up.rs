@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use toolplane_testkit::layout::{Layout, Member, RoleName, Store};
+use toolplane_testkit::ClusterRole;
+use toolplane_testkit::layout::{Layout, Member, Store};
 use toolplane_testkit::{Problem, binary, ports};
 
 use super::running::Running;
@@ -142,15 +143,15 @@ async fn until(seat: &Seat, ready: impl AsyncFn() -> bool) -> Result<(), Problem
 
 /// How to call it.
 fn hint(state: &State) -> String {
-    let endpoint = |role: RoleName| {
+    let endpoint = |role: ClusterRole| {
         let members = state.seats.iter().filter_map(|seat| match &seat.what {
             What::Member(member) if member.role == role => Some(member),
             _ => None,
         });
         members.filter_map(Member::endpoint).next().unwrap_or_default()
     };
-    let (surface, permission) = (endpoint(RoleName::Surface), endpoint(RoleName::Permission));
-    let (folder, scheduler) = (folder(), endpoint(RoleName::Scheduler));
+    let (surface, permission) = (endpoint(ClusterRole::Surface), endpoint(ClusterRole::Permission));
+    let (folder, scheduler) = (folder(), endpoint(ClusterRole::Scheduler));
     format!(
         "\nevery process has its folder with state and log below {}\n  export SURFACE={surface}\n  export \
          PERMISSION={permission}\n  export SCHEDULER={scheduler}\n  toolplane --endpoint $SURFACE tools register \

@@ -6,14 +6,12 @@ use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
+use toolplane_records::cluster::ClusterRole;
 use toolplane_runtime::health::{REASON, REMARK};
 
 use super::connection::Connection;
 use super::output::{Output, Table};
 use super::{Ending, Failure};
-
-/// What a process may answer for; roles by their names.
-const NAMES: [&str; 4] = ["surface", "permission", "scheduler", "executor"];
 
 /// Nothing to choose.
 #[derive(Debug, Args)]
@@ -31,7 +29,7 @@ struct Said {
 pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
     let mut table = Table::new(&["ROLE", "STATE", "LACKS"]);
     let (mut ready, mut remark) = (true, None);
-    for name in NAMES.into_iter().chain([""]) {
+    for name in ClusterRole::ALL.map(ClusterRole::as_str).into_iter().chain([""]) {
         let Some(said) = ask(connection, name).await? else { continue };
         let state = if said.lacks.is_none() { "ready" } else { "not ready" };
         if name.is_empty() {
