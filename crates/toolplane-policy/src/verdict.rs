@@ -9,7 +9,7 @@ use toolplane_records::vocabulary::{Behavior, RuleFit};
 pub struct Verdict {
     /// Allow, ask or deny.
     pub behavior: Behavior,
-    /// Where the decision comes from: the deciding rule's source, or [`source`](crate::verdict::source).
+    /// Where the decision comes from: the deciding rule's source, or one of [`source`](mod@source).
     pub source: String,
     /// The kind of reason, the rule and a text for people.
     pub reason: DecisionReason,

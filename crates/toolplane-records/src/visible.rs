@@ -38,7 +38,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     spelled(text, false)
 }
 
-/// At most `most` characters of a text as [`line`] shows it, with an ellipsis for what is missing.
+/// At most `most` characters of a text as [`line()`] shows it, with an ellipsis for what is missing.
 pub fn excerpt(text: &str, most: usize) -> String {
     // Showing makes nothing shorter, so there is no need to look at more of a long text.
     let end = text.char_indices().nth(most + 1).map_or(text.len(), |(end, _)| end);

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod check;
 mod cluster;
 mod command;
 mod demo;
@@ -41,8 +42,10 @@ enum Command {
     Bench(bench::Args),
     /// Write the generated files: Rust code and descriptors of the protos, JSON schemas.
     Gen,
-    /// Check the rules of the house.
-    Tidy,
+    /// Everything that can be said of the code without running it: format, lints, documentation, dependencies, house rules.
+    Check(check::Args),
+    /// Check the rules of the house alone.
+    Tidy(tidy::Args),
 }
 
 fn main() -> ExitCode {
@@ -53,7 +56,8 @@ fn main() -> ExitCode {
         Command::Faults(args) => faults::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Gen => generate::run(),
-        Command::Tidy => tidy::run(),
+        Command::Check(args) => check::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _};
 use std::process::{Command, Stdio};
 
 use crate::command::{self, TaskError};
-use crate::needs;
+use crate::{check, needs};
 
 mod totals;
 
@@ -28,6 +28,8 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if args.prepare {
         return Ok(());
     }
+    // Told first and judged last: whoever has to mend a file also wants to know which tests fail.
+    let checked = if args.filter.is_none() { check::before_tests() } else { Ok(()) };
     command::run(command::cargo(&["build", "--workspace", "--bins"]))?;
     let mut totals = Totals::default();
     let nextest = command::works("cargo", &["nextest", "--version"]);
@@ -44,7 +46,10 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     }
     println!("\n{} passed, {} failed", totals.passed, totals.failed);
     if ended_well && documented && totals.failed == 0 {
-        return Ok(());
+        return checked;
+    }
+    if let Err(error) = checked {
+        eprintln!("{error}");
     }
     Err(TaskError::Answer("not every test passed".to_owned()))
 }

@@ -5,18 +5,35 @@ use std::path::{Path, PathBuf};
 use crate::command::{self, TaskError};
 
 mod dependencies;
+mod figures;
 mod files;
+mod folders;
 mod manifests;
+mod modules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) fn run() -> Result<(), TaskError> {
-    let broken = broken_rules(command::root())?;
-    if broken.is_empty() {
-        println!("tidy");
-        return Ok(());
+/// What is asked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Also print what the structure of the code can be judged by; nothing of it fails.
+    #[arg(long)]
+    figures: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
+    if args.figures {
+        figures::print(command::root())?;
     }
-    Err(TaskError::Untidy(broken))
+    check(command::root())?;
+    println!("tidy");
+    Ok(())
+}
+
+/// Fails with every broken rule.
+pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
+    let broken = broken_rules(root)?;
+    if broken.is_empty() { Ok(()) } else { Err(TaskError::Untidy(broken)) }
 }
 
 /// Every broken rule, one line each.
@@ -28,6 +45,7 @@ fn broken_rules(root: &Path) -> Result<Vec<String>, TaskError> {
     broken.extend(files::unsafe_code(root, &sources)?);
     broken.extend(manifests::check(root)?);
     broken.extend(dependencies::check()?);
+    broken.extend(folders::check(&modules::read(root, &sources)?));
     broken.sort();
     Ok(broken)
 }

@@ -52,7 +52,7 @@ tool = "storm.ask"
 reason = "somebody has to say yes"
 "#;
 
-/// A full lease under [`CONFIG`].
+/// A full lease under the configuration above.
 pub const LEASE: Duration = Duration::from_millis(1500);
 
 /// How long a process may take to end after it was asked to.

@@ -46,7 +46,7 @@ pub fn judge(history: &History) -> Verdict {
     verdict
 }
 
-/// Judges in which order waiting calls were claimed; see [`fairness`].
+/// Judges in which order waiting calls were claimed; see `check/fairness.rs`.
 pub fn judge_fairness(claims: &[Claim]) -> Verdict {
     let mut verdict = Verdict::default();
     fairness::check(claims, &mut verdict);

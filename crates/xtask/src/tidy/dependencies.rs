@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::command::{self, TaskError};
 
-/// Every package and the packages of ours it may use. Tests may use more (`[dev-dependencies]`).
+/// Every package and the packages of ours it may use, which are those it does use: a line that is longer than that is an error too.
+/// Tests may use more (`[dev-dependencies]`).
 const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
@@ -13,77 +14,122 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("toolplane-proto", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-records"]),
     ("toolplane-policy", &["toolplane-records"]),
-    ("toolplane-cedar", &["toolplane-records", "toolplane-policy"]),
+    ("toolplane-cedar", &["toolplane-policy", "toolplane-records"]),
     ("toolplane-lifecycle", &["toolplane-records"]),
-    ("toolplane-store", &["toolplane-records", "toolplane-lifecycle"]),
-    ("toolplane-store-embedded", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
-    ("toolplane-store-redis", &["toolplane-records", "toolplane-lifecycle", "toolplane-store"]),
+    ("toolplane-store", &["toolplane-records"]),
+    ("toolplane-store-embedded", &["toolplane-records", "toolplane-store"]),
+    ("toolplane-store-redis", &["toolplane-records", "toolplane-store"]),
     ("toolplane-faultpoint", &[]),
     ("toolplane-results", &["toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
-    (
-        "toolplane-execution",
-        &["toolplane-records", "toolplane-catalog", "toolplane-policy", "toolplane-sandbox", "toolplane-results"],
-    ),
-    ("toolplane-runtime", &["toolplane-records", "toolplane-proto"]),
-    ("toolplane-hooks", &["toolplane-records", "toolplane-proto", "toolplane-sandbox", "toolplane-runtime"]),
+    ("toolplane-execution", &["toolplane-catalog", "toolplane-policy", "toolplane-records", "toolplane-sandbox"]),
+    ("toolplane-runtime", &["toolplane-records"]),
+    ("toolplane-hooks", &["toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"]),
+    // The results are there for how payloads are named, in `stored` alone: no role pays for it.
     (
         "toolplane-backend",
         &[
+            "toolplane-results",
             "toolplane-runtime",
             "toolplane-store",
             "toolplane-store-embedded",
             "toolplane-store-redis",
-            // How payloads are named, for `stored` alone: no role pays for it.
-            "toolplane-results",
         ],
     ),
-    ("toolplane-testkit", &["toolplane-records", "toolplane-proto"]),
+    ("toolplane-testkit", &["toolplane-proto", "toolplane-records"]),
     ("xtask", &[]),
     (
         "xtask-cluster",
         &[
-            "toolplane-testkit",
-            "toolplane-records",
-            "toolplane-proto",
-            "toolplane-policy",
             "toolplane-cedar",
+            "toolplane-policy",
+            "toolplane-proto",
+            "toolplane-records",
             "toolplane-store",
             "toolplane-store-embedded",
             "toolplane-store-redis",
+            "toolplane-testkit",
         ],
     ),
-    ("toolplane-surface", SERVICE),
-    ("toolplane-permission", SERVICE),
-    ("toolplane-scheduler", SERVICE),
-    ("toolplane-executor", SERVICE),
+    // Services use crates, and never another service.
+    (
+        "toolplane-surface",
+        &[
+            "toolplane-backend",
+            "toolplane-catalog",
+            "toolplane-proto",
+            "toolplane-records",
+            "toolplane-runtime",
+            "toolplane-store",
+        ],
+    ),
+    (
+        "toolplane-permission",
+        &[
+            "toolplane-backend",
+            "toolplane-catalog",
+            "toolplane-cedar",
+            "toolplane-hooks",
+            "toolplane-policy",
+            "toolplane-proto",
+            "toolplane-records",
+            "toolplane-runtime",
+            "toolplane-store",
+        ],
+    ),
+    (
+        "toolplane-scheduler",
+        &[
+            "toolplane-backend",
+            "toolplane-catalog",
+            "toolplane-faultpoint",
+            "toolplane-hooks",
+            "toolplane-lifecycle",
+            "toolplane-proto",
+            "toolplane-records",
+            "toolplane-results",
+            "toolplane-runtime",
+            "toolplane-store",
+        ],
+    ),
+    (
+        "toolplane-executor",
+        &[
+            "toolplane-execution",
+            "toolplane-faultpoint",
+            "toolplane-proto",
+            "toolplane-records",
+            "toolplane-results",
+            "toolplane-runtime",
+            "toolplane-sandbox",
+        ],
+    ),
+    // The backend is there for `toolplane store`: what the roles keep, looked at while they do not run.
     (
         "toolplane",
         &[
-            "toolplane-surface",
-            "toolplane-permission",
-            "toolplane-scheduler",
-            "toolplane-executor",
-            "toolplane-records",
-            "toolplane-proto",
-            "toolplane-runtime",
-            // `toolplane store`: what the roles keep, looked at while they do not run.
             "toolplane-backend",
+            "toolplane-executor",
+            "toolplane-permission",
+            "toolplane-proto",
+            "toolplane-records",
+            "toolplane-runtime",
+            "toolplane-scheduler",
+            "toolplane-surface",
         ],
     ),
-    ("toolplane-tests", OUTSIDE),
+    // Tests of the whole name nothing from inside; what they do use, they use as tests.
+    ("toolplane-tests", &[]),
     // Looks into the stores when everything is over: whether anything was left behind.
     (
         "toolplane-faults",
         &[
-            "toolplane-testkit",
-            "toolplane-records",
-            "toolplane-proto",
-            "toolplane-runtime",
             "toolplane-faultpoint",
+            "toolplane-proto",
             "toolplane-store",
             "toolplane-store-embedded",
             "toolplane-store-redis",
+            "toolplane-testkit",
         ],
     ),
     (
@@ -97,30 +143,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "toolplane-faultpoint",
         ],
     ),
-];
-
-/// What tests of the whole may use: nothing from inside.
-const OUTSIDE: &[&str] =
-    &["toolplane-testkit", "toolplane-records", "toolplane-proto", "toolplane-runtime", "toolplane-faultpoint"];
-
-/// What every service may use: crates, never another service.
-const SERVICE: &[&str] = &[
-    "toolplane-records",
-    "toolplane-proto",
-    "toolplane-catalog",
-    "toolplane-policy",
-    "toolplane-cedar",
-    "toolplane-lifecycle",
-    "toolplane-store",
-    "toolplane-store-embedded",
-    "toolplane-store-redis",
-    "toolplane-backend",
-    "toolplane-faultpoint",
-    "toolplane-hooks",
-    "toolplane-execution",
-    "toolplane-sandbox",
-    "toolplane-results",
-    "toolplane-runtime",
 ];
 
 /// Libraries that only some packages may know.
@@ -164,16 +186,30 @@ pub(super) fn package(package: &Value) -> Vec<String> {
     };
     let dependencies = package["dependencies"].as_array().cloned().unwrap_or_default();
     let used = dependencies.iter().filter(|dependency| dependency["kind"].is_null());
+    let used: Vec<_> = used.filter_map(|dependency| dependency["name"].as_str()).collect();
     let mut broken = Vec::new();
-    for dependency in used.filter_map(|dependency| dependency["name"].as_str()) {
-        let ours = MAY_USE.iter().any(|(known, _)| *known == dependency);
-        if ours && !allowed.contains(&dependency) {
+    for dependency in &used {
+        let ours = MAY_USE.iter().any(|(known, _)| known == dependency);
+        if ours && !allowed.contains(dependency) {
             broken.push(format!("{name}: may not use {dependency}"));
         }
-        let confined = CONFINED.iter().find(|(library, _)| *library == dependency);
+        let confined = CONFINED.iter().find(|(library, _)| library == dependency);
         if confined.is_some_and(|(_, users)| !users.contains(&name)) {
             broken.push(format!("{name}: may not know {dependency}"));
         }
     }
+    for idle in allowed.iter().filter(|allowed| !used.contains(allowed)) {
+        broken.push(format!("{name}: does not use {idle}; remove it from its line (xtask, tidy/dependencies.rs)"));
+    }
+    for (library, _) in
+        CONFINED.iter().filter(|(library, users)| users.contains(&name) && !knows(&dependencies, library))
+    {
+        broken.push(format!("{name}: does not know {library}; remove it from that list (xtask, tidy/dependencies.rs)"));
+    }
     broken
+}
+
+/// Whether a package has this library in any way, tests included.
+fn knows(dependencies: &[Value], library: &str) -> bool {
+    dependencies.iter().any(|dependency| dependency["name"] == library)
 }

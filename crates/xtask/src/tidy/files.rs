@@ -8,18 +8,23 @@ use super::shown;
 use crate::command::TaskError;
 
 /// Everything that may be under version control at the top.
-const TOP_LEVEL: [&str; 15] = [
+const TOP_LEVEL: [&str; 20] = [
     ".cargo",
     ".ci",
     ".git",
     ".gitignore",
     ".rustfmt.toml",
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
+    "LICENSE",
     "README.md",
+    "SECURITY.md",
     "clippy.toml",
     "crates",
+    "deny.toml",
     "deploy",
     "proto",
     "schemas",

@@ -1,6 +1,8 @@
 use serde_json::json;
 
-use super::{broken_rules, dependencies, files, manifests};
+use super::folders::Folder;
+use super::modules::Module;
+use super::{broken_rules, dependencies, files, folders, manifests};
 use crate::command;
 
 /// The repository as it is keeps every rule.
@@ -34,7 +36,35 @@ fn a_forbidden_edge_is_found() {
         { "name": "toolplane-testkit", "kind": "dev" },
     ]});
     let broken = dependencies::package(&package);
-    assert_eq!(broken, ["toolplane-surface: may not use toolplane-scheduler", "toolplane-surface: may not know redb"]);
+    let found = |line: &str| broken.iter().any(|broken| broken == line);
+    assert!(found("toolplane-surface: may not use toolplane-scheduler"), "{broken:?}");
+    assert!(found("toolplane-surface: may not know redb"), "{broken:?}");
+    assert!(
+        !broken.iter().any(|line| line.contains("toolplane-records") || line.contains("toolplane-testkit")),
+        "{broken:?}"
+    );
+    let idle = "toolplane-surface: does not use toolplane-store; remove it from its line (xtask, tidy/dependencies.rs)";
+    assert!(found(idle), "an allowed edge that is not there is an error too: {broken:?}");
+}
+
+/// However a module is named: in a tree of `use`, by `super`, or in the code.
+#[test]
+fn a_folder_that_names_what_it_must_not_is_found() {
+    let rule = [Folder { folder: "crates/one/src/rules", must_not_name: &["transport"], reason: "rules are pure" }];
+    let transport = || Module::new("crates/one", "transport.rs", "pub struct Wire;\n");
+    for code in [
+        "use crate::{fit::Fit, transport::{self, Wire as W}};",
+        "use super::super::transport::Wire;",
+        "fn told() -> crate::transport::Wire { todo() }",
+    ] {
+        let modules = [Module::new("crates/one", "rules/inner.rs", code), transport()];
+        let broken = folders::broken(&modules, &rule);
+        assert_eq!(broken, ["crates/one/src/rules/inner.rs: must not name `transport`: rules are pure"], "{code}");
+    }
+    let quiet = "// crate::transport\nuse other::transport;\nuse crate::transports::Many;\n#[cfg(test)]\nmod tests {\n    use crate::transport::Wire;\n}\n";
+    assert!(folders::broken(&[Module::new("crates/one", "rules.rs", quiet), transport()], &rule).is_empty());
+    let gone = folders::broken(&[transport()], &rule);
+    assert_eq!(gone, ["crates/one/src/rules: is named in tidy/folders/table.rs and is not there"]);
 }
 
 #[test]
