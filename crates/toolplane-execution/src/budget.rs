@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::workspace::{free_bytes, measure};
@@ -58,7 +58,7 @@ impl Budget {
 
     /// What a run in `workspace` must keep to. Refused when the workspaces of this worker are full together.
     pub(crate) fn quota(&self, workspace: &Path) -> Result<Quota, ToolError> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         let others = known.iter().filter(|(path, _)| path.as_path() != workspace);
         let others = others.fold(Usage::default(), |sum, (_, known)| sum.and(known.usage));
         drop(known);
@@ -77,7 +77,7 @@ impl Budget {
     /// Takes over what was measured.
     pub(crate) fn note(&self, workspace: &Path, usage: Usage, took: Duration) {
         let until = Instant::now() + BELIEVED.max(took * BELIEVED_TIMES);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         known.insert(workspace.to_owned(), Known { usage, until });
     }
 
@@ -102,14 +102,14 @@ impl Budget {
         if free_bytes(workspace).is_some_and(|free| free < reserve_bytes.saturating_add(more.bytes)) {
             return Err(full(format!("fewer than {reserve_bytes} bytes would be free on the disk of the workspace")));
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         known.entry(workspace.to_owned()).and_modify(|known| known.usage = sum);
         Ok(())
     }
 
     fn usage(&self, workspace: &Path, most: Usage) -> Result<Usage, ToolError> {
         let now = Instant::now();
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(workspace).copied();
+        let known = self.known.lock().get(workspace).copied();
         if let Some(known) = known.filter(|known| known.until > now) {
             return Ok(known.usage);
         }

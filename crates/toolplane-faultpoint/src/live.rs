@@ -1,4 +1,5 @@
 //! The points of a development build.
+#![expect(clippy::disallowed_types, reason = "a crate without dependencies: what it interrupts must not change by it")]
 
 use std::str::FromStr as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -74,6 +75,7 @@ fn due(name: &'static str) -> Vec<Action> {
     due
 }
 
+#[expect(clippy::disallowed_methods, reason = "a delay that blocks the thread is what is asked for")]
 pub(crate) fn point(name: &'static str) {
     for action in due(name) {
         match action {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
 use toolplane_runtime::Config;
+use toolplane_runtime::clock;
 use toolplane_runtime::config::{HookAuthority, HookConfig};
 use toolplane_runtime::telemetry::spans::{self, CallFacts};
 use tracing::Instrument as _;
@@ -159,7 +159,7 @@ impl Hooks {
         let span = spans::step("agenttool.hook", &facts);
         spans::attribute(&span, "agenttool.hook.id", hook.meta.hook_id.clone());
         spans::attribute(&span, "agenttool.hook.event", event.as_str());
-        let started_at = timestamp(SystemTime::now());
+        let started_at = clock::now();
         let outcome = match (&hook.way, &self.0.sandbox) {
             (Way::Program(program), Some(sandbox)) => {
                 program.ask(sandbox, event, &hook.meta, input).instrument(span.clone()).await
@@ -173,7 +173,7 @@ impl Hooks {
             let (hook_id, invocation_id) = (&hook.meta.hook_id, &input.invocation_id);
             tracing::warn!(hook_id, %invocation_id, %event, code = failure.code(), %failure, "a hook failed");
         }
-        HookRun { hook: hook.meta.clone(), started_at, ended_at: timestamp(SystemTime::now()), outcome }
+        HookRun { hook: hook.meta.clone(), started_at, ended_at: clock::now(), outcome }
     }
 }
 
@@ -231,10 +231,4 @@ fn of_service(hook: &HookConfig) -> impl FnOnce(toolplane_runtime::server::Serve
 
 fn ca_of(config: &Config) -> Option<&Path> {
     config.peers.ca_file.as_deref()
-}
-
-/// A wall clock before 1970 is no clock; its epoch will do for a field that is for people.
-pub(crate) fn timestamp(at: SystemTime) -> Timestamp {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or_default())
 }

@@ -1,7 +1,7 @@
 //! Hooks that are services behind `HookService`.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use toolplane_proto::convert::payload::ingest;
 use toolplane_proto::convert::word::Word as _;
@@ -13,6 +13,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::client::{Peer, PeerSettings, connect};
+use toolplane_runtime::clock;
 use toolplane_runtime::config::HookConfig;
 use toolplane_runtime::server::ServerError;
 
@@ -119,7 +120,7 @@ fn question(event: HookEvent, hook: &HookMeta, input: &HookInput, timeout: Durat
         structured_content: field::out(&outcome.structured_content),
         error: field::out(&outcome.error),
         duration_ms: outcome.duration_ms,
-        deadline_at: field::instant(crate::hooks::timestamp(SystemTime::now() + timeout)),
+        deadline_at: field::instant(clock::now().plus_millis(i64::try_from(timeout.as_millis()).unwrap_or(i64::MAX))),
     }
 }
 

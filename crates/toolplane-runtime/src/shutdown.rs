@@ -59,7 +59,7 @@ impl Shutdown {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let shutdown = self.clone();
-        tokio::spawn(async move {
+        crate::tasks::spawn("following signals", async move {
             loop {
                 let name = tokio::select! {
                     _ = terminate.recv() => "SIGTERM",

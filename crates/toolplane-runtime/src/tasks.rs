@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use parking_lot::Mutex;
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::shutdown::Shutdown;
@@ -88,14 +90,34 @@ impl Tasks {
 
     /// The first failure, if a task failed.
     pub fn failure(&self) -> Option<TaskFailure> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     fn fail(&self, failure: TaskFailure) {
         tracing::error!(task = failure.task, cause = failure.cause, "task ended; stopping the process");
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.failure.lock().get_or_insert(failure);
         self.shutdown.request();
     }
+}
+
+/// Starts work beside the request or the call it belongs to. A panic is logged under the name of the work, and reaches whoever
+/// waits for the handle; the process goes on.
+///
+/// Whatever runs as long as the process belongs into [`Tasks`]. Work that belongs to a trace brings its span along.
+#[expect(clippy::disallowed_methods, reason = "this is the way to start work that others are told to use")]
+pub fn spawn<T>(name: &'static str, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T>
+where
+    T: Send + 'static,
+{
+    tokio::spawn(async move {
+        match AssertUnwindSafe(work).catch_unwind().await {
+            Ok(done) => done,
+            Err(panic) => {
+                tracing::error!(work = name, cause = panic_text(&*panic), "work beside a request panicked");
+                std::panic::resume_unwind(panic)
+            }
+        }
+    })
 }
 
 /// The text a panic was raised with.
@@ -120,6 +142,13 @@ mod tests {
         let failure = tasks.join(Duration::from_secs(20)).await.expect_err("a task failed");
         assert_eq!(failure.to_string(), "task `breaker` panicked: of no use");
         assert!(tasks.shutdown().is_requested());
+    }
+
+    #[tokio::test]
+    async fn work_beside_a_request_answers_whoever_waits() {
+        assert_eq!(spawn("counting", async { 1 + 1 }).await.ok(), Some(2));
+        let lost = spawn("breaking", async { panic!("of {}", "no use") }).await.expect_err("it panicked");
+        assert_eq!(panic_text(&*lost.into_panic()), "of no use");
     }
 
     #[tokio::test]

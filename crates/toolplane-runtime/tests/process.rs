@@ -1,5 +1,10 @@
 //! What can only be seen with a process of its own: the global telemetry, exporting to a real OTLP receiver, and signals.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start tasks, lock and read clocks as they need; their sleeps are counted by `cargo xtask tidy`"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 use std::process::Command;

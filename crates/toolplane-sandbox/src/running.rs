@@ -105,6 +105,10 @@ impl Killer {
 }
 
 impl Running {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the driver tells its own end, a panic too, through the handle that is kept"
+    )]
     pub(crate) fn start(
         child: Child,
         control: UnixStream,

@@ -15,6 +15,7 @@ use crate::link::answered;
 use crate::reply;
 use crate::standing::Standing;
 use crate::stats::Counters;
+use crate::task;
 
 /// How many groups are under way at once.
 const LANES: usize = 4;
@@ -43,7 +44,7 @@ impl Barrier {
         let lanes = (0..LANES).map(|_| {
             let (connector, standing, counters) = (Arc::clone(connector), Arc::clone(standing), Arc::clone(counters));
             let lane = Lane { connector, standing, counters, connection: None };
-            AbortOnDropHandle::new(tokio::spawn(lane.run(Arc::clone(&jobs))))
+            task::owned(lane.run(Arc::clone(&jobs)))
         });
         Self { queue, _lanes: lanes.collect() }
     }

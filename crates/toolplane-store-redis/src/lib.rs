@@ -35,6 +35,7 @@ mod scripts;
 mod standing;
 mod stats;
 mod store;
+mod task;
 mod trouble;
 mod value;
 

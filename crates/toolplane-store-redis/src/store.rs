@@ -26,6 +26,7 @@ use crate::request::{self, CallId, Publisher};
 use crate::scripts::By;
 use crate::standing::Standing;
 use crate::stats::{Counters, Stats};
+use crate::task;
 use crate::trouble::Trouble;
 
 /// The pause before a commit is repeated, at first and at most.
@@ -102,7 +103,7 @@ impl RedisStore {
             standing,
             counters,
             known: DamageList::default(),
-            _pulse: AbortOnDropHandle::new(tokio::spawn(pulse.run(beating))),
+            _pulse: task::owned(pulse.run(beating)),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -28,6 +28,7 @@ impl MonotonicClock {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the clock others are told to use")]
 fn system_millis() -> i64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)

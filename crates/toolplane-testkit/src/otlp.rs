@@ -1,12 +1,13 @@
 //! A real OTLP gRPC receiver that keeps every span it is sent.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -70,7 +71,7 @@ impl OtlpReceiver {
 
     /// Every span received so far.
     pub fn spans(&self) -> Vec<Span> {
-        self.spans.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.spans.lock().clone()
     }
 
     /// The spans of one trace received so far.
@@ -121,7 +122,7 @@ impl TraceService for Collector {
         self.received.fetch_add(count as u64, Ordering::Relaxed);
         if self.keep {
             let spans = resources.into_iter().flat_map(Span::read);
-            self.spans.lock().unwrap_or_else(PoisonError::into_inner).extend(spans);
+            self.spans.lock().extend(spans);
         }
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::SemaphorePermit;
@@ -14,6 +14,7 @@ use toolplane_faultpoint::point;
 use toolplane_proto::v1::{Dispatch, ExecutionDone, ExecutionOutcome};
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::clock;
 use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
 use tracing::{Instrument, Span};
@@ -53,7 +54,7 @@ pub(crate) async fn run(core: Arc<Core>, seat: Arc<Seat>, dispatch: Dispatch) {
     let Some(_permit) = admitted(&core, &seat).await else {
         return give_back(&core, &seat);
     };
-    let timing = Timing { started_at: SystemTime::now(), started: Instant::now() };
+    let timing = Timing { started_at: clock::now(), started: Instant::now() };
     let shown = core.options.capture_content;
     let mut call = match Call::read(dispatch, core.options.max_message_bytes, shown) {
         Ok(call) => call,

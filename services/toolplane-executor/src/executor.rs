@@ -8,7 +8,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use toolplane_execution::Toolbox;
 use toolplane_proto::v1::WorkerHello;
 use toolplane_records::ids::WorkerId;
-use toolplane_runtime::Shutdown;
+use toolplane_runtime::{Shutdown, tasks};
 
 use crate::beats;
 use crate::capabilities::Capabilities;
@@ -145,7 +145,7 @@ fn spawn_session(core: Arc<Core>, left: Vec<Finished>) -> Result<watch::Receiver
         let thread = std::thread::Builder::new().name("executor-session".to_owned());
         thread.spawn(move || runtime.block_on(session)).map_err(ExecutorError::Session)?;
     } else {
-        tokio::spawn(session);
+        tasks::spawn("executor session", session);
     }
     Ok(seen_ended)
 }

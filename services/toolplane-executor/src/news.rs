@@ -1,16 +1,16 @@
 //! News of one running call, on their way to the scheduler.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use toolplane_execution::{ProgressSink, ProgressUpdate};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::Word as _;
 use toolplane_proto::v1::ToolProgress;
 use toolplane_records::vocabulary::ProgressStatus;
+use toolplane_runtime::clock;
 
 use crate::executor::Core;
-use crate::outcome::{millis, timestamp};
+use crate::outcome::millis;
 use crate::seat::Seat;
 
 /// Hands the updates of one execution to the outbox, where a newer one replaces one that was not sent yet.
@@ -40,7 +40,7 @@ impl ProgressSink for News {
             bytes_read: update.bytes_read,
             bytes_written: update.bytes_written,
             line_count: update.line_count,
-            timestamp: field::instant(timestamp(SystemTime::now())),
+            timestamp: field::instant(clock::now()),
             ..ToolProgress::default()
         };
         self.core.outbox.progress(self.seat.lease.clone(), progress);

@@ -1,6 +1,6 @@
 //! From what a tool gave to what is reported, exactly once: what is shown, what is kept elsewhere, what was lost.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -17,6 +17,7 @@ use toolplane_records::vocabulary::ResultStatus;
 use toolplane_results::decide::DecisionIds;
 use toolplane_results::outputs::{Bounds, Decided, Handling, Keep, Keeper, Outputs, Whole};
 use toolplane_results::render::{model_facing, summarize};
+use toolplane_runtime::clock;
 
 use crate::executor::Core;
 use crate::upload::{Output, UploadError};
@@ -25,7 +26,7 @@ use crate::upload::{Output, UploadError};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     /// By the wall clock, for people.
-    pub(crate) started_at: SystemTime,
+    pub(crate) started_at: Timestamp,
     /// By a clock that never jumps, for durations.
     pub(crate) started: Instant,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Frame {
     /// Most bytes of all that is shown.
     pub(crate) inline_bytes: u64,
     /// When it began, by the wall clock.
-    pub(crate) started_at: SystemTime,
+    pub(crate) started_at: Timestamp,
     /// How long it took.
     pub(crate) duration: Duration,
 }
@@ -88,7 +89,7 @@ pub(crate) async fn report(
         error: field::out(&error),
         persisted: decided.into_iter().map(persisted).collect(),
         output_bytes: given,
-        started_at: field::instant(timestamp(frame.started_at)),
+        started_at: field::instant(frame.started_at),
         duration_ms: millis(frame.duration),
         evidence: field::out(&evidence),
         resource_refs: Vec::new(),
@@ -137,7 +138,7 @@ fn keeper<'a>(uploads: Uploads<'a>, frame: &Frame) -> Keeper<Uploads<'a>> {
         invocation_id: InvocationId::from_trusted(uploads.lease.invocation_id.as_str()),
         result_id: None,
     };
-    Keeper::new(uploads, ids, bounds, Handling::default(), timestamp(SystemTime::now()))
+    Keeper::new(uploads, ids, bounds, Handling::default(), clock::now())
 }
 
 fn whole(exact: Exact) -> Whole {
@@ -181,7 +182,7 @@ pub(crate) fn refused(error: ToolError, timing: &Timing) -> ExecutionOutcome {
         ui_facing_summary: summarize(&[], Some(&error)),
         summary: error.message.clone(),
         error: Some((&error).into()),
-        started_at: field::instant(timestamp(timing.started_at)),
+        started_at: field::instant(timing.started_at),
         ..ExecutionOutcome::default()
     }
 }
@@ -211,10 +212,4 @@ pub(crate) fn size_of(outcome: &Outcome) -> u64 {
 
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A wall clock before 1970 or after 9999 is no clock; its epoch will do for a field that is for people.
-pub(crate) fn timestamp(at: SystemTime) -> Timestamp {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or_default())
 }

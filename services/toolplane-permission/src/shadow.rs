@@ -1,8 +1,8 @@
 //! Rules that only watch: what they would have said is logged and counted, and changes nothing.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use toolplane_records::vocabulary::{Behavior, RuleFit};
 
 use crate::decide::Deciding;
@@ -34,7 +34,7 @@ impl Shadow {
     }
 
     fn count(&self, rule_id: &str) -> u64 {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         if let Some(count) = counts.get_mut(rule_id) {
             *count += 1;
             return *count;

@@ -5,6 +5,15 @@
 //! evaluated, how a surface is selected or how a tool is run. Its parts are wired in `parts.rs`; what each of them must not
 //! know is said in ARCHITECTURE.md.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests start tasks, lock and read clocks as they need; their sleeps are counted by `cargo xtask tidy`"
+    )
+)]
+
 mod calls;
 mod cluster;
 mod dispatch;

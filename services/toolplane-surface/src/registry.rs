@@ -11,7 +11,7 @@ use toolplane_catalog::{Catalog, Limits};
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::TenantId;
 use toolplane_records::time::Timestamp;
-use toolplane_runtime::ApiError;
+use toolplane_runtime::{ApiError, tasks};
 use toolplane_store::{Family, Store};
 use tracing::Instrument as _;
 
@@ -102,7 +102,7 @@ impl Registry {
 pub(crate) async fn to_the_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
-    match tokio::spawn(change.in_current_span()).await {
+    match tasks::spawn("change of a surface", change.in_current_span()).await {
         Ok(outcome) => outcome,
         Err(error) => Err(ApiError::internal("CHANGE_FAILED", error)),
     }

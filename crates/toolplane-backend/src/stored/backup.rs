@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolplane_runtime::Config;
+use toolplane_runtime::clock;
 use toolplane_store_embedded::{Idle, Options};
 
 use super::error::StoredError;
@@ -74,7 +75,7 @@ fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, Stor
     let manifest = Manifest {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        made_at: jiff::Timestamp::now().to_string(),
+        made_at: clock::now().to_string(),
         not_included: in_redis(config).map(|keeper| keeper.as_str().to_owned()).collect(),
         files: entries,
     };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toolplane_results::payload::key::URI_PREFIX;
 use toolplane_runtime::Config;
+use toolplane_runtime::clock;
 use toolplane_store::{Commit, CommitOutcome, Damage, IndexOp, Place, Store, Write};
 use toolplane_store_embedded::{EmbeddedStore, Idle, Options};
 
@@ -133,13 +134,12 @@ impl Taken<'_> {
     fn keep(&self, values: Vec<Kept>) -> Result<Forgotten, StoredError> {
         let folder = self.config.server.data_dir.join(KEPT);
         files::make(&folder)?;
-        let now = jiff::Timestamp::now();
-        let file = folder.join(format!("{}-{}.json", self.keeper.as_str(), now.as_microsecond()));
+        let file = folder.join(format!("{}-{}.json", self.keeper.as_str(), clock::since_epoch().as_micros()));
         let forgotten = Forgotten {
             role: self.keeper.as_str(),
             kind: self.place.kind().to_owned(),
             name: self.place.name().to_owned(),
-            at: now.to_string(),
+            at: clock::now().to_string(),
             values,
             file: file.clone(),
         };

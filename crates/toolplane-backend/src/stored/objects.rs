@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use toolplane_results::PayloadKey;
 use toolplane_results::payload::key::URI_PREFIX;
 use toolplane_runtime::Config;
+use toolplane_runtime::clock;
 use toolplane_store_embedded::Idle;
 
 use super::check::{Named, Objects};
@@ -58,8 +59,7 @@ pub(super) fn forget(config: &Config, address: &str) -> Result<Forgotten, Stored
     }
     let actual = files::read(&from, |_| Ok(()))?;
     damage(&name, &actual).ok_or_else(unmet)?;
-    let now = jiff::Timestamp::now();
-    let kept = config.server.data_dir.join(KEPT).join(format!("{KIND}-{}", now.as_microsecond()));
+    let kept = config.server.data_dir.join(KEPT).join(format!("{KIND}-{}", clock::since_epoch().as_micros()));
     let file = kept.join(&name);
     // It may lie on another disk.
     if files::copy(&from, &file, String::new())?.sha256 != actual {
@@ -71,5 +71,5 @@ pub(super) fn forget(config: &Config, address: &str) -> Result<Forgotten, Stored
     files::flush_names(&from)?;
     drop(held);
     let (kind, name) = (KIND.to_owned(), address.to_owned());
-    Ok(Forgotten { role: "objects", kind, name, at: now.to_string(), values: Vec::new(), file })
+    Ok(Forgotten { role: "objects", kind, name, at: clock::now().to_string(), values: Vec::new(), file })
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
@@ -101,7 +102,7 @@ impl Clients {
 
     /// The client whose connections go only where `egress` allows.
     pub(super) fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock();
         if let Some(client) = made.get(egress) {
             return Ok(client.clone());
         }

@@ -1,4 +1,10 @@
 //! Adapters with real processes, files and connections. Needs bubblewrap; without it these tests fail.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start tasks, lock and read clocks as they need; their sleeps are counted by `cargo xtask tidy`"
+)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
 
 mod denied;

@@ -1,7 +1,9 @@
 //! Which of several equal processes a call goes to: the one that answered last, until it is away.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Rest of a process after its first failure in a row; doubled each time.
 const FIRST_REST: Duration = Duration::from_millis(100);
@@ -41,7 +43,7 @@ impl<T: Clone> Choice<T> {
     /// The way for the next call: the current one or, while it rests, the next that does not. When all rest, the one
     /// that has rested most: an answer about the absence of all is better than none.
     pub(super) fn pick(&self, now: Instant) -> Picked<T> {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut standing = self.standing.lock();
         let number = self.all.len();
         let places = (0..number).map(|step| (standing.current + step) % number);
         let rest_of =
@@ -54,7 +56,7 @@ impl<T: Clone> Choice<T> {
 
     /// Takes note of how a call went.
     pub(super) fn note(&self, at: usize, answered: bool, now: Instant) {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut standing = self.standing.lock();
         let Some((failures, rest)) = standing.resting.get_mut(at) else { return };
         if answered {
             (*failures, *rest) = (0, None);

@@ -6,13 +6,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::server::TlsConnectInfo;
-use toolplane_records::time::Timestamp;
 
 use super::error::ServerError;
 use super::life::ConnectionLife;
@@ -136,7 +135,7 @@ impl Auth {
                 let _ = tokio::task::spawn_blocking(move || looking.look()).await;
             }
         };
-        AbortOnDropHandle::new(tokio::spawn(following))
+        AbortOnDropHandle::new(crate::tasks::spawn("following keys and tokens", following))
     }
 
     fn look(&self) {
@@ -209,9 +208,4 @@ fn unknown() -> ApiError {
         reason: "TOKEN_UNKNOWN",
         message: "the bearer token or API key is not known here".to_owned(),
     }
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

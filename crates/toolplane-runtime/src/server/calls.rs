@@ -165,7 +165,7 @@ where
             Some(parent) if recorded(&span).is_none() => Either::Left(call.with_context(parent)),
             _ => Either::Right(call.instrument(span)),
         };
-        Box::pin(finished(tokio::spawn(call)))
+        Box::pin(finished(crate::tasks::spawn("request", call)))
     }
 }
 

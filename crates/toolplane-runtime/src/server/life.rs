@@ -103,7 +103,7 @@ impl Lifeline {
         if let Some(age) = age {
             let aging = grow_old(age, life.clone(), cut.clone());
             let gone = gone.clone();
-            tokio::spawn(async move { gone.run_until_cancelled(aging).await });
+            crate::tasks::spawn("age of a connection", async move { gone.run_until_cancelled(aging).await });
         }
         Self { life, cut, _place: place, _gone: gone.drop_guard() }
     }

@@ -1,7 +1,8 @@
 //! Users of their own for the sandboxes of a root worker.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// The first user number used: above what distributions, containers and services take, below 2^31.
 const BASE: u32 = 1_900_000_000;
@@ -19,7 +20,7 @@ impl Slot {
     /// The lowest free one; `None` when all 1024 are taken.
     pub(crate) fn claim() -> Option<Self> {
         let first = BASE + (std::process::id() % WORKERS) * PER_WORKER;
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = TAKEN.lock();
         let free = (first..first + PER_WORKER).find(|id| !taken.contains(id))?;
         taken.insert(free);
         Some(Self(free))
@@ -32,6 +33,6 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        TAKEN.lock().remove(&self.0);
     }
 }

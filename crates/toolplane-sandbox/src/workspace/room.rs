@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rustix::fs::FlockOperation;
 
 use super::survey::Id;
@@ -30,7 +30,7 @@ impl Stay {
         let door = File::open(workspace)?;
         let stat = rustix::fs::fstat(&door)?;
         let id = (stat.st_dev, stat.st_ino);
-        let mut rooms = ROOMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rooms = ROOMS.lock();
         let room = rooms.entry(id).or_insert_with(|| {
             // Where a tool holds a lock of its own on the directory, the last one out finds out that it does.
             let _ = rustix::fs::flock(&door, FlockOperation::NonBlockingLockShared);
@@ -49,7 +49,7 @@ impl Stay {
 
     fn out(&mut self) -> Option<Room> {
         let id = self.0.take()?;
-        let mut rooms = ROOMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rooms = ROOMS.lock();
         let room = rooms.get_mut(&id)?;
         room.inside -= 1;
         if room.inside == 0 { rooms.remove(&id) } else { None }

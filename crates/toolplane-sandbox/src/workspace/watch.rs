@@ -21,6 +21,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    #[expect(clippy::disallowed_methods, reason = "it ends with its handle, which whoever watches waits for")]
     pub(super) fn start(workspace: PathBuf, before: Usage, quota: Quota) -> Self {
         let bound = before.and(quota.growth).within(quota.most);
         let task = tokio::spawn(async move {

@@ -1,6 +1,6 @@
 //! One ending as it stands in the journal: everything its report needs, whole outputs included.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,6 +10,7 @@ use toolplane_proto::v1::{LeaseRef, OutputLimits};
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ResultStatus;
 
 use crate::outcome::Frame;
@@ -73,7 +74,6 @@ impl Bytes64 {
 impl Finished {
     /// The ending of the execution of `lease`.
     pub(crate) fn of(lease: &LeaseRef, frame: &Frame, outcome: Outcome) -> Self {
-        let started = frame.started_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self {
             invocation_id: lease.invocation_id.clone(),
             lease_no: lease.lease_no,
@@ -81,7 +81,7 @@ impl Finished {
             max_inline_chars: frame.limits.max_inline_chars,
             max_inline_bytes: frame.limits.max_inline_bytes,
             inline_bytes: frame.inline_bytes,
-            started_at_ms: crate::outcome::millis(started),
+            started_at_ms: u64::try_from(frame.started_at.as_millis()).unwrap_or_default(),
             duration_ms: crate::outcome::millis(frame.duration),
             status: outcome.status,
             content: outcome.content,
@@ -108,7 +108,7 @@ impl Finished {
                 max_output_bytes: None,
             },
             inline_bytes: self.inline_bytes,
-            started_at: SystemTime::UNIX_EPOCH + Duration::from_millis(self.started_at_ms),
+            started_at: Timestamp::from_millis(i64::try_from(self.started_at_ms).unwrap_or(i64::MAX)),
             duration: Duration::from_millis(self.duration_ms),
         };
         let outcome = Outcome {

@@ -1,10 +1,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use toolplane_execution::Outcome;
 use toolplane_proto::v1::{LeaseRef, OutputLimits};
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::time::Timestamp;
 
 use super::log::{Log, SEGMENT_BYTES, key_of};
 use super::{Finished, Journal};
@@ -18,7 +19,7 @@ fn frame() -> Frame {
     Frame {
         limits: OutputLimits { max_inline_chars: Some(7), max_inline_bytes: None, max_output_bytes: None },
         inline_bytes: 99,
-        started_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_234),
+        started_at: Timestamp::from_millis(1_234),
         duration: Duration::from_millis(56),
     }
 }

@@ -15,8 +15,9 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 
-use super::{Identified, now, unknown};
+use super::{Identified, unknown};
 use crate::caller::Caller;
+use crate::clock;
 use crate::config::{AuthConfig, JwtConfig};
 use crate::server::error::ServerError;
 use crate::status::ApiError;
@@ -138,7 +139,8 @@ impl Issuers {
     fn remembered(&self, digest: &[u8; 32], keys: &KeySet) -> Option<Arc<Caller>> {
         let verified = self.verified.lock();
         let found = verified.get(digest)?;
-        (found.keys == keys.generation() && now().as_millis() < found.until_ms).then(|| Arc::clone(&found.caller))
+        (found.keys == keys.generation() && clock::now().as_millis() < found.until_ms)
+            .then(|| Arc::clone(&found.caller))
     }
 
     fn verify(
@@ -169,7 +171,7 @@ impl Issuers {
             Err(reason) => return Verdict::Bad(refused(&reason)),
         };
         let end = claims.get("exp").and_then(Value::as_f64).map_or(0, |exp| (exp * 1000.0) as i64);
-        let until_ms = end.min(now().as_millis() + REMEMBERED_MS);
+        let until_ms = end.min(clock::now().as_millis() + REMEMBERED_MS);
         self.remember(digest, Verified { caller: Arc::clone(&caller), until_ms, keys: keys.generation() });
         Verdict::Good(caller)
     }
@@ -177,7 +179,7 @@ impl Issuers {
     fn remember(&self, digest: [u8; 32], found: Verified) {
         let mut verified = self.verified.lock();
         if verified.len() >= REMEMBERED {
-            let now = now().as_millis();
+            let now = clock::now().as_millis();
             verified.retain(|_, known| now < known.until_ms);
         }
         if verified.len() < REMEMBERED {

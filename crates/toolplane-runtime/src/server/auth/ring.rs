@@ -6,8 +6,9 @@ use std::sync::Arc;
 use toolplane_records::time::Timestamp;
 
 use super::tokens::same;
-use super::{now, unknown};
+use super::unknown;
 use crate::caller::Caller;
+use crate::clock;
 use crate::keys;
 use crate::status::ApiError;
 
@@ -47,7 +48,7 @@ impl KeyRing {
         if key.disabled {
             return refuse("KEY_DISABLED", "the API key was taken back");
         }
-        if key.expires_at.is_some_and(|end| end <= now()) {
+        if key.expires_at.is_some_and(|end| end <= clock::now()) {
             return refuse("KEY_EXPIRED", "the API key is over");
         }
         Ok(Arc::clone(&key.caller))

@@ -5,13 +5,15 @@ use std::io::Write as _;
 use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 use serde_json::json;
+
+use toolplane_runtime::clock;
 
 use crate::cli::output::Output;
 use crate::cli::{Ending, Failure};
@@ -219,7 +221,7 @@ fn params(hosts: Vec<String>, name: &str, days: u32) -> Result<CertificateParams
     let mut params = CertificateParams::new(hosts.clone()).map_err(wrong)?;
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = clock::since_epoch();
     let epoch = rcgen::date_time_ymd(1970, 1, 1);
     params.not_before = epoch + now.saturating_sub(BEFORE);
     params.not_after = epoch + now + DAY * days;

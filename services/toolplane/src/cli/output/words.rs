@@ -1,8 +1,9 @@
 //! Sizes, times and other small things as words.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use prost_types::Timestamp;
+use toolplane_runtime::clock;
 
 /// A size, e.g. `12.3 MiB`.
 pub(crate) fn bytes(size: u64) -> String {
@@ -28,7 +29,7 @@ pub(crate) fn instant(at: Option<&Timestamp>) -> String {
 
 /// How long ago an instant was, by this machine's clock; `-` when there is none.
 pub(crate) fn age(at: Option<&Timestamp>) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let now = clock::since_epoch().as_secs();
     let Some(seconds) = at.and_then(|at| u64::try_from(at.seconds).ok()) else { return "-".to_owned() };
     match now.saturating_sub(seconds) {
         0 => "now".to_owned(),

@@ -1,15 +1,14 @@
 //! Until when a rule holds, as typed: `90s`, `30m`, `12h`, `7d`, `2w`, or an instant.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use prost_types::Timestamp;
+use toolplane_runtime::clock;
 
 use crate::cli::span::span;
 
 /// Reads a time from now on, by this machine's clock, or an instant such as `2026-12-24T18:00:00Z`.
 pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
     if let Some(seconds) = span(text) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let now = clock::since_epoch().as_secs();
         return instant(i64::try_from(now.saturating_add(seconds)).ok());
     }
     let given = text.parse::<jiff::Timestamp>();

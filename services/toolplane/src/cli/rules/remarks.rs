@@ -1,13 +1,11 @@
 //! What to know about rules just added: which of them do nothing, and why.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use toolplane_permission::decide::Tool;
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
 use toolplane_records::ids::ToolId;
 use toolplane_records::rule::PermissionRule;
-use toolplane_records::time::Timestamp;
+use toolplane_runtime::clock;
 
 use crate::cli::connection::Connection;
 
@@ -18,8 +16,7 @@ const MAX_PAGES: usize = 20;
 /// stored, and this is advice.
 pub(super) async fn about(added: &[v1::PermissionRule], connection: &Connection) -> Vec<String> {
     let (Some(in_force), Some(tools)) = (rules(connection).await, tools(connection).await) else { return Vec::new() };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    let now = Timestamp::from_millis(i64::try_from(now).unwrap_or(i64::MAX));
+    let now = clock::now();
     let mut said = Vec::new();
     for rule in added.iter().filter_map(|rule| PermissionRule::try_from(rule.clone()).ok()) {
         let remarks = toolplane_permission::remarks(&rule, &in_force, &tools, now);

@@ -80,7 +80,7 @@ impl Remote {
         let stale = self.fetched_at.lock().is_some_and(|at| at.elapsed() > self.ttl);
         if stale && self.next.try_lock().is_ok() {
             let remote = Arc::clone(self);
-            tokio::spawn(async move { remote.refresh().await });
+            crate::tasks::spawn("fetching keys", async move { remote.refresh().await });
         }
         self.current.load_full()
     }

@@ -56,7 +56,7 @@ impl Signer {
 }
 
 fn seconds() -> i64 {
-    now().as_millis() / 1000
+    crate::clock::now().as_millis() / 1000
 }
 
 fn claims() -> Value {

@@ -1,0 +1,9 @@
+//! Tasks that live as long as what owns them.
+
+use tokio_util::task::AbortOnDropHandle;
+
+/// Starts a task that ends with its handle.
+#[expect(clippy::disallowed_methods, reason = "a store knows no process whose tasks it could join, and owns its own")]
+pub(crate) fn owned(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(work))
+}
