@@ -19,6 +19,8 @@ pub mod bounds;
 pub mod error;
 pub mod failure;
 pub mod fold;
+#[cfg(test)]
+mod fuzz;
 mod hooks;
 pub mod input;
 pub mod matcher;

@@ -10,6 +10,8 @@ pub mod condition;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
+#[cfg(test)]
+mod fuzz;
 pub mod glob;
 pub mod mode;
 pub mod org;

@@ -16,6 +16,8 @@ pub mod declaration;
 pub mod error;
 pub mod event;
 pub mod explanation;
+#[cfg(test)]
+mod fuzz;
 pub mod hook;
 pub mod ids;
 pub mod interface;

@@ -17,6 +17,8 @@ pub mod caller;
 pub mod client;
 pub mod clock;
 pub mod config;
+#[cfg(test)]
+mod fuzz;
 pub mod health;
 pub mod keys;
 pub mod page;

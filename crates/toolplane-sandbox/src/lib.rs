@@ -21,6 +21,8 @@ pub mod cgroup;
 pub mod environment;
 pub mod error;
 pub mod exit;
+#[cfg(test)]
+mod fuzz;
 #[doc(hidden)]
 pub mod launcher;
 pub mod limits;

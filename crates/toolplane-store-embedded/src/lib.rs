@@ -39,6 +39,8 @@ mod walk;
 mod writer;
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod simdisk;
 #[cfg(test)]
 mod tests;

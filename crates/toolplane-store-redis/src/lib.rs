@@ -22,6 +22,8 @@ mod connector;
 mod contract;
 mod facts;
 mod failure;
+#[cfg(test)]
+mod fuzz;
 mod hints;
 mod identity;
 mod keys;

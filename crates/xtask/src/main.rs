@@ -13,6 +13,7 @@ mod cluster;
 mod command;
 mod demo;
 mod faults;
+mod fuzz;
 mod generate;
 mod needs;
 mod programs;
@@ -38,6 +39,8 @@ enum Command {
     Cluster(cluster::Action),
     /// Kill, pause and cut off processes under load, and judge what is left.
     Faults(faults::Args),
+    /// Try every reader of foreign bytes with mutated and made-up ones.
+    Fuzz(fuzz::Args),
     /// Measure; results also go to `target/bench/`.
     Bench(bench::Args),
     /// Write the generated files: Rust code and descriptors of the protos, JSON schemas.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Cluster(action) => cluster::run(&action),
         Command::Faults(args) => faults::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Gen => generate::run(),
         Command::Check(args) => check::run(&args),

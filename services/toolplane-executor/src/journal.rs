@@ -22,6 +22,8 @@ use crate::error::ExecutorError;
 
 mod entry;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod log;
 #[cfg(test)]
 mod tests;

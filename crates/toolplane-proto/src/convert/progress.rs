@@ -42,7 +42,7 @@ impl TryFrom<v1::ToolProgress> for records::ToolProgress {
             sequence: message.sequence,
             status: word::open("status", &message.status, message.status_code)?,
             message: message.message,
-            percent: message.percent,
+            percent: finite("percent", message.percent)?,
             current_step: message.current_step,
             total_steps: message.total_steps,
             elapsed_ms: message.elapsed_ms,
@@ -54,5 +54,13 @@ impl TryFrom<v1::ToolProgress> for records::ToolProgress {
             artifact_refs: field::list("artifact_refs", message.artifact_refs)?,
             timestamp: field::time("timestamp", message.timestamp)?,
         })
+    }
+}
+
+/// JSON, which is how records are kept, has no other numbers.
+fn finite(field: &str, number: Option<f64>) -> Result<Option<f64>, ConvertError> {
+    match number {
+        Some(number) if !number.is_finite() => Err(ConvertError::new(field, "must be a finite number")),
+        number => Ok(number),
     }
 }

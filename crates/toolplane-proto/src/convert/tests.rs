@@ -33,14 +33,42 @@ macro_rules! golden {
     };
 }
 
+/// Whatever bytes come, they are refused, or they are a record that is sent so that it is read as the same.
+fn mutated<R, M>(name: &str, golden: [&str; 2])
+where
+    R: DeserializeOwned + TryFrom<M, Error = ConvertError> + PartialEq + Debug,
+    M: for<'a> From<&'a R> + Message + Default,
+{
+    let example = |golden| M::from(&serde_json::from_str::<R>(golden).unwrap()).encode_to_vec();
+    toolplane_fuzz::fuzz!(name, golden.map(example), |bytes: &[u8]| {
+        let Ok(message) = M::decode(bytes) else { return };
+        let Ok(record) = R::try_from(message) else { return };
+        let again = M::decode(Bytes::from(M::from(&record).encode_to_vec())).unwrap();
+        assert_eq!(R::try_from(again).as_ref(), Ok(&record));
+    });
+}
+
 macro_rules! round_trips {
-    ($($test:ident: $record:path => $message:path, $name:literal;)*) => {$(
-        #[test]
-        fn $test() {
-            check::<$record, $message>(golden!($name, "full"));
-            check::<$record, $message>(golden!($name, "minimal"));
+    ($($test:ident: $record:path => $message:path, $name:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                check::<$record, $message>(golden!($name, "full"));
+                check::<$record, $message>(golden!($name, "minimal"));
+            }
+        )*
+
+        mod fuzz {
+            use super::{mutated, records, v1};
+
+            $(
+                #[test]
+                fn $test() {
+                    mutated::<$record, $message>($name, [golden!($name, "full"), golden!($name, "minimal")]);
+                }
+            )*
         }
-    )*};
+    };
 }
 
 round_trips! {
@@ -67,6 +95,17 @@ round_trips! {
     approval: records::approval::Approval => v1::Approval, "approval";
     result: records::result::ToolResult => v1::ToolResult, "result";
     persistence: records::persistence::ResultPersistence => v1::ResultPersistence, "result-persistence";
+}
+
+/// A number JSON cannot say would be kept as none at all.
+#[test]
+fn a_percentage_that_is_no_number_is_refused() {
+    let record: records::progress::ToolProgress = serde_json::from_str(golden!("progress", "full")).unwrap();
+    for percent in [f64::NAN, f64::INFINITY] {
+        let message = v1::ToolProgress { percent: Some(percent), ..(&record).into() };
+        let refused = records::progress::ToolProgress::try_from(message).unwrap_err();
+        assert_eq!((refused.field.as_str(), refused.rule.as_str()), ("percent", "must be a finite number"));
+    }
 }
 
 fn stored_invocation() -> records::invocation::Invocation {

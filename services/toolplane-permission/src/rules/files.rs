@@ -1,6 +1,8 @@
 //! Rules files: our own (TOML or JSON), and the settings files of coding agents.
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;
