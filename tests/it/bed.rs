@@ -118,7 +118,7 @@ impl Bed {
                 return invocation;
             }
             assert!(start.elapsed() < PATIENCE, "still {} instead of {status:?}", invocation.status);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            toolplane_wait::look_again().await;
         }
     }
 }

@@ -61,7 +61,11 @@ async fn twenty_kills_under_load_lose_and_repeat_nothing() {
 
     let callers: Vec<_> = (0..CALLERS).map(|number| tokio::spawn(Arc::clone(&load).caller(number))).collect();
     for kill in 0..KILLS {
-        tokio::time::sleep(LIFE + Duration::from_millis(u64::from(kill * 37 % 11) * 60)).await;
+        toolplane_wait::pause(
+            LIFE + Duration::from_millis(u64::from(kill * 37 % 11) * 60),
+            "the process is killed somewhere in its work",
+        )
+        .await;
         cluster.kill();
         cluster.start_again().await.unwrap();
     }

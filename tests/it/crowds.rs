@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::Duration;
 
 use toolplane_testkit::process::Process;
 use toolplane_testkit::{Cluster, Options, binary};
@@ -27,7 +26,7 @@ async fn silent_connections_block_no_process_with_few_descriptors() {
     while !lists_tools(&cluster) {
         process.expect_running().unwrap();
         assert!(start.elapsed() < PATIENCE, "{}", process.log_tail());
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 
     let mut silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&address).unwrap()).collect();

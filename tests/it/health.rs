@@ -1,6 +1,6 @@
 //! What a cluster of processes says of itself while parts of it are away.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 use tonic::Code;
@@ -38,7 +38,7 @@ async fn until(channel: &Channel, service: &str, lacks: &str) {
             return;
         }
         assert!(start.elapsed() < PATIENCE, "`{service}` says {found:?} instead of `{lacks}`");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

@@ -82,7 +82,7 @@ impl Room {
                 return call;
             }
             assert!(start.elapsed() < PATIENCE, "still {} instead of {status:?}", call.status);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            toolplane_wait::look_again().await;
         }
     }
 
@@ -122,7 +122,8 @@ async fn a_question_waits_over_a_restart_and_its_answer_reaches_the_running_tool
     let scheduler = room.processes.names_of(toolplane_testkit::ClusterRole::Scheduler).remove(0);
     room.processes.kill(&scheduler).unwrap();
     // Longer than the tool's own time: its clock stands still while it waits.
-    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    toolplane_wait::pause(Duration::from_millis(2_500), "longer than the time of the tool, whose clock stands still")
+        .await;
     room.processes.start_again(&scheduler).await.unwrap();
 
     let call = room.until(&id, v1::InvocationStatus::NeedsInput).await;

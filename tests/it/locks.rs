@@ -187,7 +187,7 @@ async fn a_killed_cluster_keeps_the_turns() {
     }
     // A call whose worker dies a third time is given up, so there are two kills.
     for _ in 0..2 {
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        toolplane_wait::pause(Duration::from_millis(400), "the process is killed somewhere in its work").await;
         bed.cluster.kill();
         bed.cluster.start_again().await.unwrap();
     }

@@ -174,7 +174,7 @@ async fn until_worker_is(clients: &Clients, state: v1::WorkerState) -> v1::Worke
             Ok([worker]) if worker.state() == state => return worker,
             other => assert!(begin.elapsed() < PATIENCE, "{state:?}: {other:?}"),
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 
@@ -223,7 +223,7 @@ async fn a_call_survives_the_death_of_its_scheduler() {
             })
         })
         .collect();
-    tokio::time::sleep(Duration::from_millis(1_000)).await;
+    toolplane_wait::pause(Duration::from_millis(1_000), "the scheduler is killed somewhere in its work").await;
     many.processes.kill("scheduler-1").unwrap();
     for watcher in watchers {
         let (id, result, events) = tokio::time::timeout(PATIENCE, watcher).await.unwrap().unwrap();
@@ -273,7 +273,7 @@ async fn a_drain_with_running_calls_keeps_its_bound() {
             (end, events)
         }
     });
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    toolplane_wait::pause(Duration::from_millis(500), "the scheduler is killed somewhere in its work").await;
     let begin = Instant::now();
     many.processes.stop("scheduler-1").await.unwrap();
     assert!(begin.elapsed() <= Duration::from_secs(25), "{:?}", begin.elapsed());

@@ -69,7 +69,7 @@ async fn until_parked(clients: &Clients, invocation_id: &str) {
             return;
         }
         assert!(begin.elapsed() < PATIENCE, "{status:?}");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

@@ -99,7 +99,7 @@ async fn standing(clients: &Clients, approval_id: &str) -> v1::Approval {
 async fn one(clients: Clients, number: usize) -> ApprovalState {
     let approval_id = ask(&clients, number).await;
     if number.is_multiple_of(4) {
-        tokio::time::sleep(Duration::from_millis(140)).await;
+        toolplane_wait::pause(Duration::from_millis(140), "racers start at different moments").await;
     }
     let mut racers = JoinSet::new();
     let mut order = [Racer::Approves, Racer::Rejects, Racer::Withdraws];
@@ -202,7 +202,11 @@ async fn one_call(bed: &Bed, number: usize) -> (ApprovalState, v1::ToolResult) {
     let call = bed.until(&call.invocation_id, v1::InvocationStatus::AwaitingApproval).await;
     let approval_id = call.approval_request_ref.clone();
     let cancel = async {
-        tokio::time::sleep(Duration::from_millis(u64::try_from(number % 8).unwrap() * 30)).await;
+        toolplane_wait::pause(
+            Duration::from_millis(u64::try_from(number % 8).unwrap() * 30),
+            "racers start at different moments",
+        )
+        .await;
         let request = v1::CancelInvocationRequest { invocation_id: id.clone(), ..Default::default() };
         // It may have ended first, which is an answer too.
         if let Err(status) = bed.clients.invocations().cancel_invocation(request).await {
@@ -212,7 +216,11 @@ async fn one_call(bed: &Bed, number: usize) -> (ApprovalState, v1::ToolResult) {
     let person = |racer: Racer, after: usize| {
         let (clients, approval_id) = (bed.clients.clone(), approval_id.clone());
         async move {
-            tokio::time::sleep(Duration::from_millis(u64::try_from(after % 4).unwrap() * 4)).await;
+            toolplane_wait::pause(
+                Duration::from_millis(u64::try_from(after % 4).unwrap() * 4),
+                "racers start at different moments",
+            )
+            .await;
             race(clients, racer, approval_id).await
         }
     };
@@ -227,6 +235,6 @@ async fn one_call(bed: &Bed, number: usize) -> (ApprovalState, v1::ToolResult) {
         if state != ApprovalState::Pending || begin.elapsed() > Duration::from_secs(20) {
             return (state, result);
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        toolplane_wait::look_again().await;
     }
 }

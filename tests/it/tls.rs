@@ -65,7 +65,7 @@ impl Recipe {
             }
             self.process.as_mut().unwrap().expect_running().unwrap();
             assert!(start.elapsed() < PATIENCE, "{output:?}");
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            toolplane_wait::look_again().await;
         }
     }
 
@@ -152,7 +152,7 @@ async fn the_recipe_works_as_written_and_mistakes_are_told_as_such() {
     let start = std::time::Instant::now();
     while !recipe.ask("http", "localhost", "").status.success() {
         assert!(start.elapsed() < PATIENCE);
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        toolplane_wait::look_again().await;
     }
     recipe.told("https", "localhost", "--ca-file tls/ca.pem", ["does not speak TLS", "use `http://`"]);
 }

@@ -123,7 +123,7 @@ impl Hand {
                 Ok(answer) => return Self { reports, commands: answer.into_inner(), waiting: Default::default() },
                 // The end of the stream before has not been noticed yet.
                 Err(status) if status.code() == Code::FailedPrecondition && start.elapsed() < PATIENCE => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    toolplane_wait::look_again().await;
                 }
                 Err(status) => panic!("{status:?}"),
             }
@@ -203,7 +203,8 @@ async fn heartbeats_beside_the_stream_hold_leases_and_say_what_was_not_heard() {
     drop(hand);
     let mut answer = v1::HeartbeatResponse::default();
     for round in 0..10 {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        toolplane_wait::pause(Duration::from_millis(300), "a lease is renewed over the time it would have ended in")
+            .await;
         answer = room.service().heartbeat(beat(&lease)).await.unwrap().into_inner();
         assert!(answer.fenced.is_empty() && answer.unsure.is_empty(), "round {round}: {answer:?}");
         assert_eq!(answer.lease_ms, 1500);
@@ -376,7 +377,7 @@ fn beating(room: &Room, lease: &v1::LeaseRef) -> tokio::task::JoinHandle<()> {
                 ..Default::default()
             };
             let _ = service.heartbeat(request).await;
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            toolplane_wait::pause(Duration::from_millis(300), "heartbeats lie apart").await;
         }
     })
 }

@@ -15,8 +15,6 @@ use crate::{Problem, binary, ports};
 
 /// How long a cluster may take to be ready; slow machines that build at the same time included.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often readiness is looked at.
-const LOOK: Duration = Duration::from_millis(25);
 
 /// How a cluster is started.
 #[derive(Clone, Debug, Default)]
@@ -141,7 +139,7 @@ impl Cluster {
                     said: format!("; its log ends with:\n{}", self.running()?.log_tail()),
                 });
             }
-            tokio::time::sleep(LOOK).await;
+            toolplane_wait::look_again().await;
         }
     }
 

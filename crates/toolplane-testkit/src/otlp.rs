@@ -16,9 +16,6 @@ use tonic::{Request, Response, Status};
 use crate::Problem;
 use crate::trace::{Span, Trace};
 
-/// How often a trace is looked at while it grows.
-const LOOK: Duration = Duration::from_millis(50);
-
 /// The receiver. Dropping it closes its listener.
 #[derive(Debug)]
 pub struct OtlpReceiver {
@@ -99,7 +96,7 @@ impl OtlpReceiver {
                     said: format!("; so far there is:\n{}", trace.render()),
                 });
             }
-            tokio::time::sleep(LOOK).await;
+            toolplane_wait::look_again().await;
         }
     }
 }

@@ -9,9 +9,6 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Problem;
 
-/// How often a process is looked at while its end is waited for.
-const LOOK: Duration = Duration::from_millis(10);
-
 /// A running child whose output goes to a log file. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
@@ -96,7 +93,7 @@ impl Process {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
-                Ok(None) if start.elapsed() < patience => tokio::time::sleep(LOOK).await,
+                Ok(None) if start.elapsed() < patience => toolplane_wait::look_again().await,
                 Ok(None) => {
                     return Err(Problem::TooLate {
                         what: format!("the end of {}", self.name),

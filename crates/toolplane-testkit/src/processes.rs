@@ -20,8 +20,6 @@ use crate::redis::RedisServer;
 
 /// How long processes may take to be ready; slow machines that build at the same time included.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often readiness is looked at.
-const LOOK: Duration = Duration::from_millis(10);
 /// How long one look may take: a paused process does not answer at all.
 const ONE_LOOK: Duration = Duration::from_secs(2);
 
@@ -197,7 +195,7 @@ impl Processes {
                     said: format!("; its log ends with:\n{}", self.running(name)?.log_tail()),
                 });
             }
-            tokio::time::sleep(LOOK).await;
+            toolplane_wait::look_again().await;
         }
     }
 

@@ -148,7 +148,7 @@ async fn copy(
         }
         match fault {
             Fault::Blackhole => continue,
-            Fault::Delay(delay) => tokio::time::sleep(delay).await,
+            Fault::Delay(delay) => toolplane_wait::pause(delay, "the fault is a delay").await,
             _ => {}
         }
         if to.write_all(&chunk[..read]).await.is_err() {

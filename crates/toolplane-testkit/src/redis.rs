@@ -21,8 +21,6 @@ use crate::{Problem, ports};
 
 /// For how long a server is given to answer after its start: it reads its append-only file first.
 const START_PATIENCE: Duration = Duration::from_secs(20);
-/// How often a server is asked for a sign of life.
-const LOOK: Duration = Duration::from_millis(20);
 /// How often a start is tried again on another port when somebody took the port in between.
 const PORT_TRIES: u32 = 5;
 
@@ -224,7 +222,7 @@ impl RedisServer {
                     said: format!(": {said}\n{}", self.process.log_tail()),
                 });
             }
-            tokio::time::sleep(LOOK).await;
+            toolplane_wait::look_again().await;
         }
     }
 }

@@ -10,6 +10,7 @@ mod files;
 mod folders;
 mod manifests;
 mod modules;
+mod sleeps;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +44,7 @@ fn broken_rules(root: &Path) -> Result<Vec<String>, TaskError> {
     broken.extend(files::sizes(root, &sources)?);
     broken.extend(files::names(root, &sources)?);
     broken.extend(files::unsafe_code(root, &sources)?);
+    broken.extend(sleeps::check(root, &sources)?);
     broken.extend(manifests::check(root)?);
     broken.extend(dependencies::check()?);
     broken.extend(folders::check(&modules::read(root, &sources)?));

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn moments_have_an_age() {
         let before = Moment::now();
-        std::thread::sleep(Duration::from_millis(5));
+        toolplane_wait::block(Duration::from_millis(5), "moments lie apart on the clock of the machine");
         let after = Moment::now();
         assert!(before.age(after) >= Duration::from_millis(5) && after.age(before) == Duration::ZERO);
     }
@@ -105,10 +105,10 @@ mod tests {
         let clock = ToolClock::start();
         let begun = tokio::time::Instant::now();
         let wait = async {
-            tokio::time::sleep(Duration::from_secs(2)).await;
+            toolplane_wait::pause(Duration::from_secs(2), "the clock of this test is paused").await;
             clock.pause();
             clock.pause();
-            tokio::time::sleep(Duration::from_secs(500)).await;
+            toolplane_wait::pause(Duration::from_secs(500), "the clock of this test is paused").await;
             clock.go_on();
             clock.go_on();
         };

@@ -292,7 +292,7 @@ impl Bed {
                     return Ok(name);
                 }
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            toolplane_wait::look_again().await;
         }
         Err(Trouble::Said(format!("{worker} is connected to no scheduler")))
     }

@@ -58,7 +58,7 @@ async fn settle(bed: &Bed) -> Result<(), Trouble> {
                     Ok(answer) if answer.get_ref().done => return,
                     Err(status) if status.code() == Code::NotFound => return,
                     Ok(_) => {}
-                    Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                    Err(_) => toolplane_wait::look_again().await,
                 }
             }
         }

@@ -188,7 +188,11 @@ impl Load {
         let ms = if at_once { caller % 8 * 4 } else { 150 };
         let spec = self.spec(&plan.key, tool, format!(r#"{{"ms":{ms}}}"#));
         let Some(invocation) = self.ask_for(caller, plan, &spec).await else { return };
-        tokio::time::sleep(Duration::from_millis(if at_once { caller % 5 * 7 } else { caller % 4 * 25 })).await;
+        toolplane_wait::pause(
+            Duration::from_millis(if at_once { caller % 5 * 7 } else { caller % 4 * 25 }),
+            "cancellations come at different moments of a call",
+        )
+        .await;
         let request = v1::CancelInvocationRequest {
             invocation_id: invocation.clone(),
             reason: "the storm".to_owned(),
@@ -199,7 +203,9 @@ impl Load {
             let mut client = self.client(caller + attempt).invocations();
             let asked = client.cancel_invocation(request.clone());
             match tokio::time::timeout(PATIENCE, asked).await {
-                Ok(Err(status)) if is_doubtful(&status) => tokio::time::sleep(PAUSE).await,
+                Ok(Err(status)) if is_doubtful(&status) => {
+                    toolplane_wait::pause(PAUSE, "callers come back after a while").await
+                }
                 Err(_) => {}
                 Ok(_) => break,
             }
@@ -231,7 +237,9 @@ impl Load {
                 Answer::Accepted { invocation, .. } if accepted.is_some() || !twice => return Some(invocation),
                 Answer::Accepted { invocation, .. } => accepted = Some(invocation),
                 Answer::Refused { .. } => return accepted,
-                Answer::Unknown | Answer::Exhausted { .. } => tokio::time::sleep(PAUSE).await,
+                Answer::Unknown | Answer::Exhausted { .. } => {
+                    toolplane_wait::pause(PAUSE, "callers come back after a while").await
+                }
             }
         }
         accepted

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tonic::Code;
 use toolplane_proto::v1;
@@ -83,7 +82,7 @@ impl Load {
                 Err(status) => {
                     let wrong = matches!(status.code(), Code::InvalidArgument | Code::AlreadyExists | Code::NotFound);
                     assert!(!wrong, "refused for good: {status:?}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    toolplane_wait::look_again().await;
                 }
             }
         }
@@ -99,7 +98,7 @@ impl Load {
                     None if self.stopped.load(Ordering::Relaxed) => return None,
                     None => {}
                 },
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                Err(_) => toolplane_wait::look_again().await,
             }
         }
         None

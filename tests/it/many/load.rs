@@ -63,7 +63,7 @@ impl Load {
     pub(crate) async fn until_done(&self, calls: usize) {
         let waited = tokio::time::timeout(PATIENCE, async {
             while self.done() < calls && self.shared.failed.lock().unwrap().is_empty() {
-                tokio::time::sleep(PAUSE).await;
+                toolplane_wait::look_again().await;
             }
         });
         assert!(waited.await.is_ok(), "calls stand still at {}", self.done());
@@ -111,7 +111,7 @@ impl Shared {
                 Err(status) if is_away(&status) => last = format!("{status:?}"),
                 Err(status) => return Err(format!("load-{number}-{call}: {status:?}")),
             }
-            tokio::time::sleep(PAUSE).await;
+            toolplane_wait::pause(PAUSE, "callers come back after a while").await;
         }
         Err(format!("load-{number}-{call}: nobody was ever there: {last}"))
     }

@@ -55,7 +55,7 @@ async fn old_connections_move_load_and_fail_no_call() {
     // Connections that move, and calls enough to be hurt by it.
     let shown = async {
         while load.done() <= 40 || spreader.given().iter().any(|given| *given < 2) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            toolplane_wait::look_again().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), shown).await.expect("connections move");

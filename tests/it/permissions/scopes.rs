@@ -26,7 +26,7 @@ async fn a_rule_ends_by_itself() {
     shell(&bed).says(0, &["rules", "add", "Bash(sort:*)", "--allow", "--expires", "2s"]);
     let spec = || v1::InvocationSpec { no_approver: true, ..command(&bed, "sort notes/a.txt") };
     assert!(!bed.followed(spec()).await.1.is_error);
-    tokio::time::sleep(Duration::from_millis(3_500)).await;
+    toolplane_wait::pause(Duration::from_millis(3_500), "the rule expires on the real clock").await;
     assert!(bed.followed(spec()).await.1.is_error, "it outlived its end");
 }
 

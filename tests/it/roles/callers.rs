@@ -54,7 +54,7 @@ async fn known(clients: &mut Clients) {
             _ => return,
         }
         assert!(start.elapsed() < crate::bed::PATIENCE, "the new key is not known");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

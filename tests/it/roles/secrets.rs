@@ -59,7 +59,11 @@ async fn credentials_are_never_written_down() {
         answers.push_str(&format!("{:?}\n", other.list_tools(request).await.map(drop)));
     }
     std::fs::write(&keys, format!("secret = \"{right_key}\"\n")).unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    toolplane_wait::pause(
+        std::time::Duration::from_millis(2500),
+        "a change that does nothing is seen by nobody: two looks at the file pass",
+    )
+    .await;
     cluster.stop().await.unwrap();
 
     let log = std::fs::read_to_string(cluster.log_file()).unwrap();

@@ -84,7 +84,11 @@ async fn a_question_has_an_answer_or_none_and_waiting_is_not_working() {
     untold.asker = Arc::new(Told(None));
     let cancel = async {
         // Far longer than the call's time.
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::pause(
+            Duration::from_millis(50),
+            "longer than the time of the call, which runs on the real clock",
+        )
+        .await;
         untold.cancel.cancel();
     };
     let (outcome, ()) = tokio::join!(toolbox.execute(&asking, &untold), cancel);

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding, ProcessStdin};
@@ -100,7 +99,7 @@ async fn a_thrown_switch_kills_at_once_and_prevents_the_next_run() {
     let (context, _) = context();
     let begun = async {
         while !workspace.path().join("begun").exists() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            toolplane_wait::look_again().await;
         }
         let kill = context.kill.clone();
         // From a thread that knows nothing of the runtime.

@@ -87,6 +87,6 @@ async fn flood(mut stream: TcpStream, head: String, pause: Duration) -> Option<(
     let piece = if pause.is_zero() { vec![b'A'; 1 << 16] } else { vec![b'A'] };
     loop {
         stream.write_all(&piece).await.ok()?;
-        tokio::time::sleep(pause).await;
+        toolplane_wait::pause(pause, "the fault is a slow server").await;
     }
 }

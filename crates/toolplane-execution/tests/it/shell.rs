@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 use toolplane_execution::{Options, SystemLookup};
@@ -62,7 +61,7 @@ async fn timeouts_and_cancellation_end_the_call() {
     let run = toolbox.execute(&call, &context);
     let stop = async {
         while seen.0.lock().unwrap().iter().all(|update| update.line_count != Some(1)) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            toolplane_wait::look_again().await;
         }
         cancel.cancel();
     };

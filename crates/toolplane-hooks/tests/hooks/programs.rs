@@ -58,7 +58,7 @@ async fn a_late_program_has_failed_and_is_dead() {
         if lines.count() == 0 {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        toolplane_wait::look_again().await;
     }
     panic!("the program outlives its time");
 }

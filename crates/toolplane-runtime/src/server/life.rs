@@ -150,7 +150,7 @@ mod tests {
     async fn without_an_age_only_the_server_ends_it() {
         let (ends, cut) = (CancellationToken::new(), CancellationToken::new());
         let line = Lifeline::begin(None, &ends, cut.child_token(), None);
-        tokio::time::sleep(Duration::from_secs(1_000_000)).await;
+        toolplane_wait::pause(Duration::from_secs(1_000_000), "the clock of this test is paused").await;
         assert!(!line.life.leaving.is_cancelled() && !line.life.ends.is_cancelled());
         ends.cancel();
         assert!(line.life.ends.is_cancelled() && !line.cut.is_cancelled());

@@ -32,7 +32,7 @@ impl Lock {
         let bound = Instant::now() + Duration::from_secs(15);
         while self.free() != free {
             assert!(Instant::now() < bound, "the lock did not become {}", if free { "free" } else { "held" });
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            toolplane_wait::look_again().await;
         }
     }
 }

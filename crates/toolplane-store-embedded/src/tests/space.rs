@@ -33,7 +33,7 @@ async fn the_reserve_is_for_essential_commits() {
     assert_eq!(store.commit(nth(1)).await, Ok(CommitOutcome::Applied));
 
     free.0.store(RESERVE - 1, Ordering::Relaxed);
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    toolplane_wait::pause(Duration::from_millis(1_100), "room is looked at once a second").await;
     let refused = store.commit(nth(2)).await.unwrap_err();
     assert_eq!(refused, StoreError::DiskShort { path: "/store".into(), free: RESERVE - 1, reserve: RESERVE });
     assert_eq!((refused.code(), refused.retry()), ("store.disk_short", Retry::Definite));
@@ -47,6 +47,6 @@ async fn the_reserve_is_for_essential_commits() {
     assert_eq!(store.commit(nth(3)).await.unwrap_err().code(), "store.disk_short");
 
     free.0.store(10 * RESERVE, Ordering::Relaxed);
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    toolplane_wait::pause(Duration::from_millis(1_100), "room is looked at once a second").await;
     assert_eq!(store.commit(nth(3)).await, Ok(CommitOutcome::Applied), "the refused operation was not remembered");
 }

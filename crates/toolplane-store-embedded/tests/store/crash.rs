@@ -59,7 +59,7 @@ async fn read_forever(store: EmbeddedStore) {
     for task in (0..TASKS).cycle() {
         let head = store.events(&stream(task), 1, 0).await.unwrap().head_seq;
         report("saw", task, head);
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        toolplane_wait::pause(Duration::from_millis(1), "the reader leaves room for the writers").await;
     }
 }
 
@@ -129,7 +129,7 @@ fn run_and_kill(directory: &Path, after: Duration) -> BTreeMap<u64, u64> {
     let reports = follow(&mut child);
     let mut promised = BTreeMap::new();
     let first = reports.recv_timeout(Duration::from_secs(60)).expect("the child reports something");
-    std::thread::sleep(after);
+    toolplane_wait::block(after, "the process is killed somewhere in its work");
     child.kill().unwrap();
     child.wait().unwrap();
     for (task, n) in [first].into_iter().chain(reports) {

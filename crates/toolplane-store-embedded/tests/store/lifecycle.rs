@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use bytes::Bytes;
 use tempfile::TempDir;
@@ -140,7 +139,7 @@ async fn checkpoints_come_by_themselves() {
         if store.stats().checkpoints > 0 {
             break;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        toolplane_wait::look_again().await;
     }
     assert_eq!(store.stats().checkpoints, 1);
     check_count(&store, 1).await;

@@ -111,7 +111,7 @@ async fn reaches(store: &RedisStore, durability: Durability) {
         if store.durability() == durability {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
     panic!("the store still reports {}", store.durability());
 }

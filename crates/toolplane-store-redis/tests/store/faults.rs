@@ -73,7 +73,7 @@ async fn resets_drops_and_delays_cost_time_only() {
             let store = store.clone();
             async move { store.commit(create(&at.to_string())).await }
         });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        toolplane_wait::pause(Duration::from_millis(100), "the fault lasts for so long").await;
         proxy.set(Fault::Pass);
         match trouble.await.unwrap() {
             Ok(outcome) => assert_eq!(outcome, CommitOutcome::Applied, "{fault:?}"),

@@ -129,7 +129,7 @@ async fn until_it_follows(replica: &RedisServer) {
         if replica.command(&["INFO", "replication"]).unwrap().contains("master_link_status:up") {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        toolplane_wait::look_again().await;
     }
     panic!("the replica does not follow");
 }

@@ -20,9 +20,9 @@ async fn a_killed_server_that_flushes_always_loses_no_answered_commit() {
         let callers: Vec<_> = (0..8)
             .map(|caller| tokio::spawn(call_on(store.clone(), format!("{round}-{caller}"), Arc::clone(&stop))))
             .collect();
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        toolplane_wait::pause(Duration::from_millis(100), "the server is away for so long").await;
         server.kill();
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        toolplane_wait::pause(Duration::from_millis(100), "the server is away for so long").await;
         server.restart().await.unwrap();
         stop.store(true, Ordering::Relaxed);
         for caller in callers {
@@ -56,7 +56,7 @@ async fn call_on(store: RedisStore, name: String, stop: Arc<AtomicBool>) -> (Vec
             Err(error) => {
                 assert!(matches!(error.retry(), Retry::Definite | Retry::Ambiguous), "{error}");
                 open.push(id);
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                toolplane_wait::pause(Duration::from_millis(5), "the server is away for so long").await;
             }
         }
         if stop.load(Ordering::Relaxed) {
@@ -98,7 +98,7 @@ async fn a_commit_over_a_pause_is_applied_once_and_answered_so() {
             tokio::spawn(async move { store.commit(create(&number.to_string())).await })
         })
         .collect();
-    tokio::time::sleep(Duration::from_millis(1300)).await;
+    toolplane_wait::pause(Duration::from_millis(1300), "the server is away for so long").await;
     server.resume().unwrap();
     for (number, commit) in commits.into_iter().enumerate() {
         assert_eq!(commit.await.unwrap(), Ok(CommitOutcome::Applied), "{number}");
@@ -119,12 +119,12 @@ async fn a_commit_is_given_up_as_unknown_when_the_pause_is_too_long() {
     assert_eq!((error.code(), error.retry()), ("store.outcome_unknown", Retry::Ambiguous), "{error}");
     // The clock is carried on for a while, and stands when nothing confirms it.
     store.now().await.unwrap();
-    tokio::time::sleep(Duration::from_millis(5_300)).await;
+    toolplane_wait::pause(Duration::from_millis(5_300), "the server is away for so long").await;
     assert_eq!(store.now().await.unwrap_err().code(), "store.unavailable");
     server.resume().unwrap();
     assert!(matches!(insist(&store, create("a")).await, CommitOutcome::Applied | CommitOutcome::Lost { .. }));
     assert!(is_created(&store, "a").await);
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    toolplane_wait::pause(Duration::from_millis(1_500), "the server is away for so long").await;
     store.now().await.unwrap();
 }
 

@@ -53,7 +53,7 @@ pub(crate) async fn insist(store: &RedisStore, commit: Commit) -> CommitOutcome 
         match store.commit(commit.clone()).await {
             Ok(outcome) => return outcome,
             Err(StoreError::Unavailable { .. }) if start.elapsed() < Duration::from_secs(20) => {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                toolplane_wait::look_again().await;
             }
             Err(error) => panic!("{error}"),
         }

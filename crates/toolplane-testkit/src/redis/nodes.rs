@@ -7,7 +7,6 @@ use crate::{Problem, ports};
 
 /// For how long servers are given to find each other or to elect a master.
 const PATIENCE: Duration = Duration::from_secs(40);
-const LOOK: Duration = Duration::from_millis(50);
 /// How many slots a Redis Cluster has.
 const SLOTS: usize = 16_384;
 
@@ -154,7 +153,7 @@ async fn until(what: &str, mut is_so: impl FnMut() -> Result<bool, Problem>) -> 
             let said = String::new();
             return Err(Problem::TooLate { what: what.to_owned(), millis: PATIENCE.as_millis(), said });
         }
-        tokio::time::sleep(LOOK).await;
+        toolplane_wait::look_again().await;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use, which are those it does use: a line that is longer than that is an error too.
 /// Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 29] = [
+const MAY_USE: [(&str, &[&str]); 30] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     // Only the list of what a workspace protects.
@@ -21,6 +21,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
     ("toolplane-store-redis", &["toolplane-records", "toolplane-store"]),
     ("toolplane-faultpoint", &[]),
     ("toolplane-fuzz", &[]),
+    ("toolplane-wait", &[]),
     ("toolplane-results", &["toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
     ("toolplane-execution", &["toolplane-catalog", "toolplane-policy", "toolplane-records", "toolplane-sandbox"]),
@@ -37,7 +38,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "toolplane-store-redis",
         ],
     ),
-    ("toolplane-testkit", &["toolplane-proto", "toolplane-records"]),
+    ("toolplane-testkit", &["toolplane-proto", "toolplane-records", "toolplane-wait"]),
     ("xtask", &[]),
     (
         "xtask-cluster",
@@ -131,6 +132,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "toolplane-store-embedded",
             "toolplane-store-redis",
             "toolplane-testkit",
+            "toolplane-wait",
         ],
     ),
     (

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::folders::Folder;
 use super::modules::Module;
-use super::{broken_rules, dependencies, files, folders, manifests};
+use super::{broken_rules, dependencies, files, folders, manifests, sleeps};
 use crate::command;
 
 /// The repository as it is keeps every rule.
@@ -45,6 +45,16 @@ fn a_forbidden_edge_is_found() {
     );
     let idle = "toolplane-surface: does not use toolplane-store; remove it from its line (xtask, tidy/dependencies.rs)";
     assert!(found(idle), "an allowed edge that is not there is an error too: {broken:?}");
+}
+
+#[test]
+fn a_test_that_sleeps_is_found() {
+    let code = "fn wait() {\n    tokio::time::sleep(LONG).await;\n}\n";
+    assert_eq!(sleeps::asleep("crates/one/tests/it/a.rs", code), [2]);
+    assert_eq!(sleeps::asleep("tests/it/a.rs", "use tokio::time::sleep;\n"), [1]);
+    assert!(sleeps::asleep("crates/one/src/a.rs", code).is_empty(), "what runs may wait");
+    let with_tests = format!("{code}\n#[cfg(test)]\nmod tests {{\n    {code}}}\n");
+    assert_eq!(sleeps::asleep("crates/one/src/a.rs", &with_tests), [8]);
 }
 
 /// However a module is named: in a tree of `use`, by `super`, or in the code.

@@ -60,7 +60,7 @@ fn leases_are_renewed_from_half_a_heartbeat_on_or_when_a_start_waits_for_it() {
     leases.get(&lease("locked")).unwrap().renewed(Moment::now());
     assert_eq!(due(&leases), []);
     terms.set(10, 0);
-    std::thread::sleep(Duration::from_millis(10));
+    toolplane_wait::block(Duration::from_millis(10), "leases age by the clock of the machine, asleep or not");
     assert_eq!(due(&leases).len(), 2);
 }
 
@@ -74,7 +74,7 @@ fn only_running_holders_of_exclusive_locks_are_in_doubt_and_only_once() {
     assert!(leases.begin(&lease("holds")) && leases.begin(&lease("free")));
     holder.renewed(Moment::now());
     assert_eq!(leases.in_doubt(&terms, Moment::now()).len(), 0);
-    std::thread::sleep(Duration::from_millis(50));
+    toolplane_wait::block(Duration::from_millis(50), "leases age by the clock of the machine, asleep or not");
     let doubtful = leases.in_doubt(&terms, Moment::now());
     assert!(matches!(&doubtful[..], [seat] if Arc::ptr_eq(seat, &holder)));
     holder.stop(Stop::InDoubt);
@@ -87,7 +87,7 @@ fn a_grant_renews_from_when_it_was_first_asked_for() {
     assert!(seat.must_be_renewed_first());
     let _first = seat.expect_grant();
     let asked = Moment::now();
-    std::thread::sleep(Duration::from_millis(10));
+    toolplane_wait::block(Duration::from_millis(10), "leases age by the clock of the machine, asleep or not");
     let mut granted = seat.expect_grant();
     seat.granted();
     assert!(granted.try_recv().is_ok() && !seat.must_be_renewed_first());

@@ -102,7 +102,7 @@ async fn killed_while_the_tool_runs_there_is_nothing_to_tell() {
     let (worker, mut connection) = bed.worker().await;
     begin(&mut connection, "echo effect >> ledger; sleep 7171.25").await;
     while bed.effects() == 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        toolplane_wait::look_again().await;
     }
     drop(worker);
     let (_worker, connection) = bed.worker().await;

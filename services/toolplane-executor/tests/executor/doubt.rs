@@ -141,7 +141,8 @@ fn a_blocked_runtime_keeps_no_lock_holder_alive() {
         connection.send(offer);
         there("7070.25").await;
         fake.beats.renews(&lease).await;
-        let busy = tools.spawn(async { std::thread::sleep(Duration::from_secs(20)) });
+        let busy =
+            tools.spawn(async { toolplane_wait::block(Duration::from_secs(20), "a tool that keeps its thread") });
         fake.beats.away.store(true, Ordering::SeqCst);
         gone("7070.25").await;
         assert!(!busy.is_finished(), "it was killed by a thread that does not need the tools' runtime");

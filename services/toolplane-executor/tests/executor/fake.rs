@@ -96,7 +96,7 @@ impl Beats {
         let rest = async {
             let mut before = heard();
             loop {
-                tokio::time::sleep(quiet).await;
+                toolplane_wait::pause(quiet, "silence is heard by nobody: it lasts").await;
                 if heard() == before {
                     return;
                 }

@@ -211,7 +211,7 @@ async fn a_tool_that_blocks_every_thread_delays_no_heartbeat() {
     connection.send(offer);
     fake.beats.renews(&lease).await;
     let (begun, stop) = (Instant::now(), Duration::from_secs(2));
-    let busy = runtime.spawn(async move { std::thread::sleep(stop) });
+    let busy = runtime.spawn(async move { toolplane_wait::block(stop, "a tool that keeps its thread") });
     let mut beats = 0;
     while begun.elapsed() < stop - Duration::from_millis(500) {
         fake.beats.renews(&lease).await;

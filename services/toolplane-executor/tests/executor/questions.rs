@@ -54,7 +54,8 @@ async fn a_question_is_said_until_it_is_answered_and_time_stands_still() {
     assert_eq!(connection.hello.held, std::slice::from_ref(&lease));
     assert_eq!(question(&mut connection, &lease).await, asked, "and to whoever comes next");
     // Far beyond its time and the grace after it.
-    tokio::time::sleep(Duration::from_millis(3500)).await;
+    toolplane_wait::pause(Duration::from_millis(3500), "the time of the tool must stand still while real time passes")
+        .await;
     connection.send(Command::InputProvided(InputProvided { input_id: "other".into(), ..provided(&asked, "no") }));
     connection.send(Command::InputProvided(provided(&asked, "blue")));
     connection.send(Command::InputProvided(provided(&asked, "too late")));

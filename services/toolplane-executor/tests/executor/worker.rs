@@ -153,7 +153,7 @@ pub(crate) async fn gone(argument: &str) {
         if !process_with(argument) {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        toolplane_wait::look_again().await;
     }
     panic!("a process with `{argument}` is left");
 }
@@ -164,7 +164,7 @@ pub(crate) async fn there(argument: &str) {
         if process_with(argument) {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        toolplane_wait::look_again().await;
     }
     panic!("no process with `{argument}` came");
 }

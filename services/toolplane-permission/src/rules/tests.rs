@@ -139,7 +139,7 @@ async fn a_rule_whose_time_is_over_goes_out_of_the_set() {
     short.expires_at = Some(book.ledger.now().await.unwrap().plus_millis(30));
     book.add(adding(vec![short]), false).await.unwrap();
     let before = book.active().digest().to_owned();
-    tokio::time::sleep(Duration::from_millis(60)).await;
+    toolplane_wait::pause(Duration::from_millis(60), "the rule expires by the clock of the store").await;
     assert_eq!(stored::expire_due(&book.ledger).await.unwrap(), 1);
     assert_eq!(stored::expire_due(&book.ledger).await.unwrap(), 0);
     book.refresh().await.unwrap();
@@ -208,7 +208,7 @@ async fn a_changed_file_is_taken_over_and_a_bad_one_is_not() {
     let until = async |what: &str, reached: &dyn Fn() -> bool| {
         let waiting = async {
             while !reached() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                toolplane_wait::look_again().await;
             }
         };
         tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}"));

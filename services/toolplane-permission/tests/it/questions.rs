@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use tokio::time::timeout;
 use tonic::Code;
 use toolplane_proto::v1;
@@ -108,7 +106,7 @@ async fn an_unanswered_question_becomes_a_refusal_by_itself() {
             if approval.state() == v1::ApprovalState::Expired {
                 return approval;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            toolplane_wait::look_again().await;
         }
     };
     let expired = timeout(PATIENCE, expired).await.expect("the question expires");

@@ -168,7 +168,7 @@ async fn opened(config: &Config) -> Backend {
                 Ok(backend) => return backend,
                 Err(error) => assert!(error.to_string().contains("locked"), "{error}"),
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            toolplane_wait::look_again().await;
         }
     };
     timeout(PATIENCE, open).await.expect("the store is free")

@@ -60,7 +60,7 @@ impl Bed {
                     return Ok(());
                 }
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            toolplane_wait::look_again().await;
         }
         Err(Trouble::Said(format!("{name} does not become ready")))
     }
@@ -88,7 +88,7 @@ impl Bed {
     pub async fn halt(&mut self, name: &str, time: Duration) -> Result<(), Trouble> {
         let from_ms = now_ms();
         self.signal(name, true)?;
-        tokio::time::sleep(time).await;
+        toolplane_wait::pause(time, "the process stands still for so long").await;
         self.signal(name, false)?;
         self.record_fault(name, "stop", from_ms);
         Ok(())
@@ -101,9 +101,9 @@ impl Bed {
         let (schedulers, workers) = (self.scheduler_names(), self.worker_names());
         let all = [schedulers.clone(), workers.clone()].concat();
         all.iter().try_for_each(|name| self.signal(name, true))?;
-        tokio::time::sleep(time).await;
+        toolplane_wait::pause(time, "the process stands still for so long").await;
         schedulers.iter().try_for_each(|name| self.signal(name, false))?;
-        tokio::time::sleep(LEASE / 3).await;
+        toolplane_wait::pause(LEASE / 3, "the process stands still for so long").await;
         workers.iter().try_for_each(|name| self.signal(name, false))?;
         // Not of the workers: nobody watched them while they stood still, so they are not to blame.
         schedulers.iter().for_each(|name| self.record_fault(name, "stop", from_ms));

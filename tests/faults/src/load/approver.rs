@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) async fn run(load: Arc<Load>) {
     for turn in 0.. {
         answer_all(&load, turn).await;
-        tokio::time::sleep(LOOK).await;
+        toolplane_wait::pause(LOOK, "people take a while to answer").await;
     }
 }
 

@@ -33,7 +33,7 @@ impl Load {
             if batch.is_some_and(|batch| batch.ended_at.is_some()) {
                 return;
             }
-            tokio::time::sleep(PAUSE).await;
+            toolplane_wait::pause(PAUSE, "callers come back after a while").await;
         }
     }
 
@@ -94,7 +94,7 @@ impl Load {
                     if over {
                         return None;
                     }
-                    tokio::time::sleep(PAUSE).await;
+                    toolplane_wait::pause(PAUSE, "callers come back after a while").await;
                 }
             }
         }

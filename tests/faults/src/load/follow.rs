@@ -46,7 +46,7 @@ impl Load {
                         return Some(result);
                     }
                 }
-                _ => tokio::time::sleep(PAUSE).await,
+                _ => toolplane_wait::pause(PAUSE, "callers come back after a while").await,
             }
         }
         None
@@ -70,7 +70,7 @@ impl Load {
             if result.is_some() {
                 return result;
             }
-            tokio::time::sleep(PAUSE).await;
+            toolplane_wait::pause(PAUSE, "callers come back after a while").await;
         }
         None
     }

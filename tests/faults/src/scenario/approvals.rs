@@ -64,7 +64,7 @@ async fn pending(load: &Load) -> Vec<(String, String)> {
             let approvals = answer.into_inner().approvals.into_iter();
             return approvals.map(|approval| (approval.approval_id, approval.invocation_id)).collect();
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
     Vec::new()
 }

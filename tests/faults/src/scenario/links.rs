@@ -24,22 +24,22 @@ pub(super) async fn partition(store: StoreKind, times: u32) -> Result<Outcome, T
         for _ in 0..times {
             let from_ms = crate::history::now_ms();
             bed.store_link(Fault::Blackhole);
-            tokio::time::sleep(LEASE * 2).await;
+            toolplane_wait::pause(LEASE * 2, "the faults lie so far apart, or last so long").await;
             // Bytes are missing in what was open: no network gives such a connection back.
             bed.store_link(Fault::Reset);
-            tokio::time::sleep(TEAR).await;
+            toolplane_wait::pause(TEAR, "the faults lie so far apart, or last so long").await;
             bed.store_link(Fault::Pass);
-            tokio::time::sleep(LEASE).await;
+            toolplane_wait::pause(LEASE, "the faults lie so far apart, or last so long").await;
             bed.scheduler_link(0, Fault::Blackhole);
-            tokio::time::sleep(LEASE * 2).await;
+            toolplane_wait::pause(LEASE * 2, "the faults lie so far apart, or last so long").await;
             bed.scheduler_link(0, Fault::Reset);
-            tokio::time::sleep(TEAR).await;
+            toolplane_wait::pause(TEAR, "the faults lie so far apart, or last so long").await;
             bed.scheduler_link(0, Fault::Pass);
             // To the cluster, workers that cannot be heard are lost.
             for worker in bed.worker_names() {
                 bed.record_fault(&worker, "partition", from_ms);
             }
-            tokio::time::sleep(LEASE).await;
+            toolplane_wait::pause(LEASE, "the faults lie so far apart, or last so long").await;
         }
         Ok(0)
     })
@@ -52,12 +52,16 @@ pub(super) async fn resets(store: StoreKind, times: u32) -> Result<Outcome, Trou
         let mut chance = Chance::new(25);
         for _ in 0..times {
             bed.scheduler_link(chance.below(2), Fault::Reset);
-            tokio::time::sleep(TEAR).await;
+            toolplane_wait::pause(TEAR, "the faults lie so far apart, or last so long").await;
             (0..2).for_each(|number| bed.scheduler_link(number, Fault::Pass));
             bed.store_link(if chance.below(3) == 0 { Fault::Reset } else { Fault::Pass });
-            tokio::time::sleep(TEAR).await;
+            toolplane_wait::pause(TEAR, "the faults lie so far apart, or last so long").await;
             bed.store_link(Fault::Pass);
-            tokio::time::sleep(Duration::from_millis(100 + chance.below(200))).await;
+            toolplane_wait::pause(
+                Duration::from_millis(100 + chance.below(200)),
+                "the faults lie so far apart, or last so long",
+            )
+            .await;
         }
         Ok(0)
     })

@@ -71,28 +71,28 @@ async fn deed(bed: &mut Bed, load: &Arc<Load>, mutant: Mutant) -> Result<u64, Tr
         Mutant::DropFence => {
             for _ in 0..5 {
                 bed.halt("worker-1", LEASE * 4 / 3).await?;
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                toolplane_wait::pause(Duration::from_millis(300), "the faults lie so far apart, or last so long").await;
             }
             Ok(0)
         }
         Mutant::RerunNonIdempotent => {
             for _ in 0..6 {
                 bed.kill_and_restart("worker-1").await?;
-                tokio::time::sleep(Duration::from_millis(200)).await;
+                toolplane_wait::pause(Duration::from_millis(200), "the faults lie so far apart, or last so long").await;
             }
             Ok(6)
         }
         Mutant::HostClockLeases => {
             // Not the store alone: renewals wait for it as long as the sweep does, and may come first.
             for _ in 0..2 {
-                tokio::time::sleep(LEASE).await;
+                toolplane_wait::pause(LEASE, "the faults lie so far apart, or last so long").await;
                 bed.sleep(LEASE * 2).await?;
             }
             Ok(0)
         }
         _ => {
             while load.asked() < 300 {
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                toolplane_wait::look_again().await;
             }
             Ok(0)
         }

@@ -23,7 +23,7 @@ pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcom
     let mut outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
             bed.halt("worker-1", LEASE * 4 / 3).await?;
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            toolplane_wait::pause(Duration::from_millis(500), "the faults lie so far apart, or last so long").await;
         }
         Ok(0)
     })
@@ -43,7 +43,7 @@ pub(super) async fn worker_shorter(store: StoreKind, times: u32) -> Result<Outco
     let outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
             bed.halt("worker-1", LEASE * 3 / 5).await?;
-            tokio::time::sleep(LEASE).await;
+            toolplane_wait::pause(LEASE, "the faults lie so far apart, or last so long").await;
         }
         Ok(0)
     })
@@ -56,7 +56,7 @@ pub(super) async fn scheduler(store: StoreKind, times: u32) -> Result<Outcome, T
     let outcome = under_load(work(store, LONG), async |bed, _| {
         for _ in 0..times {
             bed.halt("scheduler-1", LEASE * 4 / 3).await?;
-            tokio::time::sleep(LEASE).await;
+            toolplane_wait::pause(LEASE, "the faults lie so far apart, or last so long").await;
         }
         Ok(0)
     })
@@ -70,7 +70,7 @@ pub(super) async fn store(store: StoreKind, times: u32) -> Result<Outcome, Troub
     let outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
             stand_still(bed).await?;
-            tokio::time::sleep(LEASE * 2).await;
+            toolplane_wait::pause(LEASE * 2, "the faults lie so far apart, or last so long").await;
         }
         Ok(0)
     })
@@ -91,7 +91,7 @@ pub(super) async fn busy(store: StoreKind) -> Result<Outcome, Trouble> {
     // As many as the worker has threads: an offer that no thread is free to hear lapses, and should.
     work.plan.slots = 2;
     let outcome = under_load(work, async |_, _| {
-        tokio::time::sleep(Duration::from_secs(8)).await;
+        toolplane_wait::pause(Duration::from_secs(8), "the faults lie so far apart, or last so long").await;
         Ok(0)
     })
     .await?;

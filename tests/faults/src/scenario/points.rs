@@ -191,7 +191,7 @@ async fn wait_for_call(bed: &Bed, key: &str) -> Result<String, Trouble> {
         if let Some(invocation) = found {
             return Ok(invocation);
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        toolplane_wait::look_again().await;
     }
     Err(Trouble::Said(format!("{key} was not accepted")))
 }
@@ -216,7 +216,7 @@ async fn deed(load: std::sync::Arc<Load>, deed: Deed, invocation: String, front:
         if done {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

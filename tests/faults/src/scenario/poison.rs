@@ -18,7 +18,7 @@ pub(super) async fn flapping(store: StoreKind, times: u32) -> Result<Outcome, Tr
     let mut outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
             bed.kill_and_restart("worker-1").await?;
-            tokio::time::sleep(Duration::from_millis(250)).await;
+            toolplane_wait::pause(Duration::from_millis(250), "the faults lie so far apart, or last so long").await;
         }
         Ok(u64::from(times))
     })

@@ -67,7 +67,7 @@ pub(super) async fn endings(store: StoreKind, calls: u64) -> Result<Outcome, Tro
     under_load(work, async |bed, load| {
         let mut kills = 0;
         while load.asked() < calls {
-            tokio::time::sleep(Duration::from_millis(700)).await;
+            toolplane_wait::pause(Duration::from_millis(700), "the faults lie so far apart, or last so long").await;
             bed.kill_and_restart(if kills % 2 == 0 { "worker-1" } else { "worker-2" }).await?;
             kills += 1;
         }

@@ -22,7 +22,7 @@ pub(super) async fn killed(store: StoreKind, times: u32) -> Result<Outcome, Trou
     under_load(work(store), async |bed, _| {
         let victim = if bed.has_store_process() { "store" } else { "scheduler-1" };
         for _ in 0..times {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            toolplane_wait::pause(Duration::from_millis(300), "the faults lie so far apart, or last so long").await;
             bed.kill_and_restart(victim).await?;
         }
         Ok(u64::from(times))
@@ -37,7 +37,7 @@ pub(super) async fn swallowed(store: StoreKind, times: u32) -> Result<Outcome, T
         for round in 0..times {
             let pattern = CHANGES[usize::try_from(round).unwrap_or_default() % CHANGES.len()];
             bed.store_link(Fault::SwallowReply(pattern.to_vec()));
-            tokio::time::sleep(Duration::from_millis(60)).await;
+            toolplane_wait::pause(Duration::from_millis(60), "the faults lie so far apart, or last so long").await;
         }
         bed.store_link(Fault::Pass);
         swallowed = bed.swallowed();
@@ -52,11 +52,11 @@ pub(super) async fn swallowed(store: StoreKind, times: u32) -> Result<Outcome, T
 pub(super) async fn full(store: StoreKind) -> Result<Outcome, Trouble> {
     let mut ended = false;
     let mut outcome = under_load(work(store), async |bed, load| {
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        toolplane_wait::pause(Duration::from_secs(1), "the faults lie so far apart, or last so long").await;
         bed.redis()?.config_set("maxmemory", "1mb")?;
         let (start, before) = (Instant::now(), load.asked());
         while start.elapsed() < Duration::from_secs(3) {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            toolplane_wait::look_again().await;
         }
         ended = load.asked() < before + 1_000;
         bed.redis()?.config_set("maxmemory", "0")?;

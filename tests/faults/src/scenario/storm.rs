@@ -46,7 +46,11 @@ pub async fn storm(storm: Storm) -> Result<Outcome, Trouble> {
             bed.kill_and_restart(&victim).await?;
             kills += 1;
         }
-        tokio::time::sleep(LULL + Duration::from_millis(chance.below(150))).await;
+        toolplane_wait::pause(
+            LULL + Duration::from_millis(chance.below(150)),
+            "the faults lie so far apart, or last so long",
+        )
+        .await;
     }
     load.stop();
     callers.await.map_err(|error| Trouble::Said(error.to_string()))?;

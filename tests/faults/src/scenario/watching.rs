@@ -27,7 +27,7 @@ pub(super) async fn reconnects(store: StoreKind, kills: u64) -> Result<Outcome, 
         };
         let breaking = async {
             for kill in 0..kills {
-                tokio::time::sleep(Duration::from_secs(2)).await;
+                toolplane_wait::pause(Duration::from_secs(2), "the faults lie so far apart, or last so long").await;
                 let names = bed.scheduler_names();
                 let victim = &names[usize::try_from(kill).unwrap_or_default() % names.len()];
                 bed.kill_and_restart(victim).await?;
@@ -61,7 +61,7 @@ async fn watcher(load: &Load, number: u64) {
         if ended {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn take(worker: &Arc<Worker>, channel: &Channel, lease: v1::LeaseRef,
         point("worker.before_done");
         let done = v1::ExecutionDone { lease: Some(lease.clone()), outcome: Some(outcome) };
         if worker.held.end(&lease, done) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            toolplane_wait::pause(Duration::from_millis(5), "the report leaves before the worker dies").await;
             point("worker.after_done");
         }
     });
@@ -116,7 +116,7 @@ async fn run(
     point("worker.mid_effect");
     if input.poison {
         // Late enough for the receipt of the call to have left: what dies before that is not charged to the call.
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        toolplane_wait::pause(Duration::from_millis(150), "the receipt leaves before the worker dies").await;
         std::process::abort();
     }
     let busy = Instant::now();
@@ -132,10 +132,10 @@ async fn run(
         };
         for step in 0..input.progress {
             worker.held.say(progress(lease, step, input.progress));
-            tokio::time::sleep(Duration::from_millis(input.ms) / input.progress).await;
+            toolplane_wait::pause(Duration::from_millis(input.ms) / input.progress, "the tool takes so long").await;
         }
         if input.progress == 0 {
-            tokio::time::sleep(Duration::from_millis(input.ms)).await;
+            toolplane_wait::pause(Duration::from_millis(input.ms), "the tool takes so long").await;
         }
         if let Some(door) = &mut door {
             door.write().await?;
@@ -223,7 +223,7 @@ async fn upload(worker: &Worker, channel: &Channel, lease: &v1::LeaseRef, bytes:
                     ..Default::default()
                 });
             }
-            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            Err(_) => toolplane_wait::look_again().await,
         }
     }
     None

@@ -9,9 +9,6 @@ use tokio_util::sync::CancellationToken;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartRequested, WorkRequest, WorkerReport};
 
-/// Between two looks at a lease that is not certain.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-
 /// Where one execution stands.
 #[derive(Debug)]
 struct Seat {
@@ -97,7 +94,7 @@ impl Held {
                 }
             }
             // Heartbeats renew it, or tell that it is over.
-            tokio::time::sleep(LOOK_AGAIN).await;
+            toolplane_wait::look_again().await;
         }
     }
 

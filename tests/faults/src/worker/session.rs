@@ -35,7 +35,7 @@ pub(crate) async fn run(worker: Arc<Worker>) {
         if let Err(cause) = stream(&worker, endpoint).await {
             eprintln!("{}: stream to {endpoint}: {cause}", worker.options.worker_id);
         }
-        tokio::time::sleep(WAIT).await;
+        toolplane_wait::pause(WAIT, "a worker comes back after a while").await;
     }
 }
 

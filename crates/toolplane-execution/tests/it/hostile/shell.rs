@@ -149,7 +149,7 @@ async fn acted_on(toolbox: &Toolbox, call: &Call, action: &str) -> Outcome {
     let (context, seen) = context();
     let act = async {
         while seen.0.lock().unwrap().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            toolplane_wait::look_again().await;
         }
         if action.starts_with("SIGKILL the launcher") {
             // Not before the tool itself runs inside.
@@ -158,13 +158,13 @@ async fn acted_on(toolbox: &Toolbox, call: &Call, action: &str) -> Outcome {
                 assert!(Instant::now() < bound, "the tool does not run");
                 match process_named("bwrap") {
                     Some(pid) if process_with("987658").is_some() => break pid,
-                    _ => tokio::time::sleep(Duration::from_millis(10)).await,
+                    _ => toolplane_wait::look_again().await,
                 }
             };
             let pid = rustix::process::Pid::from_raw(launcher).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         } else {
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            toolplane_wait::pause(Duration::from_millis(200), "the program gets the time to do its worst").await;
             context.cancel.cancel();
         }
     };

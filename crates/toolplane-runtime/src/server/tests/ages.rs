@@ -41,7 +41,7 @@ async fn a_call_that_runs_when_its_connection_grows_old_is_finished() {
         async move { call(&peer, "Wait", String::new()).await }
     });
     let _entered = server.entered.acquire().await.expect("entered");
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    toolplane_wait::pause(Duration::from_millis(400), "the connection grows old on the real clock").await;
     let echoed = retry(Backoff::BRIEF, || call(&peer, "Echo", "new".to_owned())).await;
     assert_eq!(echoed.expect("a new connection"), "new");
     server.open.add_permits(1);
@@ -99,7 +99,7 @@ async fn a_broken_connection_is_unavailable() {
     let url = format!("http://{}", listener.local_addr().expect("address"));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            toolplane_wait::pause(Duration::from_millis(20), "a peer that is slow to hang up").await;
             drop(stream);
         }
     });

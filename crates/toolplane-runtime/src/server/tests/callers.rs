@@ -102,7 +102,11 @@ async fn keys_are_callers_and_change_while_the_server_runs() {
 
     // A broken file changes nothing; a good one does, within moments.
     std::fs::write(&file, "[[key]]\nid = \"a1\"\n").expect("broken");
-    tokio::time::sleep(Duration::from_millis(2500)).await;
+    toolplane_wait::pause(
+        Duration::from_millis(2500),
+        "a change that does nothing is seen by nobody: two looks at the file pass",
+    )
+    .await;
     call(&peer, "Echo", String::new()).await.expect("the old keys stay in force");
     let disabled = KeyEntry { disabled: true, ..agent_entry.clone() };
     std::fs::write(&file, disabled.to_toml().expect("lines")).expect("keys");
@@ -112,7 +116,7 @@ async fn keys_are_callers_and_change_while_the_server_runs() {
     std::fs::write(&file, over.to_toml().expect("lines")).expect("keys");
     until(&peer, "KEY_EXPIRED").await;
     std::fs::remove_file(&file).expect("removed");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    toolplane_wait::pause(Duration::from_millis(1500), "a file that is gone is seen by nobody: a look passes").await;
     std::fs::write(&file, &both).expect("keys");
     until(&peer, "").await;
 }
@@ -127,7 +131,7 @@ async fn until(peer: &Peer, expected: &str) {
             return;
         }
         assert!(start.elapsed() < LIMIT, "still `{reason}` instead of `{expected}`");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

@@ -16,7 +16,7 @@ async fn until(readiness: &Readiness, service: &str, expected: &[&str]) {
     let start = std::time::Instant::now();
     while readiness.lacks(service).is_none_or(|lacks| lacks != expected) {
         assert!(start.elapsed() < LIMIT, "{service}: {:?} instead of {expected:?}", readiness.lacks(service));
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        toolplane_wait::look_again().await;
     }
 }
 

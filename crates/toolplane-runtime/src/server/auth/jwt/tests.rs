@@ -383,7 +383,11 @@ async fn new_keys_are_asked_for_once_and_known_ones_outlive_their_issuer() {
 
     // After the pause the new key is found; then the issuer fails in every way, and what was known stays good.
     server.says(ok(&set(&[&first, &second])));
-    tokio::time::sleep(std::time::Duration::from_millis(5200)).await;
+    toolplane_wait::pause(
+        std::time::Duration::from_millis(5200),
+        "the pause after a fetch of keys is measured on the real clock",
+    )
+    .await;
     ask(&issuers, &second.sign(&claims())).await.expect("asked again");
     let stranger = Signer::es256("three");
     for broken in [
@@ -393,7 +397,11 @@ async fn new_keys_are_asked_for_once_and_known_ones_outlive_their_issuer() {
         ok(&" ".repeat(2 * 1024 * 1024)),
     ] {
         server.says(broken);
-        tokio::time::sleep(std::time::Duration::from_millis(if server.asked() < 4 { 5200 } else { 1200 })).await;
+        toolplane_wait::pause(
+            std::time::Duration::from_millis(if server.asked() < 4 { 5200 } else { 1200 }),
+            "the pause after a fetch of keys is measured on the real clock",
+        )
+        .await;
         let before = server.asked();
         ask(&issuers, &stranger.sign(&claims())).await.expect_err("no such key");
         assert_eq!(server.asked(), before + 1, "a redirect is not followed");
