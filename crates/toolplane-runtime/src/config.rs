@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod auth;
@@ -20,6 +19,7 @@ mod observe;
 mod permission;
 mod roles;
 mod scheduler;
+#[cfg(feature = "schema")]
 mod schema;
 mod server;
 mod store;
@@ -35,6 +35,7 @@ pub use observe::{LogConfig, LogFormat, QueueParenting, TelemetryConfig};
 pub use permission::{PermissionConfig, ReviewConfig};
 pub use roles::{ExecutorConfig, HttpToolsConfig, QuotaConfig, SandboxConfig, SurfaceConfig};
 pub use scheduler::{SchedulerConfig, ToolLimit};
+#[cfg(feature = "schema")]
 pub use schema::json_schema;
 pub use server::{PeersConfig, ServerConfig, TlsConfig};
 pub use store::{RedisConfig, RedisMode, StoreBackend, StoreConfig};
@@ -44,9 +45,10 @@ pub use workspaces::Workspaces;
 pub const ENV_PREFIX: &str = "TOOLPLANE__";
 
 /// The whole configuration. Each role reads its own section and the shared ones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
-#[schemars(title = "Toolplane configuration")]
+#[cfg_attr(feature = "schema", schemars(title = "Toolplane configuration"))]
 pub struct Config {
     /// The gRPC listener of this process.
     pub server: ServerConfig,
@@ -76,7 +78,8 @@ pub struct Config {
 }
 
 /// The kind of object store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectsKind {
     /// A local directory.
@@ -85,7 +88,8 @@ pub enum ObjectsKind {
 }
 
 /// Where large results are kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ObjectsConfig {
     /// The kind of object store.

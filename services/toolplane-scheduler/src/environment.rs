@@ -29,7 +29,7 @@ impl Process for RealProcess {
     }
 
     fn spawn(&self, task: Task) {
-        tokio::spawn(task);
+        toolplane_runtime::tasks::spawn("a task of the scheduler", task);
     }
 }
 

@@ -1,6 +1,7 @@
 //! How much one tenant and one tool may have: running calls, waiting calls, calls per second.
 
 mod bounds;
+mod bucket;
 mod pushback;
 mod rates;
 

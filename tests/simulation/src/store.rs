@@ -97,7 +97,9 @@ impl StoreOf {
             let turn = self.env.lock().turn(self.who, self.life);
             match turn {
                 Turn::Now => return,
-                Turn::After(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+                Turn::After(millis) => {
+                    toolplane_wait::pause(Duration::from_millis(millis), "the clock is simulated").await;
+                }
                 Turn::Never => std::future::pending().await,
             }
         }

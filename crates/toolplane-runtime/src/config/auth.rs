@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Role;
 
 /// Who may call. Several ways may be open at once; a credential that is shown and wrong is refused even when another one
 /// would do, and several good ones must be of the same caller.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AuthConfig {
     /// File of bearer tokens, one per line; empty lines and lines starting with `#` are skipped. Several lines allow
@@ -34,7 +34,8 @@ impl AuthConfig {
 }
 
 /// One issuer of JSON Web Tokens. `iss`, `aud`, `exp` and `sub` must be there and right; `nbf` must be right.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JwtConfig {
     /// The `iss` of its tokens, exactly.
@@ -93,7 +94,8 @@ fn roles() -> String {
 
 /// A signature algorithm of JSON Web Tokens. Those with a shared secret are left out: whoever can check such a signature
 /// can also make one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the names are those of RFC 7518 and RFC 8037, and say all there is")]
 pub enum JwtAlgorithm {
     RS256,
@@ -108,7 +110,8 @@ pub enum JwtAlgorithm {
 }
 
 /// A client certificate that is a caller.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MtlsConfig {
     /// A name in the certificate, exactly: a URI (`spiffe://cluster/worker`), `CN=...`, or a DNS name.

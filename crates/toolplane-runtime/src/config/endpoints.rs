@@ -2,19 +2,20 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The processes of one role: one URL, or a list of URLs of processes that can do each other's work.
 ///
 /// Written as a text or a list of texts; empty when absent. No URL is named twice.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "OneOrMany")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "OneOrMany"))]
 pub struct Endpoints(Vec<String>);
 
 /// The forms in which endpoints may be written.
-#[derive(JsonSchema)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 enum OneOrMany {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolplane_records::vocabulary::HookEvent;
 
@@ -18,13 +17,14 @@ const MAX_TIMEOUT_MS: u64 = 60_000;
 const MAX_MEMORY: u64 = 8 * 1024 * 1024 * 1024;
 
 /// One hook. Exactly one of `command` and `grpc` says what it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct HookConfig {
     /// Its name in records and logs; unique.
     pub id: String,
     /// The points of a call at which it is asked.
-    #[schemars(with = "Vec<HookPoint>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<HookPoint>"))]
     pub events: Vec<HookEvent>,
     /// Which tools it is asked about, e.g. `Bash`, `Write|Edit`, `mcp__github__*` or `files.*`; every tool when absent.
     pub matcher: Option<String>,
@@ -57,7 +57,8 @@ pub struct HookConfig {
 }
 
 /// What a classifier may decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookAuthority {
     /// It may answer a question nobody else decides with yes or no.
@@ -69,7 +70,8 @@ pub enum HookAuthority {
 }
 
 /// The points of a call, for the schema.
-#[derive(JsonSchema)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
 enum HookPoint {

@@ -1,10 +1,10 @@
 //! Traces and logs.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a worker's span hangs on the span that queued the call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueParenting {
     /// As its child, and linked to it: one trace per call.
@@ -15,7 +15,8 @@ pub enum QueueParenting {
 }
 
 /// Traces, sent by OTLP over gRPC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetryConfig {
     /// Where spans go, e.g. `http://127.0.0.1:4317`; nothing is recorded when absent.
@@ -46,7 +47,8 @@ impl Default for TelemetryConfig {
 }
 
 /// How log lines look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// For people.
@@ -57,7 +59,8 @@ pub enum LogFormat {
 }
 
 /// Logs, on standard error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
     /// What is logged, e.g. `info` or `warn,toolplane_scheduler=debug`.

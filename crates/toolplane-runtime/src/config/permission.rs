@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError};
 
 /// The permission role. Everything here but the time and the counts is read again while the role runs: on SIGHUP, when a
 /// file changes, and on `ReloadRules`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PermissionConfig {
     /// The rules, each a table as the permission role reads it. No rule means: ask.
-    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>"))]
     pub rules: Vec<toml::Table>,
     /// Files with further rules (TOML or JSON), also the `settings.json` of coding agents.
     pub rules_files: Vec<PathBuf>,
@@ -47,7 +47,8 @@ pub struct PermissionConfig {
 }
 
 /// Which calls go to the review queue because their agent was not sure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewConfig {
     /// Calls made with less confidence than this; from 0, which is none, to 1.

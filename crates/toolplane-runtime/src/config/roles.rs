@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The surface role.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SurfaceConfig {
     /// A surface of more tools than this defers those nobody asked for by name.
@@ -22,7 +22,8 @@ impl Default for SurfaceConfig {
 }
 
 /// The executor role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecutorConfig {
     /// Name of this worker, stable over restarts; made up once and kept in `server.data_dir` when absent.
@@ -55,7 +56,8 @@ impl ExecutorConfig {
 
 /// How much workspaces may hold, as bytes on disk and as files (directories count too). A call in a workspace that is full is
 /// refused; a tool that goes over a bound is ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaConfig {
     /// Most bytes one call may add.
@@ -90,7 +92,8 @@ impl Default for QuotaConfig {
 }
 
 /// Bounds of one sandboxed process tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxConfig {
     /// Memory.
@@ -130,7 +133,8 @@ impl Default for SandboxConfig {
 }
 
 /// Bounds of HTTP tools.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpToolsConfig {
     /// Hosts HTTP tools may reach, as `host` or `host:port`; a declaration can only narrow this. Empty: none.

@@ -4,21 +4,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AuthConfig, Endpoints};
 
 /// The gRPC listener of this process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerConfig {
     /// Address to listen on; port 0 takes a free one. Beyond loopback, `tls` and `auth` are required.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub listen: SocketAddr,
     /// A second address that answers health checks and nothing else, in clear text: for probes that must not wait behind
     /// callers. A process that only runs tools has no other, and takes a free port of this machine when this is absent.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub health_listen: Option<SocketAddr>,
     /// Where this process keeps its state.
     pub data_dir: PathBuf,
@@ -78,7 +78,8 @@ impl ServerConfig {
 }
 
 /// Encryption of the listener. All files are PEM.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TlsConfig {
     /// Certificate chain of this server.
@@ -91,7 +92,8 @@ pub struct TlsConfig {
 }
 
 /// Where the other roles are. A role left out is served by this process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PeersConfig {
     /// The surface role, e.g. `http://127.0.0.1:7421`.

@@ -144,6 +144,7 @@ const MAY_USE: [(&str, &[&str]); 30] = [
             "toolplane-store",
             "toolplane-scheduler",
             "toolplane-faultpoint",
+            "toolplane-wait",
         ],
     ),
 ];

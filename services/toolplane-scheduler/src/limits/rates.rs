@@ -4,13 +4,12 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashMap;
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::time::Instant;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 
 use super::bounds::{Bounds, Limits};
+use super::bucket::{Buckets, Pace};
 use super::pushback::Pushback;
 use crate::environment::Environment;
 use crate::plan::DispatchPlan;
@@ -24,25 +23,18 @@ const MAX_TOOLS: usize = 10_000;
 pub(crate) struct Rates {
     limits: Arc<Limits>,
     pushback: Pushback,
-    tenants: Option<DefaultKeyedRateLimiter<TenantId>>,
-    tools: DashMap<ToolId, Arc<DefaultDirectRateLimiter>>,
-    clock: DefaultClock,
+    pace_of_tenants: Option<Pace>,
+    tenants: Buckets<TenantId>,
+    tools: Buckets<ToolId>,
 }
 
 impl Rates {
     /// The rates of `bounds`; `limits` say which tool has which.
     pub(crate) fn new(bounds: &Bounds, limits: Arc<Limits>, environment: Environment) -> Self {
-        let tenants = NonZeroU32::new(bounds.rate_per_tenant).map(|rate| {
-            let burst = NonZeroU32::new(bounds.rate_burst).unwrap_or(rate);
-            RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
-        });
-        Self {
-            limits,
-            pushback: Pushback::new(environment),
-            tenants,
-            tools: DashMap::new(),
-            clock: DefaultClock::default(),
-        }
+        let pace_of_tenants = NonZeroU32::new(bounds.rate_per_tenant)
+            .map(|rate| Pace::new(rate, NonZeroU32::new(bounds.rate_burst).unwrap_or(rate)));
+        let pushback = Pushback::new(environment);
+        Self { limits, pushback, pace_of_tenants, tenants: Buckets::new(), tools: Buckets::new() }
     }
 
     /// Counts a call that asks to be accepted. Fails with [`RecordError::TooFast`] when it comes too early.
@@ -56,9 +48,9 @@ impl Rates {
     }
 
     fn count_tenant(&self, tenant: &TenantId) -> Result<(), RecordError> {
-        let Some(tenants) = &self.tenants else { return Ok(()) };
-        let Err(early) = tenants.check_key(tenant) else { return Ok(()) };
-        Err(self.too_fast(format!("tenant/{tenant}"), early.wait_time_from(self.clock.now())))
+        let Some(pace) = self.pace_of_tenants else { return Ok(()) };
+        let counted = self.tenants.take(tenant, pace, Instant::now());
+        counted.map_err(|wait| self.too_fast(format!("tenant/{tenant}"), wait))
     }
 
     fn count_tool(&self, plan: &DispatchPlan) -> Result<(), RecordError> {
@@ -67,10 +59,8 @@ impl Rates {
         if self.tools.len() >= MAX_TOOLS {
             self.tools.clear();
         }
-        let quota = || Arc::new(RateLimiter::direct(Quota::per_second(rate)));
-        let limiter = self.tools.entry(plan.tool_id.clone()).or_insert_with(quota).clone();
-        let Err(early) = limiter.check() else { return Ok(()) };
-        Err(self.too_fast(format!("tool/{}", plan.tool_id), early.wait_time_from(self.clock.now())))
+        let counted = self.tools.take(&plan.tool_id, Pace::new(rate, rate), Instant::now());
+        counted.map_err(|wait| self.too_fast(format!("tool/{}", plan.tool_id), wait))
     }
 
     fn too_fast(&self, subject: String, wait: Duration) -> RecordError {
@@ -96,9 +86,9 @@ impl Rates {
 
     /// Forgets tenants that were quiet, so that memory does not grow with every tenant ever seen.
     pub(crate) fn tidy(&self) {
-        if let Some(tenants) = &self.tenants {
-            tenants.retain_recent();
-        }
+        let now = Instant::now();
+        self.tenants.tidy(now);
+        self.tools.tidy(now);
         self.pushback.tidy();
     }
 }
