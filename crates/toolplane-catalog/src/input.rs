@@ -14,5 +14,5 @@ pub use answer::AnswerValidator;
 pub use changes::changed_fields;
 pub(crate) use explain::{Showing, explain};
 pub(crate) use numbers::inexact_numbers;
-pub use sensitive::{REDACTED, SensitiveFields};
+pub use sensitive::SensitiveFields;
 pub use validator::InputValidator;

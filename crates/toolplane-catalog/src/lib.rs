@@ -24,7 +24,7 @@ mod violations;
 pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
 pub use difference::difference;
 pub use history::{Drift, History};
-pub use input::{AnswerValidator, InputValidator, REDACTED, SensitiveFields, changed_fields};
+pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields};
 pub use limits::Limits;
 pub use registration::{MutableBy, Registration};
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};

@@ -3,13 +3,13 @@
 //! Nothing is assumed to be safe. A fact that is absent, or whose rule has no answer for the input, takes the standard's
 //! fail-closed default and is listed as unknown, so that a permission rule never takes a default for knowledge.
 
-mod command;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 use serde_json::Value;
+use toolplane_matching::command::effect::is_read_only;
 use toolplane_records::interface::{SafetyFact, ToolInterface};
 use toolplane_records::invocation::InputSafety;
 use toolplane_records::payload::JsonPayload;
@@ -107,8 +107,8 @@ fn find(
     match declared(registration.interface.as_ref()?, name)? {
         SafetyFact::Known(known) => Some(*known),
         SafetyFact::Rule(text) => match SafetyRule::parse(text)? {
-            SafetyRule::CommandReadOnly => command::is_read_only(command?),
-            SafetyRule::CommandDestructive => command::is_destructive(command?),
+            SafetyRule::CommandReadOnly => is_read_only(command?),
+            SafetyRule::CommandDestructive => is_read_only(command?).map(|read_only| !read_only),
             // Registration refuses rings of `same_as`; the count keeps this total for records that skipped it.
             SafetyRule::SameAs(other) if steps > 0 => find(registration, other, input, command, steps - 1),
             SafetyRule::SameAs(_) => None,

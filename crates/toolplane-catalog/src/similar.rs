@@ -9,6 +9,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use toolplane_matching::near;
 use toolplane_records::ids::ToolId;
 
 use crate::validate::Checked;
@@ -147,10 +148,4 @@ fn plain(name: &str) -> String {
 fn pairs(text: &str) -> Vec<[char; 2]> {
     let marked: Vec<char> = std::iter::once('^').chain(text.chars()).chain(std::iter::once('$')).collect();
     marked.windows(2).map(|pair| [pair[0], pair[1]]).collect()
-}
-
-/// How many characters have to be inserted, removed, replaced or swapped with their neighbour, unless the lengths alone tell
-/// that it is more than `allowed`.
-fn near(a: &str, b: &str, allowed: usize) -> usize {
-    if a.len().abs_diff(b.len()) > allowed { usize::MAX } else { strsim::osa_distance(a, b) }
 }

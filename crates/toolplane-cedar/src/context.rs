@@ -1,8 +1,8 @@
 //! What else is known of a call.
 
 use cedar_policy::{Context, ContextCreationError, Entity, RestrictedExpression};
+use toolplane_matching::subject::SubjectKind;
 use toolplane_policy::CallFacts;
-use toolplane_policy::subject::SubjectKind;
 
 use crate::input::{self, Arguments};
 use crate::policies::Wanted;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use cedar_policy::{Entity, EntityAttrEvaluationError, EntityUid, RestrictedExpression};
-use toolplane_policy::{CallFacts, Certainty, FactName};
+use toolplane_matching::Certainty;
+use toolplane_policy::{CallFacts, FactName};
 use toolplane_records::vocabulary::RiskLevel;
 
 use crate::names::Type;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use cedar_policy::RestrictedExpression;
-use toolplane_policy::command::{SimpleCommand, Word};
-use toolplane_policy::path::{PathAccess, PathFact};
-use toolplane_policy::subject::Subjects;
+use toolplane_matching::command::{SimpleCommand, Word};
+use toolplane_matching::path::{PathAccess, PathFact};
+use toolplane_matching::subject::Subjects;
 
 use crate::request::set;
 

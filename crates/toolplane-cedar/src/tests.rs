@@ -6,7 +6,8 @@ mod refused;
 mod tightening;
 
 use serde_json::{Value, json};
-use toolplane_policy::{CallFacts, OrgPolicy as _, OrgVerdict, PolicySettings, ToolFacts};
+use toolplane_matching::ToolFacts;
+use toolplane_policy::{CallFacts, OrgPolicy as _, OrgVerdict, PolicySettings};
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ToolKind};

@@ -10,10 +10,10 @@ mod walk;
 use std::collections::HashMap;
 use std::path::Path;
 
-use toolplane_policy::Fit;
-use toolplane_policy::path::{PathAccess, PathFact};
-use toolplane_policy::pattern::PathPattern;
-use toolplane_policy::subject::PathSubject;
+use toolplane_matching::Fit;
+use toolplane_matching::path::{PathAccess, PathFact};
+use toolplane_matching::pattern::PathPattern;
+use toolplane_matching::subject::PathSubject;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, Recoverability};

@@ -5,7 +5,6 @@
 //! nor any header that could hold a secret. Proxies of the environment are not used. A body is never decompressed, so what
 //! is counted is what is kept.
 
-mod address;
 mod body;
 mod request;
 mod resolve;

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolplane_matching::subject::Workspace;
+use toolplane_matching::{MatchTarget, Matchers, ToolFacts};
 use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
@@ -14,8 +16,7 @@ use tracing::Instrument as _;
 use crate::error::HooksError;
 use crate::failure::HookFailure;
 use crate::fold::{Folded, HookMeta, HookRun, fold};
-use crate::input::{HookInput, HookTool};
-use crate::matcher::ToolMatcher;
+use crate::input::HookInput;
 use crate::output::HookOutput;
 use crate::program::{Program, Sandbox};
 use crate::service::{self, Service};
@@ -27,6 +28,8 @@ pub struct Hooks(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     hooks: Vec<Hook>,
+    /// Where inputs are read: as rules read them.
+    workspace: Workspace,
     sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -35,7 +38,7 @@ struct Inner {
 struct Hook {
     meta: HookMeta,
     events: Vec<HookEvent>,
-    matcher: ToolMatcher,
+    matcher: Matchers,
     way: Way,
 }
 
@@ -99,7 +102,12 @@ impl Hooks {
                 Some(sandbox)
             }
         };
-        Ok(Self(Arc::new(Inner { hooks: hooks.into_iter().map(|(_, hook)| hook).collect(), sandbox })))
+        let workspace = Workspace {
+            root: config.permission.workspace.clone(),
+            working_dirs: Vec::new(),
+            trust_repositories: config.permission.trust_repositories,
+        };
+        Ok(Self(Arc::new(Inner { hooks: hooks.into_iter().map(|(_, hook)| hook).collect(), workspace, sandbox })))
     }
 
     /// Whether there are hooks at all.
@@ -107,22 +115,23 @@ impl Hooks {
         !self.0.hooks.is_empty()
     }
 
-    /// Whether any hook is asked about this tool at this point. Costs nothing without hooks.
-    pub fn applies(&self, event: HookEvent, tool: &HookTool) -> bool {
+    /// Whether any hook may be asked about a call of this tool at this point: patterns in brackets are held against the input
+    /// only when it is there. Costs nothing without hooks.
+    pub fn applies(&self, event: HookEvent, tool: &ToolFacts) -> bool {
         self.of(event, tool).next().is_some()
     }
 
-    /// The names of the hooks of this point that are about this tool, in the order they are asked.
-    pub fn ids(&self, event: HookEvent, tool: &HookTool) -> Vec<String> {
+    /// The names of the hooks of this point that may be asked about a call of this tool, in the order they are asked.
+    pub fn ids(&self, event: HookEvent, tool: &ToolFacts) -> Vec<String> {
         self.of(event, tool).map(|hook| hook.meta.hook_id.clone()).collect()
     }
 
-    /// How long the hooks of this point may take together.
-    pub fn patience(&self, event: HookEvent, tool: &HookTool) -> Duration {
+    /// How long the hooks of this point may take together for a call of this tool.
+    pub fn patience(&self, event: HookEvent, tool: &ToolFacts) -> Duration {
         self.of(event, tool).map(Hook::timeout).sum()
     }
 
-    /// Asks every hook of this point that is about the tool of `input`, one after the other, and folds what they say. A later
+    /// Asks every hook of this point that is, or may be, about the call of `input`, one after the other, and folds what they say. A later
     /// hook sees the input or output an earlier one left. After a hook that failed or stopped the call no further one is
     /// asked.
     ///
@@ -131,6 +140,11 @@ impl Hooks {
         let mut seen = input.clone();
         let mut runs = Vec::new();
         for hook in self.of(event, &input.tool) {
+            // A hook before it may have made the input into one it is about, or is not about any more.
+            let subjects = seen.tool.subjects(&seen.input.to_value(), &self.0.workspace);
+            if !hook.matcher.fit(&MatchTarget::new(&seen.tool, &subjects)) {
+                continue;
+            }
             let run = self.ask(hook, event, &seen).await;
             if let Ok(output) = &run.outcome {
                 carry(&mut seen, output);
@@ -144,14 +158,14 @@ impl Hooks {
         fold(event, input, runs)
     }
 
-    fn of<'a>(&'a self, event: HookEvent, tool: &'a HookTool) -> impl Iterator<Item = &'a Hook> {
-        self.0.hooks.iter().filter(move |hook| hook.events.contains(&event) && hook.matcher.fits(tool))
+    fn of<'a>(&'a self, event: HookEvent, tool: &'a ToolFacts) -> impl Iterator<Item = &'a Hook> {
+        self.0.hooks.iter().filter(move |hook| hook.events.contains(&event) && hook.matcher.may_fit(tool))
     }
 
     async fn ask(&self, hook: &Hook, event: HookEvent, input: &HookInput) -> HookRun {
         let facts = CallFacts {
             invocation_id: input.invocation_id.as_str(),
-            tool_name: &input.tool.name,
+            tool_name: &input.tool.full_name,
             tool_id: input.tool.tool_id.as_str(),
             tenant: &input.tenant,
             native_call_id: &input.native_call_id,
@@ -201,8 +215,8 @@ fn enabled(config: &Config) -> impl Iterator<Item = (usize, &HookConfig)> {
     config.hooks.iter().enumerate().filter(|(_, hook)| hook.enabled)
 }
 
-fn prepare(index: usize, hook: &HookConfig) -> Result<(HookMeta, ToolMatcher), HooksError> {
-    let matcher: ToolMatcher = hook
+fn prepare(index: usize, hook: &HookConfig) -> Result<(HookMeta, Matchers), HooksError> {
+    let matcher: Matchers = hook
         .matcher
         .as_deref()
         .unwrap_or_default()

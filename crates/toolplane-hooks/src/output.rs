@@ -36,7 +36,7 @@ pub struct HookOutput {
     pub messages: Vec<String>,
     /// Progress to show, in order.
     pub progress: Vec<String>,
-    /// Replaces the whole input. Fields left as [`REDACTED`](crate::REDACTED) stay as they are.
+    /// Replaces the whole input. Fields left as [`REDACTED`](toolplane_records::payload::REDACTED) stay as they are.
     pub updated_input: Option<JsonPayload>,
     /// A permission hint.
     pub permission: Option<HookPermission>,

@@ -7,10 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use toolplane_records::json;
-use toolplane_records::payload::JsonPayload;
-
-/// What stands in the place of a sensitive value, whatever its type was.
-pub const REDACTED: &str = "[redacted]";
+use toolplane_records::payload::{JsonPayload, REDACTED};
 
 /// An input that cannot be completed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

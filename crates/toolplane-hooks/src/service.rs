@@ -109,7 +109,7 @@ fn question(event: HookEvent, hook: &HookMeta, input: &HookInput, timeout: Durat
         invocation_id: input.invocation_id.to_string(),
         native_call_id: input.native_call_id.clone(),
         tool_id: input.tool.tool_id.to_string(),
-        tool_name: input.tool.name.clone(),
+        tool_name: input.tool.full_name.clone(),
         session_ref: input.session_ref.clone(),
         surface_id: input.surface_id.clone(),
         actor_ref: input.actor_ref.clone(),

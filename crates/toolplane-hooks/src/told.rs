@@ -1,13 +1,14 @@
 //! What a program reads on standard input: the JSON users of coding agents know, with what Toolplane knows beside it.
 
 use serde_json::{Map, Value, json};
+use toolplane_matching::{Family, Fit, ToolFacts};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{Behavior, HookEvent};
 
 use crate::fold::HookMeta;
 use crate::input::{HookInput, HookOutcome};
-use crate::matcher::Family;
 
 /// The name of a point as users of coding agents know it.
 pub(crate) fn name_of(event: HookEvent, input: &HookInput) -> &'static str {
@@ -39,20 +40,18 @@ pub(crate) fn is_name_of(name: &str, event: HookEvent) -> bool {
 
 /// The mode as users of coding agents spell it.
 fn mode(given: &str) -> &str {
-    match given {
-        "" | "manual" => "default",
-        "accept_edits" => "acceptEdits",
-        "bypass" => "bypassPermissions",
-        "dont_ask" => "dontAsk",
-        other => other,
-    }
+    Mode::parse(given).map_or(given, |mode| mode.agent_word())
+}
+
+/// The families a rule that denies would find the tool in, by all their names.
+fn families(tool: &ToolFacts) -> Vec<&'static str> {
+    let holds = |family: &Family| family.fit(Behavior::Deny, tool) != Fit::No;
+    Family::WORDS.iter().filter(|(_, family)| holds(family)).map(|(word, _)| *word).collect()
 }
 
 /// The whole text a program is given. `cwd` is where it runs.
 pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &str) -> Vec<u8> {
     let id = if input.native_call_id.is_empty() { input.invocation_id.as_str() } else { &input.native_call_id };
-    let families: Vec<_> =
-        Family::ALL.iter().filter(|family| family.holds(&input.tool)).map(|family| family.as_str()).collect();
     let mut said = Map::new();
     let mut say = |key: &str, value: Value| said.insert(key.to_owned(), value);
     say("session_id", json!(input.session_ref));
@@ -60,7 +59,7 @@ pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &s
     say("cwd", json!(cwd));
     say("permission_mode", json!(mode(&input.permission_mode)));
     say("hook_event_name", json!(name_of(event, input)));
-    say("tool_name", json!(input.tool.name));
+    say("tool_name", json!(input.tool.full_name));
     // The request to ask somebody is not a use of a tool yet.
     if event != HookEvent::PermissionRequest {
         say("tool_use_id", json!(id));
@@ -72,7 +71,7 @@ pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &s
     say("surface_id", json!(input.surface_id));
     say("tool_id", json!(input.tool.tool_id));
     say("tool_aliases", json!(input.tool.aliases));
-    say("tool_families", json!(families));
+    say("tool_families", json!(families(&input.tool)));
     if let Some(decision) = &input.decision {
         say(
             "permission_suggestions",

@@ -17,13 +17,13 @@ pub(crate) use self::found::{Found, Hit};
 use self::outcome::Outcome;
 pub(crate) use self::outcome::{NO_BYPASS, parts, quoted};
 use crate::call::{CallFacts, FactName};
-use crate::fit::{Certainty, Fit};
-use crate::mode::Mode;
 use crate::org::OrgVerdict;
-use crate::path::PathFact;
 use crate::policy::Policy;
 use crate::scene::{Scene, What};
 use crate::verdict::{Verdict, source};
+use toolplane_matching::fit::{Certainty, Fit};
+use toolplane_matching::path::PathFact;
+use toolplane_records::mode::Mode;
 
 /// What is added to the message of a rule that may not be about the call after all.
 const UNSURE: &str = "; whether it applies is not known for this input";
@@ -78,7 +78,7 @@ fn denied<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<
     if let Some(check) = classifier(scene.call, Behavior::Deny) {
         return Some(of_classifier(check, Behavior::Deny));
     }
-    for part in &scene.parts {
+    for part in &scene.target.parts {
         if let What::Path(path) = part.what
             && let PathFact::Invalid(rule) = path.fact
         {

@@ -6,12 +6,12 @@ use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, RuleFit};
 
 use crate::call::CallFacts;
 use crate::evaluate::{Found, Hit, NO_BYPASS, because, decide, parts};
-use crate::fit::Fit;
-use crate::mode::Mode;
 use crate::org::OrgVerdict;
 use crate::policy::Policy;
-use crate::scene::Scene;
+use crate::scene::{Scene, text_of};
 use crate::verdict::Verdict;
+use toolplane_matching::fit::Fit;
+use toolplane_records::mode::Mode;
 
 /// Most rules an explanation lists; the strictest first.
 pub const MAX_RULES: usize = 200;
@@ -49,9 +49,9 @@ fn rule(scene: &Scene<'_>, hit: &Hit<'_>, verdict: &Verdict) -> RuleExplanation 
 
 fn why(scene: &Scene<'_>, hit: &Hit<'_>) -> String {
     let record = hit.rule.record();
-    let fitting = scene.parts.iter().filter(|part| scene.part_fit(hit.rule, part) >= hit.fit);
+    let fitting = scene.target.parts.iter().filter(|part| scene.part_fit(hit.rule, part) >= hit.fit);
     let texts =
-        fitting.map(|part| part.text()).chain(scene.named(hit.rule, hit.fit).map(|file| file.given.as_str().into()));
+        fitting.map(|part| text_of(part)).chain(scene.named(hit.rule, hit.fit).map(|file| file.given.as_str().into()));
     let texts: Vec<String> = texts.take(8).map(|text| format!("`{}`", crate::evaluate::quoted(&text))).collect();
     let about = match (hit.whole, texts.is_empty()) {
         (true, _) => "about the tool".to_owned(),
@@ -82,7 +82,7 @@ fn notes(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<String> 
     if scene.untrusted {
         notes.push("the author of the tool is not trusted: what it claims in its own favour does not count".to_owned());
     }
-    if !scene.is_complete() {
+    if !scene.target.is_complete() {
         notes.push("a command, path or URL of the input cannot be read, so patterns cannot be sure".to_owned());
     }
     notes.extend(found.outdated.iter().map(|rule| {

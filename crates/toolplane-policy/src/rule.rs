@@ -2,12 +2,10 @@
 
 mod check;
 mod example;
-mod matcher;
 #[cfg(test)]
 mod tests;
 
-pub use check::{MAX_CONDITIONS, MAX_EXAMPLES, MAX_MATCHER, MAX_REASON_CHARS, ROLES};
-pub use matcher::{Matcher, SubjectPattern};
+pub use check::{MAX_CONDITIONS, MAX_EXAMPLES, MAX_MATCHER, MAX_REASON_CHARS, ROLES, slip};
 
 use toolplane_records::error::FieldViolation;
 use toolplane_records::rule::{PermissionRule, RuleScope};
@@ -16,9 +14,10 @@ use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 use crate::call::CallFacts;
 use crate::condition::{ArgumentTest, FactTest, Input};
-use crate::fit::Fit;
-use crate::subject::SubjectKind;
-use crate::tools::{Family, ToolPattern};
+use toolplane_matching::Matcher;
+use toolplane_matching::fit::Fit;
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::{Family, ToolPattern};
 
 /// One rule in a form that can be held against calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +85,7 @@ impl Rule {
             && fits(&scope.session, &call.session)
             && fits(&scope.surface, &call.surface)
             && (scope.role.is_empty() || call.roles.contains(&scope.role))
-            && (scope.namespace.is_empty() || crate::tools::within(&call.tool.namespace, &scope.namespace))
+            && (scope.namespace.is_empty() || toolplane_matching::tools::within(&call.tool.namespace, &scope.namespace))
     }
 
     /// Whether it is bound to another declaration than that of the call: it says nothing about this one.

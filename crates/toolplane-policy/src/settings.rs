@@ -43,7 +43,7 @@ impl Default for PolicySettings {
 impl PolicySettings {
     /// Whether the authors of a namespace are not trusted.
     pub fn is_untrusted(&self, namespace: &str) -> bool {
-        self.untrusted_namespaces.iter().any(|untrusted| crate::tools::within(namespace, untrusted))
+        self.untrusted_namespaces.iter().any(|untrusted| toolplane_matching::tools::within(namespace, untrusted))
     }
 
     /// SHA-256 over everything set.

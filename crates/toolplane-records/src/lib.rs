@@ -25,6 +25,7 @@ pub mod invocation;
 pub mod json;
 pub mod locks;
 pub mod mapping;
+pub mod mode;
 pub mod mutation;
 pub mod payload;
 pub mod persistence;

@@ -243,6 +243,32 @@ pub struct PermissionProfile {
     pub sensitive_sink: Option<bool>,
 }
 
+impl PermissionProfile {
+    /// A profile of that risk that says nothing else.
+    pub fn new(permission_profile_id: ProfileId, risk_level: RiskLevel) -> Self {
+        Self {
+            schema_version: crate::schema_version(),
+            permission_profile_id,
+            risk_level,
+            access_kinds: Vec::new(),
+            write_effects: Vec::new(),
+            network_scope: None,
+            tenant_scope: None,
+            credential_refs: Vec::new(),
+            sandbox_profile: None,
+            approval_required: None,
+            approval_reason: None,
+            permission_channel: None,
+            rule_matching_fields: Vec::new(),
+            data_sensitivity: None,
+            retention_hint: None,
+            redaction_required: None,
+            policy_refs: Vec::new(),
+            sensitive_sink: None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ExecutionBinding, serves};

@@ -12,7 +12,6 @@ mod fields;
 mod hooks;
 mod inputs;
 mod locks;
-mod mode;
 mod refusals;
 mod resolve;
 mod spec;

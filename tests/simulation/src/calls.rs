@@ -208,6 +208,9 @@ pub fn plan() -> Arc<DispatchPlan> {
         aliases: Vec::new(),
         tool_kind: None,
         access_kinds: Vec::new(),
+        namespace: String::new(),
+        permission_matcher: String::new(),
+        rule_matching_fields: Vec::new(),
         output_schema: None,
     })
 }

@@ -3,13 +3,10 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolplane_records::json;
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{JsonPayload, REDACTED};
 
 use crate::registration::Registration;
 use crate::schema::{decode_pointer, escape};
-
-/// What stands in for a hidden value, whatever its type was.
-pub const REDACTED: &str = "[redacted]";
 
 /// The sensitive fields of one tool, as JSON pointers; `*` in a pointer stands for every element or member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Execution and permission profiles, and whether the binding can carry out what the profile says.
 
+use toolplane_matching::host::HostPattern;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding, ProcessBinding};
 use toolplane_records::vocabulary::ExecutionKind;
 
@@ -141,9 +142,10 @@ fn check_http(http: &HttpBinding, limits: &Limits, faults: &mut Violations) {
 }
 
 fn is_host(host: &str) -> bool {
-    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    if address.parse::<std::net::IpAddr>().is_ok() {
-        return true;
+    match HostPattern::parse(host) {
+        Err(_) => return false,
+        Ok(pattern) if pattern.address().is_some() => return true,
+        Ok(_) => {}
     }
     let name = host.strip_prefix("*.").unwrap_or(host);
     let label = |label: &str| {

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
+use toolplane_matching::host::{HostPattern, one_spelling};
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::HttpBinding;
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
-use url::{Host, Url};
+use url::Url;
 
 use super::{codes, invalid_input, refusal};
 
@@ -18,11 +19,7 @@ const SHOWN: usize = 200;
 /// The allow list of one tool. Hosts are compared after parsing, never as text of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Egress {
-    /// Exact names, lower case, without a final dot.
-    names: Vec<String>,
-    /// `example.org` for an entry `*.example.org`.
-    parents: Vec<String>,
-    addresses: Vec<IpAddr>,
+    hosts: Vec<HostPattern>,
     /// Empty: 80 and 443. Containing 0: every port.
     ports: Vec<u16>,
     /// Empty: `GET` and `HEAD`.
@@ -32,24 +29,10 @@ pub struct Egress {
 impl Egress {
     /// The allow list as it is declared.
     pub fn of(binding: &HttpBinding) -> Self {
-        let mut egress = Self {
-            names: Vec::new(),
-            parents: Vec::new(),
-            addresses: Vec::new(),
-            ports: binding.allowed_ports.clone(),
-            methods: binding.allowed_methods.iter().map(|method| method.to_ascii_uppercase()).collect(),
-        };
-        for entry in &binding.allowed_hosts {
-            let bare = entry.trim_start_matches('[').trim_end_matches(']');
-            if let Ok(address) = bare.parse() {
-                egress.addresses.push(address);
-            } else if let Some(parent) = entry.strip_prefix("*.") {
-                egress.parents.push(normal(parent));
-            } else {
-                egress.names.push(normal(entry));
-            }
-        }
-        egress
+        // What is no host was refused when the tool was registered; it allows nothing.
+        let hosts = binding.allowed_hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
+        let methods = binding.allowed_methods.iter().map(|method| method.to_ascii_uppercase()).collect();
+        Self { hosts, ports: binding.allowed_ports.clone(), methods }
     }
 
     /// The URL and the method in capitals, if a request of them may be sent. What the name of the host leads to is decided when
@@ -91,12 +74,7 @@ impl Egress {
         if !url.username().is_empty() || url.password().is_some() {
             return denied("a URL must not carry a user or password", url.host_str().unwrap_or_default());
         }
-        let allowed = match url.host() {
-            Some(Host::Domain(name)) => self.allows_name(name),
-            Some(Host::Ipv4(address)) => self.lists_address(address.into()),
-            Some(Host::Ipv6(address)) => self.lists_address(address.into()),
-            None => false,
-        };
+        let allowed = url.host_str().is_some_and(|host| self.allows_host(host));
         if !allowed {
             return denied("the host is not allowed for this tool", url.host_str().unwrap_or_default());
         }
@@ -108,27 +86,21 @@ impl Egress {
         if allowed { Ok(()) } else { denied("the port is not allowed for this tool", &port.to_string()) }
     }
 
-    fn allows_name(&self, name: &str) -> bool {
-        let name = normal(name);
-        let beneath =
-            |parent: &String| name.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
-        self.names.contains(&name) || self.parents.iter().any(beneath)
+    fn allows_host(&self, host: &str) -> bool {
+        let Some((host, address)) = one_spelling(host) else { return false };
+        self.hosts.iter().any(|pattern| pattern.is_match(&host, address))
     }
 
     /// Whether the address is listed itself.
     pub fn lists_address(&self, address: IpAddr) -> bool {
-        self.addresses.contains(&address)
+        self.hosts.iter().any(|pattern| pattern.address() == Some(address))
     }
 
     /// Whether `name` is `localhost` and listed by that name.
     pub fn lists_as_localhost(&self, name: &str) -> bool {
-        normal(name) == "localhost" && self.names.iter().any(|own| own == "localhost")
+        let is_localhost = one_spelling(name).is_some_and(|(name, _)| name == "localhost");
+        is_localhost && self.hosts.iter().any(|pattern| pattern.is_match("localhost", None))
     }
-}
-
-/// Lower case, without the dot that ends a full name.
-fn normal(name: &str) -> String {
-    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
 /// The request may not be sent, because of `field`.

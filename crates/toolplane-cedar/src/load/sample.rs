@@ -1,7 +1,8 @@
 //! Whether a schema can describe calls.
 
 use cedar_policy::{Entities, Schema};
-use toolplane_policy::{CallFacts, Certainty, ToolFacts};
+use toolplane_matching::{Certainty, ToolFacts};
+use toolplane_policy::CallFacts;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;

@@ -108,7 +108,7 @@ fn the_example_policies_are_loaded_and_mean_what_they_say() {
     assert!(load(example).warnings().is_empty());
     let mut call = reading(json!({}));
     check(example, &call, Behavior::Passthrough, &[]);
-    call.safety.read_only = toolplane_policy::Certainty::Yes;
+    call.safety.read_only = toolplane_matching::Certainty::Yes;
     check(example, &call, Behavior::Allow, &["readers"]);
     check(example, &running("cd infra && kubectl delete pod x"), Behavior::Deny, &["no-cluster-tools"]);
 }

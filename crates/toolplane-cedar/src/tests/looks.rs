@@ -1,6 +1,7 @@
 //! What policies can look at, and that the unknown is absent.
 
-use toolplane_policy::{Certainty, FactName};
+use toolplane_matching::Certainty;
+use toolplane_policy::FactName;
 use toolplane_records::assurance::{CallAssurance, Confidence};
 
 use super::*;

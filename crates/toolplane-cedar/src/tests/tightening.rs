@@ -48,8 +48,9 @@ fn call() -> impl Strategy<Value = CallFacts> {
         |(agent, known, plan, n)| {
             let mut facts = reading(json!({ "n": n }));
             facts.roles.retain(|_| agent);
-            facts.safety.read_only = if known { toolplane_policy::Certainty::Yes } else { Default::default() };
-            facts.mode = if plan { toolplane_policy::Mode::Plan } else { toolplane_policy::Mode::Default };
+            facts.safety.read_only = if known { toolplane_matching::Certainty::Yes } else { Default::default() };
+            facts.mode =
+                if plan { toolplane_records::mode::Mode::Plan } else { toolplane_records::mode::Mode::Default };
             facts
         },
     )

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read as _};
 
 use cap_std::fs::{Dir, DirEntry, File, Metadata, OpenOptions, OpenOptionsExt as _};
-use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use toolplane_matching::glob::PathGlob;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
@@ -116,14 +116,11 @@ fn compile(pattern: &str) -> Result<Regex, ToolError> {
     })
 }
 
-fn compile_glob(glob: &str) -> Result<GlobMatcher, ToolError> {
+fn compile_glob(glob: &str) -> Result<PathGlob, ToolError> {
     if glob.len() > MAX_PATTERN_BYTES {
         return Err(invalid_input("glob", format!("is longer than {MAX_PATTERN_BYTES} bytes")));
     }
-    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-    GlobBuilder::new(&anywhere).literal_separator(true).build().map(|glob| glob.compile_matcher()).map_err(|error| {
-        invalid_input("glob", format!("is not a path pattern: {}", excerpt(&error.kind().to_string())))
-    })
+    PathGlob::parse(glob).map_err(|fault| invalid_input("glob", fault.to_string()))
 }
 
 fn outcome(report: SearchReport) -> Outcome {
@@ -142,7 +139,7 @@ fn outcome(report: SearchReport) -> Outcome {
 
 struct Walk<'a> {
     pattern: Regex,
-    glob: Option<GlobMatcher>,
+    glob: Option<PathGlob>,
     most: usize,
     bounds: Bounds,
     stop: &'a Stop,

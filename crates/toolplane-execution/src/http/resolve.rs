@@ -11,8 +11,7 @@ use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
 use toolplane_catalog::values::Egress;
-
-use super::address::is_public;
+use toolplane_matching::host::is_public;
 
 /// Most clients kept; each is one connection pool for one allow list.
 const MAX_CLIENTS: usize = 64;

@@ -2,8 +2,8 @@ use toolplane_catalog::values::Egress;
 use toolplane_records::profile::HttpBinding;
 use url::Url;
 
-use super::address::is_public;
 use super::resolve::allows_address;
+use toolplane_matching::host::is_public;
 
 fn policy(hosts: &[&str], ports: &[u16]) -> Egress {
     Egress::of(&HttpBinding {

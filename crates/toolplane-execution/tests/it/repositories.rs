@@ -7,7 +7,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_policy::{CallFacts, Policy, PolicySettings, RuleSet, ToolFacts, evaluate};
+use toolplane_matching::ToolFacts;
+use toolplane_policy::{CallFacts, Policy, PolicySettings, RuleSet, evaluate};
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;

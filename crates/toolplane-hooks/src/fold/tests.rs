@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use toolplane_matching::ToolFacts;
 use toolplane_records::hook::{HookPermission, HookStop};
 use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::payload::JsonPayload;
@@ -7,12 +8,12 @@ use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, HookEvent, Pe
 
 use super::{Folded, HookMeta, HookRun, Keeping, fold};
 use crate::failure::HookFailure;
-use crate::input::{HookInput, HookTool};
+use crate::input::HookInput;
 use crate::output::{Classified, HookOutput, strictness};
 use crate::replacement::Replacement;
 
 fn input() -> HookInput {
-    let tool = HookTool::named(ToolId::from_trusted("tool:1"), "a.b");
+    let tool = ToolFacts::named(ToolId::from_trusted("tool:1"), "a.b", "a");
     HookInput::new(InvocationId::from_trusted("inv_1"), tool, JsonPayload::from_checked("{}"))
 }
 

@@ -2,7 +2,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolplane_records::payload::JsonPayload;
 
-use super::{REDACTED, RestoreError, restore};
+use toolplane_records::payload::REDACTED;
+
+use super::{RestoreError, restore};
 
 fn check(updated: &str, real: &str, sensitive: &[&str]) -> Result<String, RestoreError> {
     let sensitive: Vec<String> = sensitive.iter().map(|pointer| (*pointer).to_owned()).collect();

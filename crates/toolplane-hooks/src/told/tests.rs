@@ -1,4 +1,5 @@
 use serde_json::Value;
+use toolplane_matching::ToolFacts;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::payload::JsonPayload;
@@ -7,10 +8,10 @@ use toolplane_records::vocabulary::{ErrorClass, HookEvent, Recoverability, ToolK
 
 use super::{is_name_of, name_of, told};
 use crate::fold::HookMeta;
-use crate::input::{HookInput, HookOutcome, HookTool};
+use crate::input::{HookInput, HookOutcome};
 
 fn input() -> HookInput {
-    let mut tool = HookTool::named(ToolId::from_trusted("tool:shell"), "shell.exec");
+    let mut tool = ToolFacts::named(ToolId::from_trusted("tool:shell"), "shell.exec", "shell");
     tool.kind = Some(ToolKind::ShellCommand);
     let json = r#"{"command":"ls","n":123456789012345678901234567890}"#;
     let mut input = HookInput::new(InvocationId::from_trusted("inv_1"), tool, JsonPayload::from_checked(json));

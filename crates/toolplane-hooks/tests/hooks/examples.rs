@@ -1,10 +1,11 @@
 //! The examples operators copy: each is read and run.
 
+use toolplane_hooks::Hooks;
 use toolplane_hooks::fold::Keeping;
-use toolplane_hooks::{HookTool, Hooks};
+use toolplane_matching::ToolFacts;
 use toolplane_records::ids::ToolId;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{Behavior, ExecutionKind, HookEvent};
+use toolplane_records::vocabulary::{Behavior, HookEvent};
 
 use crate::support::{Bed, after, call, config, open, root, text};
 
@@ -91,8 +92,8 @@ async fn log_calls_and_large_results_by_reference() {
     assert_eq!(slow.messages[0].text, "shell.exec took 30001 ms", "{slow:?}");
     assert!(slow.additional_context[0].text.starts_with("shell.exec is slow"));
     let mut fetched = after("{}", "page");
-    fetched.tool = HookTool::named(ToolId::from_trusted("tool:http"), "http.fetch");
-    fetched.tool.execution_kind = Some(ExecutionKind::HttpApi);
+    fetched.tool = ToolFacts::named(ToolId::from_trusted("tool:http"), "http.fetch", "http");
+    fetched.tool.permission_matcher = "url_pattern".to_owned();
     let kept = bed.hooks.run(HookEvent::ResultPersistence, &fetched).await;
     assert_eq!(kept.keeping, Keeping::RefOnly, "{kept:?}");
     assert!(bed.hooks.run(HookEvent::ResultPersistence, &input).await.is_empty());

@@ -31,7 +31,11 @@ fn every_wrong_key_is_named() {
     check("command = [\"x\"]\ntimeout_ms = 60001", "`hooks[0].timeout_ms`: ");
     check("command = [\"x\"]\nmemory_bytes = 1", "`hooks[0].memory_bytes`: ");
     check("command = [\"x\"]\npids = 1", "`hooks[0].pids`: ");
-    check("command = [\"x\"]\nmatcher = \"Bash(ls)\"", "`hooks[0].matcher`: `Bash(ls)` names more");
+    check("command = [\"x\"]\nmatcher = \"Agent(x)\"", "`hooks[0].matcher`: `Agent(x)` `Agent` takes no pattern");
+    check(
+        "command = [\"x\"]\nmatcher = \"Read|Bsh\"",
+        "`hooks[0].matcher`: `Bsh` names no tool by `Bsh`: was `Bash` meant?",
+    );
     check("command = [\"./x\"]", "`hooks[0].command`: `./x` must be");
     check("command = [\"/opt/none/x\"]", "`hooks[0].read_only_paths`: `/opt/none/x` cannot be seen");
     check("command = [\"sh\", \"/etc/hostname\"]", "`hooks[0].read_only_paths`: `/etc/hostname` cannot");

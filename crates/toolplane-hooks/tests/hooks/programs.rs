@@ -1,7 +1,10 @@
 //! What programs may say, and what comes of it.
 
+use toolplane_hooks::HookInput;
 use toolplane_hooks::fold::Keeping;
-use toolplane_records::vocabulary::{Behavior, HookEvent};
+use toolplane_matching::ToolFacts;
+use toolplane_records::ids::ToolId;
+use toolplane_records::vocabulary::{Behavior, HookEvent, ToolKind};
 
 use crate::support::{after, ask, call, failure, hook, open, text};
 
@@ -127,4 +130,23 @@ async fn only_variables_that_were_named_are_seen() {
     let folded = bed.hooks.run(PRE, &call("{}")).await;
     let said: Vec<_> = folded.messages.iter().map(|said| said.text.as_str()).collect();
     assert_eq!(said, [std::env::var("CARGO_PKG_NAME").as_deref().unwrap_or("-"), "-"]);
+}
+
+/// The hole that two lists of families left: a hook for `LS` was asked about nothing, one for `Glob` about the same tool.
+#[tokio::test]
+async fn a_hook_is_asked_by_every_name_of_a_family_and_by_patterns_in_brackets() {
+    let deny = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}'"#;
+    let denied = async |matcher: &str, input: &HookInput| {
+        let bed = open(&hook("h", PRE, "sh", deny, &format!("matcher = {matcher:?}"))).await.unwrap();
+        bed.hooks.run(PRE, input).await.behavior() == Behavior::Deny
+    };
+    let mut list = call(r#"{"path":"src"}"#);
+    list.tool = ToolFacts::named(ToolId::from_trusted("tool:list"), "files.list_dir", "files");
+    list.tool.kind = Some(ToolKind::FileOperation);
+    for matcher in ["LS", "Glob", "Read(src/**)"] {
+        assert!(denied(matcher, &list).await, "{matcher}");
+    }
+    assert!(!denied("Read(docs/**)", &list).await);
+    assert!(denied("Bash(git push:*)", &call(r#"{"command":"ls; git push"}"#)).await);
+    assert!(!denied("Bash(git push:*)", &call(r#"{"command":"ls"}"#)).await);
 }

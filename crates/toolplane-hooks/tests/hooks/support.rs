@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use toolplane_hooks::{Folded, HookInput, HookOutcome, HookTool, Hooks, HooksError};
+use toolplane_hooks::{Folded, HookInput, HookOutcome, Hooks, HooksError};
+use toolplane_matching::ToolFacts;
 use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
@@ -50,7 +51,7 @@ pub(crate) fn hook(id: &str, event: HookEvent, interpreter: &str, script: &str, 
 }
 
 pub(crate) fn call(input: &str) -> HookInput {
-    let mut tool = HookTool::named(ToolId::from_trusted("tool:shell"), "shell.exec");
+    let mut tool = ToolFacts::named(ToolId::from_trusted("tool:shell"), "shell.exec", "shell");
     tool.kind = Some(ToolKind::ShellCommand);
     let input = JsonPayload::from_checked(input.to_owned());
     let mut call = HookInput::new(InvocationId::from_trusted("inv_1"), tool, input);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use toolplane_records::invocation::InputSafety;
 
-use crate::fit::Certainty;
+use toolplane_matching::fit::Certainty;
 
 /// A fact that is so, is not so, or is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

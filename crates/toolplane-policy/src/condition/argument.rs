@@ -7,8 +7,8 @@ use toolplane_records::rule::ArgumentCondition;
 
 use super::InvalidCondition;
 use super::value::{Found, Input, Scalar};
-use crate::fit::Fit;
-use crate::glob;
+use toolplane_matching::fit::Fit;
+use toolplane_matching::glob;
 
 /// Longest pointer, in bytes.
 const MAX_POINTER: usize = 1024;

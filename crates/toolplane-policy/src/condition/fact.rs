@@ -8,7 +8,7 @@ use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect
 
 use super::InvalidCondition;
 use crate::call::{CallFacts, FactName};
-use crate::fit::{Certainty, Fit};
+use toolplane_matching::fit::{Certainty, Fit};
 
 /// Longest label, in bytes.
 const MAX_LABEL: usize = 128;

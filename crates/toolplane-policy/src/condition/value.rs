@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolplane_records::payload::JsonPayload;
 
 use super::number::Number;
-use crate::subject::REDACTED;
+use toolplane_records::payload::REDACTED;
 
 /// One input and what was found in it.
 #[derive(Debug)]

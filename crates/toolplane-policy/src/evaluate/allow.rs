@@ -4,15 +4,15 @@ use toolplane_records::vocabulary::{Behavior, ReasonType};
 
 use super::outcome::{Outcome, blocked, quoted};
 use super::{Found, Hit, because, classifier, of_classifier};
-use crate::command::{Shell, SimpleCommand, Why, Word};
-use crate::fit::Fit;
-use crate::mode::Mode;
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
-use crate::scene::{Part, Scene, What};
-use crate::subject::SubjectKind;
-use crate::tools::Family;
+use crate::scene::{Part, Scene, What, concern, is_plain_edit, text_of};
 use crate::verdict::source;
+use toolplane_matching::command::{Shell, SimpleCommand, Why, Word};
+use toolplane_matching::fit::Fit;
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::Family;
+use toolplane_records::mode::Mode;
 
 /// What lets a part run.
 pub(crate) enum Cover<'a> {
@@ -33,14 +33,14 @@ const BY_BYPASS: &str = "the mode `bypass` allows what no rule is about";
 
 pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Outcome<'a> {
     let covers: Vec<(&Part<'_>, Cover<'a>)> =
-        scene.parts.iter().map(|part| (part, cover(scene, found, org, part))).collect();
+        scene.target.parts.iter().map(|part| (part, cover(scene, found, org, part))).collect();
     let open = covers.iter().filter_map(|(part, cover)| match cover {
         Cover::None(why) => Some((*part, why.as_str())),
         _ => None,
     });
     let open: Vec<(&Part<'_>, &str)> = open.collect();
     let needed = covers.iter().any(|(_, cover)| !matches!(cover, Cover::NotNeeded));
-    if open.is_empty() && needed && scene.is_complete() {
+    if open.is_empty() && needed && scene.target.is_complete() {
         return allowed(scene, found, &covers, org);
     }
     // Without parts, or with parts nobody can see, only something about the call as a whole allows it.
@@ -52,7 +52,7 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict)
     if open.is_empty() && bypasses(scene) {
         return Outcome::new(Behavior::Allow, source::MODE, ReasonType::Mode, BY_BYPASS);
     }
-    let unusual = open.iter().find_map(|(part, why)| part.concern().map(|concern| (*part, concern, *why)));
+    let unusual = open.iter().find_map(|(part, why)| concern(part).map(|concern| (*part, concern, *why)));
     if let Some((part, concern, why)) = unusual {
         let blocked_path = part.path().map(blocked);
         return Outcome { blocked_path, ..Outcome::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
@@ -63,7 +63,7 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict)
 /// The parts nothing allows.
 pub(crate) fn open_parts<'p>(scene: &Scene<'p>, found: &Found<'_>, org: &OrgVerdict) -> Vec<Part<'p>> {
     let is_open = |part: &&Part<'_>| matches!(cover(scene, found, org, part), Cover::None(_));
-    scene.parts.iter().filter(is_open).copied().collect()
+    scene.target.parts.iter().filter(is_open).copied().collect()
 }
 
 /// What lets one part run, the first that does.
@@ -71,7 +71,7 @@ pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict, 
     if !part.needs_cover {
         return Cover::NotNeeded;
     }
-    if let Some(concern) = part.concern() {
+    if let Some(concern) = concern(part) {
         if let Some(hit) = found.allows.iter().find(|hit| scene.names_part(hit.rule, part)) {
             return Cover::Rule(hit.rule);
         }
@@ -117,7 +117,7 @@ fn authoritative_hook<'s>(scene: &'s Scene<'_>) -> Option<&'s toolplane_records:
 /// An edit by a tool that does nothing but edit and read files, or by a redirection.
 fn is_accepted_edit(scene: &Scene<'_>, part: &Part<'_>) -> bool {
     let by_tool = Family::Edit.fit(Behavior::Allow, &scene.call.tool) == Fit::Yes;
-    part.is_plain_edit() && (by_tool || scene.kind == Some(SubjectKind::Command))
+    is_plain_edit(part) && (by_tool || scene.target.kind == Some(SubjectKind::Command))
 }
 
 fn why_not_plain(scene: &Scene<'_>) -> String {
@@ -125,7 +125,7 @@ fn why_not_plain(scene: &Scene<'_>) -> String {
         let inner = shell.commands.iter().flat_map(|command| &command.why_not_plain);
         shell.opaque.or_else(|| shell.why_not_plain.iter().chain(inner).next().copied())
     };
-    let why = scene.subjects.commands().iter().filter(|shell| !shell.is_plain()).find_map(of_shell);
+    let why = scene.target.subjects.commands().iter().filter(|shell| !shell.is_plain()).find_map(of_shell);
     why.map_or_else(|| "the command cannot be judged".to_owned(), |why| why.to_string())
 }
 
@@ -189,17 +189,17 @@ fn unseen(shell: &Shell) -> Option<Why> {
 
 /// Nothing allows the call: a classifier may, otherwise a person is asked.
 fn unanswered(scene: &Scene<'_>, found: &Found<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static> {
-    if let Some(why) = scene.subjects.commands().iter().find_map(unseen) {
+    if let Some(why) = scene.target.subjects.commands().iter().find_map(unseen) {
         let message = format!("what the command runs cannot be seen: {why}");
         return Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SafetyCheck, message);
     }
     if let Some(check) = classifier(scene.call, Behavior::Allow) {
         return of_classifier(check, Behavior::Allow);
     }
-    let by_pattern = scene.is_complete() && open.iter().all(|(part, _)| !part.only_whole);
+    let by_pattern = scene.target.is_complete() && open.iter().all(|(part, _)| !part.only_whole);
     let outcome = match open {
-        [(part, why), ..] if scene.parts.len() > 1 => {
-            let message = format!("`{}`: {why}", quoted(&part.text()));
+        [(part, why), ..] if scene.target.parts.len() > 1 => {
+            let message = format!("`{}`: {why}", quoted(&text_of(part)));
             Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SubcommandResults, message)
         }
         [(part, why), ..] if part.only_whole => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, *why),

@@ -6,11 +6,11 @@
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::time::Timestamp;
 
-use crate::fit::Fit;
 use crate::scene::Scene;
 use crate::set::RuleSet;
-use crate::subject::SubjectKind;
-use crate::tools::{Family, ToolPattern};
+use toolplane_matching::fit::Fit;
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::{Family, ToolPattern};
 
 /// Most patterns of one decision, and their bytes. With more, everything is kept from the call.
 const MAX_PATTERNS: usize = 1_000;
@@ -21,7 +21,7 @@ const EVERYTHING: &str = "**";
 /// The patterns of `Read` and `Edit` denies about the call. One whose conditions may hold counts.
 pub(super) fn paths(rules: &RuleSet, scene: &Scene<'_>, now: Timestamp) -> DeniedPaths {
     let mut denied = DeniedPaths::default();
-    if scene.kind == Some(SubjectKind::Url) {
+    if scene.target.kind == Some(SubjectKind::Url) {
         return denied;
     }
     let mut bytes = 0;

@@ -8,10 +8,10 @@ use toolplane_records::vocabulary::{Behavior, ReasonType};
 use super::because;
 use super::outcome::Outcome;
 use crate::call::{CallFacts, FactName};
-use crate::fit::Certainty;
 use crate::scene::Scene;
 use crate::settings::PolicySettings;
 use crate::verdict::source;
+use toolplane_matching::fit::Certainty;
 
 pub(super) fn asked(scene: &Scene<'_>) -> Option<Outcome<'static>> {
     let (call, safety) = (scene.call, &scene.call.safety);

@@ -5,10 +5,10 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 use super::denied;
-use crate::fit::Fit;
 use crate::rule::Rule;
 use crate::scene::Scene;
 use crate::set::RuleSet;
+use toolplane_matching::fit::Fit;
 
 /// A rule and how well it fits.
 #[derive(Clone, Copy, Debug)]

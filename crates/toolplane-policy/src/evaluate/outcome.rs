@@ -6,12 +6,12 @@ use toolplane_records::explanation::PartExplanation;
 use toolplane_records::vocabulary::{Behavior, ReasonType, RuleFit};
 
 use super::{Found, Hit, allow, because, pending};
-use crate::fit::Fit;
-use crate::mode::Mode;
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
-use crate::scene::{Part, Scene};
+use crate::scene::{Part, Scene, text_of};
 use crate::verdict::{ShadowHit, Verdict, source};
+use toolplane_matching::fit::Fit;
+use toolplane_records::mode::Mode;
 
 /// Most characters of a part that messages quote.
 const QUOTED: usize = 200;
@@ -66,7 +66,7 @@ impl<'a> Outcome<'a> {
     /// What a rule says; of a compound call, which part it says it of.
     pub(crate) fn of_rule(scene: &Scene<'_>, hit: &Hit<'a>, remark: &str) -> Self {
         let outcome = Self::of_hit(hit, remark);
-        let part = scene.parts.iter().find(|part| !hit.whole && scene.part_fit(hit.rule, part) == hit.fit);
+        let part = scene.target.parts.iter().find(|part| !hit.whole && scene.part_fit(hit.rule, part) == hit.fit);
         let Some(part) = part else {
             let Some(file) = scene.named(hit.rule, hit.fit).filter(|_| !hit.whole) else { return outcome };
             let message = format!("`{}`: {}", quoted(&file.given), outcome.message);
@@ -77,10 +77,10 @@ impl<'a> Outcome<'a> {
             (Some(path), Behavior::Deny | Behavior::Ask) => Some(blocked(path)),
             _ => None,
         };
-        if scene.parts.len() < 2 {
+        if scene.target.parts.len() < 2 {
             return Self { blocked_path, ..outcome };
         }
-        let message = format!("`{}`: {}", quoted(&part.text()), outcome.message);
+        let message = format!("`{}`: {}", quoted(&text_of(part)), outcome.message);
         Self { reason_type: ReasonType::SubcommandResults, message, blocked_path, ..outcome }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Outcome<'a> {
             deciding: rule_ref,
             policy_refs: org.policy_ids.clone(),
             blocked_path: self.blocked_path,
-            parts: if scene.parts.len() < 2 { Vec::new() } else { parts(scene, found, org) },
+            parts: if scene.target.parts.len() < 2 { Vec::new() } else { parts(scene, found, org) },
             outdated: found.outdated.iter().take(MAX_MATCHED).map(|rule| rule.id().to_owned()).collect(),
             queue: if self.review { REVIEW } else { APPROVALS },
             answerable: self.answerable,
@@ -133,12 +133,12 @@ fn shadow_hit(hit: &Hit<'_>) -> ShadowHit {
 
 /// What would be decided about each part alone, by rules and mode.
 pub(crate) fn parts(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<PartExplanation> {
-    scene.parts.iter().map(|part| explain(scene, found, org, part)).collect()
+    scene.target.parts.iter().map(|part| explain(scene, found, org, part)).collect()
 }
 
 fn explain(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict, part: &Part<'_>) -> PartExplanation {
     let about = |behavior: Behavior, rule: Option<&Rule>, why: String| PartExplanation {
-        text: quoted(&part.text()),
+        text: quoted(&text_of(part)),
         behavior,
         rule_ref: rule.map(|rule| rule.id().to_owned()).unwrap_or_default(),
         why,

@@ -10,9 +10,9 @@ use toolplane_records::rule::{PermissionRule, RuleScope};
 use toolplane_records::vocabulary::{AccessKind, RiskLevel, RuleSource, ToolKind, WriteEffect};
 
 use super::*;
-use crate::call::ToolFacts;
 use crate::set::RuleSet;
 use crate::settings::PolicySettings;
+use toolplane_matching::ToolFacts;
 
 /// A policy of lines such as `deny Bash(rm:*)`.
 fn policy(lines: &[&str]) -> Policy {

@@ -1,11 +1,12 @@
 //! What a rule must be like.
 
+use toolplane_matching::Matcher;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::check_id;
 use toolplane_records::rule::{PermissionRule, RulePin, RuleScope};
 use toolplane_records::vocabulary::Behavior;
 
-use super::{Matcher, Rule};
+use super::Rule;
 use crate::condition::{ArgumentTest, FactTest};
 
 /// Longest matcher, in bytes.
@@ -81,7 +82,20 @@ fn matcher(record: &PermissionRule, faults: &mut Faults) -> Option<Matcher> {
         return None;
     }
     let matcher: Matcher = faults.keep("matcher", record.matcher.parse())?;
+    if record.behavior == Behavior::Allow && record.matcher == ".*" {
+        faults.add("matcher", "must be `*` for every tool in a rule that allows");
+        return None;
+    }
     faults.keep("matcher", matcher.check(record.behavior)).map(|()| matcher)
+}
+
+/// What is wrong with the name of a rule that is written now: it is almost the name of a family, and would be about nothing.
+///
+/// Asked of rules that are configured or added. Rules that are kept already stay in force whatever words they hold.
+pub fn slip(record: &PermissionRule) -> Option<FieldViolation> {
+    let matcher: Matcher = record.matcher.parse().ok()?;
+    let fault = matcher.tools.check_word().err()?;
+    Some(FieldViolation { field: "matcher".to_owned(), description: fault.to_string() })
 }
 
 /// Whoever makes a tool into another one must not get rid of a deny or ask that way.

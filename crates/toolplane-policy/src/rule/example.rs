@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use toolplane_matching::SubjectPattern;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{ProfileId, ToolId, check_id};
@@ -13,13 +14,14 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::{AccessKind, Behavior, RiskLevel, ToolKind, WriteEffect};
 
-use super::{Rule, SubjectPattern};
-use crate::call::{CallFacts, SafetyFacts, ToolFacts};
-use crate::fit::Fit;
+use super::Rule;
+use crate::call::{CallFacts, SafetyFacts};
 use crate::scene::Scene;
 use crate::settings::PolicySettings;
-use crate::subject::SubjectKind;
-use crate::tools::{Family, ToolPattern};
+use toolplane_matching::ToolFacts;
+use toolplane_matching::fit::Fit;
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::{Family, ToolPattern};
 
 /// A whole call as an example. What is left out is unknown.
 #[derive(Debug, Default, Deserialize)]

@@ -214,7 +214,7 @@ fn examples_that_do_not_hold_refuse_the_rule() {
 fn scopes_are_exact_and_silence_is_outside() {
     let scope = RuleScope { session: "s1".to_owned(), role: "agent".to_owned(), ..RuleScope::default() };
     let rule = Rule::from_record(&PermissionRule { scope, ..allow("*") }).unwrap();
-    let tool = crate::call::ToolFacts::named(toolplane_records::ids::ToolId::from_trusted("t"), "a.t", "a");
+    let tool = toolplane_matching::ToolFacts::named(toolplane_records::ids::ToolId::from_trusted("t"), "a.t", "a");
     let mut call = CallFacts::new(tool, JsonPayload::of(&json!({})));
     assert!(!rule.is_in_scope(&call));
     call.session = "s1".to_owned();

@@ -7,11 +7,12 @@ use std::collections::{BTreeSet, HashMap};
 use toolplane_records::vocabulary::Behavior;
 
 use super::keys::{Keys, directory, host, in_name, own_keys, path_keys};
-use crate::fit::Fit;
-use crate::rule::{Rule, SubjectPattern};
+use crate::rule::Rule;
 use crate::scene::Scene;
-use crate::subject::SubjectKind;
-use crate::tools::{Family, ToolPattern, mcp_spelling};
+use toolplane_matching::SubjectPattern;
+use toolplane_matching::fit::Fit;
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::{Family, ToolPattern, provider_spelling};
 
 /// Positions of rules by what they are about.
 #[derive(Clone, Debug, Default)]
@@ -76,10 +77,10 @@ impl Index {
     pub(super) fn candidates(&self, scene: &Scene<'_>) -> Vec<u32> {
         let call = scene.call;
         let own = own_keys(scene);
-        let redirected = match scene.kind {
+        let redirected = match scene.target.kind {
             Some(SubjectKind::Command) => {
-                let named = scene.subjects.named().iter().map(|file| &file.path);
-                path_keys(scene.subjects.paths().iter().chain(named))
+                let named = scene.target.subjects.named().iter().map(|file| &file.path);
+                path_keys(scene.target.subjects.paths().iter().chain(named))
             }
             _ => Some(Vec::new()),
         };
@@ -92,9 +93,9 @@ impl Index {
             Scope::Tenant(call.tenant.clone()),
         ];
         for tools in scopes.iter().filter_map(|scope| self.scopes.get(scope)) {
-            tools.for_each(scene, |bucket| bucket.collect(scene.kind, &own, &mut found));
-            let files = !scene.subjects.paths().is_empty() || !scene.subjects.named().is_empty();
-            if files && scene.kind == Some(SubjectKind::Command) {
+            tools.for_each(scene, |bucket| bucket.collect(scene.target.kind, &own, &mut found));
+            let files = !scene.target.subjects.paths().is_empty() || !scene.target.subjects.named().is_empty();
+            if files && scene.target.kind == Some(SubjectKind::Command) {
                 for family in [Family::Read, Family::Edit] {
                     if let Some(bucket) = tools.family.get(&family) {
                         bucket.collect(Some(SubjectKind::Path), &redirected, &mut found);
@@ -135,7 +136,7 @@ impl Tools {
             ToolPattern::Namespace(namespace) => self.namespace.entry(namespace.clone()).or_default(),
             ToolPattern::Family(family, _) => self.family.entry(*family).or_default(),
             ToolPattern::Mcp { server, .. } if server.contains('*') => &mut self.servers,
-            ToolPattern::Mcp { server, .. } => self.server.entry(first_server(&mcp_spelling(server))).or_default(),
+            ToolPattern::Mcp { server, .. } => self.server.entry(first_server(&provider_spelling(server))).or_default(),
         }
     }
 
@@ -162,7 +163,7 @@ impl Tools {
         visit(&self.servers);
         if !self.server.is_empty() {
             for name in names().chain([tool.namespace.as_str()]).filter(|name| name.starts_with("mcp")) {
-                let spelt = mcp_spelling(name);
+                let spelt = provider_spelling(name);
                 let Some(rest) = spelt.strip_prefix("mcp__") else { continue };
                 self.server.get(&first_server(rest)).into_iter().for_each(&mut visit);
             }

@@ -1,11 +1,11 @@
 //! The words by which patterns and calls find each other: the program of a command, the first directory of a path, the host
 //! of a URL.
 
-use crate::command::{Shell, SimpleCommand, Word};
-use crate::path::PathFact;
 use crate::scene::Scene;
-use crate::subject::{PathSubject, SubjectKind};
-use crate::url;
+use toolplane_matching::command::{Shell, SimpleCommand, Word};
+use toolplane_matching::path::PathFact;
+use toolplane_matching::subject::{PathSubject, SubjectKind};
+use toolplane_matching::url;
 
 /// The words to look patterns up by; none when only looking at all of them is safe.
 pub(super) type Keys = Option<Vec<String>>;
@@ -33,15 +33,15 @@ pub(super) fn host(text: &str) -> Option<String> {
 // === keys of calls ===
 
 pub(super) fn own_keys(scene: &Scene<'_>) -> Keys {
-    if !scene.is_complete() {
+    if !scene.target.is_complete() {
         return None;
     }
-    match scene.kind? {
-        SubjectKind::Command => command_keys(scene.subjects.commands()),
-        SubjectKind::Path => path_keys(scene.subjects.paths()),
+    match scene.target.kind? {
+        SubjectKind::Command => command_keys(scene.target.subjects.commands()),
+        SubjectKind::Path => path_keys(scene.target.subjects.paths()),
         SubjectKind::Url => {
             let mut keys = Vec::new();
-            for url in scene.subjects.urls() {
+            for url in scene.target.subjects.urls() {
                 // One address has many spellings.
                 let host = url.as_ref().ok().filter(|url| url.address.is_none())?.host.as_str();
                 keys.push(host.to_owned());

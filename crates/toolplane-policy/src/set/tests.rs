@@ -8,9 +8,10 @@ use toolplane_records::rule::{ArgumentCondition, RuleScope};
 use toolplane_records::vocabulary::{Behavior, ToolKind};
 
 use super::*;
-use crate::call::{CallFacts, ToolFacts};
-use crate::fit::Fit;
+use crate::call::CallFacts;
 use crate::settings::PolicySettings;
+use toolplane_matching::ToolFacts;
+use toolplane_matching::fit::Fit;
 
 fn record(id: &str, behavior: Behavior, matcher: &str) -> PermissionRule {
     PermissionRule {

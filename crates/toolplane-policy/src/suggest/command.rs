@@ -1,7 +1,7 @@
 //! Which patterns to suggest for a command.
 
 use super::preview::Example;
-use crate::command::SimpleCommand;
+use toolplane_matching::command::SimpleCommand;
 
 /// Programs that run whatever their arguments say. A prefix of one allows anything, so none is suggested.
 const RUNS_ANYTHING: &[&str] = &[

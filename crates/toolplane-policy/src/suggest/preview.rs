@@ -7,8 +7,8 @@ use toolplane_records::vocabulary::RuleSource;
 use super::command;
 use crate::call::CallFacts;
 use crate::condition::Operator;
-use crate::path::PathFact;
 use crate::scene::{Part, Scene, What};
+use toolplane_matching::path::PathFact;
 
 /// Most characters of an input that a description shows.
 const MAX_SHOWN_INPUT: usize = 200;

@@ -6,9 +6,9 @@ use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::ToolKind;
 
 use super::*;
-use crate::call::ToolFacts;
 use crate::evaluate;
-use crate::mode::Mode;
+use toolplane_matching::ToolFacts;
+use toolplane_records::mode::Mode;
 
 fn call(matcher: &str, field: &str, text: &str) -> CallFacts {
     let (name, namespace) = match matcher {
@@ -213,7 +213,7 @@ fn nothing_for_critical_tools_floors_rules_and_denials() {
     });
     check(&critical, &[]);
     let mut destructive = call("", "text", "x");
-    destructive.safety.destructive = crate::fit::Certainty::Yes;
+    destructive.safety.destructive = toolplane_matching::fit::Certainty::Yes;
     check(&destructive, &[]);
     let mut silent = call("", "text", "x");
     silent.mode = Mode::DontAsk;

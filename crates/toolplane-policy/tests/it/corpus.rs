@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolplane_policy::{CallFacts, Policy, PolicySettings, RuleSet, ToolFacts, evaluate};
+use toolplane_matching::ToolFacts;
+use toolplane_policy::{CallFacts, Policy, PolicySettings, RuleSet, evaluate};
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;

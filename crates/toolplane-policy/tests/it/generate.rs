@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use toolplane_policy::mode::Mode;
-use toolplane_policy::{Certainty, SafetyFacts};
+use toolplane_matching::Certainty;
+use toolplane_policy::SafetyFacts;
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::{ArgumentCondition, PermissionRule, RuleScope};
 use toolplane_records::time::Timestamp;
@@ -91,7 +92,7 @@ pub(crate) fn behavior() -> impl Strategy<Value = Behavior> {
     select(vec![Behavior::Allow, Behavior::Allow, Behavior::Ask, Behavior::Deny])
 }
 
-fn matcher() -> impl Strategy<Value = String> {
+pub(crate) fn matcher() -> impl Strategy<Value = String> {
     let with = |tools: &'static [&'static str], patterns: &'static [&'static str]| {
         (select(tools), select(patterns)).prop_map(|(tool, pattern)| format!("{tool}({pattern})"))
     };

@@ -5,8 +5,8 @@
 
 mod conditions;
 
-use toolplane_policy::Certainty;
-use toolplane_policy::mode::Mode;
+use toolplane_matching::Certainty;
+use toolplane_records::mode::Mode;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::vocabulary::{AccessKind, Behavior, ClassifierAuthority, ReasonType, RuleSource};
 

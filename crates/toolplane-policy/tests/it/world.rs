@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use toolplane_policy::mode::Mode;
-use toolplane_policy::{CallFacts, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts, ToolFacts};
+use toolplane_matching::ToolFacts;
+use toolplane_policy::{CallFacts, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts};
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{ProfileId, ToolId};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::rule::{PermissionRule, RuleScope};

@@ -26,7 +26,9 @@ pub struct HookConfig {
     /// The points of a call at which it is asked.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<HookPoint>"))]
     pub events: Vec<HookEvent>,
-    /// Which tools it is asked about, e.g. `Bash`, `Write|Edit`, `mcp__github__*` or `files.*`; every tool when absent.
+    /// Which calls it is asked about, e.g. `Bash`, `Bash(git push:*)`, `Write|Edit`, `mcp__github__*` or `files.*`; every call when
+    /// absent. Each text between `|` fits what it fits in a rule that denies. A plain word that is almost the name of a family of
+    /// tools (`Bsh`) is refused.
     pub matcher: Option<String>,
     /// Program and arguments, run in the sandbox for every call, with the call as JSON on standard input.
     pub command: Option<Vec<String>>,

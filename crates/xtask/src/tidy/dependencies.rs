@@ -6,15 +6,17 @@ use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use, which are those it does use: a line that is longer than that is an error too.
 /// Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 30] = [
+const MAY_USE: [(&str, &[&str]); 31] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     // Only the list of what a workspace protects.
     ("toolplane-sandbox", &["toolplane-records"]),
     ("toolplane-proto", &["toolplane-records"]),
-    ("toolplane-catalog", &["toolplane-records"]),
-    ("toolplane-policy", &["toolplane-records"]),
-    ("toolplane-cedar", &["toolplane-policy", "toolplane-records"]),
+    // What texts about tools, commands, paths and hosts mean: said once, for everybody who reads such texts.
+    ("toolplane-matching", &["toolplane-records"]),
+    ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
+    ("toolplane-policy", &["toolplane-matching", "toolplane-records"]),
+    ("toolplane-cedar", &["toolplane-matching", "toolplane-policy", "toolplane-records"]),
     ("toolplane-lifecycle", &["toolplane-records"]),
     ("toolplane-store", &["toolplane-records"]),
     ("toolplane-store-embedded", &["toolplane-records", "toolplane-store"]),
@@ -24,9 +26,12 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("toolplane-wait", &[]),
     ("toolplane-results", &["toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
-    ("toolplane-execution", &["toolplane-catalog", "toolplane-policy", "toolplane-records", "toolplane-sandbox"]),
+    ("toolplane-execution", &["toolplane-catalog", "toolplane-matching", "toolplane-records", "toolplane-sandbox"]),
     ("toolplane-runtime", &["toolplane-records"]),
-    ("toolplane-hooks", &["toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"]),
+    (
+        "toolplane-hooks",
+        &["toolplane-matching", "toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"],
+    ),
     // The results are there for how payloads are named, in `stored` alone: no role pays for it.
     (
         "toolplane-backend",

@@ -2,11 +2,11 @@
 //! and the rules tell: looked at before the answer counts, so that a slip does not spend the question.
 
 use serde_json::Value;
-use toolplane_catalog::{InputValidator, Limits, REDACTED, Registration, values};
+use toolplane_catalog::{InputValidator, Limits, Registration, values};
 use toolplane_policy::{CallFacts, Policy, evaluate};
 use toolplane_records::approval::Approval;
 use toolplane_records::error::FieldViolation;
-use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::{JsonPayload, REDACTED};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::Behavior;
 

@@ -1,8 +1,8 @@
 //! Whether an input is the one a person put in place.
 
 use serde_json::Value;
-use toolplane_policy::subject::REDACTED;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::REDACTED;
 
 /// Whether `now`, with the values at `redacted` hidden, is what a person wrote as `edited`.
 ///

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use toolplane_hooks::{HookInput, HookTool};
-use toolplane_policy::{CallFacts, Certainty, Mode, SafetyFacts, ToolFacts};
+use toolplane_hooks::HookInput;
+use toolplane_matching::{Certainty, ToolFacts};
+use toolplane_policy::{CallFacts, SafetyFacts};
 use toolplane_proto::v1;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
 use toolplane_records::invocation::InputSafety;
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::time::Timestamp;
@@ -95,14 +97,10 @@ impl Tool {
     pub(crate) fn facts(&self) -> ToolFacts {
         let mut facts = ToolFacts::named(self.tool_id.clone(), &self.name, &self.namespace);
         facts.aliases.clone_from(&self.aliases);
-        facts.aliases.push(self.name.replace('.', "__"));
-        // A call may name the tool without its namespace, so a rule against it may too.
-        let short = facts.short_name().to_owned();
-        facts.aliases.push(short);
         facts.kind = self.kind;
         facts.permission_matcher.clone_from(&self.permission_matcher);
         facts.profile.clone_from(&self.profile);
-        facts
+        facts.with_every_name()
     }
 }
 
@@ -157,19 +155,14 @@ impl Question {
         }
     }
 
-    /// What tells which hooks are about it.
-    pub fn hook_tool(&self) -> HookTool {
-        HookTool {
-            aliases: self.tool.aliases.clone(),
-            kind: self.tool.kind,
-            access_kinds: self.tool.profile.as_ref().map(|profile| profile.access_kinds.clone()).unwrap_or_default(),
-            ..HookTool::named(self.tool.tool_id.clone(), &self.tool.name)
-        }
+    /// What tells which hooks are about it: what rules see.
+    pub fn tool_facts(&self) -> ToolFacts {
+        self.tool.facts()
     }
 
     /// What hooks are told of it.
     pub fn hook_input(&self, mode: Mode) -> HookInput {
-        let mut input = HookInput::new(self.invocation_id.clone(), self.hook_tool(), self.input.clone());
+        let mut input = HookInput::new(self.invocation_id.clone(), self.tool_facts(), self.input.clone());
         input.tenant = self.tenant.to_string();
         input.actor_ref.clone_from(&self.actor_ref);
         input.session_ref.clone_from(&self.session_ref);

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use toolplane_policy::Mode;
 use toolplane_records::approval::{APPROVALS, REVIEW};
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{InvocationId, TenantId, ToolId};
 use toolplane_records::invocation::InputSafety;
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::{ApprovalState, ClassifierAuthority, PermissionOption, ReasonType, ToolKind};
 use toolplane_runtime::Config;

@@ -58,7 +58,7 @@ async fn settle(
     let mut hooks = Vec::new();
     let held = approval_of(api, &deciding).await?;
     let mut standing = held.as_ref().map_or(Standing::No, |approval| deciding.stands(approval));
-    let hooked = |event| api.hooks.applies(event, &deciding.question().hook_tool());
+    let hooked = |event| api.hooks.applies(event, &deciding.question().tool_facts());
     let (before, after) = (hooked(HookEvent::PermissionRequest), hooked(HookEvent::PermissionDecision));
     // The hooks of a question were asked when it was put; an answer to it needs them no more.
     if before && standing == Standing::No && deciding.wants_a_person() {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolplane_policy::{Mode, OrgPolicy, Policy, PolicySettings, RuleSet};
+use toolplane_policy::{OrgPolicy, Policy, PolicySettings, RuleSet};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::Digest;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
@@ -200,6 +201,12 @@ impl Active {
 
 fn digest(policy: &Policy, default_mode: Mode) -> String {
     Digest::of(format!("toolplane policy 1\n{}\nmode {default_mode}\n", policy.digest()).as_bytes()).to_string()
+}
+
+/// What is wrong with the name a rule uses that is about to be stored.
+pub(super) fn slip_of_stored(rule: &PermissionRule) -> Option<Fault> {
+    let slip = toolplane_policy::rule::slip(rule)?;
+    Some(Fault::new(format!("{STORED}{}.{}", rule.rule_id, slip.field), slip.description))
 }
 
 /// Whether a fault is about that stored rule.

@@ -9,8 +9,8 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::{Mutex, watch};
 
 use super::RulesError;
-use super::active::Active;
-use super::fault::Faults;
+use super::active::{self, Active};
+use super::fault::{Fault, Faults};
 use super::source::{Configured, Fingerprint, Source};
 use super::stored::{self, Snapshot};
 use crate::ledger::{Ledger, Stream};
@@ -137,6 +137,10 @@ impl RuleBook {
         &self,
         added: &[toolplane_records::rule::PermissionRule],
     ) -> Result<Active, RulesError> {
+        let slips: Vec<Fault> = added.iter().filter_map(active::slip_of_stored).collect();
+        if !slips.is_empty() {
+            return Err(Faults(slips).into());
+        }
         let parts = self.parts.lock().await;
         let mut stored = parts.stored.clone();
         stored.rules.extend_from_slice(added);

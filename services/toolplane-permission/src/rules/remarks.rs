@@ -1,9 +1,10 @@
 //! What is worth knowing about a rule before anybody waits for it to take effect.
 
 use serde_json::json;
-use toolplane_policy::subject::SubjectKind;
-use toolplane_policy::tools::ToolPattern;
-use toolplane_policy::{CallFacts, Fit, Policy, PolicySettings, Rule, RuleSet, ToolFacts, explain};
+use toolplane_matching::subject::SubjectKind;
+use toolplane_matching::tools::ToolPattern;
+use toolplane_matching::{Fit, ToolFacts};
+use toolplane_policy::{CallFacts, Policy, PolicySettings, Rule, RuleSet, explain};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;

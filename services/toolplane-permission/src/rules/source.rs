@@ -110,6 +110,10 @@ fn configured(section: &PermissionConfig) -> Result<Configured, Faults> {
         let rule = format!("`{}` begins like the name of a stored rule (`{}`)", rule.rule_id, stored::PREFIX);
         faults.push(Fault::new(format!("{place}.id"), rule));
     }
+    for (place, rule) in &rules {
+        let slip = toolplane_policy::rule::slip(rule);
+        faults.extend(slip.map(|slip| Fault::new(format!("{place}.{}", slip.field), slip.description)));
+    }
     let organisation = match organisation::read(section, &settings.policy) {
         Ok(found) => found,
         Err(found) => {

@@ -2,10 +2,11 @@
 
 use toolplane_hooks::bounds::cut;
 use toolplane_hooks::fold::{Keeping, Said};
-use toolplane_hooks::{Folded, REDACTED, Replacement};
+use toolplane_hooks::{Folded, Replacement};
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::payload::REDACTED;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
 

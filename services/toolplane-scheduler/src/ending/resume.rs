@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolplane_hooks::HookTool;
 use toolplane_lifecycle::Command;
+use toolplane_matching::ToolFacts;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
@@ -163,10 +163,10 @@ impl Endings {
 }
 
 /// Where the hooks of an ending stand in its trace: below the call.
-fn post_hooks_span(record: &Invocation, tool: &HookTool) -> tracing::Span {
+fn post_hooks_span(record: &Invocation, tool: &ToolFacts) -> tracing::Span {
     let facts = CallFacts {
         invocation_id: record.invocation_id.as_str(),
-        tool_name: &tool.name,
+        tool_name: &tool.full_name,
         tool_id: tool.tool_id.as_str(),
         tenant: record.tenant.as_str(),
         native_call_id: record.native_call_id.as_deref().unwrap_or_default(),

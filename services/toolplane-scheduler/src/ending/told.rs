@@ -1,6 +1,7 @@
 //! What hooks after a call are told of it.
 
-use toolplane_hooks::{HookInput, HookOutcome, HookTool};
+use toolplane_hooks::{HookInput, HookOutcome};
+use toolplane_matching::ToolFacts;
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::result::ContentBlock;
@@ -17,15 +18,8 @@ use crate::storage::RecordError;
 const MAX_SHOWN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The tool of a plan, as matchers know it.
-pub(super) fn tool(plan: &DispatchPlan) -> HookTool {
-    HookTool {
-        tool_id: plan.tool_id.clone(),
-        name: plan.tool_name.clone(),
-        aliases: plan.aliases.clone(),
-        kind: plan.tool_kind,
-        execution_kind: Some(plan.execution_kind),
-        access_kinds: plan.access_kinds.clone(),
-    }
+pub(super) fn tool(plan: &DispatchPlan) -> ToolFacts {
+    plan.facts()
 }
 
 /// The call, as far as hooks may know it: who calls is who proved to, and its input is the copy people may see.

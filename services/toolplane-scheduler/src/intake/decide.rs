@@ -136,7 +136,7 @@ fn request(question: &Question<'_>) -> v1::DecideRequest {
         mode: question.mode.unwrap_or_default().to_owned(),
         request_time: None,
         deadline_at: question.deadline_at.and_then(toolplane_proto::convert::field::instant),
-        aliases: tool.hook_tool.aliases.clone(),
+        aliases: tool.facts.aliases.clone(),
         permission_matcher: tool.permission_matcher().to_owned(),
         call_input_digest: question.call_digest.to_string(),
         caller_roles: roles.map(|role| role.as_str().to_owned()).collect(),

@@ -1,7 +1,7 @@
 //! Phase 6: the hooks before a call. They see what people may see of the input; what they change is checked like the words
 //! of the model, and looked at by all of them again.
 
-use toolplane_hooks::{Folded, HookInput, Hooks, REDACTED, restore};
+use toolplane_hooks::{Folded, HookInput, Hooks, restore};
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::hook::ToolHook;
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     now: Timestamp,
 ) -> Hooked {
     let mut hooked = Hooked::default();
-    if !hooks.applies(HookEvent::PreToolUse, &tool.hook_tool) {
+    if !hooks.applies(HookEvent::PreToolUse, &tool.facts) {
         return hooked;
     }
     for rewrites in 0.. {
@@ -107,7 +107,6 @@ fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timesta
 }
 
 fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
-    debug_assert_eq!(REDACTED, toolplane_catalog::REDACTED);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     HookInput {
         tenant: spec.tenant.to_string(),
@@ -116,7 +115,7 @@ fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
         surface_id: spec.surface_id.to_string(),
         native_call_id: text(&spec.native_call_id),
         permission_mode: text(&spec.permission_mode),
-        ..HookInput::new(spec.invocation_id.clone(), tool.hook_tool.clone(), shown)
+        ..HookInput::new(spec.invocation_id.clone(), tool.facts.clone(), shown)
     }
 }
 

@@ -9,6 +9,7 @@ use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId, TenantId};
 use toolplane_records::json::JsonLimits;
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavior};
@@ -16,8 +17,8 @@ use toolplane_runtime::Caller;
 use uuid::Uuid;
 
 use super::fields::Fields;
+use super::locks;
 use super::resolve::ToolAddress;
-use super::{locks, mode};
 use crate::error::CallError;
 
 /// The namespace of ids made from idempotency keys.
@@ -136,11 +137,11 @@ impl CallSpec {
         let actor_ref = fields.text("actor_ref", spec.actor_ref);
         let scheduler_policy_ref = fields.text("scheduler_policy_ref", spec.scheduler_policy_ref);
         let permission_mode = fields.text("permission_mode", spec.permission_mode).and_then(|word| {
-            let known = mode::read(&word);
+            let known = Mode::parse(&word);
             if known.is_none() {
-                fields.add("permission_mode", format!("must be {}", mode::KNOWN));
+                fields.add("permission_mode", format!("must be {}", Mode::SHOWN));
             }
-            known.map(str::to_owned)
+            known.map(|mode| mode.to_string())
         });
         let assurance = assurance(spec.assurance, fields);
         let runtime_refs = fields.texts("runtime_refs", spec.runtime_refs);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolplane_catalog::{
     InputValidator, Limits, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
 };
-use toolplane_hooks::HookTool;
+use toolplane_matching::ToolFacts;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
@@ -44,8 +44,8 @@ pub(crate) struct CallableTool {
     /// Absent when the tool has no executor.
     pub(crate) plan: Option<Arc<DispatchPlan>>,
     pub(crate) plan_digest: Option<Digest>,
-    /// The tool as hooks know it, with every other name that leads to it.
-    pub(crate) hook_tool: HookTool,
+    /// The tool as matchers know it, with every other name that leads to it.
+    pub(crate) facts: ToolFacts,
     /// Its registration as JSON, the bytes its digest is made over, for those who ask people about its calls; absent when it is
     /// too large for that.
     pub(crate) told: Option<JsonPayload>,
@@ -61,15 +61,15 @@ impl CallableTool {
         let digest = json.digest();
         let validator = InputValidator::for_registration(&registration, &Limits::default())
             .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
-        let hook_tool = hook_tool(&registration);
-        let plan = plan(&registration, &hook_tool, digest, limits).map(Arc::new);
+        let facts = facts(&registration);
+        let plan = plan(&registration, &facts, digest, limits).map(Arc::new);
         let plan_digest = match &plan {
             Some(plan) => Some(plan.encode().map_err(|error| CallError::Internal(error.to_string()))?.1),
             None => None,
         };
         let interface = registration.interface.as_ref();
         Ok(Self {
-            hook_tool,
+            facts,
             mutable: registration.mutable_by(),
             told: (json.size() <= MAX_TOLD_BYTES).then_some(json),
             interrupt_behavior: interface
@@ -105,8 +105,7 @@ impl CallableTool {
 
     /// How the executor's input is matched by rules.
     pub(crate) fn permission_matcher(&self) -> &str {
-        let interface = self.registration.interface.as_ref();
-        interface.and_then(|interface| interface.permission_matcher.as_deref()).unwrap_or_default()
+        &self.facts.permission_matcher
     }
 
     /// Safety facts of this input.
@@ -155,42 +154,18 @@ impl CallableTool {
     }
 }
 
-/// The tool with every name that leads to it beside its full one; dots are `__` where providers take no dots.
-fn hook_tool(registration: &Registration) -> HookTool {
+fn facts(registration: &Registration) -> ToolFacts {
     let declaration = &registration.declaration;
-    let full = declaration.full_name();
-    let mut aliases: Vec<String> = Vec::new();
-    let mut add = |name: String| {
-        if name != full && !aliases.contains(&name) {
-            aliases.push(name);
-        }
-    };
-    add(registration.provider_alias());
-    add(declaration.name.clone());
-    for alias in registration.aliases() {
-        add(alias.to_owned());
-        add(alias.replace('.', "__"));
-    }
-    HookTool {
-        tool_id: declaration.tool_id.clone(),
-        name: full,
-        aliases,
-        kind: Some(declaration.tool_kind),
-        execution_kind: registration.execution_profile.as_ref().map(|profile| profile.execution_kind),
-        access_kinds: registration
-            .permission_profile
-            .as_ref()
-            .map(|profile| profile.access_kinds.clone())
-            .unwrap_or_default(),
-    }
+    let interface = registration.interface.as_ref();
+    let mut facts = ToolFacts::named(declaration.tool_id.clone(), declaration.full_name(), &declaration.namespace);
+    facts.aliases = registration.aliases().into_iter().map(str::to_owned).collect();
+    facts.kind = Some(declaration.tool_kind);
+    facts.permission_matcher = interface.and_then(|interface| interface.permission_matcher.clone()).unwrap_or_default();
+    facts.profile.clone_from(&registration.permission_profile);
+    facts.with_every_name()
 }
 
-fn plan(
-    registration: &Registration,
-    hook_tool: &HookTool,
-    digest: Digest,
-    limits: &ToolLimits,
-) -> Option<DispatchPlan> {
+fn plan(registration: &Registration, facts: &ToolFacts, digest: Digest, limits: &ToolLimits) -> Option<DispatchPlan> {
     let profile = registration.execution_profile.as_ref()?;
     let interface = registration.interface.as_ref();
     let contract = registration.declaration.output_contract.as_ref();
@@ -211,9 +186,12 @@ fn plan(
         max_inline_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
         supports_cancel: profile.supports_cancel,
         supports_context_modifiers: profile.supports_context_modifiers,
-        aliases: hook_tool.aliases.clone(),
+        aliases: facts.aliases.clone(),
         tool_kind: Some(registration.declaration.tool_kind),
-        access_kinds: hook_tool.access_kinds.clone(),
+        access_kinds: facts.access_kinds().unwrap_or_default().to_vec(),
+        namespace: facts.namespace.clone(),
+        permission_matcher: facts.permission_matcher.clone(),
+        rule_matching_fields: facts.profile.iter().flat_map(|profile| profile.rule_matching_fields.clone()).collect(),
         output_schema: registration.output_schema().cloned(),
     })
 }

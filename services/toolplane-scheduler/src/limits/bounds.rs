@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use globset::{Glob, GlobMatcher};
 use toolplane_lifecycle::Permit;
+use toolplane_matching::glob::{InvalidGlob, TextGlob};
 use toolplane_records::ids::TenantId;
 use toolplane_records::invocation::Invocation;
 
@@ -50,16 +50,16 @@ const MAX_FOUND: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Limits {
     bounds: Bounds,
-    patterns: Vec<(GlobMatcher, ToolBound)>,
+    patterns: Vec<(TextGlob, ToolBound)>,
     /// Bounds of tools by full name; `None` where no pattern fits.
     by_name: DashMap<String, Option<Arc<ToolBound>>>,
 }
 
 impl Limits {
     /// Bounds whose patterns are well formed. Fails on the first pattern that is not.
-    pub(crate) fn new(bounds: Bounds) -> Result<Self, globset::Error> {
-        let compile = |bound: &ToolBound| Ok((Glob::new(&bound.tool)?.compile_matcher(), bound.clone()));
-        let patterns = bounds.tools.iter().map(compile).collect::<Result<_, globset::Error>>()?;
+    pub(crate) fn new(bounds: Bounds) -> Result<Self, InvalidGlob> {
+        let compile = |bound: &ToolBound| Ok((TextGlob::parse(&bound.tool)?, bound.clone()));
+        let patterns = bounds.tools.iter().map(compile).collect::<Result<_, InvalidGlob>>()?;
         Ok(Self { bounds, patterns, by_name: DashMap::new() })
     }
 
@@ -81,7 +81,7 @@ impl Limits {
         if let Some(known) = self.by_name.get(name) {
             return known.clone();
         }
-        let fits = |(pattern, _): &&(GlobMatcher, ToolBound)| pattern.is_match(name);
+        let fits = |(pattern, _): &&(TextGlob, ToolBound)| pattern.is_match(name);
         let found = self.patterns.iter().find(fits).map(|(_, bound)| Arc::new(bound.clone()));
         if self.by_name.len() >= MAX_FOUND {
             self.by_name.clear();

@@ -275,6 +275,9 @@ fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
         aliases: vec![],
         tool_kind: None,
         access_kinds: vec![],
+        namespace: String::new(),
+        permission_matcher: String::new(),
+        rule_matching_fields: vec![],
         output_schema: None,
     }
 }

@@ -69,7 +69,7 @@ pub enum RecordError {
     Damaged(#[from] serde_json::Error),
     /// A bound's pattern is not one.
     #[error("a tool pattern is malformed: {0}")]
-    Pattern(globset::Error),
+    Pattern(toolplane_matching::glob::InvalidGlob),
     /// Objects that guard starts or keep archives cannot be reached.
     #[error("the object store failed: {0}")]
     Objects(#[from] toolplane_results::PayloadError),

@@ -1,7 +1,8 @@
 //! The calls that are decided, over and over, in turn.
 
 use serde_json::{Value, json};
-use toolplane_policy::{CallFacts, Certainty, ToolFacts};
+use toolplane_matching::{Certainty, ToolFacts};
+use toolplane_policy::CallFacts;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;

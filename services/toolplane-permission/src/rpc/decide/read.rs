@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use toolplane_policy::Mode;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_records::ids::TenantId;
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 

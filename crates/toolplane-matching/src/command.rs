@@ -1,0 +1,281 @@
+//! What a shell text will run: every simple command in it, with what cannot be known of each.
+//!
+//! The parser is for judging, not for running. It is flat (no tree, no recursion but for nested shell code) and bounded in
+//! size, depth and count; what it does not understand is never taken for harmless: it makes the text [`Shell::opaque`]. Two
+//! readings are kept apart. A text is *plain* when nothing in it but literal words, quotes and `; && || |` decides what runs:
+//! only such a text can be allowed by a pattern. And every command that *can* be seen is listed, also inside substitutions,
+//! loops, wrappers and nested shells, so that a deny rule has something to fit.
+
+pub mod effect;
+mod expand;
+pub(crate) mod files;
+mod find;
+mod found;
+pub(crate) mod git;
+mod judge;
+mod reader;
+mod risk;
+mod sed;
+mod shells;
+#[cfg(test)]
+mod tests;
+mod why;
+mod word;
+mod wrapper;
+
+use std::ops::Range;
+
+pub use why::Why;
+
+use found::{Found, Input};
+
+/// Longest text that is parsed, in bytes. A longer one is opaque.
+pub const MAX_TEXT: usize = 64 * 1024;
+/// A longer text is never plain, in characters.
+pub const MAX_PLAIN_CHARS: usize = 10_000;
+/// More simple commands are never plain.
+pub const MAX_PLAIN_COMMANDS: usize = 64;
+/// More simple commands are not listed; the text is opaque then.
+pub const MAX_COMMANDS: usize = 1024;
+/// Shell code nested deeper (substitutions, `bash -c`, `eval`) is not parsed; the text is opaque then.
+pub const MAX_DEPTH: usize = 8;
+/// Characters of a command that are shown.
+const MAX_SHOWN_CHARS: usize = 400;
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word without its quotes. What is decided at run time stands as it was written.
+    pub text: String,
+    /// How many leading bytes of `text` are surely the beginning of the word; `text.len()` when all of it is known.
+    pub known: usize,
+}
+
+/// What is done with the target of a redirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RedirectKind {
+    /// Read from.
+    Read,
+    /// Written, appended or created.
+    Write,
+}
+
+/// A redirection to or from a file. Descriptors (`2>&1`) and `/dev/null` are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirection {
+    /// What is done with it.
+    pub kind: RedirectKind,
+    /// The file.
+    pub target: Word,
+}
+
+/// An argument that a wide pattern must not allow; one that names it word by word may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Risk {
+    /// Index of the word.
+    pub word: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// How a listed command came to be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Runs {
+    /// It is run when its turn comes.
+    Surely,
+    /// Some program may run it: an argument of a launcher, the value of a variable.
+    Maybe,
+    /// It only runs the command listed after it and changes nothing (`timeout 5 ...`); nothing needs to allow it.
+    Through,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// Program and arguments.
+    pub words: Vec<Word>,
+    /// Variables set for it, as written.
+    pub env: Vec<(String, String)>,
+    /// Files it reads or writes by redirection.
+    pub redirections: Vec<Redirection>,
+    /// The command as written, for people; at most 400 characters.
+    pub text: String,
+    /// How it came to be listed.
+    pub runs: Runs,
+    /// Why no pattern can allow it; empty when one can.
+    pub why_not_plain: Vec<Why>,
+    /// Arguments a wide pattern must not allow.
+    pub risks: Vec<Risk>,
+    /// The words once more as deny and ask rules see them, when they differ: `git` without its global options.
+    pub canonical: Option<Vec<Word>>,
+    /// The same with its files named as they stand from the workspace, without options, and for each file alone. They are known
+    /// once the command has its place.
+    pub spellings: Vec<Vec<Word>>,
+    /// The words with the wrapper the command stands in (`xargs grep`), and where the command begins in them.
+    pub wrapped: Option<(Vec<Word>, usize)>,
+}
+
+/// What a shell text will run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shell {
+    /// Every command that can be seen, in order, wrappers before what they run.
+    pub commands: Vec<SimpleCommand>,
+    /// Set when there may be commands that are not listed.
+    pub opaque: Option<Why>,
+    /// Why no pattern can allow the text as a whole; empty when patterns can.
+    pub why_not_plain: Vec<Why>,
+    pub(crate) raw: String,
+}
+
+/// Reads a shell text. Never fails: what cannot be read is opaque.
+pub fn parse(text: &str) -> Shell {
+    let mut found = Found::default();
+    if text.chars().nth(MAX_PLAIN_CHARS).is_some() {
+        found.not_plain(Why::TooLong);
+    }
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end < text.len() {
+        found.opaque(Why::TooLong);
+    }
+    let text = &text[..end];
+    if text.contains('\0') {
+        // No program can be given this text; rules still see the commands that were meant.
+        found.opaque(Why::ControlCharacter);
+        found.read(&text.replace('\0', ""), 0, Runs::Surely);
+        found.comments.clear();
+    } else {
+        found.read(text, 0, Runs::Surely);
+    }
+    finish(found, text)
+}
+
+/// Reads a command given as program and arguments, with no shell between.
+pub fn parse_argv(argv: &[&str]) -> Shell {
+    let mut found = Found::default();
+    let text = argv.join(" ");
+    if text.contains('\0') {
+        found.opaque(Why::ControlCharacter);
+    }
+    if text.len() > MAX_TEXT {
+        found.opaque(Why::TooLong);
+    } else if !argv.is_empty() {
+        let command = SimpleCommand::of_words(argv.iter().map(|word| Word::literal(*word)).collect());
+        found.judge(command, &Input::default(), 0, 0);
+    }
+    finish(found, &text)
+}
+
+fn finish(mut found: Found, text: &str) -> Shell {
+    if found.commands.is_empty() {
+        found.not_plain(Why::Empty);
+    }
+    if found.commands.iter().filter(|command| command.runs != Runs::Maybe).count() > MAX_PLAIN_COMMANDS {
+        found.not_plain(Why::TooMany);
+    }
+    let raw = without(text, &found.comments);
+    Shell { commands: found.commands, opaque: found.opaque, why_not_plain: found.whys, raw }
+}
+
+/// `text` without these parts of it, which are in order.
+fn without(text: &str, parts: &[Range<usize>]) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut from = 0;
+    for part in parts {
+        kept.push_str(text.get(from..part.start).unwrap_or_default());
+        from = part.end;
+    }
+    kept + text.get(from..).unwrap_or_default()
+}
+
+// === impl Shell ===
+
+impl Shell {
+    /// Whether patterns can allow the text, command by command: everything that runs is there in literal words.
+    pub fn is_plain(&self) -> bool {
+        let plain = |command: &SimpleCommand| {
+            // Arguments that come at run time are for the pattern to judge: it may name the wrapper that adds them.
+            let whys = command.why_not_plain.iter();
+            command.runs == Runs::Maybe || whys.copied().all(|why| why == Why::UnseenArguments)
+        };
+        let named = |command: &SimpleCommand| command.words.first().is_none_or(Word::is_known);
+        self.opaque.is_none()
+            && self.why_not_plain.is_empty()
+            && self.commands.iter().all(|command| plain(command) && named(command))
+    }
+
+    /// The text as given, without its comments and what is beyond [`MAX_TEXT`].
+    pub fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// The commands that must each be allowed before the text is.
+    pub fn parts(&self) -> impl Iterator<Item = &SimpleCommand> {
+        self.commands.iter().filter(|command| command.runs == Runs::Surely)
+    }
+}
+
+// === impl SimpleCommand ===
+
+impl SimpleCommand {
+    pub(crate) fn of_words(words: Vec<Word>) -> Self {
+        let shown: Vec<&str> = words.iter().take(64).map(|word| word.text.as_str()).collect();
+        Self {
+            text: shown.join(" ").chars().take(MAX_SHOWN_CHARS).collect(),
+            words,
+            env: Vec::new(),
+            redirections: Vec::new(),
+            runs: Runs::Surely,
+            why_not_plain: Vec::new(),
+            risks: Vec::new(),
+            canonical: None,
+            spellings: Vec::new(),
+            wrapped: None,
+        }
+    }
+
+    /// The program without its directory, when it is known.
+    pub fn program(&self) -> Option<&str> {
+        let word = self.words.first().filter(|word| word.is_known())?;
+        word.text.rsplit('/').next()
+    }
+
+    pub(crate) fn why(&mut self, why: Why) {
+        if !self.why_not_plain.contains(&why) {
+            self.why_not_plain.push(why);
+        }
+    }
+
+    pub(crate) fn risk(&mut self, word: usize, why: Why) {
+        self.risks.push(Risk { word, why });
+    }
+}
+
+// === impl Word ===
+
+impl Word {
+    /// A word that is known in full.
+    pub fn literal(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { known: text.len(), text }
+    }
+
+    /// Whether nothing of the word is decided at run time.
+    pub fn is_known(&self) -> bool {
+        self.known == self.text.len()
+    }
+
+    /// The beginning that is surely so.
+    pub fn known_text(&self) -> &str {
+        self.text.get(..self.known).unwrap_or_default()
+    }
+
+    /// From the first `mark` on, the word is decided at run time.
+    pub(crate) fn forget_from(&mut self, mark: &str) {
+        if let Some(at) = self.text.find(mark).filter(|_| !mark.is_empty()) {
+            self.known = self.known.min(at);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What the texts mean that name tools, commands, paths and hosts: one reading for rules, hooks, the catalogue, tools and limits.
+//!
+//! A [`Matcher`] is what stands in a rule, `Bash(git diff:*)`; [`Matchers`] are several of them, as a hook takes them. Both are held
+//! against a call by [`MatchTarget`]. The parts of it have their own modules: [`tools`] for names and families, [`pattern`] for the
+//! text in brackets, [`command`] for what a shell text runs, [`path`] and [`url`] for what an input names, [`glob`] for texts with
+//! `*` in them, [`host`] for hosts and addresses.
+//!
+//! This crate knows no store, no clock, no network, no async runtime and no rule: it says what fits, never what follows.
+
+pub mod command;
+pub mod fit;
+#[cfg(test)]
+mod fuzz;
+pub mod glob;
+pub mod host;
+pub mod matcher;
+mod near;
+pub mod path;
+pub mod pattern;
+pub mod subject;
+pub mod target;
+pub mod tool;
+pub mod tools;
+pub mod url;
+
+pub use fit::{Certainty, Fit};
+pub use matcher::{InvalidMatchers, Matcher, Matchers, SubjectPattern};
+pub use near::near;
+pub use target::MatchTarget;
+pub use tool::ToolFacts;
+pub use tools::{Family, ToolPattern};
