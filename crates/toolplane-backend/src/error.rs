@@ -1,6 +1,7 @@
 //! Why a role's store cannot be used.
 
 use std::path::PathBuf;
+use toolplane_records::codes;
 
 use toolplane_store_redis::OpenError;
 
@@ -39,10 +40,10 @@ impl BackendError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Embedded { .. } => "store.embedded",
+            Self::Embedded { .. } => codes::STORE_EMBEDDED.as_str(),
             Self::Redis(error) => error.code(),
-            Self::Password { .. } => "store.password",
-            Self::Buffered => "store.buffered",
+            Self::Password { .. } => codes::STORE_PASSWORD.as_str(),
+            Self::Buffered => codes::STORE_BUFFERED.as_str(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The one mapping from what a store says to what callers see, for every role.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use toolplane_runtime::ApiError;
 use toolplane_store::{Retry, StoreError};
@@ -14,40 +15,40 @@ pub fn api_error(owner: &str, error: &StoreError) -> ApiError {
     tracing::warn!(owner, %error, code = error.code(), "the store refuses a call");
     match error {
         StoreError::DiskShort { .. } => ApiError::Exhausted {
-            reason: "DISK",
+            reason: codes::DISK,
             subject: "store".to_owned(),
             message: format!("{error}; nothing was accepted [{}]", error.code()),
             retry_after: Some(DISK_RETRY),
         },
         StoreError::Damaged(damage) => ApiError::Damaged {
-            reason: "STORE_DAMAGED",
+            reason: codes::STORE_DAMAGED,
             message: format!(
                 "{} is damaged and was set aside; an operator sees it with `toolplane store check`",
                 damage.place
             ),
         },
         StoreError::TooLarge { .. } => ApiError::Exhausted {
-            reason: "CHANGE_TOO_LARGE",
+            reason: codes::CHANGE_TOO_LARGE,
             subject: "change".to_owned(),
             message: "the change is too large to be made at once; split it".to_owned(),
             retry_after: None,
         },
         StoreError::Unsafe { .. } => ApiError::unavailable(
-            "STORE_UNSAFE",
+            codes::STORE_UNSAFE,
             format!("the {owner} store may lose what it is given, or has lost it; nothing was accepted"),
         ),
         _ => match error.retry() {
             Retry::Definite | Retry::Ambiguous => {
-                ApiError::unavailable("STORE_UNAVAILABLE", format!("the {owner} store cannot be reached now"))
+                ApiError::unavailable(codes::STORE_UNAVAILABLE, format!("the {owner} store cannot be reached now"))
             }
-            Retry::Never | Retry::Fatal => ApiError::internal("STORE_FAILED", error),
+            Retry::Never | Retry::Fatal => ApiError::internal(codes::STORE_FAILED, error),
         },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use toolplane_runtime::status::RetryClass;
+    use toolplane_records::codes::Retry;
     use toolplane_store::{Damage, Family, RecordKey};
 
     use super::*;
@@ -57,7 +58,7 @@ mod tests {
         let short = StoreError::DiskShort { path: "/var/lib/toolplane/scheduler".into(), free: 100, reserve: 300 };
         let error = api_error("scheduler", &short);
         let text = error.to_string();
-        assert_eq!((error.reason(), error.retry_class()), ("DISK", RetryClass::Later));
+        assert_eq!((error.reason(), error.retry_class()), ("DISK", Retry::Later));
         for said in ["/var/lib/toolplane/scheduler", "200 more", "store.disk_short"] {
             assert!(text.contains(said), "{text}");
         }
@@ -68,7 +69,7 @@ mod tests {
     fn damage_is_named_and_no_reason_to_try_again() {
         let key = RecordKey::new(Family::Approval, "appr_1");
         let error = api_error("permission", &StoreError::Damaged(Damage::of_record(&key, "it does not fit")));
-        assert_eq!((error.code(), error.retry_class()), (tonic::Code::DataLoss, RetryClass::Never));
+        assert_eq!((error.code(), error.retry_class()), (tonic::Code::DataLoss, Retry::Never));
         assert!(error.to_string().contains("approval/appr_1"), "{error}");
     }
 }

@@ -11,6 +11,7 @@ mod template;
 mod tests;
 
 use serde_json::Value;
+use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
@@ -19,20 +20,6 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 pub use egress::{Egress, egress_denied};
 pub use files::{outside, readable, unprotected, writable};
 pub use template::fill;
-
-/// Stable codes of the errors of this phase; tools give the same.
-pub mod codes {
-    /// The input breaks a rule of the tool.
-    pub const INPUT_INVALID: &str = "input.invalid";
-    /// The binding of the tool breaks a rule: nothing a caller can change.
-    pub const BINDING_INVALID: &str = "exec.binding_invalid";
-    /// A path leads out of the workspace.
-    pub const PATH_OUTSIDE: &str = "path.outside_workspace";
-    /// The path belongs to what decides which programs run there later, and is never written by a tool.
-    pub const PATH_PROTECTED: &str = "path.protected_path";
-    /// The request may not go there.
-    pub const EGRESS_DENIED: &str = "http.egress_denied";
-}
 
 /// Most bytes of one command.
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
@@ -90,7 +77,7 @@ pub fn invalid_binding(message: impl Into<String>) -> Box<ToolError> {
 
 /// An error of this phase, with the assurance that nothing happened.
 fn refusal(
-    code: &str,
+    code: codes::Code,
     class: ErrorClass,
     recoverability: Recoverability,
     field: &str,

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::workspace::{free_bytes, measure};
 use toolplane_sandbox::{Quota, Usage};
 
-use crate::failure::{codes, nothing_done};
+use crate::failure::nothing_done;
 
 /// How long a measurement is believed at least, and how many times longer than it took.
 const BELIEVED: Duration = Duration::from_secs(1);

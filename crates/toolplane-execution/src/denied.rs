@@ -14,6 +14,7 @@ use toolplane_matching::Fit;
 use toolplane_matching::path::{PathAccess, PathFact};
 use toolplane_matching::pattern::PathPattern;
 use toolplane_matching::subject::PathSubject;
+use toolplane_records::codes;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, Recoverability};
@@ -22,7 +23,7 @@ use toolplane_sandbox::spec::WORKSPACE;
 
 pub(crate) use guard::{Access, Guard};
 
-use crate::failure::{codes, excerpt, nothing_done};
+use crate::failure::{excerpt, nothing_done};
 
 /// Which file it is, whatever its name.
 type FileId = (u64, u64);

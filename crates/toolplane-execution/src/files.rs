@@ -26,6 +26,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use crate::adapter::Adapter;
@@ -33,7 +34,7 @@ use crate::budget::Budget;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
 use crate::denied::Guard;
-use crate::failure::{codes, execution_failed, invalid_binding};
+use crate::failure::{execution_failed, invalid_binding};
 use crate::input;
 use crate::outcome::Outcome;
 

@@ -49,7 +49,6 @@ pub use adapter::Adapter;
 pub use ask::{Answer, Asker, NobodyToAsk, Question};
 pub use budget::Bounds;
 pub use call::{Call, Context};
-pub use failure::codes;
 pub use http::{Lookup, SystemLookup};
 pub use kill::KillSwitch;
 pub use outcome::{Exact, Outcome};

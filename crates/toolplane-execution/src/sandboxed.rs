@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{
@@ -17,7 +18,7 @@ use toolplane_sandbox::{
 use crate::budget::{self, Budget};
 use crate::call::{Call, Context};
 use crate::denied;
-use crate::failure::{self, codes};
+use crate::failure;
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 

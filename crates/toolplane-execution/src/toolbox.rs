@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
@@ -16,7 +17,7 @@ use toolplane_sandbox::{Limits, Posture, SandboxBackend};
 use crate::adapter::Adapter;
 use crate::budget::{Bounds, Budget};
 use crate::call::{Call, Context};
-use crate::failure::{self, codes};
+use crate::failure;
 use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
 use crate::http::{Http, Lookup, SystemLookup};
 use crate::native::{Ask, Echo, Noop, Sleep};
@@ -26,7 +27,7 @@ use crate::sandboxed::Sandboxed;
 use crate::shell::Shell;
 
 /// Why a pool that needs the sandbox is not served.
-pub const REASON_SANDBOX: &str = "sandbox_unavailable";
+pub const REASON_SANDBOX: &str = toolplane_records::codes::SANDBOX_MISSING.as_str();
 
 /// How a toolbox is set up.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Why hooks cannot be opened. A process that cannot open a hook does not start: a missing hook would be a missing refusal.
 
+use toolplane_records::codes;
 use toolplane_runtime::server::ServerError;
 
 /// Hooks that cannot be opened.
@@ -36,9 +37,9 @@ impl HooksError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Config { .. } => "HOOKS_CONFIG_INVALID",
-            Self::NoSandbox { .. } => "HOOKS_NO_SANDBOX",
-            Self::Service { .. } => "HOOKS_SERVICE_INVALID",
+            Self::Config { .. } => codes::HOOKS_CONFIG_INVALID.as_str(),
+            Self::NoSandbox { .. } => codes::HOOKS_NO_SANDBOX.as_str(),
+            Self::Service { .. } => codes::HOOKS_SERVICE_INVALID.as_str(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How a hook fails. Nothing here quotes the hook: what it was shown may be what must not be seen.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 /// A hook gave no answer that counts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,13 +54,13 @@ impl HookFailure {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Timeout { .. } => "hooks.timeout",
-            Self::ExitCode { .. } => "hooks.exit_code",
-            Self::Signal { .. } => "hooks.signal",
-            Self::TooLarge { .. } => "hooks.answer_too_large",
-            Self::BadAnswer { .. } => "hooks.bad_answer",
-            Self::NotRun { .. } => "hooks.not_run",
-            Self::Status { .. } => "hooks.status",
+            Self::Timeout { .. } => codes::HOOK_TIMEOUT.as_str(),
+            Self::ExitCode { .. } => codes::HOOK_EXIT_CODE.as_str(),
+            Self::Signal { .. } => codes::HOOK_SIGNAL.as_str(),
+            Self::TooLarge { .. } => codes::HOOK_ANSWER_TOO_LARGE.as_str(),
+            Self::BadAnswer { .. } => codes::HOOK_BAD_ANSWER.as_str(),
+            Self::NotRun { .. } => codes::HOOK_NOT_RUN.as_str(),
+            Self::Status { .. } => codes::HOOK_STATUS.as_str(),
         }
     }
 

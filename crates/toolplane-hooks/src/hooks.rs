@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use toolplane_matching::subject::Workspace;
 use toolplane_matching::{MatchTarget, Matchers, ToolFacts};
+use toolplane_records::codes;
 use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
@@ -178,7 +179,7 @@ impl Hooks {
             (Way::Program(program), Some(sandbox)) => {
                 program.ask(sandbox, event, &hook.meta, input).instrument(span.clone()).await
             }
-            (Way::Program(_), None) => Err(HookFailure::NotRun { reason: "sandbox_unavailable".to_owned() }),
+            (Way::Program(_), None) => Err(HookFailure::NotRun { reason: codes::SANDBOX_MISSING.into() }),
             (Way::Service(service), _) => service.ask(event, &hook.meta, input).instrument(span.clone()).await,
         };
         if let Err(failure) = &outcome {

@@ -1,6 +1,7 @@
 //! Answers to parked questions.
 
 use serde_json::json;
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ApprovalId;
@@ -14,7 +15,7 @@ use crate::accept::decided;
 use crate::draft::Draft;
 use crate::edit::Edit;
 use crate::permit;
-use crate::synthetic::{codes, failure};
+use crate::synthetic::failure;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
 /// Grace after a question's expiry before the scheduler ends the call without the permission service's word.

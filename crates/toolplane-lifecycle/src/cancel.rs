@@ -5,6 +5,7 @@
 //! `interrupt_behavior` is not asked: it tells an agent's runtime whether to cancel a call when its user interrupts.
 
 use serde_json::json;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::{CancelFacts, Invocation};
 use toolplane_records::time::Timestamp;
@@ -15,7 +16,7 @@ use toolplane_records::vocabulary::{
 use crate::command::{LeaseKey, SiblingCause};
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
-use crate::synthetic::{codes, failure};
+use crate::synthetic::failure;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
 pub(crate) fn request(
@@ -130,7 +131,7 @@ pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transi
 /// Ends the invocation as canceled, without an execution's own word.
 pub(crate) fn end(
     draft: &mut Draft,
-    code: &str,
+    code: codes::Code,
     message: &str,
     side_effects: &str,
     now: Timestamp,

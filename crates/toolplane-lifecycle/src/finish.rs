@@ -1,6 +1,7 @@
 //! Ends: the executor's report, and the ends the scheduler decides itself.
 
 use serde_json::json;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
@@ -16,7 +17,7 @@ use crate::draft::{Draft, result_id};
 use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
 use crate::loss::{attempts_left, repeat_or_end};
-use crate::synthetic::{codes, failure, for_people, says};
+use crate::synthetic::{failure, for_people, says};
 use crate::transition::{Refusal, Transition};
 
 pub(crate) fn complete(
@@ -127,7 +128,7 @@ fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolRe
     // A failed call always says why, and a successful one always says something (empty output is explicit).
     let error = match outcome.error {
         None if is_error => Some(ToolError::new(
-            "exec.unspecified",
+            codes::UNSPECIFIED,
             ErrorClass::ExecutionFailed,
             Recoverability::NotRetryable,
             "the executor reported a failure without saying why",
@@ -249,7 +250,7 @@ pub(crate) fn execution_backstop(invocation: &Invocation, now: Timestamp) -> Res
     time_out(invocation, codes::TIMEOUT_UNACKNOWLEDGED, message, now)
 }
 
-fn time_out(invocation: &Invocation, code: &str, message: &str, now: Timestamp) -> Result<Transition, Refusal> {
+fn time_out(invocation: &Invocation, code: codes::Code, message: &str, now: Timestamp) -> Result<Transition, Refusal> {
     let started = has_started(invocation);
     let mut draft = Draft::of(invocation.clone(), now);
     let mut error = ToolError::new(code, ErrorClass::Timeout, Recoverability::RetrySafe, message);

@@ -44,7 +44,6 @@ pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
 pub use late::{is_kept, late_report};
 pub use legal::is_legal;
 pub use scope::{InvalidScope, Known, Scope, scopes_of};
-pub use synthetic::codes;
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};
 
 use toolplane_records::invocation::Invocation;

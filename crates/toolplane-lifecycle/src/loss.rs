@@ -1,6 +1,7 @@
 //! Ends of a lease without a result: given back, expired, or lost with its worker. The ambiguity table lives here.
 
 use serde_json::json;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::Invocation;
@@ -13,7 +14,7 @@ use crate::backoff;
 use crate::command::LeaseKey;
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
-use crate::synthetic::{codes, failure};
+use crate::synthetic::failure;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
 /// Losses on this many different workers make a call poison: it kills whoever takes it.

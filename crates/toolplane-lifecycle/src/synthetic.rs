@@ -9,38 +9,6 @@ use toolplane_records::vocabulary::ResultStatus;
 
 use crate::draft::result_id;
 
-/// Stable `error_code`s of the lifecycle.
-pub mod codes {
-    /// An execution may or may not have had its effect; nobody can tell.
-    pub const OUTCOME_UNKNOWN: &str = "exec.outcome_unknown";
-    /// Every allowed execution was lost or failed.
-    pub const ATTEMPTS_EXHAUSTED: &str = "exec.attempts_exhausted";
-    /// The worker did not report the timeout it should have enforced.
-    pub const TIMEOUT_UNACKNOWLEDGED: &str = "exec.timeout_unacked";
-    /// The caller's deadline passed.
-    pub const DEADLINE: &str = "lifecycle.deadline_exceeded";
-    /// Canceled before it started.
-    pub const CANCELED: &str = "cancel.requested";
-    /// Canceled, and the worker was lost before it could say so.
-    pub const CANCEL_WORKER_LOST: &str = "cancel.worker_lost";
-    /// Canceled, and the worker never said that it stopped.
-    pub const CANCEL_UNACKNOWLEDGED: &str = "cancel.unacknowledged";
-    /// The tool completed, and its output is too large to be kept whole: not a failure of the tool.
-    pub const RESULT_TOO_LARGE: &str = "result.too_large";
-    /// Workers kept dying of this call.
-    pub const POISON: &str = "exec.poison_quarantined";
-    /// Another call of its batch ended so that this one was canceled.
-    pub const SIBLING_CANCELED: &str = "sibling.canceled";
-    /// A person said no.
-    pub const APPROVAL_REJECTED: &str = "approval.rejected";
-    /// Nobody answered in time.
-    pub const APPROVAL_EXPIRED: &str = "approval.expired";
-    /// A person said yes to an input that the tool cannot take.
-    pub const APPROVAL_EDIT: &str = "approval.edit_invalid";
-    /// A call that waited may not run any more.
-    pub const PERMISSION_REVOKED: &str = "permission.revoked";
-}
-
 /// Most characters of a summary for people.
 const MAX_SUMMARY: usize = 1_000;
 

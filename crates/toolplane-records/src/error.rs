@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::codes::Code;
 use crate::vocabulary::{AbortReason, ErrorClass, Recoverability};
 
 /// Why a call did not succeed and what could help.
@@ -68,7 +69,7 @@ pub struct FieldViolation {
 impl ToolError {
     /// An error with the given code, class and text; recoverability as given, nothing else set.
     pub fn new(
-        error_code: impl Into<String>,
+        error_code: Code,
         error_class: ErrorClass,
         recoverability: Recoverability,
         message: impl Into<String>,

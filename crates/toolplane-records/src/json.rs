@@ -2,6 +2,7 @@
 
 mod parts;
 
+use crate::codes;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
@@ -60,12 +61,12 @@ impl JsonRefusal {
     /// Stable machine-readable name of the rule.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::TooLarge { .. } => "JSON_TOO_LARGE",
-            Self::NotUtf8(_) => "JSON_NOT_UTF8",
-            Self::TooDeep(_) => "JSON_TOO_DEEP",
-            Self::TooManyNodes(_) => "JSON_TOO_MANY_VALUES",
-            Self::DuplicateKey(_) => "JSON_DUPLICATE_KEY",
-            Self::Syntax(_) => "JSON_SYNTAX",
+            Self::TooLarge { .. } => codes::JSON_TOO_LARGE.as_str(),
+            Self::NotUtf8(_) => codes::JSON_NOT_UTF8.as_str(),
+            Self::TooDeep(_) => codes::JSON_TOO_DEEP.as_str(),
+            Self::TooManyNodes(_) => codes::JSON_TOO_MANY_VALUES.as_str(),
+            Self::DuplicateKey(_) => codes::JSON_DUPLICATE_KEY.as_str(),
+            Self::Syntax(_) => codes::JSON_SYNTAX.as_str(),
         }
     }
 }

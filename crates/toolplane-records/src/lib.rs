@@ -10,6 +10,7 @@ pub mod approval;
 pub mod assurance;
 pub mod batch;
 pub mod cluster;
+pub mod codes;
 pub mod contract;
 pub mod decision;
 pub mod declaration;

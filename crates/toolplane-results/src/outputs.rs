@@ -7,6 +7,7 @@
 use std::future::Future;
 
 use bytes::Bytes;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
@@ -117,11 +118,11 @@ impl Loss {
     /// What a success that lost an output amounts to: the effect is done and must not look undone, so it is a partial one.
     pub fn ending(&self) -> (ResultStatus, ToolError) {
         let (status, code, class, what) = if self.too_large {
-            (ResultStatus::TooLarge, "result.too_large", ErrorClass::ResultTooLarge, "is larger than may be kept")
+            (ResultStatus::TooLarge, codes::RESULT_TOO_LARGE, ErrorClass::ResultTooLarge, "is larger than may be kept")
         } else {
             (
                 ResultStatus::PartialSucceeded,
-                "result.not_kept",
+                codes::RESULT_NOT_KEPT,
                 ErrorClass::PartialFailure,
                 "could not be kept in whole",
             )

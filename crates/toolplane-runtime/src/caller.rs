@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 
 use crate::status::ApiError;
@@ -92,7 +93,7 @@ impl Caller {
         }
         if !self.speaks_for_others() {
             let message = "the request names a tenant that is not the caller's".to_owned();
-            return Err(ApiError::PermissionDenied { reason: "FOREIGN_TENANT", message });
+            return Err(ApiError::PermissionDenied { reason: codes::FOREIGN_TENANT, message });
         }
         TenantId::parse(name).map_err(|rule| ApiError::invalid_argument("tenant", rule.to_string()))
     }

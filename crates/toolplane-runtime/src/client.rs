@@ -15,6 +15,7 @@ use http::header::AUTHORIZATION;
 use tonic::body::Body;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Status, TimeoutExpired};
+use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 use tower::Service;
 use tracing::Span;
@@ -295,8 +296,8 @@ fn answered<E: StdError + 'static>(answer: Result<http::Response<Body>, E>) -> R
         cause = one.source();
     }
     let (reason, said) = match TlsFault::find(&error) {
-        Some(fault) => ("TLS_FAILED", fault.to_string()),
-        None => ("NO_CONNECTION", said),
+        Some(fault) => (codes::TLS_FAILED, fault.to_string()),
+        None => (codes::NO_CONNECTION, said),
     };
     let gone = ApiError::Unavailable { reason, message: format!("no connection: {said}"), retry_after: Duration::ZERO };
     Ok(Status::from(gone).into_http())

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
+use toolplane_records::codes::{self, Kind, Retry};
+
+use crate::telemetry::spans::rpc::code_name;
 
 mod describe;
 #[cfg(test)]
@@ -33,31 +36,6 @@ fn cut(text: &str) -> String {
     format!("{} ...", &text[..end])
 }
 
-/// What a caller can do about a refusal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryClass {
-    /// The same request will be refused again.
-    Never,
-    /// Something in the request or around it must change first.
-    AfterChange,
-    /// The state moved: read it again, then decide anew.
-    AfterReread,
-    /// The same request may pass later.
-    Later,
-}
-
-impl RetryClass {
-    /// The word sent as `retry` in the metadata of `ErrorInfo`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::AfterChange => "after_change",
-            Self::AfterReread => "after_reread",
-            Self::Later => "later",
-        }
-    }
-}
-
 /// One wrong field of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -78,7 +56,7 @@ pub enum ApiError {
     #[error("{message}")]
     Unauthenticated {
         /// Stable reason.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people.
         message: String,
     },
@@ -86,7 +64,7 @@ pub enum ApiError {
     #[error("{message}")]
     PermissionDenied {
         /// Stable reason.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people.
         message: String,
     },
@@ -105,7 +83,7 @@ pub enum ApiError {
     #[error("{message}")]
     AlreadyExists {
         /// Stable reason, e.g. `REQUEST_ID_REUSED`.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people.
         message: String,
     },
@@ -113,7 +91,7 @@ pub enum ApiError {
     #[error("{message}")]
     FailedPrecondition {
         /// Stable reason, e.g. `INVOCATION_TERMINAL`.
-        reason: &'static str,
+        reason: codes::Code,
         /// The thing, e.g. `invocation/inv_1`.
         subject: String,
         /// For people.
@@ -123,7 +101,7 @@ pub enum ApiError {
     #[error("{message}")]
     Conflict {
         /// Stable reason, e.g. `VERSION_LOST`.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people.
         message: String,
     },
@@ -131,7 +109,7 @@ pub enum ApiError {
     #[error("{message}")]
     Exhausted {
         /// Stable reason, e.g. `TENANT_QUEUE_FULL`.
-        reason: &'static str,
+        reason: codes::Code,
         /// What the limit counts, e.g. `tenant/acme`.
         subject: String,
         /// For people.
@@ -143,7 +121,7 @@ pub enum ApiError {
     #[error("{message}")]
     Unavailable {
         /// Stable reason, e.g. `STORE_UNAVAILABLE`.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people.
         message: String,
         /// When to try again.
@@ -153,7 +131,7 @@ pub enum ApiError {
     #[error("{message}")]
     Damaged {
         /// Stable reason, e.g. `STORE_DAMAGED`.
-        reason: &'static str,
+        reason: codes::Code,
         /// For people: what is damaged, by name.
         message: String,
     },
@@ -161,7 +139,7 @@ pub enum ApiError {
     #[error("internal error")]
     Internal {
         /// Stable reason, e.g. `RECORD_UNREADABLE`.
-        reason: &'static str,
+        reason: codes::Code,
     },
 }
 
@@ -182,18 +160,22 @@ impl ApiError {
     }
 
     /// Something this needs is away; worth a retry in about a second.
-    pub fn unavailable(reason: &'static str, message: impl Into<String>) -> Self {
+    pub fn unavailable(reason: codes::Code, message: impl Into<String>) -> Self {
         Self::Unavailable { reason, message: message.into(), retry_after: Duration::from_secs(1) }
     }
 
     /// A fault of ours; `cause` goes to the log and stays there.
-    pub fn internal(reason: &'static str, cause: impl std::fmt::Display) -> Self {
-        tracing::error!(reason, %cause, "internal error");
+    pub fn internal(reason: codes::Code, cause: impl std::fmt::Display) -> Self {
+        tracing::error!(%reason, %cause, "internal error");
         Self::Internal { reason }
     }
 
     /// Stable machine-readable reason, sent as `ErrorInfo.reason`.
     pub fn reason(&self) -> &'static str {
+        self.registered().as_str()
+    }
+
+    fn registered(&self) -> codes::Code {
         match self {
             Self::Unauthenticated { reason, .. }
             | Self::PermissionDenied { reason, .. }
@@ -203,9 +185,9 @@ impl ApiError {
             | Self::Exhausted { reason, .. }
             | Self::Unavailable { reason, .. }
             | Self::Damaged { reason, .. }
-            | Self::Internal { reason } => reason,
-            Self::InvalidArgument(_) => "INVALID_ARGUMENT",
-            Self::NotFound { .. } => "NOT_FOUND",
+            | Self::Internal { reason } => *reason,
+            Self::InvalidArgument(_) => codes::INVALID_ARGUMENT,
+            Self::NotFound { .. } => codes::NOT_FOUND,
         }
     }
 
@@ -227,20 +209,25 @@ impl ApiError {
     }
 
     /// What the caller can do about it.
-    pub fn retry_class(&self) -> RetryClass {
+    pub fn retry_class(&self) -> Retry {
         match self {
             Self::Unauthenticated { .. } | Self::InvalidArgument(_) | Self::FailedPrecondition { .. } => {
-                RetryClass::AfterChange
+                Retry::AfterChange
             }
-            Self::PermissionDenied { .. } | Self::NotFound { .. } | Self::AlreadyExists { .. } => RetryClass::Never,
-            Self::Conflict { .. } => RetryClass::AfterReread,
-            Self::Exhausted { retry_after: None, .. } => RetryClass::AfterChange,
-            Self::Exhausted { .. } | Self::Unavailable { .. } => RetryClass::Later,
-            Self::Damaged { .. } | Self::Internal { .. } => RetryClass::Never,
+            Self::PermissionDenied { .. } | Self::NotFound { .. } | Self::AlreadyExists { .. } => Retry::Never,
+            Self::Conflict { .. } => Retry::AfterReread,
+            Self::Exhausted { retry_after: None, .. } => Retry::AfterChange,
+            Self::Exhausted { .. } | Self::Unavailable { .. } => Retry::Later,
+            Self::Damaged { .. } | Self::Internal { .. } => Retry::Never,
         }
     }
 
     fn details(&self) -> ErrorDetails {
+        debug_assert!(
+            matches!(self.registered().entry().kind, Kind::Refusal(status, _) if status.as_str() == code_name(self.code())),
+            "the registry has another status for {}",
+            self.reason()
+        );
         let metadata = [("retry".to_owned(), self.retry_class().as_str().to_owned())];
         let mut details = ErrorDetails::with_error_info(self.reason(), ERROR_DOMAIN, metadata);
         match self {
@@ -257,7 +244,7 @@ impl ApiError {
                 details.set_resource_info(*kind, cut(name), "", "does not exist");
             }
             Self::FailedPrecondition { reason, subject, message } => {
-                details.add_precondition_failure_violation(*reason, cut(subject), cut(message));
+                details.add_precondition_failure_violation(reason.as_str(), cut(subject), cut(message));
             }
             Self::Exhausted { subject, message, retry_after, .. } => {
                 details.add_quota_failure_violation(cut(subject), cut(message));

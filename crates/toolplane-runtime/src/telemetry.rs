@@ -4,6 +4,7 @@
 //! takes nothing else. When no exporter is set they cost one check each.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{KeyValue, global};
@@ -56,9 +57,9 @@ impl TelemetryError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Exporter { .. } => "TELEMETRY_EXPORTER",
-            Self::Filter(_) => "TELEMETRY_FILTER",
-            Self::AlreadySet => "TELEMETRY_ALREADY_SET",
+            Self::Exporter { .. } => codes::TELEMETRY_EXPORTER.as_str(),
+            Self::Filter(_) => codes::TELEMETRY_FILTER.as_str(),
+            Self::AlreadySet => codes::TELEMETRY_ALREADY_SET.as_str(),
         }
     }
 }

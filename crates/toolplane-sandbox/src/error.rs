@@ -1,5 +1,7 @@
 //! Why a sandboxed run could not be done. None of these is an exit of the tool.
 
+use toolplane_records::codes;
+
 /// A refused or failed run. In every case the tool was not started, or its end could not be learned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxError {
@@ -42,11 +44,11 @@ impl SandboxError {
     /// Stable machine-readable name.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Invalid { .. } => "sandbox_spec_invalid",
-            Self::Full { .. } => "workspace_full",
-            Self::Unavailable(_) => "sandbox_unavailable",
-            Self::SetupFailed { .. } => "sandbox_setup_failed",
-            Self::Lost { .. } => "sandbox_lost",
+            Self::Invalid { .. } => codes::SANDBOX_SPEC_INVALID.as_str(),
+            Self::Full { .. } => codes::SANDBOX_WORKSPACE_FULL.as_str(),
+            Self::Unavailable(_) => codes::SANDBOX_MISSING.as_str(),
+            Self::SetupFailed { .. } => codes::SANDBOX_SETUP.as_str(),
+            Self::Lost { .. } => codes::SANDBOX_GONE.as_str(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use toolplane_records::codes;
 
 use toolplane_store::{Damage, Place, StoreError};
 
@@ -63,11 +64,11 @@ impl OpenError {
     /// The error's stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Locked { .. } => "store.locked",
-            Self::File { .. } => "store.file",
-            Self::Format { .. } => "store.format",
-            Self::Corrupt { .. } => "store.corrupt",
-            Self::Storage { .. } => "store.storage",
+            Self::Locked { .. } => codes::STORE_LOCKED.as_str(),
+            Self::File { .. } => codes::STORE_FILE.as_str(),
+            Self::Format { .. } => codes::STORE_FORMAT.as_str(),
+            Self::Corrupt { .. } => codes::STORE_CORRUPT.as_str(),
+            Self::Storage { .. } => codes::STORE_STORAGE.as_str(),
         }
     }
 }

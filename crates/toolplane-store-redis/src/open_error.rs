@@ -1,6 +1,7 @@
 //! Why a store cannot be opened. Each text says what a person does about it.
 
 use std::path::PathBuf;
+use toolplane_records::codes;
 
 /// Why a [`RedisStore`](crate::RedisStore) cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +58,13 @@ impl OpenError {
     /// The error's stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::InvalidOption { .. } => "store.redis.invalid_option",
-            Self::File { .. } => "store.redis.file",
-            Self::Unreachable { .. } => "store.redis.unreachable",
-            Self::Denied { .. } => "store.redis.denied",
-            Self::TooOld { .. } => "store.redis.too_old",
-            Self::Evicts { .. } => "store.redis.evicts",
-            Self::NotPrimary => "store.redis.not_primary",
+            Self::InvalidOption { .. } => codes::REDIS_INVALID_OPTION.as_str(),
+            Self::File { .. } => codes::REDIS_FILE.as_str(),
+            Self::Unreachable { .. } => codes::REDIS_UNREACHABLE.as_str(),
+            Self::Denied { .. } => codes::REDIS_DENIED.as_str(),
+            Self::TooOld { .. } => codes::REDIS_TOO_OLD.as_str(),
+            Self::Evicts { .. } => codes::REDIS_EVICTS.as_str(),
+            Self::NotPrimary => codes::REDIS_NOT_PRIMARY.as_str(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What can be wrong with a server that was fine when the store was opened.
 
+use toolplane_records::codes;
+
 /// Why the store is not what it promises at the moment. It ends when the server is put right; see each case.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -29,10 +31,10 @@ impl Trouble {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Away => "store.redis.away",
-            Self::Buffered => "store.redis.buffered",
-            Self::Evicts { .. } => "store.redis.evicts",
-            Self::Emptied => "store.redis.emptied",
+            Self::Away => codes::REDIS_AWAY.as_str(),
+            Self::Buffered => codes::REDIS_BUFFERED.as_str(),
+            Self::Evicts { .. } => codes::REDIS_EVICTS.as_str(),
+            Self::Emptied => codes::REDIS_EMPTIED.as_str(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a store did not do what it was asked, and whether asking again is safe.
 
 use std::path::PathBuf;
+use toolplane_records::codes;
 
 use crate::Damage;
 
@@ -103,16 +104,16 @@ impl StoreError {
     /// The error's stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Unavailable { .. } => "store.unavailable",
-            Self::Unsafe { .. } => "store.unsafe",
-            Self::OutcomeUnknown { .. } => "store.outcome_unknown",
-            Self::Poisoned { .. } => "store.poisoned",
-            Self::SequenceGap { .. } => "store.sequence_gap",
-            Self::InvalidCommit { .. } => "store.invalid_commit",
-            Self::Damaged(_) => "store.damaged",
-            Self::Corrupt { .. } => "store.corrupt",
-            Self::DiskShort { .. } => "store.disk_short",
-            Self::TooLarge { .. } => "store.too_large",
+            Self::Unavailable { .. } => codes::STORE_OFFLINE.as_str(),
+            Self::Unsafe { .. } => codes::STORE_NOT_SAFE.as_str(),
+            Self::OutcomeUnknown { .. } => codes::STORE_OUTCOME_UNKNOWN.as_str(),
+            Self::Poisoned { .. } => codes::STORE_POISONED.as_str(),
+            Self::SequenceGap { .. } => codes::STORE_SEQUENCE_GAP.as_str(),
+            Self::InvalidCommit { .. } => codes::STORE_INVALID_COMMIT.as_str(),
+            Self::Damaged(_) => codes::STORE_RECORD_DAMAGED.as_str(),
+            Self::Corrupt { .. } => codes::STORE_CORRUPT.as_str(),
+            Self::DiskShort { .. } => codes::STORE_DISK_SHORT.as_str(),
+            Self::TooLarge { .. } => codes::STORE_TOO_LARGE.as_str(),
         }
     }
 

@@ -6,7 +6,9 @@ use crate::command::{self, TaskError};
 pub(crate) fn run() -> Result<(), TaskError> {
     command::run(command::cargo(&["run", "--quiet", "--package", "toolplane-codegen"]))?;
     let print = ["run", "--quiet", "--package", "xtask", "--example", "config_schema"];
-    write("schemas/config.schema.json", &command::capture(command::cargo(&print))?)
+    write("schemas/config.schema.json", &command::capture(command::cargo(&print))?)?;
+    let print = ["run", "--quiet", "--package", "xtask", "--example", "errors_page"];
+    write("docs/errors.md", &command::capture(command::cargo(&print))?)
 }
 
 fn write(name: &str, bytes: &[u8]) -> Result<(), TaskError> {

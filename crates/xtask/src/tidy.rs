@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{self, TaskError};
 
+mod codes;
 mod dependencies;
 mod figures;
 mod files;
@@ -45,6 +46,7 @@ fn broken_rules(root: &Path) -> Result<Vec<String>, TaskError> {
     broken.extend(files::names(root, &sources)?);
     broken.extend(files::unsafe_code(root, &sources)?);
     broken.extend(sleeps::check(root, &sources)?);
+    broken.extend(codes::typed_elsewhere(root, &sources)?);
     broken.extend(manifests::check(root)?);
     broken.extend(dependencies::check()?);
     broken.extend(folders::check(&modules::read(root, &sources)?));

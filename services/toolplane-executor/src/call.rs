@@ -6,6 +6,7 @@ use toolplane_execution as execution;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::payload::ingest;
 use toolplane_proto::v1;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::json::JsonLimits;
@@ -90,7 +91,7 @@ impl Call {
         let opened = workspaces.open(&self.tenant).map_err(|error| {
             let message = format!("the workspace of the tenant cannot be made or opened: {error}");
             let class = ErrorClass::DependencyUnavailable;
-            nothing_done(ToolError::new("workspace.unavailable", class, Recoverability::CompleteSetup, message))
+            nothing_done(ToolError::new(codes::WORKSPACE_UNAVAILABLE, class, Recoverability::CompleteSetup, message))
         });
         self.tool.workspace = Some(opened?);
         Ok(())
@@ -117,7 +118,7 @@ fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<
     let message =
         format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
     let class = ErrorClass::CapabilityGap;
-    Err(nothing_done(ToolError::new("exec.no_sandbox_for_kind", class, Recoverability::CompleteSetup, message)))
+    Err(nothing_done(ToolError::new(codes::NO_SANDBOX_FOR_KIND, class, Recoverability::CompleteSetup, message)))
 }
 
 /// The scheduler has checked the input; its digest is checked again because the bytes have travelled.
@@ -130,7 +131,7 @@ fn input(message: Option<v1::JsonPayload>, max_bytes: usize) -> Result<JsonPaylo
 fn unreadable(rule: impl std::fmt::Display) -> Box<ToolError> {
     let message = format!("the worker cannot read this call: {rule}");
     let class = ErrorClass::CapabilityGap;
-    nothing_done(ToolError::new("exec.dispatch_unreadable", class, Recoverability::NotRetryable, message))
+    nothing_done(ToolError::new(codes::DISPATCH_UNREADABLE, class, Recoverability::NotRetryable, message))
 }
 
 fn nothing_done(error: ToolError) -> Box<ToolError> {

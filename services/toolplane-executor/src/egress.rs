@@ -1,6 +1,6 @@
 //! Where HTTP tools of this worker may go: what their declaration allows, narrowed to what the operator allows.
 
-use toolplane_execution::codes;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};

@@ -1,6 +1,7 @@
 //! Why a worker cannot start. Once it runs it has no errors of its own: everything is a report or a log line.
 
 use std::path::PathBuf;
+use toolplane_records::codes;
 
 /// A worker that cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -47,11 +48,11 @@ impl ExecutorError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Locked { .. } => "EXECUTOR_LOCKED",
-            Self::File { .. } => "EXECUTOR_FILE",
-            Self::WorkerId { .. } => "EXECUTOR_WORKER_ID",
-            Self::Option { .. } => "EXECUTOR_OPTION",
-            Self::Session(_) => "EXECUTOR_SESSION",
+            Self::Locked { .. } => codes::EXECUTOR_LOCKED.as_str(),
+            Self::File { .. } => codes::EXECUTOR_FILE.as_str(),
+            Self::WorkerId { .. } => codes::EXECUTOR_WORKER_ID.as_str(),
+            Self::Option { .. } => codes::EXECUTOR_OPTION.as_str(),
+            Self::Session(_) => codes::EXECUTOR_SESSION.as_str(),
         }
     }
 

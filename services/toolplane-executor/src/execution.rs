@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use toolplane_execution::{Context, Outcome};
 use toolplane_faultpoint::point;
 use toolplane_proto::v1::{Dispatch, ExecutionDone, ExecutionOutcome};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_runtime::clock;
@@ -208,7 +209,7 @@ async fn stopped(
 fn panicked() -> ToolError {
     let message = "the worker failed while it ran the tool; its effect may or may not have happened";
     let class = ErrorClass::ExecutionFailed;
-    let mut error = ToolError::new("exec.worker_fault", class, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::new(codes::WORKER_FAULT, class, Recoverability::VerifyBeforeRetry, message);
     error.side_effects = Some("unknown".to_owned());
     error
 }

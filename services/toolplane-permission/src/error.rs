@@ -1,6 +1,7 @@
 //! From this role's refusals to what callers and operators see.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use toolplane_backend::BackendError;
 use toolplane_hooks::HooksError;
@@ -55,18 +56,18 @@ impl From<BookError> for ApiError {
             BookError::NotFound(id) => Self::not_found("approval", id.as_str()),
             BookError::Settled { approval_id, .. } => {
                 let subject = format!("approval/{approval_id}");
-                Self::FailedPrecondition { reason: "APPROVAL_SETTLED", subject, message }
+                Self::FailedPrecondition { reason: codes::APPROVAL_SETTLED, subject, message }
             }
             BookError::NotOffered { field, rule } => Self::invalid_argument(field, rule),
-            BookError::SelfApproval => Self::PermissionDenied { reason: "SELF_APPROVAL", message },
+            BookError::SelfApproval => Self::PermissionDenied { reason: codes::SELF_APPROVAL, message },
             BookError::TooMany { tenant, .. } => {
                 // Room is made by people, and nobody knows when.
                 let subject = format!("tenant/{tenant}");
-                Self::Exhausted { reason: "TOO_MANY", subject, message, retry_after: Some(TOO_MANY_PAUSE) }
+                Self::Exhausted { reason: codes::TOO_MANY, subject, message, retry_after: Some(TOO_MANY_PAUSE) }
             }
-            BookError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
+            BookError::RequestIdReused(_) => Self::AlreadyExists { reason: codes::REQUEST_ID_REUSED, message },
             BookError::Store(error) => toolplane_backend::api_error("permission", &error),
-            BookError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
+            BookError::Unreadable(_) => Self::internal(codes::RECORD_UNREADABLE, message),
         }
     }
 }
@@ -81,23 +82,23 @@ impl From<RulesError> for ApiError {
             RulesError::Invalid(faults) => {
                 Self::invalid_arguments(faults.into_iter().map(|fault| (fault.field, fault.description)))
             }
-            RulesError::ForeignTenant => Self::PermissionDenied { reason: "FOREIGN_TENANT", message },
-            RulesError::Exists(_) => Self::AlreadyExists { reason: "RULE_EXISTS", message },
-            RulesError::RequestIdReused(_) => Self::AlreadyExists { reason: "REQUEST_ID_REUSED", message },
+            RulesError::ForeignTenant => Self::PermissionDenied { reason: codes::FOREIGN_TENANT, message },
+            RulesError::Exists(_) => Self::AlreadyExists { reason: codes::RULE_EXISTS, message },
+            RulesError::RequestIdReused(_) => Self::AlreadyExists { reason: codes::REQUEST_ID_REUSED, message },
             RulesError::NotFound(rule_id) => Self::not_found("rule", rule_id),
             RulesError::Configured { rule_id, .. } => {
-                Self::FailedPrecondition { reason: "RULE_CONFIGURED", subject: format!("rule/{rule_id}"), message }
+                Self::FailedPrecondition { reason: codes::RULE_CONFIGURED, subject: format!("rule/{rule_id}"), message }
             }
             RulesError::TooMany { tenant, .. } => Self::Exhausted {
-                reason: "TOO_MANY",
+                reason: codes::TOO_MANY,
                 subject: format!("tenant/{tenant}"),
                 message,
                 retry_after: Some(TOO_MANY_PAUSE),
             },
             RulesError::Store(error) => toolplane_backend::api_error("permission", &error),
-            RulesError::Unusable(faults) => Self::internal("RULES_UNUSABLE", faults),
-            RulesError::Unreadable(_) => Self::internal("RECORD_UNREADABLE", message),
-            RulesError::Interrupted(_) => Self::unavailable("STOPPING", "this process is ending"),
+            RulesError::Unusable(faults) => Self::internal(codes::RULES_UNUSABLE, faults),
+            RulesError::Unreadable(_) => Self::internal(codes::RECORD_UNREADABLE, message),
+            RulesError::Interrupted(_) => Self::unavailable(codes::STOPPING, "this process is ending"),
         }
     }
 }

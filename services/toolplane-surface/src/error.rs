@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use toolplane_backend::BackendError;
 use toolplane_proto::convert::ConvertError;
+use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::ApiError;
 use toolplane_store::StoreError;
@@ -42,8 +43,8 @@ impl StartError {
         match self {
             Self::Open(error) => error.code(),
             Self::Store(error) => error.code(),
-            Self::Tool { .. } => "SURFACE_STORED_TOOL",
-            Self::Declarations { .. } => "SURFACE_DECLARATIONS",
+            Self::Tool { .. } => codes::SURFACE_STORED_TOOL.as_str(),
+            Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }
 }
@@ -55,11 +56,11 @@ pub(crate) fn of_store(error: StoreError) -> ApiError {
 /// Somebody else changed the same thing in the store first; only possible while two processes share one.
 pub(crate) fn lost() -> ApiError {
     let message = "somebody else changed it first; read it again".to_owned();
-    ApiError::Conflict { reason: "VERSION_LOST", message }
+    ApiError::Conflict { reason: codes::VERSION_LOST, message }
 }
 
 pub(crate) fn unreadable(error: serde_json::Error) -> ApiError {
-    ApiError::internal("RECORD_UNREADABLE", error)
+    ApiError::internal(codes::RECORD_UNREADABLE, error)
 }
 
 pub(crate) fn of_violations(violations: Vec<FieldViolation>) -> ApiError {

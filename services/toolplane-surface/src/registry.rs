@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use parking_lot::RwLock;
 use toolplane_catalog::{Catalog, Limits};
+use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::TenantId;
 use toolplane_records::time::Timestamp;
@@ -104,7 +105,7 @@ pub(crate) async fn to_the_end<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     match tasks::spawn("change of a surface", change.in_current_span()).await {
         Ok(outcome) => outcome,
-        Err(error) => Err(ApiError::internal("CHANGE_FAILED", error)),
+        Err(error) => Err(ApiError::internal(codes::CHANGE_FAILED, error)),
     }
 }
 

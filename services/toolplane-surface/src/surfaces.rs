@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 use toolplane_catalog::{SurfaceRequest, select};
+use toolplane_records::codes;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::ToolSurface;
@@ -109,7 +110,7 @@ impl Registry {
         let creation: Creation = serde_json::from_slice(&found.bytes).map_err(unreadable)?;
         if creation.body != *body {
             let message = format!("request id `{request_id}` was used before with another body");
-            return Err(ApiError::AlreadyExists { reason: "REQUEST_ID_REUSED", message });
+            return Err(ApiError::AlreadyExists { reason: codes::REQUEST_ID_REUSED, message });
         }
         self.surface(tenant, &creation.surface_id).await.map(Some)
     }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_catalog::catalog::Entry;
 use toolplane_catalog::{Change, ChangeKind, Lookup, Registration, RetireRefusal};
+use toolplane_records::codes;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::vocabulary::{EventClass, ToolLifecycle};
 use toolplane_runtime::ApiError;
@@ -175,7 +176,7 @@ impl Registry {
 /// Checks registrations away from the threads that serve calls: a thousand schemas take their time.
 async fn plan(owner: Arc<Tenant>, registrations: Vec<Registration>) -> Result<Vec<Change>, ApiError> {
     let planning = tokio::task::spawn_blocking(move || owner.catalog.read().plan_register(&registrations));
-    let planned = planning.await.map_err(|error| ApiError::internal("CHECK_FAILED", error))?;
+    let planned = planning.await.map_err(|error| ApiError::internal(codes::CHECK_FAILED, error))?;
     planned.map_err(of_violations)
 }
 

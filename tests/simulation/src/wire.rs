@@ -4,6 +4,7 @@ use toolplane_lifecycle::{Holder, LeaseKey};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{InvocationId, LeaseId, WorkerId};
 use toolplane_records::vocabulary::{ErrorClass, Recoverability, ResultStatus};
@@ -152,14 +153,14 @@ pub fn told(
 }
 
 fn outcome(ending: Ending) -> v1::ExecutionOutcome {
-    let failed = |class, code: &str| ToolError::new(code, class, Recoverability::NotRetryable, "it did not work");
+    let failed = |class, code| ToolError::new(code, class, Recoverability::NotRetryable, "it did not work");
     let (status, error) = match ending {
         Ending::Succeeded => (ResultStatus::Succeeded, None),
-        Ending::Failed => (ResultStatus::Failed, Some(failed(ErrorClass::ExecutionFailed, "tool.failed"))),
+        Ending::Failed => (ResultStatus::Failed, Some(failed(ErrorClass::ExecutionFailed, codes::EXIT_CODE))),
         Ending::Unavailable => {
-            (ResultStatus::Failed, Some(failed(ErrorClass::DependencyUnavailable, "tool.unavailable")))
+            (ResultStatus::Failed, Some(failed(ErrorClass::DependencyUnavailable, codes::HTTP_UNREACHABLE)))
         }
-        Ending::Canceled => (ResultStatus::Canceled, Some(failed(ErrorClass::Canceled, "tool.canceled"))),
+        Ending::Canceled => (ResultStatus::Canceled, Some(failed(ErrorClass::Canceled, codes::EXEC_CANCELED))),
     };
     v1::ExecutionOutcome {
         status: status.to_string(),

@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 
 use toolplane_matching::host::{HostPattern, one_spelling};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::HttpBinding;
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
-use super::{codes, invalid_input, refusal};
+use super::{invalid_input, refusal};
 
 /// Longest URL, in bytes.
 const MAX_URL_BYTES: usize = 8192;

@@ -1,12 +1,13 @@
 //! Paths that file tools open.
 
 use serde_json::Value;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_records::workspace::{self, PathRefusal};
 
-use super::{codes, invalid_input, refusal};
+use super::{invalid_input, refusal};
 
 /// Most characters of a path that error texts show, and that errors name.
 const SHOWN: usize = 200;

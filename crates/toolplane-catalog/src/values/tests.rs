@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
+use toolplane_records::codes;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding, ProcessBinding};
 
-use super::{check, codes};
+use super::check;
 
 #[track_caller]
 fn refused(binding: &ExecutionBinding, input: Value, code: &str, field: &str) {
@@ -25,16 +26,16 @@ fn native(name: &str) -> ExecutionBinding {
 fn paths_no_file_tool_opens_are_refused() {
     for name in ["files.read_file", "files.list_dir", "files.search_text", "files.write_file", "files.edit_file"] {
         for path in ["/etc/passwd", "../up", "a/../../up", "/workspaces/x"] {
-            refused(&native(name), json!({ "path": path }), codes::PATH_OUTSIDE, "path");
+            refused(&native(name), json!({ "path": path }), codes::PATH_OUTSIDE.as_str(), "path");
         }
-        refused(&native(name), json!({ "path": "a\0b" }), codes::INPUT_INVALID, "path");
+        refused(&native(name), json!({ "path": "a\0b" }), codes::INPUT_INVALID.as_str(), "path");
         taken(&native(name), json!({ "path": "/workspace/src/main.rs" }));
     }
     for name in ["files.write_file", "files.edit_file"] {
         for path in [".git/config", "a/.BASHRC", "/workspace/.vscode/tasks.json"] {
-            refused(&native(name), json!({ "path": path }), codes::PATH_PROTECTED, "path");
+            refused(&native(name), json!({ "path": path }), codes::PATH_PROTECTED.as_str(), "path");
         }
-        refused(&native(name), json!({ "path": "src/" }), codes::INPUT_INVALID, "path");
+        refused(&native(name), json!({ "path": "src/" }), codes::INPUT_INVALID.as_str(), "path");
         // Here an answer helps.
         taken(&native(name), json!({ "path": ".github/workflows/ci.yml" }));
     }
@@ -53,12 +54,14 @@ fn requests_that_are_never_sent_are_refused() {
         "ftp://api.example.org/",
         "https://me@api.example.org/",
     ] {
-        refused(&http, json!({ "url": url }), codes::EGRESS_DENIED, "url");
+        refused(&http, json!({ "url": url }), codes::EGRESS_DENIED.as_str(), "url");
     }
-    refused(&http, json!({ "url": "no url" }), codes::INPUT_INVALID, "url");
-    for (method, code) in
-        [("POST", codes::EGRESS_DENIED), ("connect", codes::EGRESS_DENIED), ("G T", codes::INPUT_INVALID)]
-    {
+    refused(&http, json!({ "url": "no url" }), codes::INPUT_INVALID.as_str(), "url");
+    for (method, code) in [
+        ("POST", codes::EGRESS_DENIED.as_str()),
+        ("connect", codes::EGRESS_DENIED.as_str()),
+        ("G T", codes::INPUT_INVALID.as_str()),
+    ] {
         refused(&http, json!({ "url": "https://api.example.org/", "method": method }), code, "method");
     }
     taken(&http, json!({ "url": "https://API.example.org./x?q=1", "method": "head" }));
@@ -68,12 +71,12 @@ fn requests_that_are_never_sent_are_refused() {
 fn commands_that_cannot_be_made_are_refused() {
     let shell = ExecutionBinding::Shell { shell: None };
     for command in [" \n", "a\0b", &"x".repeat(super::MAX_COMMAND_BYTES + 1)] {
-        refused(&shell, json!({ "command": command }), codes::INPUT_INVALID, "command");
+        refused(&shell, json!({ "command": command }), codes::INPUT_INVALID.as_str(), "command");
     }
     taken(&shell, json!({ "command": "ls" }));
     let argv = ["wc", "{path}"].map(str::to_owned).to_vec();
     let process = ExecutionBinding::Process(ProcessBinding { argv, ..ProcessBinding::default() });
-    refused(&process, json!({}), codes::INPUT_INVALID, "path");
-    refused(&process, json!({ "path": ["a"] }), codes::INPUT_INVALID, "path");
+    refused(&process, json!({}), codes::INPUT_INVALID.as_str(), "path");
+    refused(&process, json!({ "path": ["a"] }), codes::INPUT_INVALID.as_str(), "path");
     taken(&process, json!({ "path": "a" }));
 }

@@ -1,6 +1,7 @@
 //! `files.edit_file`: one piece of a text file for another.
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::change::diff;
@@ -9,7 +10,7 @@ use super::replace::replace;
 use super::target::Target;
 use super::write::{MAX_BYTES, told};
 use super::{FileTool, Site};
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
+use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 
 /// What the tool takes.

@@ -8,6 +8,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use toolplane_catalog::values;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
@@ -15,7 +16,7 @@ use super::Site;
 use super::target::Target;
 use super::walk::{Purpose, Walk};
 use crate::denied::Access;
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done, path_of};
+use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
 /// The path relative to the workspace, as the check before the call reads it: see [`values::readable`].
 pub(super) fn relative(path: &str) -> Result<String, ToolError> {

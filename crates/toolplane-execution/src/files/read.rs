@@ -3,11 +3,12 @@
 use std::io::{BufRead, BufReader};
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::place::{open_file, refused, relative};
 use super::{FileTool, Site, Stop};
-use crate::failure::{codes, execution_failed, invalid_input};
+use crate::failure::{execution_failed, invalid_input};
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text::without_cut_end;
 

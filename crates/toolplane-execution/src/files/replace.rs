@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::Site;
 use super::target::{Existing, Target, unwritable};
-use crate::failure::{canceled, codes, excerpt, execution_failed, nothing_done};
+use crate::failure::{canceled, excerpt, execution_failed, nothing_done};
 
 /// Puts `content` at the place of `target`, durably, with the permission bits of the file before.
 ///

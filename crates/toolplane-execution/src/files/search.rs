@@ -7,13 +7,14 @@ use cap_std::fs::{Dir, DirEntry, File, Metadata, OpenOptions, OpenOptionsExt as 
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use toolplane_matching::glob::PathGlob;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::place::{Opened, open_either, relative};
 use super::{FileTool, Site, Stop};
 use crate::denied::{Access, Guard};
-use crate::failure::{codes, excerpt, invalid_input};
+use crate::failure::{excerpt, invalid_input};
 use crate::outcome::Outcome;
 
 const DEFAULT_MATCHES: usize = 200;

@@ -8,13 +8,14 @@ use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use toolplane_catalog::values;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::Site;
 use super::place::{outside, refused};
 use super::walk::{Purpose, Walk};
 use crate::denied::Access;
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
+use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 
 /// The directory of the file, open, and the file's name in it.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! `files.write_file`: a whole file at once.
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
 
@@ -9,7 +10,7 @@ use super::place::relative;
 use super::replace::replace;
 use super::target::Target;
 use super::{FileTool, Site};
-use crate::failure::{codes, excerpt, execution_failed, invalid_input, nothing_done};
+use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 
 /// Largest file that is written.

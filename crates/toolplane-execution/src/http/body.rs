@@ -7,6 +7,7 @@ use bytes::Bytes;
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
@@ -14,7 +15,7 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
 use super::unreachable;
-use crate::failure::{codes, execution_failed, too_large};
+use crate::failure::{execution_failed, too_large};
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::progress::{Counts, Meter};
 use crate::text::without_cut_end;

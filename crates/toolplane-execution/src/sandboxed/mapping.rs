@@ -1,6 +1,7 @@
 //! From the end of a process to an outcome, on evidence only.
 
 use serde::Serialize;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
@@ -8,7 +9,7 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{Ending, Exit, LimitHit, Limits, ResourceUse, Usage, Violation};
 
-use crate::failure::{self, codes};
+use crate::failure;
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text;
 

@@ -65,7 +65,8 @@ fn after_the_call_they_read_what_came_of_it() {
     assert_eq!(said["tool_content"][1]["stream"], "stderr");
     outcome.structured_content = Some(JsonPayload::from_checked(r#"{"rows":1.50}"#));
     let class = ErrorClass::ExecutionFailed;
-    outcome.error = Some(ToolError::new("exec.exit_code", class, Recoverability::NotRetryable, "exit code 3"));
+    outcome.error =
+        Some(ToolError::new(toolplane_records::codes::EXIT_CODE, class, Recoverability::NotRetryable, "exit code 3"));
     outcome.interrupted = true;
     input.outcome = Some(outcome);
     let (text, said) = read(HookEvent::PostToolUseFailure, &input);

@@ -1,5 +1,6 @@
 //! The ambiguity table of the semantics contract (§2.5): every row, for both kinds of tools.
 
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::Invocation;
@@ -52,8 +53,8 @@ fn row(
 fn table() -> Vec<Row> {
     use InvocationStatus::{Canceled, Failed, Queued, Succeeded, TimedOut};
     use Situation::*;
-    let unknown = Some((ResultStatus::SyntheticError, Some(codes::OUTCOME_UNKNOWN), Some("unknown")));
-    let exhausted = Some((ResultStatus::SyntheticError, Some(codes::ATTEMPTS_EXHAUSTED), None));
+    let unknown = Some((ResultStatus::SyntheticError, Some(codes::OUTCOME_UNKNOWN.as_str()), Some("unknown")));
+    let exhausted = Some((ResultStatus::SyntheticError, Some(codes::ATTEMPTS_EXHAUSTED.as_str()), None));
     let timed_out = |code| Some((ResultStatus::TimedOut, Some(code), Some("unknown")));
     let canceled = |code| Some((ResultStatus::Canceled, Some(code), Some("unknown")));
     let partial = Some((ResultStatus::PartialSucceeded, None, None));
@@ -70,14 +71,14 @@ fn table() -> Vec<Row> {
         row(TimeoutReported, false, TimedOut, timed_out("exec.timeout"), 1),
         row(TimeoutReportedAndRetried, true, Queued, None, 1),
         row(TimeoutReportedAndRetried, false, TimedOut, timed_out("exec.timeout"), 1),
-        row(TimeoutNotReported, true, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED), 1),
-        row(TimeoutNotReported, false, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED), 1),
+        row(TimeoutNotReported, true, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED.as_str()), 1),
+        row(TimeoutNotReported, false, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED.as_str()), 1),
         row(TimeoutNotReportedAndRetried, true, Queued, None, 1),
-        row(TimeoutNotReportedAndRetried, false, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED), 1),
-        row(CanceledThenLost, true, Canceled, canceled(codes::CANCEL_WORKER_LOST), 1),
-        row(CanceledThenLost, false, Canceled, canceled(codes::CANCEL_WORKER_LOST), 1),
-        row(CanceledNeverAnswered, true, Canceled, canceled(codes::CANCEL_UNACKNOWLEDGED), 1),
-        row(CanceledNeverAnswered, false, Canceled, canceled(codes::CANCEL_UNACKNOWLEDGED), 1),
+        row(TimeoutNotReportedAndRetried, false, TimedOut, timed_out(codes::TIMEOUT_UNACKNOWLEDGED.as_str()), 1),
+        row(CanceledThenLost, true, Canceled, canceled(codes::CANCEL_WORKER_LOST.as_str()), 1),
+        row(CanceledThenLost, false, Canceled, canceled(codes::CANCEL_WORKER_LOST.as_str()), 1),
+        row(CanceledNeverAnswered, true, Canceled, canceled(codes::CANCEL_UNACKNOWLEDGED.as_str()), 1),
+        row(CanceledNeverAnswered, false, Canceled, canceled(codes::CANCEL_UNACKNOWLEDGED.as_str()), 1),
         row(Drained, true, Queued, None, 0),
         row(Drained, false, Failed, unknown, 1),
         row(PayloadNotKept, true, Succeeded, partial, 1),
@@ -86,7 +87,12 @@ fn table() -> Vec<Row> {
 }
 
 fn timeout() -> ToolError {
-    let mut error = ToolError::new("exec.timeout", ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, "too slow");
+    let mut error = ToolError::new(
+        toolplane_records::codes::EXEC_TIMEOUT,
+        ErrorClass::Timeout,
+        Recoverability::VerifyBeforeRetry,
+        "too slow",
+    );
     error.side_effects = Some("unknown".into());
     error
 }

@@ -1,5 +1,6 @@
 //! Cancellation as facts.
 
+use toolplane_records::codes;
 use toolplane_records::vocabulary::*;
 
 use super::fixtures::*;
@@ -111,7 +112,10 @@ fn a_call_canceled_for_a_sibling_names_it() {
     let result = last.terminal.unwrap().result;
     let error = result.error.unwrap();
     assert!(result.is_error && result.status == ResultStatus::Canceled);
-    assert_eq!((error.error_class, error.error_code.as_str()), (ErrorClass::SiblingCanceled, codes::SIBLING_CANCELED));
+    assert_eq!(
+        (error.error_class, error.error_code.as_str()),
+        (ErrorClass::SiblingCanceled, codes::SIBLING_CANCELED.as_str())
+    );
     assert_eq!(error.abort_reason, Some(AbortReason::SiblingError));
     assert_eq!(error.side_effects.as_deref(), Some("none"));
     assert_eq!(error.message, "not executed: sibling 3 `files.read` (inv_3) is failed");

@@ -103,7 +103,7 @@ pub(crate) fn ready(idempotent: bool, supports_cancel: bool) -> Transition {
 }
 
 pub(crate) fn error(class: ErrorClass) -> ToolError {
-    ToolError::new("x.y", class, Recoverability::NotRetryable, "no")
+    ToolError::new(toolplane_records::codes::EXIT_CODE, class, Recoverability::NotRetryable, "no")
 }
 
 pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Outcome> {

@@ -1,5 +1,6 @@
 //! Questions of running tools: the clock, the answer, and what happens without one.
 
+use toolplane_records::codes;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::*;
@@ -95,7 +96,7 @@ fn an_expired_question_is_an_answer() {
 fn a_worker_lost_while_it_waits_follows_the_table() {
     let lost = |idempotent| apply(&asking(idempotent), Command::Fire(Timer::Lease), at(20_000)).unwrap();
     let error = lost(false).terminal.unwrap().result.error.unwrap();
-    assert_eq!(error.error_code, codes::OUTCOME_UNKNOWN);
+    assert_eq!(error.error_code, codes::OUTCOME_UNKNOWN.as_str());
     let again = lost(true);
     assert_eq!(again.invocation.status, InvocationStatus::Queued);
     assert!(again.invocation.pending_input.is_none() && again.invocation.clock_stopped_at.is_none());

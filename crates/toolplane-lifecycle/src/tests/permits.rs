@@ -1,5 +1,6 @@
 //! Permission over the life of a call: answers, edits, withdrawals, and what hooks did.
 
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::{ApprovalId, DecisionId};
 use toolplane_records::payload::Digest;
@@ -123,7 +124,7 @@ fn a_waiting_call_ends_when_its_permission_is_withdrawn() {
     let result = refused.terminal.unwrap().result;
     assert_eq!(
         (result.status, result.error.unwrap().error_code.as_str()),
-        (ResultStatus::Denied, codes::PERMISSION_REVOKED)
+        (ResultStatus::Denied, codes::PERMISSION_REVOKED.as_str())
     );
     let running = run(ready(false, true).invocation, started(false)).invocation;
     assert!(matches!(apply(&running, refuse(None), at(3)), Err(Refusal::Illegal { .. })), "what runs is not stopped");

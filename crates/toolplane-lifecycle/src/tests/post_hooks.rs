@@ -106,11 +106,14 @@ fn a_result_says_what_it_has_to_say() {
     // A failure that gave nothing.
     let failed = *outcome(ResultStatus::Failed, Some(error(ErrorClass::ExecutionFailed)));
     let result = ended(failed.clone());
-    assert_eq!((result.content, result.model_facing_content), (vec![text("no [x.y]")], vec![text("no [x.y]")]));
+    assert_eq!(
+        (result.content, result.model_facing_content),
+        (vec![text("no [exec.exit_code]")], vec![text("no [exec.exit_code]")])
+    );
     let result = ended(Outcome { content: vec![text("half")], ..failed });
     assert_eq!(
         (result.content, result.model_facing_content),
-        (vec![text("half")], vec![text("no [x.y]"), text("half")])
+        (vec![text("half")], vec![text("no [exec.exit_code]"), text("half")])
     );
     // One that the scheduler made itself.
     let record = run(ready(false, true).invocation, started(false)).invocation;

@@ -1,5 +1,6 @@
 //! What a terminal result says.
 
+use toolplane_records::codes;
 use toolplane_records::vocabulary::*;
 
 use super::fixtures::*;
@@ -45,9 +46,10 @@ fn nothing_follows_a_terminal_status() {
 
 #[test]
 fn a_tool_ended_for_its_output_has_failed_and_one_whose_output_is_not_kept_has_not() {
-    for (code, status) in
-        [("exec.output_limit", InvocationStatus::Failed), (codes::RESULT_TOO_LARGE, InvocationStatus::Succeeded)]
-    {
+    for (code, status) in [
+        ("exec.output_limit", InvocationStatus::Failed),
+        (codes::RESULT_TOO_LARGE.as_str(), InvocationStatus::Succeeded),
+    ] {
         let mut too_large = error(ErrorClass::ResultTooLarge);
         too_large.error_code = code.to_owned();
         let record = ready(false, true).invocation;

@@ -1,6 +1,7 @@
 //! Repetitions: how often, after what wait, and when a call is taken for poison.
 
 use proptest::prelude::*;
+use toolplane_records::codes;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
@@ -92,7 +93,7 @@ fn two_workers_lost_is_poison() {
         });
         assert_eq!(quarantined, poison, "{workers:?}");
         if let Some(terminal) = last.terminal {
-            assert_eq!(terminal.result.error.unwrap().error_code, codes::POISON);
+            assert_eq!(terminal.result.error.unwrap().error_code, codes::POISON.as_str());
         }
     }
 }

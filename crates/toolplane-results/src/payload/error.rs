@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use toolplane_records::codes;
 use toolplane_records::payload::Digest;
 
 /// A payload could not be kept or read.
@@ -85,15 +86,15 @@ impl PayloadError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "PAYLOAD_NOT_FOUND",
-            Self::Expired { .. } => "PAYLOAD_EXPIRED",
-            Self::InvalidAddress { .. } => "PAYLOAD_ADDRESS_INVALID",
-            Self::OutOfRange { .. } => "PAYLOAD_OFFSET_OUT_OF_RANGE",
-            Self::TooLarge { .. } => "PAYLOAD_TOO_LARGE",
-            Self::Damaged { .. } => "PAYLOAD_DAMAGED",
-            Self::Interrupted { .. } => "PAYLOAD_UPLOAD_INTERRUPTED",
-            Self::Open { .. } => "PAYLOAD_STORE_UNUSABLE",
-            Self::Store { .. } => "PAYLOAD_STORE_UNAVAILABLE",
+            Self::NotFound { .. } => codes::PAYLOAD_NOT_FOUND.as_str(),
+            Self::Expired { .. } => codes::PAYLOAD_EXPIRED.as_str(),
+            Self::InvalidAddress { .. } => codes::PAYLOAD_ADDRESS_INVALID.as_str(),
+            Self::OutOfRange { .. } => codes::PAYLOAD_OFFSET_OUT_OF_RANGE.as_str(),
+            Self::TooLarge { .. } => codes::PAYLOAD_TOO_LARGE.as_str(),
+            Self::Damaged { .. } => codes::PAYLOAD_DAMAGED.as_str(),
+            Self::Interrupted { .. } => codes::PAYLOAD_UPLOAD_INTERRUPTED.as_str(),
+            Self::Open { .. } => codes::PAYLOAD_STORE_UNUSABLE.as_str(),
+            Self::Store { .. } => codes::PAYLOAD_STORE_UNAVAILABLE.as_str(),
         }
     }
 

@@ -109,7 +109,12 @@ fn the_summary_is_one_short_line() {
     let with_ref = [text(&long), ContentBlock::PersistedOutputRef { payload: kept(123_456) }];
     let summary = summarize(&with_ref, None);
     assert!(summary.ends_with("(123,456 bytes kept)") && summary.chars().count() <= MAX_SUMMARY_CHARS, "{summary}");
-    let error = ToolError::new("exec.exit_code", ErrorClass::ExecutionFailed, Recoverability::ALL[0], "exit code 1");
+    let error = ToolError::new(
+        toolplane_records::codes::EXIT_CODE,
+        ErrorClass::ExecutionFailed,
+        Recoverability::ALL[0],
+        "exit code 1",
+    );
     assert_eq!(summarize(&with_ref, Some(&error)), "exec.exit_code: exit code 1");
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
+use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 
 use super::{Caller, Role, RoleSet};
@@ -46,7 +47,7 @@ pub(crate) fn speaks_for(own: &Arc<Caller>, headers: &HeaderMap) -> Result<(Arc<
             return Ok((Arc::clone(own), own.roles));
         }
         let message = "only a process of the cluster may speak for another caller".to_owned();
-        return Err(ApiError::PermissionDenied { reason: "NOT_A_PEER", message });
+        return Err(ApiError::PermissionDenied { reason: codes::NOT_A_PEER, message });
     }
     let mut spoken = Caller::clone(own);
     if let Some(tenant) = tenant {

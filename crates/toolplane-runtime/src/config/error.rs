@@ -1,6 +1,7 @@
 //! Why a configuration was refused.
 
 use std::path::PathBuf;
+use toolplane_records::codes;
 
 /// A configuration was refused. The text names the place (file and line, variable or key) and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,10 +49,10 @@ impl ConfigError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "CONFIG_UNREADABLE",
-            Self::File { .. } => "CONFIG_FILE_INVALID",
-            Self::Environment { .. } => "CONFIG_ENVIRONMENT_INVALID",
-            Self::Value { .. } => "CONFIG_VALUE_INVALID",
+            Self::Unreadable { .. } => codes::CONFIG_UNREADABLE.as_str(),
+            Self::File { .. } => codes::CONFIG_FILE_INVALID.as_str(),
+            Self::Environment { .. } => codes::CONFIG_ENVIRONMENT_INVALID.as_str(),
+            Self::Value { .. } => codes::CONFIG_VALUE_INVALID.as_str(),
         }
     }
 

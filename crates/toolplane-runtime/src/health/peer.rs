@@ -1,6 +1,7 @@
 //! The health of another process, asked for and followed.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status};
@@ -40,10 +41,10 @@ pub async fn check(peer: Peer, service: &str) -> Result<(), String> {
 }
 
 fn away(status: &Status) -> String {
-    match status::reason(status).as_deref() {
-        Some("NO_CONNECTION") => "it cannot be reached".to_owned(),
+    match status::reason(status).as_deref().and_then(codes::Code::find) {
+        Some(codes::NO_CONNECTION) => "it cannot be reached".to_owned(),
         // Names of hosts may be in what is said, and anybody may ask for the health.
-        Some("TLS_FAILED") => {
+        Some(codes::TLS_FAILED) => {
             tracing::debug!(message = status.message(), "a peer cannot be reached with TLS");
             "encryption fails between it and this process".to_owned()
         }

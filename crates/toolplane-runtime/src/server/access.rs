@@ -3,6 +3,7 @@
 //! Roles are checked before a request is read: whoever may not use a method learns nothing about what exists.
 
 use std::collections::HashMap;
+use toolplane_records::codes;
 
 use super::services::Catalog;
 use crate::caller::Role::{Agent, Approver, Auditor, Operator, Peer, Worker};
@@ -109,15 +110,15 @@ impl Access {
             return Err(closed());
         }
         let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
-        Err(denied("ROLE_REQUIRED", format!("this needs the role {}", names.join(" or "))))
+        Err(denied(codes::ROLE_REQUIRED, format!("this needs the role {}", names.join(" or "))))
     }
 }
 
 fn closed() -> ApiError {
-    denied("METHOD_CLOSED", "nobody may use this method".to_owned())
+    denied(codes::METHOD_CLOSED, "nobody may use this method".to_owned())
 }
 
-fn denied(reason: &'static str, message: String) -> ApiError {
+fn denied(reason: codes::Code, message: String) -> ApiError {
     ApiError::PermissionDenied { reason, message }
 }
 

@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::server::TlsConnectInfo;
+use toolplane_records::codes;
 
 use super::error::ServerError;
 use super::life::ConnectionLife;
@@ -173,7 +174,7 @@ type Shown = (&'static str, Arc<Caller>);
 fn agreed(one: Option<Shown>, other: Option<Shown>) -> Result<Option<Shown>, ApiError> {
     match (one, other) {
         (Some((one, first)), Some((other, second))) if first != second => Err(ApiError::Unauthenticated {
-            reason: "CREDENTIALS_DIFFER",
+            reason: codes::CREDENTIALS_DIFFER,
             message: format!("{one} and {other} are of different callers: show one of them"),
         }),
         (one, other) => Ok(one.or(other)),
@@ -191,7 +192,7 @@ fn of_nobody(extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
         return Ok(Caller::this_process());
     }
     Err(ApiError::Unauthenticated {
-        reason: "TOKEN_MISSING",
+        reason: codes::TOKEN_MISSING,
         message: "a bearer token or an API key is required in `authorization`".to_owned(),
     })
 }
@@ -205,7 +206,7 @@ pub(crate) fn is_caller(config: &AuthConfig, certificate: &[u8]) -> bool {
 /// Nothing is said about how a secret was wrong.
 fn unknown() -> ApiError {
     ApiError::Unauthenticated {
-        reason: "TOKEN_UNKNOWN",
+        reason: codes::TOKEN_UNKNOWN,
         message: "the bearer token or API key is not known here".to_owned(),
     }
 }

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use toolplane_records::codes;
 
 use futures_util::FutureExt as _;
 use futures_util::future::Either;
@@ -48,7 +49,7 @@ struct Rules {
 
 impl Rules {
     fn draining(&self) -> Until {
-        let last_words = ApiError::unavailable("DRAINING", "this server is stopping");
+        let last_words = ApiError::unavailable(codes::DRAINING, "this server is stopping");
         Until { token: self.draining.clone(), last_words }
     }
 
@@ -155,7 +156,7 @@ where
                 Ok(Ok(response)) => Ok(watch(response, observation, until)),
                 Ok(Err(error)) => Err(error),
                 Err(panic) => {
-                    let status = ApiError::internal("PANIC", panic_text(&*panic)).into();
+                    let status = ApiError::internal(codes::PANIC, panic_text(&*panic)).into();
                     Ok(finish(status, observation))
                 }
             }
@@ -175,7 +176,7 @@ async fn finished<E>(running: JoinHandle<Result<Response, E>>) -> Result<Respons
     match running.await {
         Ok(answer) => answer,
         // Panics are caught within; this is the end of the process.
-        Err(_) => Ok(Status::from(ApiError::unavailable("STOPPING", "this process is stopping")).into_http()),
+        Err(_) => Ok(Status::from(ApiError::unavailable(codes::STOPPING, "this process is stopping")).into_http()),
     }
 }
 

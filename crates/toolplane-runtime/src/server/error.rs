@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use toolplane_records::codes;
 
 /// A server could not be started, or its transport failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,11 +46,11 @@ impl ServerError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Bind { .. } => "SERVER_BIND",
-            Self::Exposed { .. } => "SERVER_EXPOSED",
-            Self::File { .. } => "SERVER_FILE",
-            Self::Descriptors(_) => "SERVER_DESCRIPTORS",
-            Self::Transport(_) => "SERVER_TRANSPORT",
+            Self::Bind { .. } => codes::SERVER_BIND.as_str(),
+            Self::Exposed { .. } => codes::SERVER_EXPOSED.as_str(),
+            Self::File { .. } => codes::SERVER_FILE.as_str(),
+            Self::Descriptors(_) => codes::SERVER_DESCRIPTORS.as_str(),
+            Self::Transport(_) => codes::SERVER_TRANSPORT.as_str(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! cannot reach more than its peers can from outside; only sockets and HTTP/2 are left out.
 
 use std::convert::Infallible;
+use toolplane_records::codes;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -70,7 +71,7 @@ impl Inside {
     /// Serves one call. Failures of the way itself are statuses of the response.
     pub(crate) async fn call(self, request: http::Request<Body>) -> http::Response<Body> {
         let Some(entry) = self.entry().await else {
-            return Status::from(ApiError::unavailable("STOPPING", "this process is stopping")).into_http();
+            return Status::from(ApiError::unavailable(codes::STOPPING, "this process is stopping")).into_http();
         };
         let served = entry.oneshot(request);
         let response: Result<_, Infallible> = if Handle::current().id() == self.home.id() {
@@ -79,7 +80,7 @@ impl Inside {
             // Called from a runtime with a purpose of its own: what is served must not be done there.
             match AbortOnDropHandle::new(self.home.spawn(served)).await {
                 Ok(response) => response,
-                Err(error) => Ok(Status::from(ApiError::internal("PANIC", error.to_string())).into_http()),
+                Err(error) => Ok(Status::from(ApiError::internal(codes::PANIC, error.to_string())).into_http()),
             }
         };
         match response {

@@ -6,6 +6,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
+use toolplane_records::codes;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -64,7 +65,7 @@ impl ConnectionLife {
 
     pub(super) fn until(&self) -> Until {
         let last_words = ApiError::Unavailable {
-            reason: "CONNECTION_ENDS",
+            reason: codes::CONNECTION_ENDS,
             message: "this connection ends: connect again and resume".to_owned(),
             retry_after: COME_BACK,
         };

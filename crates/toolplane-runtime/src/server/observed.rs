@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use toolplane_records::codes;
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -88,7 +89,7 @@ impl HttpBody for ObservedBody {
         let (inner, span) = (&mut this.inner, &this.observation.span);
         let polled = catch_unwind(AssertUnwindSafe(|| span.in_scope(|| Pin::new(inner).poll_frame(cx))));
         match polled {
-            Err(panic) => this.cut(ApiError::internal("PANIC", panic_text(&*panic))),
+            Err(panic) => this.cut(ApiError::internal(codes::PANIC, panic_text(&*panic))),
             Ok(Poll::Ready(Some(Ok(frame)))) => {
                 if let Some(trailers) = frame.trailers_ref() {
                     let code = trailers

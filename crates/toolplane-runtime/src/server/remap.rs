@@ -1,6 +1,7 @@
 //! Statuses the transport makes itself, put right: a request that cannot be decoded is the caller's mistake.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use tonic::{Code, Status};
 
@@ -31,7 +32,7 @@ pub(super) fn corrected(status: &Status) -> Option<Status> {
             if text.contains(TOO_LONG) || text.starts_with(TOO_LONG_UNPACKED) =>
         {
             let error = ApiError::Exhausted {
-                reason: "MESSAGE_TOO_LARGE",
+                reason: codes::MESSAGE_TOO_LARGE,
                 subject: "message".to_owned(),
                 message: text.trim_start_matches("Error, ").to_owned(),
                 retry_after: None::<Duration>,

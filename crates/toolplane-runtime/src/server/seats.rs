@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
+use toolplane_records::codes;
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -148,7 +149,7 @@ impl Seat {
             Err(Full) => {
                 self.seats.close(None, true);
                 Err(ApiError::Exhausted {
-                    reason: "TOO_MANY_CONNECTIONS",
+                    reason: codes::TOO_MANY_CONNECTIONS,
                     subject: "server".to_owned(),
                     message: "this server has as many connections as it takes, and all of them work".to_owned(),
                     retry_after: Some(COME_BACK),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::time::Duration;
+use toolplane_records::codes;
 
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
@@ -93,11 +94,11 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
 
 /// What helps whoever may not do something: for most reasons, no other role of one's own does.
 fn denied(reason: Option<&str>) -> &'static str {
-    match reason {
-        Some("SELF_APPROVAL") => "somebody else has to answer it",
-        Some("FOREIGN_TENANT") => "leave the tenant out, or use a key of that tenant",
-        Some("FOREIGN_WORKER") => "start the worker with the credential it had, or give it an id of its own",
-        Some("ROLE_REQUIRED") => "ask the operator for a key with that role",
+    match reason.and_then(codes::Code::find) {
+        Some(codes::SELF_APPROVAL) => "somebody else has to answer it",
+        Some(codes::FOREIGN_TENANT) => "leave the tenant out, or use a key of that tenant",
+        Some(codes::FOREIGN_WORKER) => "start the worker with the credential it had, or give it an id of its own",
+        Some(codes::ROLE_REQUIRED) => "ask the operator for a key with that role",
         _ => "ask the operator for a key that may do this",
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use toolplane_records::codes;
 
 /// Checks code, reason and text of an error, and that a client reads back what was sent.
 #[track_caller]
@@ -47,7 +48,7 @@ fn every_code_has_its_details() {
     assert_eq!(read.resource.as_deref(), Some("invocation inv_1"));
 
     let full = ApiError::Exhausted {
-        reason: "TENANT_QUEUE_FULL",
+        reason: codes::TENANT_QUEUE_FULL,
         subject: "tenant/acme".to_owned(),
         message: "tenant `acme` has 10000 calls waiting".to_owned(),
         retry_after: Some(Duration::from_millis(250)),
@@ -63,7 +64,7 @@ fn every_code_has_its_details() {
     assert_eq!(read.retry_after, Some(Duration::from_millis(250)));
 
     let terminal = ApiError::FailedPrecondition {
-        reason: "INVOCATION_TERMINAL",
+        reason: codes::INVOCATION_STATE,
         subject: "invocation/inv_1".to_owned(),
         message: "invocation `inv_1` has already ended".to_owned(),
     };
@@ -72,12 +73,12 @@ fn every_code_has_its_details() {
     check(
         terminal,
         Code::FailedPrecondition,
-        "INVOCATION_TERMINAL",
-        "invocation `inv_1` has already ended [INVOCATION_TERMINAL]",
+        "INVOCATION_STATE",
+        "invocation `inv_1` has already ended [INVOCATION_STATE]",
     );
 
     check(
-        ApiError::unavailable("DRAINING", "this process is stopping"),
+        ApiError::unavailable(codes::DRAINING, "this process is stopping"),
         Code::Unavailable,
         "DRAINING",
         "this process is stopping [DRAINING]\n  may be tried again in 1000 ms",
@@ -88,14 +89,14 @@ fn every_code_has_its_details() {
 #[test]
 fn whoever_asked_is_told_that_somebody_else_answers() {
     let said = |reason| describe(&ApiError::PermissionDenied { reason, message: "no".to_owned() }.into()).advice;
-    assert_eq!(said("SELF_APPROVAL"), "somebody else has to answer it");
-    assert!(said("ROLE_REQUIRED").contains("a key with that role"));
-    assert!(said("FOREIGN_TENANT").contains("a key of that tenant"), "a role does not help");
+    assert_eq!(said(codes::SELF_APPROVAL), "somebody else has to answer it");
+    assert!(said(codes::ROLE_REQUIRED).contains("a key with that role"));
+    assert!(said(codes::FOREIGN_TENANT).contains("a key of that tenant"), "a role does not help");
 }
 
 #[test]
 fn no_internals_leave() {
-    let error = ApiError::internal("RECORD_UNREADABLE", "/secret/path: bad magic");
+    let error = ApiError::internal(codes::RECORD_UNREADABLE, "/secret/path: bad magic");
     let status = Status::from(&error);
     assert_eq!(status.message(), "internal error");
     assert!(!String::from_utf8_lossy(status.details()).contains("secret"));
@@ -115,9 +116,14 @@ fn no_refusal_grows_with_what_was_sent() {
     for error in [
         ApiError::invalid_arguments(many),
         ApiError::not_found("tool", long.clone()),
-        ApiError::AlreadyExists { reason: "REUSED", message: long.clone() },
-        ApiError::FailedPrecondition { reason: "STATE", subject: long.clone(), message: long.clone() },
-        ApiError::Exhausted { reason: "FULL", subject: long.clone(), message: long.clone(), retry_after: None },
+        ApiError::AlreadyExists { reason: codes::REQUEST_ID_REUSED, message: long.clone() },
+        ApiError::FailedPrecondition { reason: codes::INVOCATION_STATE, subject: long.clone(), message: long.clone() },
+        ApiError::Exhausted {
+            reason: codes::TENANT_QUEUE_FULL,
+            subject: long.clone(),
+            message: long.clone(),
+            retry_after: None,
+        },
     ] {
         let status = Status::from(&error);
         // As they travel: the text escaped, the details in base64. Clients take 8 KiB of trailers.

@@ -9,7 +9,7 @@ use crate::command::{self, TaskError};
 const MAY_USE: [(&str, &[&str]); 31] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
-    // Only the list of what a workspace protects.
+    // Only what a workspace protects, and the codes of errors.
     ("toolplane-sandbox", &["toolplane-records"]),
     ("toolplane-proto", &["toolplane-records"]),
     // What texts about tools, commands, paths and hosts mean: said once, for everybody who reads such texts.
@@ -36,6 +36,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     (
         "toolplane-backend",
         &[
+            "toolplane-records",
             "toolplane-results",
             "toolplane-runtime",
             "toolplane-store",
@@ -49,6 +50,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
         "xtask-cluster",
         &[
             "toolplane-cedar",
+            "toolplane-matching",
             "toolplane-policy",
             "toolplane-proto",
             "toolplane-records",
@@ -77,6 +79,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
             "toolplane-catalog",
             "toolplane-cedar",
             "toolplane-hooks",
+            "toolplane-matching",
             "toolplane-policy",
             "toolplane-proto",
             "toolplane-records",
@@ -92,6 +95,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
             "toolplane-faultpoint",
             "toolplane-hooks",
             "toolplane-lifecycle",
+            "toolplane-matching",
             "toolplane-proto",
             "toolplane-records",
             "toolplane-results",

@@ -8,7 +8,7 @@ use super::shown;
 use crate::command::TaskError;
 
 /// Everything that may be under version control at the top.
-const TOP_LEVEL: [&str; 20] = [
+const TOP_LEVEL: [&str; 21] = [
     ".cargo",
     ".ci",
     ".git",
@@ -26,6 +26,7 @@ const TOP_LEVEL: [&str; 20] = [
     "crates",
     "deny.toml",
     "deploy",
+    "docs",
     "proto",
     "schemas",
     "services",
@@ -109,7 +110,7 @@ pub(super) fn unsafe_code(root: &Path, sources: &[PathBuf]) -> Result<Vec<String
 }
 
 /// Tests, their data and what only they use.
-fn is_test(root: &Path, file: &Path) -> bool {
+pub(super) fn is_test(root: &Path, file: &Path) -> bool {
     let inner = file.strip_prefix(root).unwrap_or(file);
     let named = inner.file_stem().is_some_and(|name| name == "tests");
     named || inner.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "testdata")))

@@ -1,6 +1,7 @@
 //! How an execution ended: the tool's own word, or ours when it was stopped.
 
 use toolplane_execution::Outcome;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability, ResultStatus};
 
@@ -48,8 +49,8 @@ pub(super) fn settle(ending: Ending, seat: &Seat) -> Option<Outcome> {
 
 fn timed_out(late: Option<Outcome>) -> Outcome {
     let (code, message) = match late {
-        Some(_) => ("exec.timeout", "the tool's time was up and it was stopped"),
-        None => ("exec.timeout_unacked", "the tool's time was up; it did not stop when asked and was dropped"),
+        Some(_) => (codes::EXEC_TIMEOUT, "the tool's time was up and it was stopped"),
+        None => (codes::TIMEOUT_UNACKNOWLEDGED, "the tool's time was up; it did not stop when asked and was dropped"),
     };
     let mut error = ToolError::new(code, ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, message);
     error.abort_reason = Some(AbortReason::Timeout);
@@ -63,7 +64,7 @@ fn canceled(late: Option<Outcome>, reason: AbortReason, idempotent: bool) -> Out
         Some(_) => "canceled while the tool ran",
         None => "canceled while the tool ran; it did not stop when asked and was dropped",
     };
-    let mut error = ToolError::new("exec.canceled", ErrorClass::Canceled, recoverability, message);
+    let mut error = ToolError::new(codes::EXEC_CANCELED, ErrorClass::Canceled, recoverability, message);
     error.abort_reason = Some(reason);
     error.side_effects = Some("unknown".to_owned());
     ended(late, ResultStatus::Canceled, error)
@@ -73,7 +74,7 @@ fn canceled(late: Option<Outcome>, reason: AbortReason, idempotent: bool) -> Out
 fn unknown(late: Option<Outcome>, why: &str, abort_reason: Option<AbortReason>) -> Outcome {
     let message = format!("{why}; its effect may or may not have happened");
     let class = ErrorClass::ExecutionFailed;
-    let mut error = ToolError::new("exec.outcome_unknown", class, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::new(codes::OUTCOME_UNKNOWN, class, Recoverability::VerifyBeforeRetry, message);
     error.abort_reason = abort_reason;
     error.side_effects = Some("unknown".to_owned());
     ended(late, ResultStatus::SyntheticError, error)

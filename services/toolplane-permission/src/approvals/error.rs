@@ -1,5 +1,6 @@
 //! Why the book refuses.
 
+use toolplane_records::codes;
 use toolplane_records::ids::{ApprovalId, TenantId};
 use toolplane_records::vocabulary::ApprovalState;
 use toolplane_store::StoreError;
@@ -60,14 +61,14 @@ impl BookError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotFound(_) => "approval.not_found",
-            Self::Settled { .. } => "approval.settled",
-            Self::NotOffered { .. } => "approval.not_offered",
-            Self::SelfApproval => "approval.self_approval",
-            Self::TooMany { .. } => "approval.too_many",
-            Self::RequestIdReused(_) => "request_id.reused",
+            Self::NotFound(_) => codes::APPROVAL_NOT_FOUND.as_str(),
+            Self::Settled { .. } => codes::APPROVAL_ANSWERED.as_str(),
+            Self::NotOffered { .. } => codes::APPROVAL_NOT_OFFERED.as_str(),
+            Self::SelfApproval => codes::APPROVAL_BY_SELF.as_str(),
+            Self::TooMany { .. } => codes::APPROVAL_TOO_MANY.as_str(),
+            Self::RequestIdReused(_) => codes::REQUEST_REUSED.as_str(),
             Self::Store(error) => error.code(),
-            Self::Unreadable(_) => "approval.unreadable",
+            Self::Unreadable(_) => codes::APPROVAL_UNREADABLE.as_str(),
         }
     }
 }

@@ -7,6 +7,7 @@ use toolplane_hooks::Folded;
 use toolplane_policy::explain;
 use toolplane_proto::v1;
 use toolplane_records::approval::Approval;
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::explanation::{DecisionExplanation, HookVerdict};
 use toolplane_records::hook::ToolHook;
@@ -117,7 +118,7 @@ async fn park(
     }
     let message = "the same question was put too often without an answer".to_owned();
     Err(ApiError::FailedPrecondition {
-        reason: "UNANSWERED",
+        reason: codes::UNANSWERED,
         subject: format!("approval/{}", question.approval_id),
         message,
     })

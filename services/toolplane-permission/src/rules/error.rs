@@ -1,5 +1,6 @@
 //! Why the rule book refuses.
 
+use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_store::StoreError;
 
@@ -62,18 +63,18 @@ impl RulesError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Refused(_) => "rules.refused",
-            Self::Invalid(_) => "rules.invalid",
-            Self::ForeignTenant => "rules.foreign_tenant",
-            Self::Exists(_) => "rules.exists",
-            Self::RequestIdReused(_) => "request_id.reused",
-            Self::NotFound(_) => "rules.not_found",
-            Self::Configured { .. } => "rules.configured",
-            Self::TooMany { .. } => "rules.too_many",
+            Self::Refused(_) => codes::RULES_REFUSED.as_str(),
+            Self::Invalid(_) => codes::RULES_INVALID.as_str(),
+            Self::ForeignTenant => codes::RULES_FOREIGN_TENANT.as_str(),
+            Self::Exists(_) => codes::RULES_EXISTS.as_str(),
+            Self::RequestIdReused(_) => codes::REQUEST_REUSED.as_str(),
+            Self::NotFound(_) => codes::RULES_NOT_FOUND.as_str(),
+            Self::Configured { .. } => codes::RULES_CONFIGURED.as_str(),
+            Self::TooMany { .. } => codes::RULES_TOO_MANY.as_str(),
             Self::Store(error) => error.code(),
-            Self::Unusable(_) => "rules.unusable",
-            Self::Unreadable(_) => "rules.unreadable",
-            Self::Interrupted(_) => "rules.interrupted",
+            Self::Unusable(_) => codes::RULES_NOT_USABLE.as_str(),
+            Self::Unreadable(_) => codes::RULES_UNREADABLE.as_str(),
+            Self::Interrupted(_) => codes::RULES_INTERRUPTED.as_str(),
         }
     }
 }

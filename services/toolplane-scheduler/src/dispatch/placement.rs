@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use toolplane_lifecycle::Command;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::profile::native_tool_of;
@@ -114,18 +115,19 @@ impl Placements {
 /// The error of a call whose pool every worker declines.
 pub(crate) fn gap_error(pool: &str, reason_code: &str, message: &str) -> ToolError {
     let mut error = ToolError::new(
-        format!("placement.{reason_code}"),
+        codes::PLACEMENT_DECLINED,
         ErrorClass::CapabilityGap,
         Recoverability::CompleteSetup,
         format!("no worker can run calls of pool `{pool}`: {message}"),
     );
+    error.error_code = codes::PLACEMENT_DECLINED.of(reason_code);
     error.side_effects = Some("none".to_owned());
     error
 }
 
 fn no_worker_error(pool: &str) -> ToolError {
     let mut error = ToolError::new(
-        "placement.no_worker",
+        codes::PLACEMENT_NO_WORKER,
         ErrorClass::CapabilityGap,
         Recoverability::RetryLater,
         match native_tool_of(pool) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
-use toolplane_lifecycle::codes;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;

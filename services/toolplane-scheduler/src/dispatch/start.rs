@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use toolplane_lifecycle::{Command, LeaseKey, Outcome, codes};
+use toolplane_lifecycle::{Command, LeaseKey, Outcome};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{ErrorClass, InvocationStatus, Recoverability, ResultStatus, StartGuard};
@@ -136,7 +137,7 @@ fn started_before() -> ToolError {
 fn unguarded() -> ToolError {
     let message = "the call was not started: the object store that guards its start does not answer";
     let mut error = ToolError::new(
-        "exec.start_guard_unavailable",
+        codes::START_GUARD_UNAVAILABLE,
         ErrorClass::DependencyUnavailable,
         Recoverability::RetryLater,
         message,

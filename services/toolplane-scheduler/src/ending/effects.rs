@@ -3,6 +3,7 @@
 use toolplane_hooks::bounds::cut;
 use toolplane_hooks::fold::{Keeping, Said};
 use toolplane_hooks::{Folded, Replacement};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
@@ -121,7 +122,8 @@ impl Effects {
         }
         let message = format!("the tool ended and its effect is done, but what it gave is withheld: {why}");
         report.status = ResultStatus::Failed;
-        report.error = Some(done("hooks.failed", ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
+        report.error =
+            Some(done(codes::HOOKS_FAILED, ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
     }
 
     /// A hook wants nobody to get the output.
@@ -133,7 +135,8 @@ impl Effects {
         }
         let message = format!("the tool succeeded, but what it gave is withheld: {why}");
         report.status = ResultStatus::Redacted;
-        report.error = Some(done("result.withheld", ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
+        report.error =
+            Some(done(codes::RESULT_WITHHELD, ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
     }
 
     fn take_away(&mut self, report: &mut Report, strategy: PersistenceStrategy) {
@@ -177,7 +180,7 @@ fn speechless(report: &mut Report, why: &str) {
 }
 
 /// An error after an effect that is done.
-fn done(code: &str, class: ErrorClass, recoverability: Recoverability, message: String) -> ToolError {
+fn done(code: codes::Code, class: ErrorClass, recoverability: Recoverability, message: String) -> ToolError {
     let mut error = ToolError::new(code, class, recoverability, message);
     error.side_effects = Some("completed".to_owned());
     error

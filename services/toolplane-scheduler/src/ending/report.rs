@@ -4,6 +4,7 @@ use prost::Message;
 use toolplane_lifecycle::Outcome;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::DecisionId;
 use toolplane_records::invocation::Invocation;
@@ -239,7 +240,7 @@ pub(super) fn is_error(status: ResultStatus) -> bool {
 
 fn unreadable(cause: &str) -> Report {
     let mut error = ToolError::new(
-        "result.mapping_failed",
+        codes::RESULT_MAPPING,
         ErrorClass::ExecutionFailed,
         Recoverability::VerifyBeforeRetry,
         format!("the tool ran, but its worker's report cannot be read: {cause}"),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use toolplane_catalog::{AnswerValidator, Limits};
+use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::time::Timestamp;
@@ -78,7 +79,7 @@ async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) ->
 fn mismatch(violations: Vec<FieldViolation>, idempotent: bool) -> ToolError {
     let message = "the tool ended, but its structured output does not fit the schema it declares; what it gave is kept by \
                    reference";
-    let code = "result.output_schema_mismatch";
+    let code = codes::RESULT_SCHEMA;
     let advice = if idempotent { Recoverability::NotRetryable } else { Recoverability::VerifyBeforeRetry };
     let mut error = ToolError::new(code, ErrorClass::ExecutionFailed, advice, message);
     error.side_effects = Some("completed".to_owned());

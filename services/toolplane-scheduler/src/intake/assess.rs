@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::{Acceptance, Preparation};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ToolId;
 use toolplane_records::invocation::{InputRefs, InputSafety};
@@ -182,7 +183,7 @@ impl Preparer {
             _ => {
                 let mut error = denial(&decision);
                 if hook_failed && error.error_class == ErrorClass::HookBlocked {
-                    error.error_code = "hooks.failed".to_owned();
+                    error.error_code = codes::HOOKS_FAILED.into();
                 }
                 Preparation::Denied { error, decision }
             }

@@ -8,6 +8,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::assurance::CallAssurance;
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
@@ -157,10 +158,10 @@ pub(crate) fn denial(decision: &PermissionDecision) -> ToolError {
     let reason = decision.reason.as_ref();
     let message = reason.map_or_else(|| "the call is not permitted".to_owned(), |reason| reason.message.clone());
     let (code, class) = match reason.map(|reason| reason.reason_type) {
-        Some(ReasonType::Policy) => ("permission.policy", ErrorClass::PolicyBlocked),
-        Some(ReasonType::Hook) => ("hooks.denied", ErrorClass::HookBlocked),
-        Some(ReasonType::AsyncAgent) => ("permission.nobody_to_ask", ErrorClass::PermissionDenied),
-        _ => ("permission.denied", ErrorClass::PermissionDenied),
+        Some(ReasonType::Policy) => (codes::PERMISSION_POLICY, ErrorClass::PolicyBlocked),
+        Some(ReasonType::Hook) => (codes::HOOKS_DENIED, ErrorClass::HookBlocked),
+        Some(ReasonType::AsyncAgent) => (codes::PERMISSION_NOBODY_TO_ASK, ErrorClass::PermissionDenied),
+        _ => (codes::PERMISSION_DENIED_BY_RULE, ErrorClass::PermissionDenied),
     };
     let mut error = ToolError::new(code, class, Recoverability::ChangeArgumentsOrPolicy, message);
     error.side_effects = Some("none".to_owned());

@@ -2,6 +2,7 @@
 //! of the model, and looked at by all of them again.
 
 use toolplane_hooks::{Folded, HookInput, Hooks, restore};
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::hook::ToolHook;
@@ -94,13 +95,13 @@ fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timesta
         let real = inputs.call().clone();
         let restored = restore(&update.input, &real, tool.sensitive().pointers()).map_err(|error| {
             let message = format!("the input of hook `{}` cannot be used: {error}", update.hook_id);
-            refusal("hooks.invalid_input", message)
+            refusal(codes::HOOKS_INVALID_INPUT, message)
         })?;
         let reason = if update.reason.is_empty() { "a hook replaced the input" } else { &update.reason };
         let author = Author { source: MutationSource::Hook, source_ref: &update.hook_id, reason };
         if inputs.change(restored, tool.sensitive(), author, now) && !tool.mutable.hooks {
             let message = format!("hook `{}` replaced the input, which the tool forbids", update.hook_id);
-            return Err(refusal("hooks.mutation_forbidden", message));
+            return Err(refusal(codes::HOOKS_MUTATION_FORBIDDEN, message));
         }
     }
     Ok(inputs.call() != &before)
@@ -121,12 +122,12 @@ fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
 
 fn stopped(hook_id: &str, reason: &str) -> Box<ToolError> {
     let reason = if reason.is_empty() { "it gave no reason" } else { reason };
-    refusal("hooks.stopped", format!("hook `{hook_id}` ended the call: {reason}"))
+    refusal(codes::HOOKS_STOPPED, format!("hook `{hook_id}` ended the call: {reason}"))
 }
 
 fn too_many() -> Box<ToolError> {
     let message = format!("hooks changed the input more than {MAX_REWRITES} times without agreeing on one");
-    refusal("hooks.too_many_rewrites", message)
+    refusal(codes::HOOKS_TOO_MANY_REWRITES, message)
 }
 
 /// Why the tool cannot take what hooks made of its input.
@@ -135,12 +136,13 @@ fn misfit(tool: &CallableTool, input: &JsonPayload) -> Option<Box<ToolError>> {
         Err(violations) => violations,
         Ok(()) => tool.check_values(input).err()?.field_violations,
     };
-    let mut error = refusal("hooks.invalid_input", "a hook replaced the input by one the tool cannot take".to_owned());
+    let mut error =
+        refusal(codes::HOOKS_INVALID_INPUT, "a hook replaced the input by one the tool cannot take".to_owned());
     error.field_violations = violations;
     Some(error)
 }
 
-fn refusal(code: &'static str, message: String) -> Box<ToolError> {
+fn refusal(code: codes::Code, message: String) -> Box<ToolError> {
     let mut error = ToolError::new(code, ErrorClass::HookBlocked, Recoverability::NotRetryable, message);
     error.side_effects = Some("none".to_owned());
     Box::new(error)

@@ -1,5 +1,6 @@
 //! The terminal errors of calls that come no further than their preparation.
 
+use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
@@ -9,7 +10,7 @@ pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
         format!("`{field}` {}", fault.description)
     });
     let mut error = ToolError::new(
-        "input.schema_violation",
+        codes::INPUT_SCHEMA,
         ErrorClass::SchemaValidationFailed,
         Recoverability::ChangeArguments,
         format!("the arguments do not fit the tool's schema: {}", first.unwrap_or_default()),
@@ -21,7 +22,7 @@ pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
 
 pub(super) fn no_executor(name: &str) -> ToolError {
     let mut error = ToolError::new(
-        "setup.no_execution_binding",
+        codes::NO_EXECUTION_BINDING,
         ErrorClass::SetupRequired,
         Recoverability::CompleteSetup,
         format!("the tool `{name}` has no execution profile with a binding, so nothing can run it"),
@@ -33,7 +34,7 @@ pub(super) fn no_executor(name: &str) -> ToolError {
 /// The input as the executor would get it lacks something that callers cannot give.
 pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
     let mut error = ToolError::new(
-        "input.runtime_schema",
+        codes::INPUT_RUNTIME_SCHEMA,
         ErrorClass::InvalidArguments,
         Recoverability::CompleteSetup,
         "the input does not fit what the tool needs beside the caller's arguments; a hook or an approval has to add it",
@@ -46,7 +47,7 @@ pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
 /// The tool changed while the call waited, in a way the call cannot follow.
 pub(crate) fn tool_changed(name: &str) -> ToolError {
     let mut error = ToolError::new(
-        "permission.tool_changed",
+        codes::PERMISSION_TOOL_CHANGED,
         ErrorClass::PolicyBlocked,
         Recoverability::RetrySafe,
         format!("`{name}` was declared anew while the call waited, and the call no longer fits it; call it again"),

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolplane_catalog::Registration;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
@@ -215,18 +216,14 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     let kind = answer.kind();
     let (code, class, recoverability) = match kind {
         Kind::Unknown | Kind::Unspecified => {
-            ("surface.unknown_tool".to_owned(), ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst)
+            (codes::SURFACE_UNKNOWN_TOOL, ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst)
         }
-        Kind::NotLoaded => {
-            ("surface.schema_not_loaded".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
-        }
-        Kind::Changed => {
-            ("surface.schema_changed".to_owned(), ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst)
-        }
-        Kind::Retired => ("surface.retired".to_owned(), ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst),
+        Kind::NotLoaded => (codes::SURFACE_NOT_LOADED, ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
+        Kind::Changed => (codes::SURFACE_CHANGED, ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
+        Kind::Retired => (codes::SURFACE_RETIRED, ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst),
         Kind::Blocked | Kind::Excluded => {
             let (class, recoverability) = hidden_class(&answer.reason);
-            (format!("surface.{}", answer.reason), class, recoverability)
+            (codes::SURFACE_HIDDEN, class, recoverability)
         }
     };
     let mut message = match (kind, answer.message.is_empty()) {
@@ -240,6 +237,9 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
     }
     let mut error = ToolError::new(code, class, recoverability, message);
+    if code == codes::SURFACE_HIDDEN {
+        error.error_code = code.of(&answer.reason);
+    }
     error.side_effects = Some("none".to_owned());
     let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired);
     Resolved::NotCallable { error: Box::new(error), blocked, tool_id: ToolId::parse(&answer.tool_id).ok() }

@@ -1,8 +1,9 @@
 //! Answers that change the input: checked like the words of the model, recorded, and decided about before anything runs.
 
 use toolplane_hooks::restore;
-use toolplane_lifecycle::{Command, Edit, EditedInput, codes};
+use toolplane_lifecycle::{Command, Edit, EditedInput};
 use toolplane_records::approval::Approval;
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::ids::InvocationKey;

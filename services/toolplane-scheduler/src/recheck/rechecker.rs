@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use tonic::Code;
-use toolplane_lifecycle::{Command, Replan, codes};
+use toolplane_lifecycle::{Command, Replan};
+use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{ApprovalId, InvocationKey};
@@ -124,7 +125,7 @@ impl Rechecker {
             }
             _ => {
                 let mut error = denial(&decision);
-                error.error_code = codes::PERMISSION_REVOKED.to_owned();
+                error.error_code = codes::PERMISSION_REVOKED.into();
                 self.refuse(id, attached, error).await?;
             }
         }

@@ -1,6 +1,7 @@
 //! The one mapping from a failed request to a gRPC status.
 
 use std::time::Duration;
+use toolplane_records::codes;
 
 use tonic::{Code, Status};
 use toolplane_lifecycle::Refusal;
@@ -42,14 +43,14 @@ fn api(error: CallError) -> ApiError {
         ),
         CallError::NotFound { kind, id } => ApiError::not_found(kind, id),
         CallError::Reused { id } => ApiError::AlreadyExists {
-            reason: "IDEMPOTENCY_MISMATCH",
+            reason: codes::IDEMPOTENCY_MISMATCH,
             message: format!("`{id}` was accepted for a different request; use another key or id"),
         },
         CallError::Precondition(message) => {
-            ApiError::FailedPrecondition { reason: "INVOCATION_STATE", subject: "invocation".to_owned(), message }
+            ApiError::FailedPrecondition { reason: codes::INVOCATION_STATE, subject: "invocation".to_owned(), message }
         }
         CallError::ForeignWorker { worker_id } => ApiError::PermissionDenied {
-            reason: "FOREIGN_WORKER",
+            reason: codes::FOREIGN_WORKER,
             message: format!(
                 "the worker `{worker_id}` is connected under another credential; give each worker an id of its own"
             ),
@@ -59,7 +60,7 @@ fn api(error: CallError) -> ApiError {
             of_peer(peer, &status)
         }
         CallError::TooManyWatchers { subject, most } => ApiError::Exhausted {
-            reason: "TOO_MANY_WATCHERS",
+            reason: codes::TOO_MANY_WATCHERS,
             message: format!(
                 "{most} streams follow calls already; submit the call and read its result, or try again later"
             ),
@@ -67,35 +68,35 @@ fn api(error: CallError) -> ApiError {
             retry_after: Some(WATCHERS_RETRY),
         },
         CallError::Record(error) => record(error),
-        CallError::Internal(cause) => ApiError::internal("SCHEDULER_INTERNAL", cause),
+        CallError::Internal(cause) => ApiError::internal(codes::SCHEDULER_INTERNAL, cause),
     }
 }
 
 /// What a service that was needed could not do. One that answers is not blamed for what it lacks itself.
 fn of_peer(peer: &str, status: &Status) -> ApiError {
     let said = reason(status);
-    match said.as_deref() {
+    match said.as_deref().map(|said| (codes::Code::find(said), said)) {
         // Nothing is wrong with the service: the room is short, or what it needs was damaged at rest.
-        Some("DISK") => ApiError::Exhausted {
-            reason: "DISK",
+        Some((Some(codes::DISK), _)) => ApiError::Exhausted {
+            reason: codes::DISK,
             subject: peer.to_owned(),
             message: status.message().to_owned(),
             retry_after: describe(status).retry_after,
         },
-        Some("STORE_DAMAGED") => ApiError::Damaged {
-            reason: "STORE_DAMAGED",
+        Some((Some(codes::STORE_DAMAGED), _)) => ApiError::Damaged {
+            reason: codes::STORE_DAMAGED,
             message: format!("{}; nothing was accepted", status.message()),
         },
-        Some("STORE_UNAVAILABLE") => {
-            ApiError::unavailable("STORE_UNAVAILABLE", format!("{}; nothing was accepted", status.message()))
+        Some((Some(codes::STORE_UNAVAILABLE), _)) => {
+            ApiError::unavailable(codes::STORE_UNAVAILABLE, format!("{}; nothing was accepted", status.message()))
         }
-        Some("STORE_UNSAFE") => ApiError::unavailable("STORE_UNSAFE", status.message()),
-        Some("NO_CONNECTION" | "TLS_FAILED") | None => ApiError::unavailable(
-            "PEER_UNAVAILABLE",
+        Some((Some(codes::STORE_UNSAFE), _)) => ApiError::unavailable(codes::STORE_UNSAFE, status.message()),
+        Some((Some(codes::NO_CONNECTION | codes::TLS_FAILED), _)) | None => ApiError::unavailable(
+            codes::PEER_UNAVAILABLE,
             format!("the {peer} service cannot be reached; nothing was accepted"),
         ),
-        Some(said) => ApiError::unavailable(
-            "PEER_UNAVAILABLE",
+        Some((_, said)) => ApiError::unavailable(
+            codes::PEER_UNAVAILABLE,
             format!("the {peer} service could not do its part ({said}); nothing was accepted"),
         ),
     }
@@ -105,29 +106,30 @@ fn record(error: RecordError) -> ApiError {
     match error {
         RecordError::NotFound => ApiError::not_found("invocation", ""),
         RecordError::Refused { refusal, record } => match refusal {
-            Refusal::Fenced => {
-                ApiError::Conflict { reason: "LEASE_FENCED", message: "the lease is not the current one".to_owned() }
-            }
+            Refusal::Fenced => ApiError::Conflict {
+                reason: codes::LEASE_FENCED,
+                message: "the lease is not the current one".to_owned(),
+            },
             refusal => ApiError::FailedPrecondition {
-                reason: "INVOCATION_STATE",
+                reason: codes::INVOCATION_STATE,
                 subject: format!("invocation/{}", record.invocation_id),
                 message: refusal.to_string(),
             },
         },
         RecordError::QueueFull { tenant, waiting, retry_after } => ApiError::Exhausted {
-            reason: "TENANT_QUEUE_FULL",
+            reason: codes::TENANT_QUEUE_FULL,
             subject: format!("tenant/{tenant}"),
             message: format!("{waiting} calls of tenant `{tenant}` wait already; nothing was accepted"),
             retry_after: Some(retry_after),
         },
         RecordError::TooFast { subject, retry_after } => ApiError::Exhausted {
-            reason: "RATE",
+            reason: codes::RATE,
             message: format!("calls of {subject} come faster than they are accepted; nothing was accepted"),
             subject,
             retry_after: Some(retry_after),
         },
         RecordError::KeyExpired { id } => ApiError::FailedPrecondition {
-            reason: "IDEMPOTENCY_KEY_EXPIRED",
+            reason: codes::IDEMPOTENCY_KEY_EXPIRED,
             subject: format!("invocation/{id}"),
             message: "the idempotency key is too old: what became of its call is no longer known; use a new key"
                 .to_owned(),
@@ -136,18 +138,18 @@ fn record(error: RecordError) -> ApiError {
         RecordError::Store(error) | RecordError::OutcomeUnknown(error) => {
             toolplane_backend::api_error("scheduler", &error)
         }
-        RecordError::Damaged(error) => ApiError::internal("RECORD_UNREADABLE", error),
-        RecordError::Pattern(error) => ApiError::internal("PATTERN_MALFORMED", error),
-        RecordError::Full { index } => ApiError::internal("INDEX_FULL", index),
+        RecordError::Damaged(error) => ApiError::internal(codes::RECORD_UNREADABLE, error),
+        RecordError::Pattern(error) => ApiError::internal(codes::PATTERN_MALFORMED, error),
+        RecordError::Full { index } => ApiError::internal(codes::INDEX_FULL, index),
         RecordError::Objects(PayloadError::Damaged { uri, .. }) => ApiError::Damaged {
-            reason: "STORE_DAMAGED",
+            reason: codes::STORE_DAMAGED,
             message: format!(
                 "payload `{uri}` is damaged and no part of it is given; an operator sees it with `toolplane store check`"
             ),
         },
         RecordError::Objects(error) => {
             tracing::warn!(%error, "the object store failed");
-            ApiError::unavailable("OBJECTS_UNAVAILABLE", "the object store does not answer")
+            ApiError::unavailable(codes::OBJECTS_UNAVAILABLE, "the object store does not answer")
         }
     }
 }
@@ -163,16 +165,19 @@ mod tests {
     #[test]
     fn a_service_is_not_blamed_for_what_it_lacks() {
         let gone = ApiError::Unavailable {
-            reason: "NO_CONNECTION",
+            reason: toolplane_records::codes::NO_CONNECTION,
             message: "no connection: refused".to_owned(),
             retry_after: Duration::ZERO,
         };
-        let store = ApiError::unavailable("STORE_UNAVAILABLE", "the permission store cannot be reached now");
+        let store = ApiError::unavailable(
+            toolplane_records::codes::STORE_UNAVAILABLE,
+            "the permission store cannot be reached now",
+        );
         for (said, expected, blamed) in [
             (store, "STORE_UNAVAILABLE", "the permission store cannot be reached now; nothing was accepted"),
             (gone, "PEER_UNAVAILABLE", "the permission service cannot be reached; nothing was accepted"),
             (
-                ApiError::unavailable("STOPPING", "this process is ending"),
+                ApiError::unavailable(toolplane_records::codes::STOPPING, "this process is ending"),
                 "PEER_UNAVAILABLE",
                 "the permission service could not do its part (STOPPING); nothing was accepted",
             ),

@@ -1,6 +1,7 @@
 //! A scheduler's stream of changes.
 
 use std::pin::Pin;
+use toolplane_records::codes;
 
 use futures_util::{Stream, stream};
 use tokio_util::sync::CancellationToken;
@@ -50,7 +51,7 @@ impl Link {
                 },
                 update = self.subscription.next() => return match update {
                     Some(update) => Ok(Some(encode(update))),
-                    None => Err(ApiError::unavailable("NOT_ACKNOWLEDGED", "a change was not acknowledged in time").into()),
+                    None => Err(ApiError::unavailable(codes::NOT_ACKNOWLEDGED, "a change was not acknowledged in time").into()),
                 },
                 () = self.stopping.cancelled() => return Ok(None),
             }

@@ -4,7 +4,8 @@ use std::io;
 use std::process::ExitCode;
 
 use tonic::{Code, Status};
-use toolplane_runtime::status::Description;
+use toolplane_records::codes::Code as ErrorCode;
+use toolplane_runtime::status::{Description, reason};
 use toolplane_runtime::tls::TlsFault;
 
 use super::output::note;
@@ -74,6 +75,14 @@ impl Failure {
         matches!(self, Self::Api(status) if status.code() == Code::PermissionDenied)
     }
 
+    /// The code of what a cluster refused, when it is one of ours.
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Api(status) => reason(status).as_deref().and_then(ErrorCode::find),
+            _ => None,
+        }
+    }
+
     /// What a person can do, when there is something.
     pub(crate) fn advice(&self) -> Option<&'static str> {
         match self {
@@ -117,8 +126,14 @@ impl Failure {
             other => vec![format!("error: {other}")],
         };
         lines.extend(self.advice().map(|advice| format!("  try: {advice}")));
+        lines.extend(self.code().map(|code| format!("  {}", told_of(code))));
         lines
     }
+}
+
+/// Where the cause and the cure of a code are told.
+pub(crate) fn told_of(code: ErrorCode) -> String {
+    format!("see docs/errors.md#{}", code.anchor())
 }
 
 fn at(endpoint: Option<&str>) -> String {
@@ -142,7 +157,9 @@ mod tests {
         let text = Failure::from(status).to_string();
         assert!(text.contains("spec.model_input") && text.contains("`a` twice"), "{text}");
         let forged = Failure::from(Status::from(ApiError::invalid_argument("spec", "is wrong\nerror: none\u{202e}")));
-        assert_eq!(forged.lines().len(), 1, "one line, whatever stands in it: {:?}", forged.lines());
+        let lines = forged.lines();
+        assert_eq!(lines.len(), 2, "one line, whatever stands in it, and where its code is told of: {lines:?}");
+        assert_eq!(lines[1], "  see docs/errors.md#INVALID_ARGUMENT");
         let missing = Failure::from(Status::from(ApiError::not_found("surface", "surf_1")));
         assert!(missing.is_not_found() && missing.advice().is_some());
     }

@@ -2,15 +2,15 @@
 
 use toolplane_proto::v1;
 use toolplane_proto::v1::content_block::Block;
+use toolplane_records::codes::{self, Code};
 use toolplane_records::visible;
 
+use super::failure::told_of;
 use super::output::{Output, bytes, payload_text, pretty};
 use super::{Ending, Failure};
 
 /// Most lines of structured content shown; the JSON record has all of it.
 const STRUCTURED_LINES: usize = 40;
-/// Error code of a call whose question was answered with no.
-const REJECTED: &str = "approval.rejected";
 
 /// Whether the call did what it was asked to.
 pub(crate) fn ending(result: &v1::ToolResult) -> Ending {
@@ -156,6 +156,9 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     if let Some(wait) = error.retry_after_ms {
         out.note(&format!("  not before {wait} ms from now"))?;
     }
+    if let Some(code) = Code::find(&error.error_code) {
+        out.note(&format!("  {}", told_of(code)))?;
+    }
     Ok(())
 }
 
@@ -175,7 +178,7 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         (R::RetryLater, Some(_)) => Some("repeat the call later: the tool may run twice without harm"),
         (R::RetrySafe, None) => Some("repeat the call; that is safe"),
         // The record says what would be needed; whoever has just heard a no is not told to ask the same again.
-        (R::RequestApprovalAgain, _) if error.error_code == REJECTED => {
+        (R::RequestApprovalAgain, _) if error.error_code == codes::APPROVAL_REJECTED.as_str() => {
             Some("somebody said no: go on without this call")
         }
         (other, _) => next_step(other),
@@ -243,7 +246,10 @@ mod tests {
             recoverability_code: v1::Recoverability::RequestApprovalAgain.into(),
             ..Default::default()
         };
-        assert_eq!(advice(&ended(REJECTED)), ["what to do: somebody said no: go on without this call"]);
+        assert_eq!(
+            advice(&ended(codes::APPROVAL_REJECTED.as_str())),
+            ["what to do: somebody said no: go on without this call"]
+        );
         let expired = advice(&ended("approval.expired")).join("\n");
         assert!(expired.contains("repeat the call and have it approved"), "{expired}");
     }

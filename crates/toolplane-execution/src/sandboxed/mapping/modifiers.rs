@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 
-use crate::failure::{self, codes};
+use crate::failure;
 
 /// The field that holds them.
 const FIELD: &str = "_context_modifiers";

@@ -13,6 +13,7 @@ use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation};
 use parking_lot::Mutex;
 use serde_json::Value;
+use toolplane_records::codes;
 use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 
 use super::{Identified, unknown};
@@ -199,7 +200,7 @@ fn says_twice(token: &[u8]) -> bool {
 }
 
 fn refused(reason: &str) -> ApiError {
-    ApiError::Unauthenticated { reason: "TOKEN_REFUSED", message: format!("the token is refused: {reason}") }
+    ApiError::Unauthenticated { reason: codes::TOKEN_REFUSED, message: format!("the token is refused: {reason}") }
 }
 
 fn no_key() -> ApiError {
@@ -211,7 +212,7 @@ fn of_library(error: &ErrorKind) -> ApiError {
     let reason = match error {
         ErrorKind::ExpiredSignature => {
             let message = "the token has expired".to_owned();
-            return ApiError::Unauthenticated { reason: "TOKEN_EXPIRED", message };
+            return ApiError::Unauthenticated { reason: codes::TOKEN_EXPIRED, message };
         }
         ErrorKind::ImmatureSignature => "it is not in force yet",
         ErrorKind::InvalidAudience => "it is for another audience",

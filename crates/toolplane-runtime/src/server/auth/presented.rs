@@ -2,6 +2,7 @@
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use toolplane_records::codes;
 
 use crate::status::ApiError;
 
@@ -23,7 +24,7 @@ impl<'a> Presented<'a> {
             let mut values = headers.get_all(name).iter();
             match (values.next(), values.next()) {
                 (Some(_), Some(_)) => Err(ApiError::Unauthenticated {
-                    reason: "CREDENTIAL_AMBIGUOUS",
+                    reason: codes::CREDENTIAL_AMBIGUOUS,
                     message: format!("`{name}` is there more than once"),
                 }),
                 (value, _) => Ok(value.map(http::HeaderValue::as_bytes)),

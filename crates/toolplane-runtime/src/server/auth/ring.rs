@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use toolplane_records::codes;
 use toolplane_records::time::Timestamp;
 
 use super::tokens::same;
@@ -46,10 +47,10 @@ impl KeyRing {
         let Some(key) = found else { return Err(unknown()) };
         let refuse = |reason, message: &str| Err(ApiError::Unauthenticated { reason, message: message.to_owned() });
         if key.disabled {
-            return refuse("KEY_DISABLED", "the API key was taken back");
+            return refuse(codes::KEY_DISABLED, "the API key was taken back");
         }
         if key.expires_at.is_some_and(|end| end <= clock::now()) {
-            return refuse("KEY_EXPIRED", "the API key is over");
+            return refuse(codes::KEY_EXPIRED, "the API key is over");
         }
         Ok(Arc::clone(&key.caller))
     }

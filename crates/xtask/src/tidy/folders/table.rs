@@ -9,9 +9,6 @@ const fn rule(folder: &'static str, must_not_name: &'static [&'static str], reas
 /// Every rule.
 pub(super) const FOLDERS: &[Folder] = &[
     // --- what text means is known before anybody decides about it ---
-    rule("crates/toolplane-policy/src/command", &["call", "evaluate", "rule", "set"], READERS),
-    rule("crates/toolplane-policy/src/path", &["call", "evaluate", "rule", "set"], READERS),
-    rule("crates/toolplane-policy/src/url", &["call", "evaluate", "rule", "set"], READERS),
     rule("crates/toolplane-policy/src/evaluate", &["explain", "suggest"], "a decision is not made of its explanation"),
     rule("crates/toolplane-results/src/decide", &["payload", "render"], "what is kept is decided from sizes alone"),
     rule("crates/toolplane-results/src/render", &["payload"], "what is shown is pure, and the object store is not"),
@@ -50,6 +47,5 @@ pub(super) const FOLDERS: &[Folder] = &[
     rule("services/toolplane/src/serve", &["cli"], "a cluster runs without a command line"),
 ];
 
-const READERS: &str = "reading text needs neither calls nor rules";
 const ADAPTERS: &str = "an adapter does not know the others; what they share is a module of its own";
 const HANDLERS: &str = "what a service does does not know how it is asked for";

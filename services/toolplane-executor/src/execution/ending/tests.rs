@@ -16,7 +16,12 @@ fn seat(idempotent: bool, stop: Option<Stop>) -> Seat {
 }
 
 fn killed() -> Outcome {
-    let error = ToolError::new("exec.signal", ErrorClass::ExecutionFailed, Recoverability::NotRetryable, "killed");
+    let error = ToolError::new(
+        toolplane_records::codes::SIGNAL,
+        ErrorClass::ExecutionFailed,
+        Recoverability::NotRetryable,
+        "killed",
+    );
     Outcome { content: vec![ContentBlock::Text { text: "half".to_owned() }], ..Outcome::failure(error) }
 }
 

@@ -23,7 +23,7 @@ fn succeeded() -> Report {
 
 fn failed() -> Report {
     let class = ErrorClass::ExecutionFailed;
-    let mut error = ToolError::new("exec.exit_code", class, Recoverability::NotRetryable, SECRET);
+    let mut error = ToolError::new(toolplane_records::codes::EXIT_CODE, class, Recoverability::NotRetryable, SECRET);
     error.native_error_ref = Some(SECRET.to_owned());
     error.side_effects = Some("unknown".to_owned());
     Report { status: ResultStatus::Failed, error: Some(error), ..succeeded() }
