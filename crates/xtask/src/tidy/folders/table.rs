@@ -39,6 +39,87 @@ pub(super) const FOLDERS: &[Folder] = &[
     rule("services/toolplane-permission/src/rules", &["rpc"], HANDLERS),
     rule("services/toolplane-surface/src/registry", &["rpc"], HANDLERS),
     rule("services/toolplane-surface/src/surfaces", &["rpc"], HANDLERS),
+    // --- the parts of the scheduler: each is made from the few it uses ---
+    rule(
+        "services/toolplane-scheduler/src/storage",
+        &[
+            "calls", "cluster", "dispatch", "effects", "ending", "groups", "intake", "limits", "parts", "recheck",
+            "repair", "rpc", "timers", "watch",
+        ],
+        "the store is below every part",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/limits",
+        &[
+            "calls", "cluster", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair",
+            "rpc", "timers", "watch",
+        ],
+        "bounds are values",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/calls",
+        &[
+            "cluster", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc",
+            "timers", "watch",
+        ],
+        "what a change means for others is for the effect handler",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/cluster",
+        &[
+            "calls", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc",
+            "timers", "watch",
+        ],
+        "schedulers know each other, and no calls",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/dispatch",
+        &["effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc", "timers", "watch"],
+        "slots and queues need no watchers, groups or requests",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/watch",
+        &[
+            "cluster", "dispatch", "effects", "ending", "groups", "intake", "parts", "recheck", "repair", "rpc",
+            "timers",
+        ],
+        "watching is reading",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/groups",
+        &["cluster", "effects", "ending", "intake", "parts", "recheck", "repair", "rpc", "timers"],
+        "what calls share does not know who runs them",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/effects",
+        &["ending", "intake", "parts", "recheck", "repair", "rpc", "timers"],
+        "effects are passed on to parts that wait for them, and to nobody who acts",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/timers",
+        &["effects", "ending", "intake", "parts", "recheck", "rpc", "watch"],
+        "time knows calls, and not who asks",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/repair",
+        &["effects", "ending", "intake", "parts", "recheck", "rpc", "timers", "watch"],
+        "repair knows records and their indexes",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/recheck",
+        &["effects", "ending", "groups", "parts", "repair", "rpc", "timers", "watch"],
+        "after acceptance the way goes in one direction",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/intake",
+        &["effects", "ending", "groups", "parts", "recheck", "repair", "rpc", "timers", "watch"],
+        "a request is prepared before anything of it is stored",
+    ),
+    rule(
+        "services/toolplane-scheduler/src/ending",
+        &["cluster", "effects", "groups", "parts", "recheck", "repair", "rpc", "timers", "watch"],
+        "an ending is made of a report and its plan",
+    ),
     rule(
         "services/toolplane-executor/src/journal",
         &["executor", "schedulers", "session"],
