@@ -79,6 +79,15 @@ impl Keeper {
 }
 
 /// Checks the configuration of the store of `keeper` without connecting: files that are named can be read.
+///
+/// An embedded store has nothing to check here.
+///
+/// # Errors
+///
+/// - [`BackendError::Password`] when the password file cannot be read, or the environment variable named for the
+///   password is not set or not Unicode.
+/// - [`BackendError::Redis`] when an address or the namespace is not valid, or a certificate or key file cannot be
+///   read.
 pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
     match keeper.backend(config) {
         StoreBackend::Embedded => Ok(()),
@@ -97,6 +106,15 @@ pub enum Backend {
 
 impl Backend {
     /// Opens the store that is configured for `keeper`.
+    ///
+    /// # Errors
+    ///
+    /// - [`BackendError::Embedded`] when the embedded store does not open; see [`Backend::in_directory`].
+    /// - [`BackendError::Password`] when the password of Redis cannot be read.
+    /// - [`BackendError::Redis`] when an option is not valid, or Redis cannot be reached, refuses the user, is older
+    ///   than 7.0, is a replica, or evicts records when its memory is full.
+    /// - [`BackendError::Buffered`] when Redis may lose answered calls in a crash and `store.redis.accept_buffered` is
+    ///   false.
     pub async fn open(config: &Config, keeper: Keeper) -> Result<Self, BackendError> {
         match keeper.backend(config) {
             StoreBackend::Embedded => Self::in_directory(&keeper.directory(config), config.store.cache_bytes),
@@ -112,7 +130,11 @@ impl Backend {
         }
     }
 
-    /// Opens the embedded store in this directory, or makes it. It holds so many bytes of what it reads and writes in memory.
+    /// Opens the embedded store in this directory, or makes it. It keeps up to `cache_bytes` bytes of what it reads and
+    /// writes in memory.
+    ///
+    /// Fails with [`BackendError::Embedded`] when a file or the directory cannot be made, read or written, another
+    /// process or handle has the store open, its data has another format, or too much of it is damaged.
     pub fn in_directory(path: &Path, cache_bytes: usize) -> Result<Self, BackendError> {
         let store = EmbeddedStore::open(path, Options { cache_bytes, ..Options::default() })
             .map_err(|error| BackendError::Embedded { path: path.to_owned(), reason: error.to_string() })?;
@@ -148,6 +170,9 @@ impl Backend {
     }
 
     /// Closes the store in order.
+    ///
+    /// Fails with [`StoreError::Poisoned`] when the files of an embedded store could not be read, written or flushed, now
+    /// or earlier. For Redis it does nothing and always succeeds.
     pub async fn close(&self) -> Result<(), StoreError> {
         match self {
             Self::Embedded(store) => store.close().await,

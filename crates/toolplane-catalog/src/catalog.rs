@@ -151,6 +151,12 @@ impl Catalog {
     ///
     /// Violations carry the index of the registration, e.g. `tools[2].declaration.name`. Every name a tool answers to (id, full
     /// name, provider name, alias) must be its own within the tenant; bare names may be shared between namespaces.
+    ///
+    /// # Errors
+    ///
+    /// The violations of all registrations, when at least one registration does not pass [`validate`], has a name that
+    /// another tool answers to, has the id of another one of `registrations`, or brings a retired id back without being
+    /// retired itself.
     pub fn plan_register(&self, registrations: &[Registration]) -> Result<Vec<Change>, Vec<FieldViolation>> {
         let mut faults = Violations::default();
         let mut changes = Vec::with_capacity(registrations.len());
@@ -180,6 +186,10 @@ impl Catalog {
     }
 
     /// Decides the retirement of a tool. Its names stay taken.
+    ///
+    /// # Errors
+    ///
+    /// [`RetireRefusal::Unknown`] when no tool has this id, [`RetireRefusal::AlreadyRetired`] when the tool is retired.
     pub fn plan_retire(&self, tool_id: &ToolId) -> Result<Change, RetireRefusal> {
         let entry = self.entries.get(tool_id).ok_or(RetireRefusal::Unknown)?;
         if self.is_retired(tool_id) {

@@ -63,6 +63,11 @@ impl Checked {
 ///
 /// All violations are reported, each with a path such as `declaration.aliases[1]` or
 /// `declaration.input_contract.model_input_schema/properties/path` and the rule that was broken.
+///
+/// # Errors
+///
+/// These violations, when at least one field breaks a rule or one of `limits`, a schema does not compile, or two
+/// records of the registration contradict each other.
 pub fn validate(registration: &Registration, limits: &Limits) -> Result<Checked, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     declaration::check(&registration.declaration, limits, &mut faults);

@@ -46,7 +46,10 @@ pub fn check(binding: &ExecutionBinding, input: &JsonPayload) -> Result<(), Box<
     }
 }
 
-/// Refuses a command no shell is started with.
+/// Checks the text of a command before a shell is started with it.
+///
+/// Fails with a [`ToolError`] of the code [`codes::INPUT_INVALID`] when the text is empty or only blanks, contains NUL,
+/// or is longer than [`MAX_COMMAND_BYTES`].
 pub fn command(text: &str) -> Result<(), Box<ToolError>> {
     if text.trim().is_empty() {
         return Err(invalid_input("command", "must not be empty"));

@@ -48,10 +48,16 @@ pub struct CedarPolicies {
 impl CedarPolicies {
     /// Reads and checks policies against `schema`, or against [`crate::SCHEMA`] when there is none.
     ///
-    /// Refuses the whole set with every fault found: syntax, a schema that lacks what calls are made of, attributes that do not
-    /// exist or are used without `has`, policies that can never apply, templates, unknown annotations, ids given twice, more
-    /// than 10,000 policies or a text over 1 MiB. Known annotations are `@id`, `@ask`, `@reason`, `@description` and
-    /// `@owner`; a policy without `@id` is named by its text and place in it, e.g. `base.cedar#3`.
+    /// Known annotations are `@id`, `@ask`, `@reason`, `@description` and `@owner`; a policy without `@id` is named by
+    /// its text and place in it, e.g. `base.cedar#3`.
+    ///
+    /// # Errors
+    ///
+    /// Refuses the whole set with every fault found: syntax, a schema that lacks what calls are made of, attributes
+    /// that do not exist or are used without `has`, policies that can never apply, templates, unknown annotations, an
+    /// `@ask` or `@reason` of more than 400 characters, an `@id` that is no identifier, ids given twice, more than
+    /// 10,000 policies in all texts together, or a text over 1 MiB. When the schema is wrong, only its faults are
+    /// returned: the policies are not read.
     pub fn load(policies: &[Source], schema: Option<&Source>, settings: &PolicySettings) -> Result<Self, Vec<Fault>> {
         let (schema, schema_source) = load::schema(schema)?;
         let checked = load::policies(policies, &schema)?;

@@ -49,6 +49,12 @@ impl GenerateError {
 }
 
 /// Compiles every proto below `root`. The same protos give the same bytes.
+///
+/// # Errors
+///
+/// - [`GenerateError::Proto`] when a proto cannot be read or compiled.
+/// - [`GenerateError::File`] when `root` or a directory below it cannot be listed, or the code cannot be written to a
+///   temporary directory and read back, e.g. because no proto is of the package [`layout::PACKAGE`].
 pub fn generate(root: &Path) -> Result<Generated, GenerateError> {
     let mut compiler = Compiler::new([root])?;
     compiler.include_imports(true).include_source_info(true);

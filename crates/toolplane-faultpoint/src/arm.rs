@@ -38,6 +38,12 @@ impl std::error::Error for BadArm {}
 
 impl Arm {
     /// Reads `point:count[:abort|delay=<ms>|err]`, several separated by commas; an empty text arms nothing.
+    ///
+    /// `count` is 1 or more, a delay is in milliseconds. Without an action the point aborts.
+    ///
+    /// # Errors
+    ///
+    /// [`BadArm`] with the first entry that does not have this form.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, BadArm> {
         text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(Self::parse).collect()
     }

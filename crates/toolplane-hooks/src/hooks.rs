@@ -58,6 +58,17 @@ impl Hooks {
 
     /// Checks everything about the hooks of `config` that needs neither a sandbox nor a connection: matchers, programs and
     /// what they may read, token and certificate files. For all points, whichever process is in charge of them.
+    ///
+    /// Hooks that are not enabled are not checked.
+    ///
+    /// # Errors
+    ///
+    /// For the first hook that is wrong:
+    ///
+    /// - [`HooksError::Config`] when its matcher cannot be read, or its program, a path or a variable breaks a rule,
+    ///   e.g. the program does not exist or cannot be seen in the sandbox.
+    /// - [`HooksError::Service`] when its token or certificate file cannot be read, or the first line of the token file
+    ///   is blank.
     pub fn check(config: &Config) -> Result<(), HooksError> {
         for (index, hook) in enabled(config) {
             prepare(index, hook)?;
@@ -73,6 +84,14 @@ impl Hooks {
     /// about a second when one of them is a program, because the sandbox is tried out.
     ///
     /// Programs may read the workspace of the tenant they are asked for, where this machine has it.
+    ///
+    /// # Errors
+    ///
+    /// What [`Hooks::check`] finds in one of these hooks, and beside that:
+    ///
+    /// - [`HooksError::Service`] when the URL of a service is not valid, it begins with `https://` and no certificate
+    ///   authority can be used for it, or its token cannot be sent in a header.
+    /// - [`HooksError::NoSandbox`] when one of them is a program and this machine cannot run programs in a sandbox.
     pub async fn open(config: &Config, events: &[HookEvent]) -> Result<Self, HooksError> {
         let mut hooks = Vec::new();
         let mut first_program = None;

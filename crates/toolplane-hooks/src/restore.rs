@@ -28,6 +28,12 @@ pub enum RestoreError {
 /// `sensitive` are JSON pointers; a segment `*` stands for every element of an array and every member of an object. Within
 /// arrays a mark is only known by its place, so an array whose length changed must hold no marks. Everything else keeps
 /// its exact spelling; an input without marks is returned as it is.
+///
+/// # Errors
+///
+/// - [`RestoreError::Moved`] when `updated` has the mark where `real` has neither a sensitive field nor this very text,
+///   and when it has the mark in an array that has another length in `real`.
+/// - [`RestoreError::Unreadable`] when one of the two is not JSON.
 pub fn restore(updated: &JsonPayload, real: &JsonPayload, sensitive: &[String]) -> Result<JsonPayload, RestoreError> {
     let pointers: Vec<Vec<String>> = sensitive.iter().map(|pointer| segments(pointer)).collect();
     let paths: Vec<&[String]> = pointers.iter().map(Vec::as_slice).collect();

@@ -15,6 +15,9 @@ use crate::transition::{Effect, Refusal, Timer, Transition};
 use crate::{hooks, permit};
 
 /// Makes the invocation, with every state it passed through on the way to where its preparation leads.
+///
+/// The only failure is [`Refusal::Illegal`], when the preparation is [`Preparation::ValuesRefused`] and a
+/// [`HookEvent::PreToolUse`] hook ran before it. Callers give [`Preparation::Stopped`] for such a call.
 pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timestamp) -> Result<Transition, Refusal> {
     let hooks = std::mem::take(&mut acceptance.hooks);
     let (before, deciding) = hooks.into_iter().partition(|hook| hook.hook_event == HookEvent::PreToolUse);

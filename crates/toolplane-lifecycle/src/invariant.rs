@@ -87,6 +87,10 @@ pub enum Invariant {
 }
 
 /// Checks every invariant of one record.
+///
+/// # Errors
+///
+/// One [`Invariant`] of L1 to L11, P1 and P2 that does not hold, if there is one. Its message begins with that name.
 pub fn check(invocation: &Invocation) -> Result<(), Invariant> {
     let terminal = invocation.status.is_terminal();
     if terminal != invocation.result_id.is_some() || terminal != invocation.ended_at.is_some() {
@@ -156,6 +160,11 @@ fn hooks(record: &Invocation) -> (&[String], u64) {
 }
 
 /// Checks what must hold between a record and the record a command made of it.
+///
+/// # Errors
+///
+/// [`Invariant::ModelInputKept`] when the model's input is another one, or the decisions and hooks of `after` are not
+/// those of `before` with new ones at the end.
 pub fn check_change(before: &Invocation, after: &Invocation) -> Result<(), Invariant> {
     let kept = before.inputs.model == after.inputs.model
         && trail::DECISIONS.goes_on(decisions(before), decisions(after))
@@ -164,6 +173,10 @@ pub fn check_change(before: &Invocation, after: &Invocation) -> Result<(), Invar
 }
 
 /// Checks every invariant of one batch record.
+///
+/// # Errors
+///
+/// The first invariant of B1 to B6 that does not hold, if there is one.
 pub fn check_batch(batch: &Batch) -> Result<(), Invariant> {
     let members = &batch.members;
     let mut released: Vec<u64> = members.iter().filter_map(|member| member.yield_seq).collect();
@@ -201,6 +214,10 @@ pub fn check_batch(batch: &Batch) -> Result<(), Invariant> {
 }
 
 /// Checks every invariant of one lock domain.
+///
+/// # Errors
+///
+/// One invariant of K1 to K3 that does not hold, if there is one.
 pub fn check_locks(domain: &LockDomain) -> Result<(), Invariant> {
     let tickets = &domain.tickets;
     let grow = tickets.windows(2).all(|pair| pair[0].ticket < pair[1].ticket);

@@ -68,6 +68,16 @@ pub const MAX_INPUT_TTL_MS: i64 = 30 * 24 * 3_600_000;
 ///
 /// The record is not touched: the returned [`Transition`] holds the new one. A [`Refusal`] means that nothing may be
 /// written, and says why; [`Refusal::Terminal`] and [`Refusal::Fenced`] are ordinary answers in races.
+///
+/// # Errors
+///
+/// - [`Refusal::Terminal`] when the call has ended and the command is neither [`Command::Yield`] nor
+///   [`Command::Discard`].
+/// - [`Refusal::Fenced`] when a worker names a lease that is not the current one.
+/// - [`Refusal::Illegal`] when the command does not fit the status or something else in the record, e.g. a claim whose
+///   permission has run out.
+/// - [`Refusal::NothingToDo`] when the record is already as the command asks, the question it answers is an older one,
+///   or a timer fires before its time.
 pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Result<Transition, Refusal> {
     if invocation.status.is_terminal() && !matches!(command, Command::Yield { .. } | Command::Discard { .. }) {
         return Err(Refusal::Terminal(invocation.status));

@@ -20,6 +20,10 @@ pub struct InvalidHost(pub &'static str);
 
 impl HostPattern {
     /// Reads a host name, `*.` and a host name, or an address (with or without brackets).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidHost`] when the text is not a host name or address, and when an address follows `*.`.
     pub fn parse(text: &str) -> Result<Self, InvalidHost> {
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         if let Ok(address) = bare.parse::<IpAddr>() {

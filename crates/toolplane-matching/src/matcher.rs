@@ -61,6 +61,11 @@ pub struct SubjectPattern {
 
 impl Matcher {
     /// What must hold under a rule of that behaviour, beside what [`FromStr`] checks.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidToolPattern`] when [`ToolPattern::check`] refuses the tools, and when the rule allows commands
+    /// (`Bash(...)`) and [`CommandPattern::check_allow`] refuses the pattern.
     pub fn check(&self, behavior: Behavior) -> Result<(), InvalidToolPattern> {
         self.tools.check(behavior)?;
         let command = self.pattern.as_ref().filter(|_| self.kind() == Some(SubjectKind::Command));
@@ -190,6 +195,12 @@ fn alternatives(text: &str) -> Vec<&str> {
 
 impl SubjectPattern {
     /// Reads a pattern of that kind, or of every kind it may be when none is given. It must be at least one.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidToolPattern`] when the text is empty or only blanks, has control characters, or cannot be read as a
+    /// pattern of any of these kinds, e.g. because it is longer than 4096 bytes. The error then says why it is not one
+    /// of the first kind.
     pub fn parse(text: &str, kind: Option<SubjectKind>) -> Result<Self, InvalidToolPattern> {
         if text.trim().is_empty() {
             return Err(InvalidToolPattern("has nothing in its brackets".to_owned()));

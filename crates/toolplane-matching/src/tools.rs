@@ -70,6 +70,10 @@ impl ToolPattern {
 
     /// What must be true of the text under a rule of that behaviour, beside what [`FromStr`] checks: an allow for tools of
     /// providers must name the provider.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidToolPattern`] when the rule allows and the server of [`ToolPattern::Mcp`] has a `*`.
     pub fn check(&self, behavior: Behavior) -> Result<(), InvalidToolPattern> {
         match self {
             Self::Mcp { server, .. } if behavior == Behavior::Allow && server.contains('*') => Err(InvalidToolPattern(
@@ -84,6 +88,13 @@ impl ToolPattern {
     /// Refuses a plain word that is no family, but almost one: a rule about `Bsh` would never be about anything.
     ///
     /// A tool of one's own that is really called so is named in full (`namespace.Bsh`) or by its beginning (`Bsh*`).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidToolPattern`] when the word has only letters, begins with a capital one, is not a known word, and is at
+    /// most one slip away from one, or two slips when it has 8 letters or more. A slip is a letter that is inserted,
+    /// left out, replaced or swapped with its neighbour; upper and lower case are the same. Known words are the names
+    /// of the families and of some tools of coding agents.
     pub fn check_word(&self) -> Result<(), InvalidToolPattern> {
         let Self::Named(name) = self else { return Ok(()) };
         match words::meant(name) {

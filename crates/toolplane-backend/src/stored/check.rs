@@ -70,6 +70,16 @@ impl From<&Damage> for Named {
 }
 
 /// Holds every record, index entry, event and payload to its checksum, and changes nothing.
+///
+/// What is damaged is in the report and is not an error.
+///
+/// # Errors
+///
+/// - [`StoredError::NoStore`] when no role keeps its state in Redis and no directory of an embedded store exists.
+/// - [`StoredError::InUse`] when another process has an embedded store open.
+/// - [`StoredError::Store`] when the files of an embedded store are missing or cannot be locked.
+/// - [`StoredError::Redis`] when Redis cannot be opened or read.
+/// - [`StoredError::File`] when a payload or a directory of payloads cannot be read.
 pub async fn check(config: &Config) -> Result<Report, StoredError> {
     let mut stores = Vec::new();
     for (keeper, path) in present(config) {

@@ -57,6 +57,18 @@ impl Kept {
 
 /// Takes the damaged `kind` and `name` out of the store that has it, as [`check`](super::check) names them, together with what
 /// `judge` says is of no use without it. All of it is kept in a file first.
+///
+/// # Errors
+///
+/// - [`StoredError::NotDamaged`] when nothing damaged has this kind and name.
+/// - [`StoredError::Stays`] when `judge` says that it must stay.
+/// - [`StoredError::InUse`] when another process has an embedded store open.
+/// - [`StoredError::Store`], [`StoredError::Files`] or [`StoredError::Redis`] when a store cannot be opened, read or
+///   changed.
+/// - [`StoredError::NotForgotten`] when an embedded store is open and then does not read or remove the rows.
+/// - [`StoredError::File`] when the file that keeps what is taken out cannot be written, or a payload cannot be read
+///   or moved.
+/// - [`StoredError::Changing`] when a payload changes while it is copied.
 pub async fn forget(
     config: &Config,
     kind: &str,

@@ -19,6 +19,10 @@ pub struct AnswerValidator {
 
 impl AnswerValidator {
     /// Compiles the validator of a question with this schema; violations carry JSON pointers into the schema.
+    ///
+    /// # Errors
+    ///
+    /// The violations that [`compile()`] finds in the schema. Without a schema it always succeeds.
     pub fn new(schema: Option<&JsonPayload>, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
         let schema = schema.map(|schema| compile(schema, limits)).transpose()?;
         Ok(Self { schema, limits: limits.clone() })
@@ -28,6 +32,11 @@ impl AnswerValidator {
     ///
     /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
     /// a question may be for a password.
+    ///
+    /// # Errors
+    ///
+    /// These violations, when the answer breaks one of those rules; one violation of the whole answer, when checking it
+    /// would cost more than [`Limits::max_validation_cost`] steps.
     pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let sensitive = SensitiveFields::default();
         let blind = self.schema.as_ref().is_none_or(CompiledSchema::is_blind_to_large);

@@ -31,7 +31,12 @@ pub struct InputValidator {
 }
 
 impl InputValidator {
-    /// Compiles the validator of `registration`; violations name the schema's field.
+    /// Compiles the validator of `registration`; violations carry JSON pointers into the schema that is wrong.
+    ///
+    /// # Errors
+    ///
+    /// The violations that [`compile()`] finds in the model schema, or those it finds in the runtime schema when the
+    /// model schema is right.
     pub fn for_registration(registration: &Registration, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
         let schema = registration.model_schema().map(|schema| compile(schema, limits)).transpose()?;
         let runtime = registration.runtime_schema().map(|schema| compile(schema, limits)).transpose()?;
@@ -55,12 +60,16 @@ impl InputValidator {
         &self.sensitive
     }
 
-    /// Checks `input`: one JSON object within the bounds, without internal fields, every number one that can be
-    /// judged exactly, satisfying the
-    /// model schema.
+    /// Checks `input`: one JSON object within the bounds, without internal fields, every number one that can be judged
+    /// exactly, satisfying the model schema; an object without fields when the tool takes no arguments.
     ///
     /// Violations are at most [`Limits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
     /// shortened, and not when it is in a sensitive field.
+    ///
+    /// # Errors
+    ///
+    /// These violations, when the input breaks one of those rules; one violation of the whole input, when checking it
+    /// would cost more than [`Limits::max_validation_cost`] steps.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let Read { value: instance, is_exact } = self.read(input)?;
         self.check_fields(&instance)?;
@@ -78,6 +87,16 @@ impl InputValidator {
     /// schema, internal fields and whatever else the runtime schema describes against that.
     ///
     /// Violations are as those of [`InputValidator::validate`], without values: hooks, people and the runtime gave some of them.
+    ///
+    /// # Errors
+    ///
+    /// The violations of the first of these checks that finds any:
+    ///
+    /// 1. The input is one JSON object within [`Limits::instance`], and all its numbers can be judged exactly.
+    /// 2. It satisfies the runtime schema.
+    /// 3. Without internal fields it satisfies the model schema, or has no field when the tool takes no arguments.
+    ///
+    /// One violation of the whole input, when 2 or 3 would cost more than [`Limits::max_validation_cost`] steps.
     pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let instance = self.read(input)?.value;
         let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };

@@ -55,6 +55,11 @@ impl CompiledSchema {
 /// The schema must be valid in the version of JSON Schema its `$schema` names (2020-12 without one; see [`Dialect`]) and within
 /// the limits, hold only references into itself, no loop that consumes no input, only regular expressions that run in linear
 /// time, and no number that a double or a 64-bit integer would change. Violations carry JSON pointers into the schema.
+///
+/// # Errors
+///
+/// At least one violation, when the schema breaks one of these rules. The rules are checked one after the other, so a
+/// schema that is not valid is not held to the later ones.
 pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if let Err(refusal) = json::check(schema.bytes(), &limits.schema) {

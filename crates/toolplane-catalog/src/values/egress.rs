@@ -38,6 +38,13 @@ impl Egress {
 
     /// The URL and the method in capitals, if a request of them may be sent. What the name of the host leads to is decided when
     /// it is sent.
+    ///
+    /// # Errors
+    ///
+    /// - [`codes::INPUT_INVALID`] when the URL is longer than 8192 bytes or cannot be parsed, or the method is empty or
+    ///   has a character that no method has.
+    /// - [`codes::EGRESS_DENIED`] when the method is `CONNECT` or `TRACE` or is not allowed for this tool, and when
+    ///   [`Egress::check_url`] refuses the URL.
     pub fn check(&self, url: &str, method: &str) -> Result<(Url, String), Box<ToolError>> {
         if url.len() > MAX_URL_BYTES {
             return Err(invalid_input("url", format!("is longer than {MAX_URL_BYTES} bytes")));
@@ -66,7 +73,9 @@ impl Egress {
         if allowed { Ok(()) } else { Err(egress_denied("method", "the method is not allowed for this tool", method)) }
     }
 
-    /// Refuses the URL unless its scheme, host and port are allowed and it carries no user.
+    /// Checks that the scheme, host and port of the URL are allowed and that it carries no user and no password.
+    ///
+    /// Fails with a [`ToolError`] of the code [`codes::EGRESS_DENIED`] when one of them is not so.
     pub fn check_url(&self, url: &Url) -> Result<(), Box<ToolError>> {
         let denied = |reason: &str, what: &str| Err(egress_denied("url", reason, what));
         if !matches!(url.scheme(), "http" | "https") {

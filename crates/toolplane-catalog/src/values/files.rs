@@ -26,6 +26,12 @@ pub(super) fn check(name: &str, input: &Value) -> Result<(), Box<ToolError>> {
 }
 
 /// The path relative to the workspace, `.` for the workspace itself; see [`workspace::relative`].
+///
+/// # Errors
+///
+/// - [`codes::PATH_OUTSIDE`] when the path leads out of the workspace.
+/// - [`codes::INPUT_INVALID`] when the path contains NUL, or has more than [`workspace::MAX_PATH`] bytes or
+///   [`workspace::MAX_COMPONENTS`] names.
 pub fn readable(path: &str) -> Result<String, Box<ToolError>> {
     workspace::relative(path).map_err(|refused| match refused {
         PathRefusal::Outside => outside(path),
@@ -44,7 +50,10 @@ pub fn writable(path: &str) -> Result<String, Box<ToolError>> {
     Ok(relative)
 }
 
-/// Refuses a path relative to the workspace that no tool writes.
+/// Checks that tools may write a path that is relative to the workspace.
+///
+/// Fails with a [`ToolError`] of the code [`codes::PATH_PROTECTED`] when one of the names in the path is closed to all
+/// tools, e.g. `.git`.
 pub fn unprotected(relative: &str) -> Result<(), Box<ToolError>> {
     workspace::closed_part(relative).map_or(Ok(()), |closed| Err(protected(relative, closed)))
 }

@@ -15,8 +15,12 @@ use super::{invalid_binding, invalid_input};
 
 /// The arguments for one call.
 ///
-/// Fails as a fault of the declaration if a place is malformed or the program is a place, and as a fault of the input if
-/// a field is missing, has NUL, or is neither text, number nor boolean.
+/// # Errors
+///
+/// - [`BINDING_INVALID`](toolplane_records::codes::BINDING_INVALID) when the template is empty, a place is malformed,
+///   or the program is a place: the declaration is wrong.
+/// - [`INPUT_INVALID`](toolplane_records::codes::INPUT_INVALID) when the input is not an object, or a field that the
+///   template names is missing or null, contains NUL, or is neither text, number nor boolean.
 pub fn fill(template: &[String], input: &JsonPayload) -> Result<Vec<String>, Box<ToolError>> {
     match template.first() {
         None => return Err(invalid_binding("the tool has an empty command line")),

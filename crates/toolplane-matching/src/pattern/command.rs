@@ -73,7 +73,12 @@ impl CommandPattern {
         matches!(self.form, Form::Any)
     }
 
-    /// Why the pattern cannot stand in an allow rule, if it cannot.
+    /// Checks that the pattern can stand in a rule that allows.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidPattern`] when the pattern is a regular expression (`regex:...`), or has a shell operator or expansion
+    /// outside quotes, e.g. `|`, `;`, `&`, `>` or `$`.
     pub fn check_allow(&self) -> Result<(), InvalidPattern> {
         let why = match &self.form {
             Form::Any | Form::Words { .. } | Form::Template(_) => return Ok(()),

@@ -113,6 +113,17 @@ impl fmt::Display for Operator {
 
 impl ArgumentTest {
     /// Reads a condition as rules carry it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidCondition`] when one of these rules is broken:
+    ///
+    /// - The pointer is empty or begins with `/`, has at most 1024 bytes, and has `~` only in `~0` and `~1`.
+    /// - The operator is the word of one of [`Operator::ALL`].
+    /// - `exists` and `absent` have no value, every other operator has one.
+    /// - The value is a number for `lt`, `le`, `gt` and `ge`, a text for `glob` and `prefix`, any JSON value for `eq`
+    ///   and `ne`, and for `in` and `not_in` a list of 1 to 1000 texts, numbers, booleans or nulls.
+    /// - A value, or each value of a list, has at most 4096 bytes.
     pub fn parse(condition: &ArgumentCondition) -> Result<Self, InvalidCondition> {
         let refuse = |text: &str| Err(InvalidCondition(text.to_owned()));
         let pointer = &condition.pointer;

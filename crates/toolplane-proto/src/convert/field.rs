@@ -9,6 +9,8 @@ use toolplane_records::time::Timestamp;
 use crate::convert::ConvertError;
 
 /// Reads a required identifier or digest.
+///
+/// Fails with a [`ConvertError`] when the text is empty or cannot be parsed.
 pub fn id<T>(field: &str, text: &str) -> Result<T, ConvertError>
 where
     T: FromStr,
@@ -21,6 +23,8 @@ where
 }
 
 /// Reads an identifier or digest that is absent when empty.
+///
+/// Fails with a [`ConvertError`] when the text is not empty and cannot be parsed.
 pub fn optional_id<T>(field: &str, text: &str) -> Result<Option<T>, ConvertError>
 where
     T: FromStr,
@@ -30,6 +34,8 @@ where
 }
 
 /// Reads a list of identifiers.
+///
+/// Fails with a [`ConvertError`] that names the first text that is empty or cannot be parsed, e.g. `field[2]`.
 pub fn ids<T>(field: &str, texts: &[String]) -> Result<Vec<T>, ConvertError>
 where
     T: FromStr,
@@ -49,6 +55,9 @@ pub fn texts<T: Display>(values: &[T]) -> Vec<String> {
 }
 
 /// Reads a nested message that must be there.
+///
+/// Fails with a [`ConvertError`] when there is no message, or when one of its fields is wrong: the error then names the
+/// path of that field from `field` on.
 pub fn required<M, R>(field: &str, message: Option<M>) -> Result<R, ConvertError>
 where
     R: TryFrom<M, Error = ConvertError>,
@@ -57,6 +66,9 @@ where
 }
 
 /// Reads a nested message that may be absent.
+///
+/// Fails with a [`ConvertError`] when there is a message and one of its fields is wrong; the error names the path of
+/// that field from `field` on.
 pub fn optional<M, R>(field: &str, message: Option<M>) -> Result<Option<R>, ConvertError>
 where
     R: TryFrom<M, Error = ConvertError>,
@@ -65,6 +77,9 @@ where
 }
 
 /// Reads a list of messages.
+///
+/// Fails with a [`ConvertError`] for the first message that has a wrong field; the error names its path, e.g.
+/// `field[2].name`.
 pub fn list<M, R>(field: &str, messages: Vec<M>) -> Result<Vec<R>, ConvertError>
 where
     R: TryFrom<M, Error = ConvertError>,
@@ -92,11 +107,16 @@ pub fn instant(at: Timestamp) -> Option<WireTimestamp> {
 }
 
 /// Reads a required instant; parts of a millisecond are dropped.
+///
+/// Fails with a [`ConvertError`] when there is no instant, and as [`optional_time`] does.
 pub fn time(field: &str, at: Option<WireTimestamp>) -> Result<Timestamp, ConvertError> {
     optional_time(field, at)?.ok_or_else(|| ConvertError::missing(field))
 }
 
 /// Reads an instant that may be absent; parts of a millisecond are dropped.
+///
+/// Fails with a [`ConvertError`] when the instant is not between the years -9999 and 9999, or its nanoseconds are not 0
+/// to 999,999,999.
 pub fn optional_time(field: &str, at: Option<WireTimestamp>) -> Result<Option<Timestamp>, ConvertError> {
     let Some(at) = at else { return Ok(None) };
     let millis = i64::from(at.nanos) / 1_000_000;

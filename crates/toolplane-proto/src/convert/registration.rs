@@ -21,6 +21,9 @@ pub struct RegistrationParts {
 }
 
 /// Reads a registration and names the first wrong field of each of its records.
+///
+/// Fails with one [`ConvertError`] for each of the four records that has a wrong field, and one when there is no
+/// declaration.
 pub fn parts(message: v1::ToolRegistration) -> Result<RegistrationParts, Vec<ConvertError>> {
     let mut wrong = Vec::new();
     let declaration = keep(field::required("declaration", message.declaration), &mut wrong);

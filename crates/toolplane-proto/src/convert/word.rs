@@ -19,11 +19,15 @@ pub trait Word: Copy + Eq + FromStr<Err = UnknownWord> + 'static {
 }
 
 /// Reads a required word of a closed vocabulary.
+///
+/// Fails with a [`ConvertError`] when the number is 0 (unspecified) or this program does not know it.
 pub fn closed<W: Word>(field: &str, number: i32) -> Result<W, ConvertError> {
     optional_closed(field, number)?.ok_or_else(|| ConvertError::missing(field))
 }
 
-/// Reads a word of a closed vocabulary that may be unspecified.
+/// Reads a word of a closed vocabulary that may be unspecified, which is the number 0.
+///
+/// Fails with a [`ConvertError`] when the number is not 0 and this program does not know it.
 pub fn optional_closed<W: Word>(field: &str, number: i32) -> Result<Option<W>, ConvertError> {
     match (number, W::from_number(number)) {
         (0, _) => Ok(None),
@@ -33,6 +37,8 @@ pub fn optional_closed<W: Word>(field: &str, number: i32) -> Result<Option<W>, C
 }
 
 /// Reads a required word of an open vocabulary from its text, its number, or both when they agree.
+///
+/// Fails with a [`ConvertError`] when the text is empty and the number is 0, and as [`optional_open`] does.
 pub fn open<W: Word>(field: &str, text: &str, number: i32) -> Result<W, ConvertError> {
     optional_open(field, text, number)?.ok_or_else(|| ConvertError::missing(field))
 }
@@ -56,6 +62,9 @@ pub fn optional_open<W: Word>(field: &str, text: &str, number: i32) -> Result<Op
 }
 
 /// Reads a list of words of an open vocabulary from their texts, their numbers, or both when they agree.
+///
+/// Fails with a [`ConvertError`] when both lists are given and have different lengths, and when [`open`] fails for a
+/// word; the error then names its place, e.g. `field[2]`.
 pub fn open_list<W: Word>(field: &str, texts: &[String], numbers: &[i32]) -> Result<Vec<W>, ConvertError> {
     if !texts.is_empty() && !numbers.is_empty() && texts.len() != numbers.len() {
         let rule = format!("has {} words while the enums beside it are {}", texts.len(), numbers.len());
