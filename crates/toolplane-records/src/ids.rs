@@ -32,7 +32,8 @@ pub enum InvalidId {
     Character(char),
 }
 
-/// Checks the shared identifier rule: 1 to [`MAX_ID_LEN`] bytes of `A-Z a-z 0-9 . _ : / @ + -`.
+/// Checks the shared identifier rule: 1 to [`MAX_ID_LEN`] bytes of `A-Z a-z 0-9 . _ : / @ + -`. Text that breaks it is
+/// refused with the [`InvalidId`] that says how.
 pub fn check_id(text: &str) -> Result<(), InvalidId> {
     check_up_to(MAX_ID_LEN, text)
 }
@@ -94,8 +95,9 @@ macro_rules! ids {
                 Ok(Self(Arc::from(text)))
             }
 
-            /// Parses an identifier that somebody chooses for something new: it leaves room for the identifiers that are
-            /// made from it ([`MAX_GIVEN_ID_LEN`]).
+            /// Parses an identifier that somebody chooses for something new: it leaves room for the identifiers that
+            /// are made from it ([`MAX_GIVEN_ID_LEN`]). Longer text is refused with [`InvalidId::NoRoom`], other wrong
+            /// text as by [`parse`](Self::parse).
             pub fn given(text: &str) -> Result<Self, InvalidId> {
                 given::check(text)?;
                 Self::parse(text)

@@ -74,6 +74,8 @@ impl JsonRefusal {
 /// Checks that `bytes` are exactly one JSON value: UTF-8, RFC 8259, no duplicate keys, within `limits`.
 ///
 /// Runs in one pass without building a tree; keys are compared decoded, so `"a"` and `"\u0061"` are the same key.
+///
+/// Fails with the first [`JsonRefusal`] it meets.
 pub fn check(bytes: &[u8], limits: &JsonLimits) -> Result<(), JsonRefusal> {
     if bytes.len() > limits.max_bytes {
         return Err(JsonRefusal::TooLarge { size: bytes.len(), limit: limits.max_bytes });

@@ -100,7 +100,8 @@ pub struct JsonPayload {
 }
 
 impl JsonPayload {
-    /// Checks untrusted bytes with [`json::check`] and keeps them unchanged.
+    /// Checks untrusted bytes with [`json::check`] and keeps them unchanged. Bytes that are not one JSON value within
+    /// `limits` are refused with [`JsonRefusal`].
     pub fn ingest(bytes: impl Into<Bytes>, limits: &JsonLimits) -> Result<Self, JsonRefusal> {
         let bytes = bytes.into();
         json::check(&bytes, limits)?;
@@ -139,7 +140,7 @@ impl JsonPayload {
         self.bytes.len() as u64
     }
 
-    /// Reads the value as `T`.
+    /// Reads the value as `T`. Fails with a [`serde_json::Error`] when the value does not have the form of `T`.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.bytes)
     }

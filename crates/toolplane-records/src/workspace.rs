@@ -31,6 +31,10 @@ pub enum PathRefusal {
 ///
 /// Paths are taken literally: no `~`, no `%2e`. `..` takes away the component before it even where that is a link, because this
 /// is how permission rules read the path: what was decided is what is opened.
+///
+/// Refused are paths with a NUL ([`PathRefusal::Nul`]), those longer than [`MAX_PATH`] bytes or [`MAX_COMPONENTS`]
+/// names ([`PathRefusal::TooLong`]), and those that lead out of the workspace ([`PathRefusal::Outside`]). An absolute
+/// path is in the workspace only when it begins with [`WORKSPACE`].
 pub fn relative(path: &str) -> Result<String, PathRefusal> {
     if path.contains('\0') {
         return Err(PathRefusal::Nul);

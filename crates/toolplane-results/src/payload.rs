@@ -89,7 +89,8 @@ pub struct PayloadStore {
 }
 
 impl PayloadStore {
-    /// Payloads in a local directory, which is made when it does not exist.
+    /// Payloads in a local directory, which is made when it does not exist. Fails with [`PayloadError::Open`] when the
+    /// directory cannot be made or opened.
     pub fn local(directory: &FilePath, options: PayloadOptions) -> Result<Self, PayloadError> {
         std::fs::create_dir_all(directory)
             .map_err(|source| PayloadError::Open { path: directory.to_owned(), reason: source.to_string() })?;
@@ -117,6 +118,12 @@ impl PayloadStore {
     /// Keeps `bytes`. When this returns the object is durable and may be named by a record.
     ///
     /// Keeping the same bytes of the same origin again succeeds with the same reference.
+    ///
+    /// # Errors
+    ///
+    /// - [`PayloadError::TooLarge`] when there are more than [`PayloadOptions::max_bytes`] bytes; nothing is kept then.
+    /// - [`PayloadError::Damaged`] when the object of this name is there already and holds other bytes.
+    /// - [`PayloadError::Store`] when the object store does not do what it is asked; trying again may help.
     pub async fn put(&self, origin: &PayloadOrigin, bytes: Bytes) -> Result<PayloadRef, PayloadError> {
         let size_bytes = bytes.len() as u64;
         if size_bytes > self.options.max_bytes {
@@ -135,6 +142,9 @@ impl PayloadStore {
     }
 
     /// Keeps a stream of bytes, holding at most one part of it in memory.
+    ///
+    /// Fails with [`PayloadError::Interrupted`] when `stream` ends with an error, with [`PayloadError::TooLarge`] as
+    /// soon as it holds too many bytes (nothing is kept in both cases), and otherwise as [`put`](Self::put) does.
     pub async fn put_stream<S, E>(&self, origin: PayloadOrigin, stream: S) -> Result<PayloadRef, PayloadError>
     where
         S: Stream<Item = Result<Bytes, E>>,
@@ -189,7 +199,9 @@ impl PayloadStore {
         Ok(PayloadRange { size_bytes, offset, length, stream })
     }
 
-    /// The size of a payload in bytes.
+    /// The size of a payload in bytes. Fails with [`PayloadError::NotFound`] when there is no such payload, with
+    /// [`PayloadError::Expired`] instead when it was made longer before `now` than payloads are kept, and with
+    /// [`PayloadError::Store`] when the object store does not answer.
     pub async fn size(&self, key: &PayloadKey, now: Timestamp) -> Result<u64, PayloadError> {
         let found = self.objects.head(key.path()).await;
         found.map(|meta| meta.size).map_err(|source| self.reading(key, now, source))

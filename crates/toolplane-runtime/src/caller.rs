@@ -87,6 +87,9 @@ impl Caller {
     }
 
     /// The tenant a request is about, where it may name one: the caller's own, or left out. A peer may name any.
+    ///
+    /// Fails with [`ApiError::PermissionDenied`] when a caller that is not an authenticated peer names another tenant,
+    /// and with [`ApiError::InvalidArgument`] when a peer gives a name that is not an identifier.
     pub fn tenant_named(&self, name: &str) -> Result<TenantId, ApiError> {
         if name.is_empty() || name == self.tenant.as_str() {
             return Ok(self.tenant.clone());
@@ -99,7 +102,8 @@ impl Caller {
     }
 
     /// The same where all tenants may be meant: `None` for a peer that names [`EVERY_TENANT`]. Without authentication
-    /// there is one tenant, and it is all of them.
+    /// there is one tenant, and it is all of them. Fails as [`tenant_named`](Self::tenant_named) does; an authenticated
+    /// caller that is not a peer may not name [`EVERY_TENANT`].
     pub fn tenants_named(&self, name: &str) -> Result<Option<TenantId>, ApiError> {
         match name {
             EVERY_TENANT if self.speaks_for_others() => Ok(None),

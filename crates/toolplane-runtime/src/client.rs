@@ -57,7 +57,8 @@ pub struct PeerSettings {
 }
 
 impl PeerSettings {
-    /// The settings of the configuration, with its files read.
+    /// The settings of the configuration, with its files read. Fails with [`ServerError::File`] when one of them cannot
+    /// be read, or when a token file is not UTF-8 text or holds no token.
     pub fn from_config(config: &Config) -> Result<Self, ServerError> {
         let peers = &config.peers;
         let identity = config.server.tls.as_ref().map(|tls| {
@@ -153,6 +154,10 @@ struct Place {
 
 /// A channel to the peer at `url` (`http://` or `https://`). Connects at the first call, and again whenever needed.
 /// Must be called within the runtime.
+///
+/// Fails with [`ServerError::Transport`] when `url` is not such a URL, when an `https://` peer is named without a
+/// [`PeerSettings::ca`], and when the certificates or the token cannot be used. That the peer is away is no error here:
+/// calls find out.
 pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> {
     Ok(Peer { way: Way::Connection(line(url, settings)?), authorization: authorization(settings)? })
 }
@@ -160,6 +165,8 @@ pub fn connect(url: &str, settings: &PeerSettings) -> Result<Peer, ServerError> 
 /// A channel to one of the processes at `urls`, which can do each other's work: calls stay with one of them, at first any,
 /// until it is away, and then move to the next. A call that was already under way is answered with `UNAVAILABLE` and
 /// not repeated here; see [`retry`]. At least one URL; must be called within the runtime.
+///
+/// Fails with [`ServerError::Transport`] when `urls` is empty, and when [`connect`] would fail for one of them.
 pub fn connect_any(urls: &[String], settings: &PeerSettings) -> Result<Peer, ServerError> {
     match urls {
         [] => Err(ServerError::Transport("no URL to connect to".to_owned())),

@@ -58,7 +58,8 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// A random key with this id: 1 to 64 letters, digits, `-` or `.`.
+    /// A random key with this id: 1 to 64 letters, digits, `-` or `.`. Fails with [`KeyError::Id`] for another id, and
+    /// with [`KeyError::Random`] when the system gives no random bytes.
     pub fn make(id: &str) -> Result<Self, KeyError> {
         check_id(id)?;
         let mut secret = [0; SECRET_BYTES];
@@ -136,7 +137,8 @@ pub(crate) struct Key {
 }
 
 impl KeyEntry {
-    /// The lines a file gets for this key, checked first.
+    /// The lines a file gets for this key, checked first. Fails with [`KeyError::Entry`], which names the field, when
+    /// one of the entry's fields is wrong.
     pub fn to_toml(&self) -> Result<String, KeyError> {
         self.clone().check().map_err(|(field, rule)| KeyError::Entry { index: 1, id: self.id.clone(), field, rule })?;
         // What JSON escapes, TOML reads alike.
@@ -226,12 +228,14 @@ fn unknown_role(text: &str) -> Option<KeyError> {
     })
 }
 
-/// Checks the text of a key file, and says how many keys are in it.
+/// Checks the text of a key file, and says how many keys are in it. Fails with [`KeyError::Form`] when the text is not
+/// a list of entries, and with [`KeyError::Entry`] for the first entry that is wrong or has an id that is there twice.
 pub fn check_file(text: &str) -> Result<usize, KeyError> {
     read_file(text).map(|keys| keys.len())
 }
 
-/// Whether a file with this text has a key with this id.
+/// Whether a file with this text has a key with this id. Fails as [`check_file`] does when the text is not a good key
+/// file.
 pub fn has_key(text: &str, id: &str) -> Result<bool, KeyError> {
     Ok(read_file(text)?.iter().any(|key| key.id == id))
 }

@@ -35,7 +35,8 @@ impl From<BadPage> for ApiError {
     }
 }
 
-/// Rows to return for a requested page size: 0 takes the default, more than the most is cut.
+/// Rows to return for a requested page size: 0 takes [`DEFAULT_SIZE`], more than [`MAX_SIZE`] is cut to that. A
+/// negative size is refused with [`BadPage`].
 pub fn size(requested: i32) -> Result<usize, BadPage> {
     match usize::try_from(requested) {
         Err(_) => Err(BadPage { field: "page_size", rule: "must not be negative" }),
@@ -80,7 +81,8 @@ pub fn token(scope: &impl fmt::Debug, position: &str) -> String {
     hex::encode(bytes)
 }
 
-/// The position in a token; nothing when the token is empty: the first page.
+/// The position in a token; nothing when the token is empty: the first page. A text that [`token`] did not make for
+/// this `scope` is refused with [`BadPage`].
 pub fn position(scope: &impl fmt::Debug, token: &str) -> Result<Option<String>, BadPage> {
     if token.is_empty() {
         return Ok(None);

@@ -44,6 +44,9 @@ pub struct Process {
 impl Process {
     /// A channel to the role at `endpoints`, whichever of them is there, or to this process's own services when none is
     /// configured.
+    ///
+    /// Fails with a [`RoleError`] when no endpoint is configured and this process does not answer for `role` itself,
+    /// and when a URL, a certificate or the token cannot be used.
     pub fn peer(&self, role: ClusterRole, endpoints: &Endpoints) -> Result<Peer, RoleError> {
         match endpoints.urls() {
             [] => self.own_peer(role),
@@ -53,6 +56,8 @@ impl Process {
 
     /// A channel to each of the processes at `endpoints`, in that order, or the one to this process's own services: for
     /// those who choose themselves.
+    ///
+    /// Fails as [`peer`](Self::peer) does, for the first endpoint that cannot be used.
     pub fn peers(&self, role: ClusterRole, endpoints: &Endpoints) -> Result<Vec<Peer>, RoleError> {
         match endpoints.urls() {
             [] => Ok(vec![self.own_peer(role)?]),
@@ -99,8 +104,8 @@ pub struct RoleProgram {
 
 /// Runs these roles in one process until it is asked to stop, and drains it; in the order in which they are given.
 ///
-/// Says `listening on <address>` on standard output once calls are answered. Fails when a role cannot be started, and when
-/// background work ends badly.
+/// Says `listening on <address>` on standard output once calls are answered. Fails with a [`RoleError`] when the port
+/// cannot be taken, when telemetry or a role cannot be started, and when the listener or background work ends badly.
 pub async fn run(config: Config, programs: &[RoleProgram], descriptors: &[u8]) -> Result<(), RoleError> {
     let build = |process: Arc<Process>, services| compose(programs, process, services);
     run_composed(config, Plan::of(programs), descriptors, build).await

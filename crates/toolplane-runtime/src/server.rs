@@ -91,6 +91,8 @@ impl Bound {
 ///
 /// A port in use is asked for again for about a second: a predecessor that was killed while it started a program may hold
 /// it a moment longer than it lived, through the half-started child.
+///
+/// Fails with [`ServerError::Bind`] when the port is still in use after that, or cannot be taken for another reason.
 pub async fn bind(address: SocketAddr) -> Result<Bound, ServerError> {
     let refuse = |source: std::io::Error| ServerError::Bind { address, reason: source.to_string() };
     let mut patience = BIND_ATTEMPTS;
@@ -149,6 +151,9 @@ impl Default for ServerSettings {
 
 impl ServerSettings {
     /// The settings of the configuration, with its files read.
+    ///
+    /// Fails with [`ServerError::File`] when a file cannot be read or a file of tokens or keys is malformed, and with
+    /// [`ServerError::Transport`] when keys of an issuer may not be fetched from the configured address.
     pub fn from_config(config: &ServerConfig) -> Result<Self, ServerError> {
         let tls = config.tls.as_ref().map(|files| {
             let identity = Identity::from_pem(
@@ -233,6 +238,9 @@ impl Server {
     /// Serves until a stop is asked for, then drains: health says NOT_SERVING, nothing new is accepted, running calls
     /// may finish for `drain_timeout`. Streams that go on are ended as `UNAVAILABLE` just before that, and then
     /// connections are cut. Long streams should follow `shutdown` themselves.
+    ///
+    /// Fails with [`ServerError::Descriptors`] when the descriptors cannot be read for reflection, and with
+    /// [`ServerError::Transport`] when the TLS settings are refused or the transport fails.
     pub async fn run(self, shutdown: Shutdown) -> Result<Drain, ServerError> {
         let Self { bound, services, settings, readiness, inside } = self;
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());

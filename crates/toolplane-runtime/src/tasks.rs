@@ -76,7 +76,8 @@ impl Tasks {
         });
     }
 
-    /// Waits for all tasks; those that do not end within `limit` are left behind. Returns the first failure.
+    /// Waits for all tasks; those that do not end within `limit` are left behind, which is no failure. Fails with the
+    /// first [`TaskFailure`] when a task failed or panicked, now or before.
     pub async fn join(&self, limit: Duration) -> Result<(), TaskFailure> {
         self.tracker.close();
         if tokio::time::timeout(limit, self.tracker.wait()).await.is_err() {

@@ -107,6 +107,10 @@ fn end(provider: Option<SdkTracerProvider>, limit: Duration) {
 /// Sets up logs (on standard error) and, when an endpoint is configured, traces. Once per process, within the runtime.
 ///
 /// `role` becomes the last part of `service.name`, e.g. `scheduler`; empty for all roles in one process.
+///
+/// Fails with [`TelemetryError::Exporter`] when traces cannot be exported to the endpoint as it is written, with
+/// [`TelemetryError::Filter`] when `log.filter` is malformed, and with [`TelemetryError::AlreadySet`] when this process
+/// has telemetry already.
 pub fn init(config: &Config, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
     let provider = config.telemetry.otlp_endpoint.as_deref();

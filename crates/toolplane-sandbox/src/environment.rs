@@ -116,8 +116,9 @@ pub fn complete(added: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// Checks variables a caller wants to add.
 ///
-/// Refuses names that are no names, values with NUL, more than 64 KiB in all, and names that can make programs load or
-/// run something else unless they are in `declared`.
+/// Fails with [`SandboxError::Invalid`] for the field `env` when a name is not 1 to 256 letters, digits and underscores
+/// without a digit in front, when a value has a NUL, when all names and values together have more than 64 KiB, and when
+/// a name that can make programs load or run something else is not in `declared`.
 pub fn check(added: &BTreeMap<String, String>, declared: &BTreeSet<String>) -> Result<(), SandboxError> {
     let refuse = |name: &str, rule: &str| {
         Err(SandboxError::invalid("env", format!("has the variable `{}`, which {rule}", excerpt(name))))

@@ -47,7 +47,8 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Holds the store in the directory `path`. Fails when it is not there or in use.
+    /// Holds the store in the directory `path`. Fails with [`OpenError::File`] when there is none or its files cannot
+    /// be opened, and with [`OpenError::Locked`] while it is in use.
     pub fn hold(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
         let tables = path.join(STATE);
@@ -70,6 +71,9 @@ impl Idle {
 
     /// Takes the rows out that are told as the [`Place::Part`] `name` because the name of the record cannot be read: no commit
     /// can name them. They go when `keep` has kept them; none is no error.
+    ///
+    /// Fails when the files cannot be opened, read or written (see [`OpenError`]), and when `keep` fails: then no row
+    /// is taken out.
     pub fn take_out<E: From<OpenError>>(
         &self,
         name: &str,
@@ -101,7 +105,8 @@ impl Idle {
         Ok(removed.map_err(failed)?)
     }
 
-    /// The files that are the store: a copy of all of them opens as it does.
+    /// The files that are the store: a copy of all of them opens as it does. Fails with [`OpenError::File`] when the
+    /// directory cannot be read.
     pub fn files(&self) -> Result<Vec<PathBuf>, OpenError> {
         let list = || -> std::io::Result<Vec<PathBuf>> {
             let mut files = Vec::new();
@@ -126,7 +131,8 @@ impl std::fmt::Debug for Idle {
 }
 
 impl EmbeddedStore {
-    /// Checks the store in the directory `path`; see [`Idle`].
+    /// Checks the store in the directory `path`; see [`Idle`]. Fails as [`Idle::hold`] does; what is wrong with the
+    /// store itself is no error, and stands in the report.
     pub fn check(path: impl AsRef<Path>, options: &Options) -> Result<CheckReport, OpenError> {
         Ok(Idle::hold(path)?.check(options))
     }

@@ -111,7 +111,9 @@ impl EmbeddedStore {
         }
     }
 
-    /// Moves everything committed so far to the tables and gives up what the log no longer needs. Nothing needs it for safety.
+    /// Moves everything committed so far to the tables and gives up what the log no longer needs. Nothing needs it for
+    /// safety. Fails with [`StoreError::Poisoned`] when a write failed, now or before, and with
+    /// [`StoreError::Unavailable`] when the store was closed.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         self.inner.shared.check_open()?;
         let (reply, done) = oneshot::channel();
@@ -119,8 +121,9 @@ impl EmbeddedStore {
         done.await.map_err(|_| self.inner.gone())
     }
 
-    /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for whoever keeps
-    /// what is about to be deleted.
+    /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for whoever
+    /// keeps what is about to be deleted. Fails as [`checkpoint`](Self::checkpoint) does, and with
+    /// [`StoreError::Corrupt`] when a page of the tables cannot be read.
     pub async fn rows(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<RawRow>, StoreError> {
         self.checkpoint().await?;
         self.read(|shared| shared.tables.read().lower.base.rows(records, streams))

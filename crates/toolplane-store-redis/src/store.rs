@@ -61,7 +61,9 @@ struct Inner {
 }
 
 impl RedisStore {
-    /// Checks options without connecting: addresses are addresses, and files can be read.
+    /// Checks options without connecting. Fails with [`OpenError::InvalidOption`] when the namespace is not 1 to 64
+    /// letters, digits, `-`, `_` or `.`, when no server is named, or when an address is not a `redis://` or `rediss://`
+    /// URL, and with [`OpenError::File`] when a certificate or key cannot be read.
     pub fn check(options: RedisOptions) -> Result<(), OpenError> {
         let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
         Connector::new(options, &keys).map(drop)

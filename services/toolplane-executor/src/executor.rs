@@ -74,6 +74,14 @@ impl Executor {
     ///
     /// `shutdown` drains the worker: it takes no more calls, gives back what has not begun, lets what runs finish within
     /// [`Options::drain`], and says goodbye.
+    ///
+    /// # Errors
+    ///
+    /// - [`ExecutorError::Locked`] when another worker uses the same [`Options::data_dir`].
+    /// - [`ExecutorError::File`] when a file in it cannot be made, read or locked.
+    /// - [`ExecutorError::WorkerId`] when the kept name of the worker is damaged.
+    /// - [`ExecutorError::Option`] when [`Options::pools`] names a pool that does not exist.
+    /// - [`ExecutorError::Session`] when a thread cannot be started.
     pub fn start(
         options: Options,
         toolbox: Arc<Toolbox>,

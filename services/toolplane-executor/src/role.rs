@@ -26,6 +26,9 @@ fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
 
 /// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
 /// through all there are. Takes about a second.
+///
+/// Fails with [`ExecutorError::File`] when a workspace cannot be made or looked through. That a pool of tools cannot be
+/// served here is no error: [`Toolbox::capabilities`] says so.
 pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
     let workspace = make_workspace(config)?;
     // Tools see it under a path of its own, and the sandbox wants to know it absolutely.

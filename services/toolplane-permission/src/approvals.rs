@@ -81,12 +81,19 @@ impl Book {
         Self { ledger, limits }
     }
 
-    /// The clock approvals expire by.
+    /// The clock approvals expire by. Fails with [`BookError::Store`] when the store does not answer.
     pub async fn now(&self) -> Result<Timestamp, BookError> {
         Ok(self.ledger.now().await?)
     }
 
     /// Writes the question down, unless it was asked before, and returns it as it stands: durable when this answers.
+    ///
+    /// # Errors
+    ///
+    /// - [`BookError::TooMany`] when the tenant has [`Limits::max_pending`] pending questions already.
+    /// - [`BookError::Store`] when the store does not answer or refuses, and when other writers get in between 64
+    ///   times.
+    /// - [`BookError::Unreadable`] when the record that is there cannot be read back.
     pub async fn ask(&self, question: Approval) -> Result<Approval, BookError> {
         let key = keys::record(&question.tenant, &question.approval_id);
         for _ in 0..ATTEMPTS {
@@ -112,7 +119,9 @@ impl Book {
         Err(contended())
     }
 
-    /// The approval as it stands.
+    /// The approval as it stands. Fails with [`BookError::NotFound`] when `tenant` has no such approval, with
+    /// [`BookError::Store`] when the store does not answer or the record is damaged, and with [`BookError::Unreadable`]
+    /// when it is not an approval.
     pub async fn get(&self, tenant: &TenantId, id: &ApprovalId) -> Result<Approval, BookError> {
         let stored = self.read(&keys::record(tenant, id)).await?;
         stored.map(|stored| stored.approval).ok_or_else(|| BookError::NotFound(id.clone()))

@@ -35,6 +35,13 @@ pub struct Service {
 }
 
 /// Opens the role as configured, with its background work among `tasks`.
+///
+/// # Errors
+///
+/// - [`StartError::Config`] when the configuration is wrong, e.g. one of its rules.
+/// - [`StartError::Open`] when the store cannot be opened.
+/// - [`StartError::Hooks`] when a hook cannot be opened.
+/// - Everything [`Service::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
     let options = Options::from_config(config)?;
     let backend = Backend::open(config, Keeper::Permission).await?;
@@ -44,6 +51,9 @@ pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError
 
 impl Service {
     /// Opens the role over `backend` and starts its background work, which ends with the shutdown of `tasks`.
+    ///
+    /// Fails with [`StartError::Store`] when the store cannot be read, and with [`StartError::Rules`] when the
+    /// configured rules or the stored ones cannot be used.
     pub async fn open(options: Options, backend: Backend, hooks: Hooks, tasks: &Tasks) -> Result<Self, StartError> {
         let ledger = Arc::new(Ledger::open(backend.store()).await?);
         let rules = RuleBook::open(Arc::clone(&ledger), options.source, options.limits.max_rules).await?;
@@ -86,7 +96,8 @@ impl Service {
             .without_span("toolplane.v1.PermissionService/WatchPolicy")
     }
 
-    /// Ends the store with a last checkpoint; call it after the listener has ended.
+    /// Ends the store with a last checkpoint; call it after the listener has ended. Fails with [`StoreError::Poisoned`]
+    /// when a write of an embedded store failed, now or before; with Redis it does not fail.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.backend.close().await
     }

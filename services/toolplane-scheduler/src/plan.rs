@@ -75,7 +75,8 @@ impl DispatchPlan {
         facts
     }
 
-    /// The plan's stored form and the digest it is stored under.
+    /// The plan's stored form and the digest it is stored under. Fails with a [`serde_json::Error`] only when a JSON
+    /// value in the plan, such as its output schema, is not JSON.
     pub fn encode(&self) -> Result<(Vec<u8>, Digest), serde_json::Error> {
         let bytes = serde_json::to_vec(self)?;
         let digest = Digest::of(&bytes);

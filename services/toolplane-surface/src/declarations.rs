@@ -12,7 +12,8 @@ use toolplane_records::json::{self, JsonLimits};
 /// What a tool file may be: larger than a request, as strict as one.
 const FILE_LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_depth: 72, max_nodes: 2_000_000 };
 
-/// The registrations of one file. The error is the rule the file broke, with the place in it.
+/// The registrations of one file. Fails when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
+/// or as [`parse`] does; the error is the rule the file broke, with the place in it.
 pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
     let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
     if file.extension().is_some_and(|extension| extension == "toml") {
@@ -25,6 +26,10 @@ pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
 }
 
 /// The registrations in a JSON text of the shapes a tool file may have.
+///
+/// Fails with the rule the text broke: it is not strict JSON (see [`json::check`]) of at most 64 MiB, 72 levels and
+/// 2,000,000 values, it has both or neither of the keys `declaration` and `tools`, or something in it is not a
+/// registration. The error is text for people.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Registration>, String> {
     json::check(bytes, &FILE_LIMITS).map_err(|refusal| refusal.to_string())?;
     let at_fault = |error: serde_json::Error| error.to_string();

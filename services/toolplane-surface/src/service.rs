@@ -27,7 +27,8 @@ pub struct Service {
     max_message_bytes: usize,
 }
 
-/// Opens the role as configured, with its background work among `tasks`.
+/// Opens the role as configured, with its background work among `tasks`. Fails with the same [`StartError`] as
+/// [`Service::open`].
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
     Service::open(Options::from_config(config), tasks).await
 }
@@ -35,6 +36,13 @@ pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError
 impl Service {
     /// Opens the role's store, reads its tools back, registers the configured tool files and starts the background work,
     /// which ends with the shutdown of `tasks`.
+    ///
+    /// # Errors
+    ///
+    /// - [`StartError::Open`] when the directory of the store cannot be used.
+    /// - [`StartError::Store`] when the store cannot be read.
+    /// - [`StartError::Tool`] when a stored tool cannot be used.
+    /// - [`StartError::Declarations`] when a tool file cannot be read, or its tools are refused.
     pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
         let backend = Backend::in_directory(&options.store_dir, options.cache_bytes)?;
         let registry = Registry::open(backend.store(), options.sync_patience).await?;
@@ -66,7 +74,8 @@ impl Service {
         services.with(server).without_span("toolplane.v1.SurfaceService/SyncCatalog")
     }
 
-    /// Ends the store with a last checkpoint; call it after the listener has ended.
+    /// Ends the store with a last checkpoint; call it after the listener has ended. Fails with [`StoreError::Poisoned`]
+    /// when a write failed, now or before.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.backend.close().await
     }

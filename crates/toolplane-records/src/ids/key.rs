@@ -27,7 +27,8 @@ impl InvocationKey {
         Self { tenant: tenant.clone(), id: id.clone() }
     }
 
-    /// Reads what [`fmt::Display`] writes.
+    /// Reads what [`fmt::Display`] writes. Text is refused with [`InvalidId`] when the tenant or the id in it is not an
+    /// identifier.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
         match text.split_once(SEPARATOR) {
             Some((tenant, id)) => Ok(Self { tenant: TenantId::parse(tenant)?, id: InvocationId::parse(id)? }),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object in their order. Fails for what is no object.
+/// The members of an object in their order. Fails with a [`serde_json::Error`] when `value` is not an object.
 pub fn members(value: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     struct Members;
 
@@ -28,7 +28,7 @@ pub fn members(value: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json:
     serde_json::Deserializer::from_str(value.get()).deserialize_map(Members)
 }
 
-/// The elements of an array. Fails for what is no array.
+/// The elements of an array. Fails with a [`serde_json::Error`] when `value` is not an array.
 pub fn elements(value: &RawValue) -> Result<Vec<&RawValue>, serde_json::Error> {
     serde_json::from_str(value.get())
 }

@@ -133,6 +133,7 @@ impl InvocationStatus {
 
 impl Band {
     /// Reads what a caller wrote: nothing is `normal`, and `default` and `batch` are other names of the last two bands.
+    /// Any other word is refused with [`UnknownWord`].
     pub fn from_input(text: &str) -> Result<Self, UnknownWord> {
         match text {
             "" | "default" => Ok(Self::Normal),

@@ -16,7 +16,8 @@ const STAGING_DAYS: u32 = 1;
 impl PayloadStore {
     /// Removes payloads older than the retention and uploads that were never finished; returns how many objects went.
     ///
-    /// Safe to run from several replicas at once and to stop at any point.
+    /// Safe to run from several replicas at once and to stop at any point. Fails with [`PayloadError::Store`] when the
+    /// object store cannot list or delete; what was removed before that stays removed.
     pub async fn remove_expired(&self, now: Timestamp) -> Result<u64, PayloadError> {
         let mut removed = self.remove_days(&Path::from(STAGING), STAGING_DAYS, now).await?;
         if let Some(days) = self.options.retention_days {
@@ -27,7 +28,8 @@ impl PayloadStore {
         Ok(removed)
     }
 
-    /// Removes one payload, for ever. That it is not there, or not any more, is no error.
+    /// Removes one payload, for ever. That it is not there, or not any more, is no error. Fails with
+    /// [`PayloadError::Store`] when the object store cannot delete.
     pub async fn remove(&self, key: &PayloadKey) -> Result<(), PayloadError> {
         match self.objects.delete(key.path()).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

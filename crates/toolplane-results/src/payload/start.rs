@@ -29,6 +29,9 @@ impl PayloadStore {
     ///
     /// When this returns `Mine`, the claim is durable. Asking again with the same text gives the same answer, so a lost
     /// answer costs nothing.
+    ///
+    /// Fails with [`PayloadError::Store`] when the object store does not answer; the claim may stand even so, and
+    /// asking again tells.
     pub async fn claim_start(&self, call: &InvocationKey, claimant: &str) -> Result<StartClaim, PayloadError> {
         let path = proof_of(call);
         let body = PutPayload::from(claimant.as_bytes().to_vec());
@@ -47,6 +50,7 @@ impl PayloadStore {
     }
 
     /// Puts the proof that `from` was started, if there is one, in the place of `to`: the same call under another name.
+    /// Fails with [`PayloadError::Store`] when the object store does not answer; asking again does what is left.
     pub async fn carry_start(&self, from: &InvocationKey, to: &InvocationKey) -> Result<(), PayloadError> {
         let found = match self.objects.get(&proof_of(from)).await {
             Ok(found) => found,
@@ -58,7 +62,8 @@ impl PayloadStore {
         self.forget_start(from).await
     }
 
-    /// Removes the proof that `call` was started. Removing what is not there is no error.
+    /// Removes the proof that `call` was started. Removing what is not there is no error. Fails with
+    /// [`PayloadError::Store`] when the object store cannot delete.
     pub async fn forget_start(&self, call: &InvocationKey) -> Result<(), PayloadError> {
         let path = proof_of(call);
         match self.objects.delete(&path).await {
@@ -68,6 +73,7 @@ impl PayloadStore {
     }
 
     /// Keeps `lines` (JSON, one record a line) under `archive/<day of made_at>/<name>.jsonl`, replacing what is there.
+    /// Fails with [`PayloadError::Store`] when the object store cannot write.
     pub async fn put_archive(&self, made_at: Timestamp, name: &str, lines: Bytes) -> Result<(), PayloadError> {
         let path = Path::from_iter([ARCHIVE.to_owned(), day(made_at), format!("{}.jsonl", path_segment(name))]);
         let put = self.objects.put(&path, PutPayload::from_bytes(lines)).await;

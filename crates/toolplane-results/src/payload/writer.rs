@@ -39,7 +39,9 @@ impl PayloadWriter {
         self.size
     }
 
-    /// Takes the next bytes. After an error the writer is of no further use.
+    /// Takes the next bytes. After an error the writer is of no further use. Fails with [`PayloadError::TooLarge`] when
+    /// the output would have more than [`PayloadStore::max_bytes`] bytes, and with [`PayloadError::Store`] when a part
+    /// cannot be uploaded.
     pub async fn write(&mut self, chunk: Bytes) -> Result<(), PayloadError> {
         let size = self.size + chunk.len() as u64;
         if size > self.store.max_bytes() {
@@ -56,6 +58,9 @@ impl PayloadWriter {
     }
 
     /// Ends the output. When this returns the object is durable and may be named by a record.
+    ///
+    /// Fails with [`PayloadError::Store`] when the upload cannot be ended. An output that was put as a single part can
+    /// fail with [`PayloadError::Damaged`] too, as in [`PayloadStore::put`].
     pub async fn finish(mut self) -> Result<PayloadRef, PayloadError> {
         let rest = self.part.split().freeze();
         if self.upload.is_none() {

@@ -43,6 +43,9 @@ impl Backoff {
 /// Calls until the answer is something else than `UNAVAILABLE`, or the tries are used up.
 ///
 /// Only for calls that may be repeated: they carry an idempotency key, or change nothing.
+///
+/// Fails with the [`Status`] of the last call: the first error that is not `UNAVAILABLE`, or the `UNAVAILABLE` of the
+/// last try.
 pub async fn retry<T, C, F>(backoff: Backoff, mut call: C) -> Result<T, Status>
 where
     C: FnMut() -> F,

@@ -13,6 +13,8 @@ impl Config {
     /// Checks ranges and the rules between keys; the first broken one is reported.
     ///
     /// Files are not opened here: that a certificate can be read is found when the listener starts.
+    ///
+    /// Fails with [`ConfigError::Value`], which names the key and the rule.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_listener()?;
         super::check_auth::check(&self.server)?;

@@ -16,6 +16,13 @@ impl Config {
     ///
     /// Of `environment` only variables starting with [`ENV_PREFIX`](super::ENV_PREFIX) are looked at; one that names no
     /// key is refused.
+    ///
+    /// # Errors
+    ///
+    /// - [`ConfigError::Unreadable`] when the file cannot be read.
+    /// - [`ConfigError::File`] when it is not TOML, or a key or value in it is wrong; it names the line.
+    /// - [`ConfigError::Environment`] when a variable names no key, or its value is wrong.
+    /// - [`ConfigError::Value`] when a value is out of range or does not go with another one.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -38,13 +45,15 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads configuration text; `file` is only named in errors. The cross-field rules are not checked.
+    /// Reads configuration text; `file` is only named in errors. The rules between keys are not checked. Fails with
+    /// [`ConfigError::File`] when the text is not TOML, or a key or value in it is wrong.
     pub fn from_toml(file: &Path, text: &str) -> Result<Self, ConfigError> {
         parse(file, text)
     }
 
-    /// Reads the rules of the file as `T`, the permission role's own type, and says what is wrong with the first that is none. Does
-    /// nothing when the rules do not come from the file.
+    /// Reads the rules of the file as `T`, the type of the permission role. Does nothing when the rules do not come
+    /// from the file. Fails with [`ConfigError::File`], which names the line, when a rule is not a `T`; only the first
+    /// such rule is told.
     pub fn check_rules<T: DeserializeOwned>(&self) -> Result<(), ConfigError> {
         let Some((file, text)) = self.text_of_rules() else { return Ok(()) };
         let read: Result<OnlyRules<T>, _> = toml::from_str(&text);

@@ -64,6 +64,10 @@ pub(super) enum Identified {
 
 impl Auth {
     /// The configuration's way in, with its files read.
+    ///
+    /// Fails with [`ServerError::File`] when a file cannot be read or holds no good tokens or keys, and with
+    /// [`ServerError::Transport`] when an issuer has neither a file of keys nor an address from which they may be
+    /// fetched. Keys are fetched later: an issuer that is away is no error here.
     pub fn from_config(config: &AuthConfig) -> Result<Self, ServerError> {
         let tokens = |file: &PathBuf| Watched::open("server.auth.token_file", file.clone(), TokenSet::from_text);
         let keys = |file: &PathBuf| Watched::open("server.auth.api_key_file", file.clone(), KeyRing::from_text);

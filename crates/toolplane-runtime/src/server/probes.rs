@@ -12,8 +12,8 @@ use super::seats::Seats;
 use super::{Access, Bound, CallLayer, ServerError, ServerSettings, Services, TCP_KEEPALIVE, connection, transport};
 use crate::health::{HealthApi, Readiness};
 
-/// Answers health checks at a port that is held, in clear text, until `stop`. It says nothing but what a service lacks, and
-/// takes few connections.
+/// Answers health checks at a port that is held, in clear text, until `stop`. It says nothing but what a service lacks,
+/// and takes few connections. Fails with [`ServerError::Transport`] when the transport fails.
 pub async fn serve(bound: Bound, readiness: Readiness, stop: CancellationToken) -> Result<(), ServerError> {
     let settings = ServerSettings::default();
     let catalog = Services::default().catalog();

@@ -23,7 +23,8 @@ pub struct Services {
 }
 
 impl Services {
-    /// No service yet. `descriptors` is an encoded `FileDescriptorSet` of the services to come.
+    /// No service yet. `descriptors` is an encoded `FileDescriptorSet` of the services to come. Fails with
+    /// [`ServerError::Descriptors`] when they cannot be decoded.
     pub fn new(descriptors: &[u8]) -> Result<Self, ServerError> {
         let set =
             FileDescriptorSet::decode(descriptors).map_err(|error| ServerError::Descriptors(error.to_string()))?;

@@ -12,6 +12,9 @@ impl Commit {
     /// Checks the rules that need no stored state: names of 1 to [`MAX_NAME_BYTES`] bytes without a nul, no key, bound
     /// or member twice in one list, no stream twice in appends and forgets together, no empty append, no score above
     /// [`MAX_SCORE`], no hint above [`MAX_HINT_BYTES`], at most [`MAX_COMMIT_BYTES`] in all. Stores call this first.
+    ///
+    /// Fails with [`StoreError::TooLarge`] when a name, a hint or the whole is too large, and with
+    /// [`StoreError::InvalidCommit`] for every other broken rule.
     pub fn validate(&self) -> Result<(), StoreError> {
         let bytes = self.size();
         if bytes > MAX_COMMIT_BYTES {

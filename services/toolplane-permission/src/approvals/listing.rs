@@ -57,6 +57,9 @@ pub struct Changes {
 
 impl Book {
     /// At most `limit` approvals, newest first. Large ones make the page shorter.
+    ///
+    /// Damaged records are no error: they stand in [`Listed::damaged`]. Fails with [`BookError::Store`] when the store
+    /// does not answer or the index is damaged, and with [`BookError::Unreadable`] when a record is not an approval.
     pub async fn list(&self, filter: &Filter, after: Option<Place>, limit: usize) -> Result<Listed, BookError> {
         let index = keys::list(filter.tenant.as_ref(), filter.state, filter.queue.as_deref());
         let mut range = ScoreRange::all().reversed();
@@ -92,7 +95,8 @@ impl Book {
         Ok(Listed { approvals, damaged, next })
     }
 
-    /// At most `limit` changes after the revision `after`.
+    /// At most `limit` changes after the revision `after`. Fails with [`BookError::Store`] when the store does not
+    /// answer or a change is damaged, and with [`BookError::Unreadable`] when one is not an approval.
     pub async fn changes(&self, after: u64, limit: usize) -> Result<Changes, BookError> {
         let page = self.ledger.store().events(Stream::Approvals.name(), after.saturating_add(1), limit).await?;
         let read = |(revision, bytes): (u64, bytes::Bytes)| Ok((revision, serde_json::from_slice(&bytes)?));
@@ -100,7 +104,7 @@ impl Book {
         Ok(Changes { changes, head: page.head_seq })
     }
 
-    /// The newest revision there is.
+    /// The newest revision there is. Fails with [`BookError::Store`] when the store does not answer.
     pub async fn head(&self) -> Result<u64, BookError> {
         Ok(self.ledger.head(Stream::Approvals).await?)
     }

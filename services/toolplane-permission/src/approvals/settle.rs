@@ -82,6 +82,10 @@ impl Book {
     }
 
     /// Takes a pending question back because its call ended; a settled one stays as it is.
+    ///
+    /// Fails with [`BookError::NotFound`] when `tenant` has no such approval, with [`BookError::Store`] when the store
+    /// does not answer, the record is damaged or other writers get in between 64 times, and with
+    /// [`BookError::Unreadable`] when it is not an approval.
     pub async fn withdraw(&self, tenant: &TenantId, id: &ApprovalId, reason: &str) -> Result<Approval, BookError> {
         let key = keys::record(tenant, id);
         let changed = self.change(&key, |approval, now| {

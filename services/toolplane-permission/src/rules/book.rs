@@ -104,6 +104,9 @@ impl RuleBook {
 
     /// Reads the configuration again; the set with it comes into force as a whole, unless it is only to be checked. When
     /// anything is wrong with it the old one stays.
+    ///
+    /// Fails with [`RulesError::Refused`] when a file cannot be read or anything in the rules is wrong, and with
+    /// [`RulesError::Interrupted`] when the process ends before all is read.
     pub async fn reload(&self, validate_only: bool) -> Result<Arc<Active>, RulesError> {
         // Whoever reads later writes later: two reloads at once do not bring the older reading back.
         let mut parts = self.parts.lock().await;

@@ -47,6 +47,19 @@ struct Remembered {
 impl RuleBook {
     /// Adds rules, all of them or none, and returns them as they are kept: in force when this answers. With
     /// `validate_only` they are only checked.
+    ///
+    /// # Errors
+    ///
+    /// - [`RulesError::Invalid`] when there is no rule or more than 1,000, or one of them is wrong; it names the
+    ///   fields.
+    /// - [`RulesError::ForeignTenant`] when a rule is about another tenant.
+    /// - [`RulesError::Exists`] when a rule has the name of a stored one, in force or not.
+    /// - [`RulesError::RequestIdReused`] when the request id was used with other rules.
+    /// - [`RulesError::TooMany`] when the tenant would have more stored rules than it may.
+    /// - [`RulesError::Store`] when the store does not answer or refuses.
+    /// - [`RulesError::Unreadable`] and [`RulesError::Unusable`] when what is stored cannot be read or used.
+    ///
+    /// After the last three errors the rules may be stored all the same; after the others nothing has changed.
     pub async fn add(
         &self,
         addition: Addition,
@@ -126,7 +139,15 @@ impl RuleBook {
         Ok(Some(rules))
     }
 
-    /// Takes a stored rule out of force; it stays readable with who did it and when. Once is as good as twice.
+    /// Takes a stored rule out of force; it stays readable with who did it and when. Revoking it again
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// - [`RulesError::NotFound`] when `tenant` has no such stored rule.
+    /// - [`RulesError::Configured`] when the rule comes from the configuration.
+    /// - [`RulesError::Store`] when the store does not answer, and when other writers get in between 16 times.
+    /// - [`RulesError::Unreadable`] and [`RulesError::Unusable`] when what is stored cannot be read or used.
     pub async fn revoke(
         &self,
         tenant: &TenantId,

@@ -9,8 +9,10 @@ use super::active::Active;
 use super::fault::{Fault, Faults};
 use super::source::Source;
 
-/// Reads a rules file (TOML, JSON, or the settings of a coding agent) and checks it with its own examples. Every fault is named
-/// with its place in the file; with one fault there is no rule.
+/// Reads a rules file (TOML, JSON, or the settings of a coding agent) and checks it with its own examples.
+///
+/// Fails with all [`Faults`], each with its place in the file, when the file cannot be read, or when any rule or
+/// example in it is wrong: no rule is returned then. The file is refused as a whole.
 pub fn read_file(file: &Path) -> Result<Vec<PermissionRule>, Faults> {
     let section = PermissionConfig {
         rules_files: vec![file.to_owned()],
