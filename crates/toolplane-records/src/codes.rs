@@ -1,7 +1,7 @@
 //! Every code an error may have: of calls, of requests that are refused, and of processes that cannot go on.
 //!
 //! Whoever makes an error takes its code from here, so no code means two things, and `docs/errors.md` has each of them with its cause
-//! and its cure. A new code is one row of [`calls`], [`refusals`] or [`faults`]; `cargo xtask gen` writes the page anew.
+//! and its cure. A new code is one row of `codes/calls.rs`, `codes/refusals.rs` or `codes/faults.rs`; `cargo xtask gen` writes the page anew.
 
 mod calls;
 mod faults;

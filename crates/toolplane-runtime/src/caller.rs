@@ -102,7 +102,7 @@ impl Caller {
     }
 
     /// The same where all tenants may be meant: `None` for a peer that names [`EVERY_TENANT`]. Without authentication
-    /// there is one tenant, and it is all of them. Fails as [`tenant_named`](Self::tenant_named) does; an authenticated
+    /// there is one tenant, and it is all of them. Returns an error as [`tenant_named`](Self::tenant_named) does; an authenticated
     /// caller that is not a peer may not name [`EVERY_TENANT`].
     pub fn tenants_named(&self, name: &str) -> Result<Option<TenantId>, ApiError> {
         match name {

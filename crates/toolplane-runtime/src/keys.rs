@@ -234,7 +234,7 @@ pub fn check_file(text: &str) -> Result<usize, KeyError> {
     read_file(text).map(|keys| keys.len())
 }
 
-/// Whether a file with this text has a key with this id. Fails as [`check_file`] does when the text is not a good key
+/// Whether a file with this text has a key with this id. Returns an error as [`check_file`] does when the text is not a good key
 /// file.
 pub fn has_key(text: &str, id: &str) -> Result<bool, KeyError> {
     Ok(read_file(text)?.iter().any(|key| key.id == id))

@@ -57,7 +57,7 @@ impl Process {
     /// A channel to each of the processes at `endpoints`, in that order, or the one to this process's own services: for
     /// those who choose themselves.
     ///
-    /// Fails as [`peer`](Self::peer) does, for the first endpoint that cannot be used.
+    /// Returns an error as [`peer`](Self::peer) does, for the first endpoint that cannot be used.
     pub fn peers(&self, role: ClusterRole, endpoints: &Endpoints) -> Result<Vec<Peer>, RoleError> {
         match endpoints.urls() {
             [] => Ok(vec![self.own_peer(role)?]),

@@ -55,7 +55,7 @@ impl Shutdown {
     }
 
     /// Makes SIGTERM and SIGINT ask for a drain, and a second one force the end. Must be called within the runtime.
-    /// Fails when the operating system does not let them be handled.
+    /// Returns an error when the operating system does not let them be handled.
     pub fn on_signals(&self) -> std::io::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;

@@ -72,7 +72,7 @@ impl Idle {
     /// Takes the rows out that are told as the [`Place::Part`] `name` because the name of the record cannot be read: no commit
     /// can name them. They go when `keep` has kept them; none is no error.
     ///
-    /// Fails when the files cannot be opened, read or written (see [`OpenError`]), and when `keep` fails: then no row
+    /// Returns an error when the files cannot be opened, read or written (see [`OpenError`]), and when `keep` fails: then no row
     /// is taken out.
     pub fn take_out<E: From<OpenError>>(
         &self,
@@ -131,7 +131,7 @@ impl std::fmt::Debug for Idle {
 }
 
 impl EmbeddedStore {
-    /// Checks the store in the directory `path`; see [`Idle`]. Fails as [`Idle::hold`] does; what is wrong with the
+    /// Checks the store in the directory `path`; see [`Idle`]. Returns an error as [`Idle::hold`] does; what is wrong with the
     /// store itself is no error, and stands in the report.
     pub fn check(path: impl AsRef<Path>, options: &Options) -> Result<CheckReport, OpenError> {
         Ok(Idle::hold(path)?.check(options))

@@ -61,7 +61,7 @@ impl Checkpointer {
     }
 
     /// The last group in the tables, when a checkpoint ended since the last question. Waits for a running one if
-    /// `wait`. Fails when the running one did.
+    /// `wait`. Returns an error when the running one did.
     pub(crate) fn finished(&mut self, wait: bool) -> Result<Option<u64>, Fault> {
         if !self.running {
             return Ok(None);

@@ -122,7 +122,7 @@ impl EmbeddedStore {
     }
 
     /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for whoever
-    /// keeps what is about to be deleted. Fails as [`checkpoint`](Self::checkpoint) does, and with
+    /// keeps what is about to be deleted. Returns an error as [`checkpoint`](Self::checkpoint) does, and with
     /// [`StoreError::Corrupt`] when a page of the tables cannot be read.
     pub async fn rows(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<RawRow>, StoreError> {
         self.checkpoint().await?;

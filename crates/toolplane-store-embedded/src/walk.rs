@@ -33,7 +33,7 @@ pub(crate) type Entries = BTreeMap<Vec<u8>, u64>;
 
 impl Walk {
     /// Goes through the tables of `state`. What holds is written to `target`, if there is one; damaged records are set
-    /// aside there. Fails when rows of records or events cannot be reached.
+    /// aside there. Returns an error when rows of records or events cannot be reached.
     pub(crate) fn through(state: &Database, target: Option<&WriteTransaction>) -> Result<Self, Fault> {
         let snapshot = contained(|| Ok(state.begin_read()?))?;
         let mut walk = Self::default();

@@ -66,7 +66,7 @@ impl RedisStore {
     }
 
     /// The values of these records and streams as they lie in the server, damaged or not, each with its key: for
-    /// whoever keeps what is about to be deleted. Fails as [`prove`](Self::prove) does.
+    /// whoever keeps what is about to be deleted. Returns an error as [`prove`](Self::prove) does.
     pub async fn raw(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let mut found = Vec::new();
         for key in records.iter().map(|key| RedisStore::keys(self).record(key)) {

@@ -78,7 +78,7 @@ impl Preparer {
         Self { surface, permission, hooks, clock, decisions, workers, quarantine }
     }
 
-    /// Resolves, validates and decides `spec`. Fails when a service or the store does not answer, and when the request is wrong.
+    /// Resolves, validates and decides `spec`. Returns an error when a service or the store does not answer, and when the request is wrong.
     pub(crate) async fn prepare(
         &self,
         spec: CallSpec,

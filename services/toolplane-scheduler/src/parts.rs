@@ -131,7 +131,7 @@ pub(crate) struct Opened {
 impl Parts {
     /// Makes the parts over `store`, with start guards and archives in `objects`. Nothing runs until [`Loops::run`].
     ///
-    /// Fails when a bound is malformed, when the store does not answer, and when no number is left among its schedulers.
+    /// Returns an error when a bound is malformed, when the store does not answer, and when no number is left among its schedulers.
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         objects: PayloadStore,

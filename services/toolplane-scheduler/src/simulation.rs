@@ -81,7 +81,7 @@ pub struct SimulatedScheduler {
 }
 
 impl SimulatedScheduler {
-    /// Opens a scheduler over `store` and runs its loops in `environment`. Fails when the store does.
+    /// Opens a scheduler over `store` and runs its loops in `environment`. Returns an error when the store does.
     pub async fn open(
         store: Arc<dyn Store>,
         durations: Durations,
@@ -113,7 +113,7 @@ impl SimulatedScheduler {
         Ok(Self { parts, sessions })
     }
 
-    /// Accepts a call, unless one of its id was accepted before. Fails as acceptance does in a cluster.
+    /// Accepts a call, unless one of its id was accepted before. Returns an error as acceptance does in a cluster.
     pub async fn accept(&self, call: PreparedCall) -> Result<Arc<Invocation>, RecordError> {
         match self.parts.admissions.admit(call.into()).await? {
             Admitted::New(record) | Admitted::Exists(record) => Ok(record),
@@ -140,7 +140,7 @@ impl SimulatedScheduler {
     }
 
     /// Connects a worker that says `hello` first and then what comes through `reports`, until that is closed. What comes back is
-    /// what the worker is told. Fails as the stream of a real worker would.
+    /// what the worker is told. Returns an error as the stream of a real worker would.
     pub async fn connect(
         &self,
         hello: v1::WorkRequest,
@@ -154,7 +154,7 @@ impl SimulatedScheduler {
         Ok(UnboundedReceiverStream::new(messages).map(worker_command))
     }
 
-    /// The heartbeat beside the stream. Fails as a real one would.
+    /// The heartbeat beside the stream. Returns an error as a real one would.
     pub async fn heartbeat(&self, request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, CallError> {
         heartbeat(&self.sessions, &Caller::unauthenticated(), request).await
     }

@@ -73,7 +73,7 @@ impl Storage {
         self.store.durability()
     }
 
-    /// The store's clock. Fails when the store does not answer.
+    /// The store's clock. Returns an error when the store does not answer.
     pub(crate) async fn now(&self) -> Result<Timestamp, RecordError> {
         Ok(self.store.now().await?)
     }
@@ -83,7 +83,7 @@ impl Storage {
         self.store.hints()
     }
 
-    /// One record. Fails when it is damaged, or the store does not answer.
+    /// One record. Returns an error when it is damaged, or the store does not answer.
     pub(crate) async fn get(&self, key: &RecordKey) -> Result<Option<Versioned>, StoreError> {
         self.store.get(key).await
     }

@@ -12,7 +12,7 @@ use toolplane_records::json::{self, JsonLimits};
 /// What a tool file may be: larger than a request, as strict as one.
 const FILE_LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_depth: 72, max_nodes: 2_000_000 };
 
-/// The registrations of one file. Fails when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
+/// The registrations of one file. Returns an error when the file cannot be read, is not UTF-8 TOML where its name ends in `.toml`,
 /// or as [`parse`] does; the error is the rule the file broke, with the place in it.
 pub fn read(file: &Path) -> Result<Vec<Registration>, String> {
     let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;

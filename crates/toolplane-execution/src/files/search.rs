@@ -203,7 +203,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Fails when it cannot be told whether the file has a denied name too; one that has is skipped.
+    /// Returns an error when it cannot be told whether the file has a denied name too; one that has is skipped.
     fn search(&mut self, file: File, path: &str) -> Result<(), ToolError> {
         let searched = |metadata: Metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES;
         if !file.metadata().is_ok_and(searched) {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest reason that is passed on.
 const MAX_REASON_CHARS: usize = 300;
 
-/// Asks the process behind `peer` whether `service` (or, without a name, all of it) is ready. Fails when it cannot be
+/// Asks the process behind `peer` whether `service` (or, without a name, all of it) is ready. Returns an error when it cannot be
 /// reached, does not answer within 2 s, or is not ready; the error says in a few words what is missing.
 pub async fn check(peer: Peer, service: &str) -> Result<(), String> {
     // A connection that has grown old is no news.

@@ -21,7 +21,7 @@ const MAX_TOLD: usize = 100;
 /// Takes set-user-id and set-group-id bits and capabilities off the files in `workspace`, whoever put them there; tells each for
 /// people, and what the workspace holds. For a worker that starts: an earlier one may have been killed before it could.
 ///
-/// Files with a name outside the workspace are left as they are, and told too. Fails when the directory cannot be read.
+/// Files with a name outside the workspace are left as they are, and told too. Returns an error when the directory cannot be read.
 pub fn tidy(workspace: &Path) -> io::Result<(Vec<String>, Usage)> {
     let survey = Survey::take(workspace)?;
     let mut told = lending(workspace, &survey);

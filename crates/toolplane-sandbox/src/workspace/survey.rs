@@ -137,7 +137,7 @@ impl Survey {
 /// How much `directory` holds. Looks at no more than `most` entries: where there are more, they count as so many files, also
 /// if some of them are names of the same one.
 ///
-/// Fails when the directory cannot be read.
+/// Returns an error when the directory cannot be read.
 pub fn measure(directory: &Path, most: u64) -> io::Result<Usage> {
     let mut usage = Usage::default();
     let (mut entries, mut several) = (0, HashSet::new());

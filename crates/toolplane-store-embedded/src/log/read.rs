@@ -33,7 +33,7 @@ impl Log {
         Ok(())
     }
 
-    /// Fails when there is a log with anything in it.
+    /// Returns an error when there is a log with anything in it.
     pub(crate) fn is_fresh(directory: &dyn LogDirectory) -> Result<(), Fault> {
         for first_lsn in directory.list()? {
             let bytes = directory.open(first_lsn)?.read()?;

@@ -110,7 +110,7 @@ impl Calls {
         })
     }
 
-    /// Stores several admissions, and `rest`, in one commit: all of it, or nothing. Fails when the store does.
+    /// Stores several admissions, and `rest`, in one commit: all of it, or nothing. Returns an error when the store does.
     pub(crate) async fn admit_together(
         &self,
         admissions: &[Admission],

@@ -46,7 +46,7 @@ pub(crate) struct CachedCall {
 }
 
 impl CachedCall {
-    /// A record as it is stored, with nothing cached beside it. Fails when it is not a record.
+    /// A record as it is stored, with nothing cached beside it. Returns an error when it is not a record.
     pub(crate) fn read(stored: &Versioned) -> Result<Self, serde_json::Error> {
         let record: Arc<Invocation> = Arc::new(serde_json::from_slice(&stored.bytes)?);
         let version = stored.version;

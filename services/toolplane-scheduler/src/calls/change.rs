@@ -63,7 +63,7 @@ impl Calls {
         self.command_with(id, Attached::default(), command).await
     }
 
-    /// The same, with more to be stored. Fails as [`Calls::command`] does.
+    /// The same, with more to be stored. Returns an error as [`Calls::command`] does.
     pub(crate) async fn command_with(
         &self,
         id: &InvocationKey,
@@ -82,7 +82,7 @@ impl Calls {
         self.change(id, attached, decide).await
     }
 
-    /// Stores what `decide` makes of an invocation, however often another change gets in between. Fails as
+    /// Stores what `decide` makes of an invocation, however often another change gets in between. Returns an error as
     /// [`Calls::command`] does.
     pub(crate) async fn change(
         &self,

@@ -62,7 +62,7 @@ impl Calls {
         self.0.records.storage()
     }
 
-    /// The store's clock. Fails when the store does not answer.
+    /// The store's clock. Returns an error when the store does not answer.
     pub(crate) async fn now(&self) -> Result<Timestamp, RecordError> {
         self.storage().now().await
     }

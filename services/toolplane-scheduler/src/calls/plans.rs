@@ -37,7 +37,7 @@ impl Plans {
         self.known.insert(digest, plan);
     }
 
-    /// The plan of a call, from memory or from the store; `None` when the call has none. Fails when the store does, or when the
+    /// The plan of a call, from memory or from the store; `None` when the call has none. Returns an error when the store does, or when the
     /// stored plan is damaged.
     pub(crate) async fn of(&self, record: &Invocation) -> Result<Option<Arc<DispatchPlan>>, RecordError> {
         let Some(dispatch) = &record.dispatch else { return Ok(None) };

@@ -53,7 +53,7 @@ impl Calls {
     ///
     /// The commit is lost when any of the invocations read has changed, whether or not `decide` changes it. Invocations
     /// that are being changed by others are waited for; the order of locking is that of the ids, so no two wait for each other.
-    /// `None` of `decide` writes nothing. Fails as `decide` does, and when the store does.
+    /// `None` of `decide` writes nothing. Returns an error as `decide` does, and when the store does.
     pub(crate) async fn change_together(
         &self,
         ids: &[InvocationKey],
@@ -126,7 +126,7 @@ impl Calls {
     }
 
     /// Reads records that are not cached. What is cached may be old where others write too: then what is decided on it is lost.
-    /// A damaged record stays absent, and stops no other. Fails when the store does.
+    /// A damaged record stays absent, and stops no other. Returns an error when the store does.
     pub(crate) async fn read_absent(&self, entries: &mut [(InvocationKey, CacheEntry)]) -> Result<(), RecordError> {
         let absent: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].1.is_none()).collect();
         if absent.is_empty() {
@@ -139,7 +139,7 @@ impl Calls {
         Ok(())
     }
 
-    /// One try to store several claims in one commit. Fails when the store does.
+    /// One try to store several claims in one commit. Returns an error when the store does.
     pub(crate) async fn try_claims(&self, claims: &[Claimed]) -> Result<Written, RecordError> {
         let mut builder = Builder::default();
         for claim in claims {

@@ -126,7 +126,7 @@ impl Members {
     }
 
     /// Shows that this scheduler lives and what its workers serve, and looks who else does. Takes a number at first, and another
-    /// one when its own went to somebody else while it was away. Does nothing over a store that is not shared. Fails when the
+    /// one when its own went to somebody else while it was away. Does nothing over a store that is not shared. Returns an error when the
     /// store does, or when every number is taken.
     pub(crate) async fn show(&self, served: Vec<Served>, now: Timestamp) -> Result<(), RecordError> {
         if !self.storage.is_shared() {

@@ -128,7 +128,7 @@ impl Admissions {
     }
 
     /// Accepts several calls, and stores `rest`, in one commit: all of it, or nothing. The ages of keys are not looked at
-    /// here. Fails as [`Admissions::admit`] does.
+    /// here. Returns an error as [`Admissions::admit`] does.
     pub(crate) async fn admit_together(
         &self,
         admissions: &[Admission],

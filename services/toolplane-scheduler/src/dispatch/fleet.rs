@@ -55,7 +55,7 @@ impl Fleet {
         self.roster.left(link, said_goodbye).await;
     }
 
-    /// Whose credential the worker of this id is connected with now, to whichever scheduler. Fails when the store does.
+    /// Whose credential the worker of this id is connected with now, to whichever scheduler. Returns an error when the store does.
     pub(crate) async fn actor_of(&self, worker_id: &WorkerId) -> Result<Option<String>, RecordError> {
         if let Some(link) = self.workers.here(worker_id) {
             return Ok(link.info.actor.clone());
@@ -69,7 +69,7 @@ impl Fleet {
             .and_then(|one| one.info.actor))
     }
 
-    /// Every worker that is recorded, by id; also those connected here. Fails when the store does.
+    /// Every worker that is recorded, by id; also those connected here. Returns an error when the store does.
     pub(crate) async fn recorded(&self) -> Result<Vec<RecordedWorker>, RecordError> {
         Ok(self.roster.all().await?)
     }

@@ -10,7 +10,7 @@ use crate::storage::{RecordError, keys};
 /// Leases looked at at once.
 const PAGE: usize = 256;
 
-/// Ends every lease of this worker but those of the start `alive`; returns how many there were. Fails when the store does.
+/// Ends every lease of this worker but those of the start `alive`; returns how many there were. Returns an error when the store does.
 pub(crate) async fn end_leases(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {
     // A worker that hangs up in the middle must not leave half of its leases: the work is a task of its own.
     let (all, worker_id, alive) = (calls.clone(), worker_id.clone(), alive.to_owned());

@@ -58,7 +58,7 @@ impl Placements {
     }
 
     /// Ends ready calls whose pool no worker serves: at once where workers say that they cannot, else after a grace in
-    /// which none came. Fails when the store does.
+    /// which none came. Returns an error when the store does.
     pub(crate) async fn refuse_unplaceable(&self, now: Timestamp) -> Result<(), RecordError> {
         for queue in self.queues.names() {
             let Some((range, error)) = self.verdict(&queue.pool, now) else { continue };

@@ -76,7 +76,7 @@ impl Quarantine {
         Some(error)
     }
 
-    /// Reads what is under quarantine, and ends what has been there long enough. Fails when the store does.
+    /// Reads what is under quarantine, and ends what has been there long enough. Returns an error when the store does.
     pub(crate) async fn refresh(&self, now: Timestamp) -> Result<(), RecordError> {
         let store = &self.storage;
         for entry in store.scan(keys::QUARANTINE, ScoreRange::up_to(score(now)), PAGE).await? {

@@ -40,7 +40,7 @@ impl ReadyQueues {
         self.bell.notified().await;
     }
 
-    /// Looks up which queues are not empty. Fails when the store does.
+    /// Looks up which queues are not empty. Returns an error when the store does.
     pub(crate) async fn look_up(&self, storage: &Storage) -> Result<(), RecordError> {
         let moment = self.tick();
         let names = storage.indexes(keys::QUEUES).await?;

@@ -27,7 +27,7 @@ impl GroupRetention {
         Self { storage, retention_ms }
     }
 
-    /// Removes batches whose time is over, and lock domains that stood idle for long; at most a page of each. Fails when the
+    /// Removes batches whose time is over, and lock domains that stood idle for long; at most a page of each. Returns an error when the
     /// store does.
     pub(crate) async fn tidy(&self, now: Timestamp) -> Result<(), RecordError> {
         let old = ScoreRange::up_to(score(now.plus_millis(-self.retention_ms)));

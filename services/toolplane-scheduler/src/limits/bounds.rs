@@ -56,7 +56,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Bounds whose patterns are well formed. Fails on the first pattern that is not.
+    /// Bounds whose patterns are well formed. Returns an error on the first pattern that is not.
     pub(crate) fn new(bounds: Bounds) -> Result<Self, InvalidGlob> {
         let compile = |bound: &ToolBound| Ok((TextGlob::parse(&bound.tool)?, bound.clone()));
         let patterns = bounds.tools.iter().map(compile).collect::<Result<_, InvalidGlob>>()?;

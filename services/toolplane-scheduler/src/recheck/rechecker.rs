@@ -53,7 +53,7 @@ impl Rechecker {
     }
 
     /// Finds out whether a waiting call may still run, and stores what that is now. Returns the question it waits for when it is
-    /// asked about again: that may have its answer already. Fails when the store or a service does not answer.
+    /// asked about again: that may have its answer already. Returns an error when the store or a service does not answer.
     pub(super) async fn recheck(&self, id: &InvocationKey) -> Result<Option<ApprovalId>, CallError> {
         // Whatever changes from here on is later than what is found.
         let decided = self.in_force.moment();

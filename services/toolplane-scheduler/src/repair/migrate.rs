@@ -50,7 +50,7 @@ impl<'a> Migration<'a> {
         Self { calls, objects }
     }
 
-    /// Moves what is stored under bare ids, unless that was done before. Fails when the store does.
+    /// Moves what is stored under bare ids, unless that was done before. Returns an error when the store does.
     pub(crate) async fn name_by_tenant(&self, now: Timestamp) -> Result<(), RecordError> {
         if self.calls.storage().get(&done_mark()).await?.is_some() {
             return Ok(());

@@ -40,7 +40,7 @@ impl DueTimers {
         Self { calls, members, hooks_overdue, patience_ms }
     }
 
-    /// Fires what is due of one kind, page by page. One bad record does not stop the others. Fails when the store does.
+    /// Fires what is due of one kind, page by page. One bad record does not stop the others. Returns an error when the store does.
     pub(super) async fn fire_due(&self, timer: Timer, now: Timestamp) -> Result<(), RecordError> {
         let index = keys::timers(timer);
         let mut range = ScoreRange::up_to(commit::score(now));

@@ -35,7 +35,7 @@ const FIXED: [(&str, &str, &str); 9] = [
 ];
 
 impl Policy {
-    /// Reads the text of a `deny.toml`. Fails when a key is not known here, or says what is not done here.
+    /// Reads the text of a `deny.toml`. Returns an error when a key is not known here, or says what is not done here.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let file: Value = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut policy = Self { targets: Vec::new(), licences: Vec::new(), skip: Vec::new() };

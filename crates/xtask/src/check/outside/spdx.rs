@@ -1,6 +1,6 @@
 //! Licence expressions (SPDX): names joined by `AND`, `OR`, `WITH` and brackets. `/` is an old way to write `OR`.
 
-/// Whether what a package asks for can be met by licences that are allowed. Fails when the text is no expression.
+/// Whether what a package asks for can be met by licences that are allowed. Returns an error when the text is no expression.
 pub(super) fn is_allowed(expression: &str, allowed: &[String]) -> Result<bool, String> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut reader = Reader { words: spaced.split_whitespace().collect(), at: 0, allowed };

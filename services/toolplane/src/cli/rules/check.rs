@@ -6,7 +6,7 @@ use super::files;
 use crate::cli::output::Output;
 use crate::cli::{Ending, Failure};
 
-/// Checks every file; each fault is named by its place. Fails when there is any.
+/// Checks every file; each fault is named by its place. Returns an error when there is any.
 pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<Ending, Failure> {
     let mut wrong = 0;
     for path in paths {
