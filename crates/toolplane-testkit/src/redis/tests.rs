@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::{Fsync, RedisCluster, RedisOptions, RedisSentinel, RedisServer};
 
 #[tokio::test]
@@ -43,5 +45,7 @@ async fn sentinels_promote_the_replica() {
     set.servers[0].kill();
     let replica = set.servers[1].port();
     set.promoted(replica).await.unwrap();
-    assert_eq!(set.servers[1].command(&["SET", "a", "1"]).unwrap(), "OK");
+    // A sentinel cuts the connections of a server's clients after it has told it that it is the master.
+    let set_a = async || set.servers[1].command(&["SET", "a", "1"]).ok();
+    assert_eq!(toolplane_wait::eventually("the master takes writes", Duration::from_secs(10), set_a).await, "OK");
 }
