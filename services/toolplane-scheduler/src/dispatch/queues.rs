@@ -78,7 +78,8 @@ impl ReadyQueues {
     /// `queue` was empty at some time after `moment`.
     pub(crate) fn empty(&self, moment: u64, queue: &QueueName) {
         let mut lanes = self.lanes.lock();
-        if lanes.get(queue).is_some_and(|lane| lane.noted < moment) {
+        // Calls that are held up by a bound are still in theirs, although each of them was looked at.
+        if lanes.get(queue).is_some_and(|lane| lane.noted < moment && !lane.full) {
             lanes.remove(queue);
         }
         self.waiting.store(lanes.len(), Ordering::SeqCst);

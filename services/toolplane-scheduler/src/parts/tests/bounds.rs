@@ -153,3 +153,20 @@ async fn a_malformed_pattern_is_refused_at_start() {
     let opened = Parts::open(Arc::new(MemoryStore::default()), objects(), options, outside());
     assert!(matches!(opened.await, Err(RecordError::Pattern(_))));
 }
+
+/// Without the word that a place is free, the next call would wait for the next look into the store.
+#[tokio::test(start_paused = true)]
+async fn a_place_that_is_given_back_is_taken_at_once() {
+    let options = bounded(Bounds { max_running_per_tenant: 1, ..Bounds::default() });
+    let bench = Bench::with(Arc::new(MemoryStore::default()), options).await;
+    let (_link, mut messages) = bench.worker(2, vec![]).await;
+    bench.admit(ask("inv_a")).await.unwrap();
+    bench.admit(ask("inv_b")).await.unwrap();
+    let (_, first, _) = offered(&mut messages).await;
+    // The clock is paused: this lets the dispatcher find that no place is left for the second one.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let began = tokio::time::Instant::now();
+    finish(&bench.parts.calls, &first).await.unwrap();
+    offered(&mut messages).await;
+    assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
+}
