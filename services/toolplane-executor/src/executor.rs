@@ -1,32 +1,23 @@
 //! A running worker.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolplane_execution::Toolbox;
-use toolplane_proto::v1::WorkerHello;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::{Shutdown, tasks};
 
-use crate::beats;
-use crate::capabilities::Capabilities;
-use crate::drain;
+use crate::assignments::{Assignments, Terms};
 use crate::error::ExecutorError;
-use crate::execution;
-use crate::identity::{Identity, PREVIOUS_INCARNATION_DEAD};
-use crate::journal::{Finished, Journal};
-use crate::leases::Leases;
 use crate::options::Options;
 use crate::outbox::Outbox;
+use crate::reporter::{Finished, Journal, ReportSettings, Reporter, Uploader};
+use crate::runner::{RunSettings, Runner};
 use crate::schedulers::Schedulers;
-use crate::session;
-use crate::terms::Terms;
-use crate::upload::Uploader;
-
-/// Bytes of one text or JSON value in a report until a scheduler says otherwise.
-const DEFAULT_INLINE_BYTES: u64 = 64 * 1024;
+use crate::session::{Commands, Drain, Heartbeats, Session};
+use crate::wire::ReadBounds;
+use crate::worker::{Capabilities, Identity, Introduction};
 
 /// Starts workers.
 #[derive(Debug)]
@@ -40,32 +31,6 @@ pub struct Handle {
     capabilities: Capabilities,
     connected: watch::Receiver<bool>,
     ended: watch::Receiver<bool>,
-}
-
-/// What all parts of a worker share.
-pub(crate) struct Core {
-    pub(crate) options: Options,
-    pub(crate) identity: Identity,
-    pub(crate) toolbox: Arc<Toolbox>,
-    pub(crate) capabilities: Capabilities,
-    pub(crate) leases: Leases,
-    pub(crate) outbox: Outbox,
-    pub(crate) journal: Journal,
-    pub(crate) terms: Terms,
-    /// Rings when a lease should be renewed at once.
-    pub(crate) beat_now: Notify,
-    pub(crate) schedulers: Schedulers,
-    pub(crate) uploader: Uploader,
-    pub(crate) slots: Semaphore,
-    /// Where tools run; never the session's own thread.
-    pub(crate) runtime: tokio::runtime::Handle,
-    pub(crate) shutdown: Shutdown,
-    pub(crate) connected: watch::Sender<bool>,
-    /// Cancelled when the drain's time is up: what is still being kept is given up.
-    pub(crate) hurry: CancellationToken,
-    draining: AtomicBool,
-    drained: AtomicBool,
-    inline_bytes: AtomicU64,
 }
 
 impl Executor {
@@ -89,79 +54,128 @@ impl Executor {
         shutdown: Shutdown,
     ) -> Result<Handle, ExecutorError> {
         let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
-        let capabilities = Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?;
         let (journal, left) = Journal::open(&identity.home.join("journal"))?;
-        announce(&identity, &options, &capabilities);
-        let slots = options.slots.max(1) as usize;
-        let (connected, seen_connected) = watch::channel(false);
-        let core = Arc::new(Core {
-            toolbox,
-            capabilities,
-            leases: Leases::new(slots),
-            outbox: Outbox::default(),
-            journal,
-            terms: Terms::default(),
-            beat_now: Notify::new(),
-            uploader: Uploader::new(schedulers.clone(), &identity),
-            schedulers,
-            slots: Semaphore::new(slots),
-            runtime: tokio::runtime::Handle::current(),
-            shutdown,
-            connected,
-            hurry: CancellationToken::new(),
-            draining: AtomicBool::new(false),
-            drained: AtomicBool::new(false),
-            inline_bytes: AtomicU64::new(DEFAULT_INLINE_BYTES),
-            options,
+        let introduction = Arc::new(Introduction {
+            slots: options.slots.max(1),
+            capabilities: Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?,
             identity,
         });
-        let handle = Handle {
-            worker_id: core.identity.worker_id.clone(),
-            incarnation: core.identity.incarnation.clone(),
-            capabilities: core.capabilities.clone(),
-            connected: seen_connected,
-            ended: spawn_session(core, left)?,
-        };
-        Ok(handle)
+        announce(&introduction);
+        let (connected, seen_connected) = watch::channel(false);
+        let own_thread = options.own_thread;
+        let (worker_id, incarnation) =
+            (introduction.identity.worker_id.clone(), introduction.identity.incarnation.clone());
+        let capabilities = introduction.capabilities.clone();
+        let parts = wire(options, toolbox, schedulers, introduction, journal, shutdown, connected);
+        let ended = parts.spawn(own_thread, left)?;
+        Ok(Handle { worker_id, incarnation, capabilities, connected: seen_connected, ended })
     }
 }
 
-/// The stream and everything that keeps leases alive, on a thread of its own where [`Options::own_thread`] says so: a
-/// tool that keeps every thread of the runtime busy then delays its own end, never a heartbeat.
-///
-/// `left` are endings of an earlier start; they are finished before the worker introduces itself.
-fn spawn_session(core: Arc<Core>, left: Vec<Finished>) -> Result<watch::Receiver<bool>, ExecutorError> {
-    let (ended, seen_ended) = watch::channel(false);
-    let own_thread = core.options.own_thread;
-    let over = CancellationToken::new();
-    beats::spawn(core.clone(), over.clone())?;
-    let session = async move {
-        // Also when the session panics: whoever waits must not wait for ever.
-        let _ended = Ended(ended, over.drop_guard());
-        let work = async {
-            execution::report_recovered(&core, left).await;
-            session::run(core.clone()).await;
-        };
-        tokio::select! {
-            () = work => {}
-            () = drain::run(core.clone()) => {}
-        }
+/// The parts of a worker that do something by themselves.
+struct Parts {
+    session: Session,
+    heartbeats: Heartbeats,
+    drain: Drain,
+    reporter: Arc<Reporter>,
+}
+
+/// Makes the parts of a worker, each from the few it uses.
+fn wire(
+    options: Options,
+    toolbox: Arc<Toolbox>,
+    schedulers: Schedulers,
+    introduction: Arc<Introduction>,
+    journal: Journal,
+    shutdown: Shutdown,
+    connected: watch::Sender<bool>,
+) -> Parts {
+    let slots = introduction.slots as usize;
+    let bounds = ReadBounds { max_input_bytes: options.max_message_bytes, shown: options.capture_content };
+    let (assignments, terms) = (Arc::new(Assignments::new(slots)), Arc::new(Terms::default()));
+    let outbox = Arc::new(Outbox::default());
+    let uploader = Uploader::new(schedulers.clone(), introduction.clone(), bounds);
+    let settings = ReportSettings {
+        max_persist_bytes: options.max_persist_bytes,
+        persist_timeout: options.persist_timeout,
+        journal_after: options.journal_after,
     };
-    if own_thread {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ExecutorError::Session)?;
-        let thread = std::thread::Builder::new().name("executor-session".to_owned());
-        thread.spawn(move || runtime.block_on(session)).map_err(ExecutorError::Session)?;
-    } else {
-        tasks::spawn("executor session", session);
+    let reporter = Arc::new(Reporter::new(settings, journal, uploader, assignments.clone(), outbox.clone()));
+    let settings = RunSettings {
+        workspaces: options.workspaces,
+        egress: options.egress,
+        queue_parenting: options.queue_parenting,
+        capture_content: options.capture_content,
+    };
+    let used = (assignments.clone(), terms.clone(), outbox.clone(), reporter.clone());
+    let commands = Arc::new(Commands {
+        runner: Arc::new(Runner::new(settings, toolbox, slots, used)),
+        assignments: assignments.clone(),
+        terms,
+        outbox: outbox.clone(),
+        reporter: reporter.clone(),
+        runtime: tokio::runtime::Handle::current(),
+    });
+    let drained = CancellationToken::new();
+    Parts {
+        drain: Drain {
+            bound: options.drain,
+            others: options.own_thread,
+            shutdown,
+            assignments,
+            outbox,
+            reporter: reporter.clone(),
+            drained: drained.clone(),
+        },
+        heartbeats: Heartbeats {
+            introduction: introduction.clone(),
+            schedulers: schedulers.clone(),
+            bounds,
+            commands: commands.clone(),
+        },
+        session: Session { introduction, schedulers, bounds, commands, connected, drained },
+        reporter,
     }
-    Ok(seen_ended)
+}
+
+impl Parts {
+    /// The stream and everything that keeps leases alive, on a thread of its own where [`Options::own_thread`] says so: a
+    /// tool that keeps every thread of the runtime busy then delays its own end, never a heartbeat.
+    ///
+    /// `left` are endings of an earlier start; they are finished before the worker introduces itself.
+    fn spawn(self, own_thread: bool, left: Vec<Finished>) -> Result<watch::Receiver<bool>, ExecutorError> {
+        let (ended, seen_ended) = watch::channel(false);
+        let over = CancellationToken::new();
+        let Self { session, heartbeats, drain, reporter } = self;
+        heartbeats.spawn(over.clone())?;
+        let session = async move {
+            // Also when the session panics: whoever waits must not wait for ever.
+            let _over = SessionOver(ended, over.drop_guard());
+            let work = async {
+                reporter.recover(left).await;
+                session.run().await;
+            };
+            tokio::select! {
+                () = work => {}
+                () = drain.run() => {}
+            }
+        };
+        if own_thread {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ExecutorError::Session)?;
+            let thread = std::thread::Builder::new().name("executor-session".to_owned());
+            thread.spawn(move || runtime.block_on(session)).map_err(ExecutorError::Session)?;
+        } else {
+            tasks::spawn("executor session", session);
+        }
+        Ok(seen_ended)
+    }
 }
 
 /// Says that the session ended; with it the heartbeats do, last of all.
-struct Ended(watch::Sender<bool>, #[expect(dead_code, reason = "only its drop matters")] DropGuard);
+struct SessionOver(watch::Sender<bool>, #[expect(dead_code, reason = "only its drop matters")] DropGuard);
 
-impl Drop for Ended {
+impl Drop for SessionOver {
     fn drop(&mut self) {
         self.0.send_replace(true);
     }
@@ -194,69 +208,10 @@ impl Handle {
     }
 }
 
-impl std::fmt::Debug for Core {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Core").field("identity", &self.identity).finish_non_exhaustive()
-    }
-}
-
-impl Core {
-    /// Takes no more calls, for good.
-    pub(crate) fn start_draining(&self) {
-        self.draining.store(true, Ordering::Release);
-        self.outbox.want_calls(false);
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
-    }
-
-    /// Everything is said; the goodbye is for good.
-    pub(crate) fn end_drain(&self) {
-        self.drained.store(true, Ordering::Release);
-        self.outbox.goodbye();
-    }
-
-    pub(crate) fn is_drained(&self) -> bool {
-        self.drained.load(Ordering::Acquire)
-    }
-
-    /// Most bytes of one text or JSON value in a report.
-    pub(crate) fn inline_bytes(&self) -> u64 {
-        self.inline_bytes.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_inline_bytes(&self, bytes: u64) {
-        self.inline_bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    /// How this worker introduces itself; what it holds is added by the outbox.
-    pub(crate) fn hello(&self) -> WorkerHello {
-        WorkerHello {
-            worker_id: self.identity.worker_id.to_string(),
-            incarnation: self.identity.incarnation.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            slots: self.options.slots.max(1),
-            pools: self.capabilities.pools.clone(),
-            native_tools: self.capabilities.native_tools.clone(),
-            gaps: self.capabilities.gaps.clone(),
-            posture: Some((&self.capabilities.posture).into()),
-            held: Vec::new(),
-            finished: Vec::new(),
-            previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
-            kept_endings_follow: false,
-        }
-    }
-}
-
-fn announce(identity: &Identity, options: &Options, capabilities: &Capabilities) {
-    tracing::info!(
-        worker_id = %identity.worker_id,
-        incarnation = identity.incarnation,
-        slots = options.slots,
-        pools = capabilities.pools.join(","),
-        "executor starts"
-    );
+fn announce(introduction: &Introduction) {
+    let Introduction { identity, slots, capabilities } = introduction;
+    let Identity { worker_id, incarnation, .. } = identity;
+    tracing::info!(%worker_id, incarnation, slots, pools = capabilities.pools.join(","), "executor starts");
     for gap in &capabilities.gaps {
         tracing::warn!(pool = gap.pool, reason = gap.reason_code, "pool not served: {}", gap.message);
     }

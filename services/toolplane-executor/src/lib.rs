@@ -18,34 +18,23 @@
     )
 )]
 
-mod asking;
-mod beats;
-mod call;
-mod capabilities;
-mod clock;
-mod commands;
-mod drain;
-mod egress;
+mod assignments;
 mod error;
-mod execution;
 mod executor;
-mod identity;
-mod journal;
-mod leases;
-mod news;
+mod messages;
 pub mod options;
 mod outbox;
-mod outcome;
+mod reporter;
 mod role;
+mod runner;
 mod schedulers;
-mod seat;
 mod session;
-mod terms;
-mod upload;
+mod wire;
+mod worker;
 
-pub use capabilities::Capabilities;
 pub use error::ExecutorError;
 pub use executor::{Executor, Handle};
 pub use options::Options;
 pub use role::{PROGRAM, toolbox};
-pub use schedulers::{Connect, Schedulers};
+pub use schedulers::{Connect, ConnectError, Schedulers};
+pub use worker::{Capabilities, PoolGap};

@@ -7,8 +7,8 @@ use toolplane_execution::POOLS;
 use toolplane_records::ids::WorkerId;
 use toolplane_runtime::config::{Config, QueueParenting, Workspaces};
 
-use crate::egress::Egress;
 use crate::error::ExecutorError;
+use crate::worker::Egress;
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
@@ -54,10 +54,8 @@ impl Options {
         known_pools(config.executor.pools.as_deref().unwrap_or_default())?;
         let worker_id = config.executor.worker_id.as_deref().map(WorkerId::parse).transpose();
         let http = &config.executor.http;
-        let egress = Egress::read(&http.allow, http.max_response_bytes).map_err(|entry| ExecutorError::Option {
-            key: "executor.http.allow",
-            rule: format!("holds `{entry}`, which is neither `host` nor `host:port`"),
-        })?;
+        let egress = Egress::read(&http.allow, http.max_response_bytes)
+            .map_err(|error| ExecutorError::Option { key: "executor.http.allow", rule: error.to_string() })?;
         Ok(Self {
             worker_id: worker_id
                 .map_err(|rule| ExecutorError::Option { key: "executor.worker_id", rule: rule.to_string() })?,

@@ -5,16 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use prost::Message as _;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use toolplane_proto::v1::worker_report::Report;
-use toolplane_proto::v1::{
-    CancelAcknowledged, ExecutionDone, InputRequested, LeaseReceived, LeaseRef, LeaseReleased, ProgressReported,
-    StartRequested, ToolProgress, WorkRequest, WorkerGoodbye, WorkerHeartbeat, WorkerHello, WorkerReady, WorkerReport,
-};
+use toolplane_records::progress::ToolProgress;
 
-use crate::leases::{Leases, Snapshot};
+use crate::assignments::{Assignments, Snapshot};
+use crate::messages::{Ended, Hello, InputRequest, Lease, ReleaseReason, WorkerReport};
+use crate::worker::Introduction;
 
 #[cfg(test)]
 mod tests;
@@ -26,19 +23,19 @@ pub(crate) const RECEIPT_DELAY: Duration = Duration::from_millis(20);
 const MAX_REPORTS: usize = 512;
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Reports on their way. What must survive a lost stream lives in [`Leases`]; everything else here may be lost with it.
+/// Reports on their way. What must survive a lost stream is held in [`Assignments`]; everything else here may be lost with it.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox(Mutex<State>);
+pub(crate) struct Outbox(Mutex<Unsent>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Unsent {
     /// Of the current stream; replaced with it, so that no wake-up ends at a stream that is gone.
     wake: Option<Arc<Notify>>,
-    queue: VecDeque<Report>,
+    queue: VecDeque<WorkerReport>,
     /// The newest of each call.
-    progress: HashMap<LeaseRef, ToolProgress>,
+    progress: HashMap<Lease, Box<ToolProgress>>,
     /// In the order they fall due.
-    receipts: VecDeque<(Instant, LeaseRef)>,
+    receipts: VecDeque<(Instant, Lease)>,
     heartbeat: bool,
     /// The heartbeats of the stream renew the leases: the scheduler knows no others.
     renew: bool,
@@ -51,21 +48,21 @@ struct State {
 
 /// The reading end of one stream.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct OutboxReader {
     wake: Arc<Notify>,
     over: bool,
 }
 
 impl Outbox {
-    /// Starts a stream: first `hello` with every lease held, then whatever the scheduler may have missed.
-    pub(crate) fn open(&self, leases: &Leases, hello: WorkerHello) -> Reader {
+    /// Starts a stream: first a hello with every lease held, then whatever the scheduler may have missed.
+    pub(crate) fn open(&self, held: &Assignments, introduction: Arc<Introduction>) -> OutboxReader {
         let wake = Arc::new(Notify::new());
         // Locked before the snapshot: an end that is not in it waits here and is said on the new stream. Everywhere in
-        // this file this lock comes before that of the leases.
+        // this file this lock comes before that of the assignments.
         let mut state = self.0.lock();
-        state.restart(wake.clone(), hello, leases.snapshot());
+        state.restart(wake.clone(), introduction, held.snapshot());
         drop(state);
-        Reader { wake, over: false }
+        OutboxReader { wake, over: false }
     }
 
     /// The stream is gone.
@@ -74,12 +71,12 @@ impl Outbox {
     }
 
     /// Says at once that an offer arrived.
-    pub(crate) fn received(&self, lease: LeaseRef) {
-        self.push(Report::Received(LeaseReceived { lease: Some(lease) }));
+    pub(crate) fn received(&self, lease: Lease) {
+        self.push(WorkerReport::Received(lease));
     }
 
     /// Says a little later that an offer arrived, unless its end comes first.
-    pub(crate) fn receipt(&self, lease: LeaseRef) {
+    pub(crate) fn receipt(&self, lease: Lease) {
         let mut state = self.0.lock();
         let first = state.receipts.is_empty();
         state.receipts.push_back((Instant::now() + RECEIPT_DELAY, lease));
@@ -89,35 +86,35 @@ impl Outbox {
     }
 
     /// Asks for a start.
-    pub(crate) fn start_requested(&self, lease: LeaseRef) {
-        self.push(Report::StartRequested(StartRequested { lease: Some(lease) }));
+    pub(crate) fn start_requested(&self, lease: Lease) {
+        self.push(WorkerReport::StartRequested(lease));
     }
 
     /// Says how far a call is; replaces what was not sent yet.
-    pub(crate) fn progress(&self, lease: LeaseRef, progress: ToolProgress) {
+    pub(crate) fn progress(&self, lease: Lease, progress: Box<ToolProgress>) {
         let mut state = self.0.lock();
         state.progress.insert(lease, progress);
         state.ring();
     }
 
-    /// Says how a call ended. The caller keeps it in [`Leases`] first.
-    pub(crate) fn done(&self, done: ExecutionDone) {
-        self.push(Report::Done(done));
+    /// Says how a call ended. The caller keeps it in [`Assignments`] first.
+    pub(crate) fn ended(&self, ended: Arc<Ended>) {
+        self.push(WorkerReport::Ended(ended));
     }
 
     /// Gives a call back.
-    pub(crate) fn released(&self, lease: LeaseRef, reason: &str) {
-        self.push(Report::Released(LeaseReleased { lease: Some(lease), reason: reason.to_owned() }));
+    pub(crate) fn released(&self, lease: Lease, reason: ReleaseReason) {
+        self.push(WorkerReport::Released { lease, reason });
     }
 
     /// Answers a cancel command.
-    pub(crate) fn cancel_acknowledged(&self, lease: LeaseRef, supported: bool) {
-        self.push(Report::CancelAcknowledged(CancelAcknowledged { lease: Some(lease), supported }));
+    pub(crate) fn cancel_acknowledged(&self, lease: Lease, supported: bool) {
+        self.push(WorkerReport::CancelAcknowledged { lease, supported });
     }
 
     /// Puts a question.
-    pub(crate) fn input_requested(&self, question: InputRequested) {
-        self.push(Report::InputRequested(question));
+    pub(crate) fn input_requested(&self, question: InputRequest) {
+        self.push(WorkerReport::InputRequested(question));
     }
 
     /// Whether the heartbeats of the stream are to renew the leases; usually there are others for that.
@@ -152,19 +149,19 @@ impl Outbox {
         self.0.lock().goodbye
     }
 
-    fn push(&self, report: Report) {
+    fn push(&self, report: WorkerReport) {
         let mut state = self.0.lock();
         // Without a stream only what a reconnect cannot make up again is kept.
-        if state.wake.is_some() || matches!(report, Report::Released(_)) {
+        if state.wake.is_some() || matches!(report, WorkerReport::Released { .. }) {
             state.queue.push_back(report);
             state.ring();
         }
     }
 }
 
-impl Reader {
+impl OutboxReader {
     /// The next message, as soon as there is anything to say; `None` when the stream is over.
-    pub(crate) async fn next(&mut self, outbox: &Outbox, leases: &Leases) -> Option<WorkRequest> {
+    pub(crate) async fn next(&mut self, outbox: &Outbox, held: &Assignments) -> Option<Vec<WorkerReport>> {
         loop {
             if self.over {
                 return None;
@@ -174,10 +171,10 @@ impl Reader {
                 if !state.wake.as_ref().is_some_and(|wake| Arc::ptr_eq(wake, &self.wake)) {
                     return None;
                 }
-                let reports = state.collect(leases);
+                let reports = state.collect(held);
                 self.over = state.goodbye && state.queue.is_empty();
                 if !reports.is_empty() {
-                    return Some(WorkRequest { reports });
+                    return Some(reports);
                 }
                 state.receipts.front().map(|(due, _)| *due)
             };
@@ -191,23 +188,24 @@ impl Reader {
     }
 }
 
-impl State {
+impl Unsent {
     fn ring(&self) {
         if let Some(wake) = &self.wake {
             wake.notify_one();
         }
     }
 
-    fn restart(&mut self, wake: Arc<Notify>, hello: WorkerHello, missed: Snapshot) {
+    fn restart(&mut self, wake: Arc<Notify>, introduction: Arc<Introduction>, missed: Snapshot) {
         if let Some(old) = self.wake.replace(wake) {
             old.notify_one();
         }
-        let kept = std::mem::take(&mut self.queue).into_iter().filter(|report| matches!(report, Report::Released(_)));
-        let (hello, rest) = introduce(hello, missed.held, missed.ended);
-        let first = Report::Hello(hello);
-        let ended = rest.into_iter().map(Report::Done);
-        let asked = missed.asked.into_iter().map(|lease| Report::StartRequested(StartRequested { lease: Some(lease) }));
-        let questions = missed.questions.into_iter().map(Report::InputRequested);
+        let queued = std::mem::take(&mut self.queue).into_iter();
+        let kept = queued.filter(|report| matches!(report, WorkerReport::Released { .. }));
+        let (hello, rest) = introduce(introduction, missed.held, missed.ended);
+        let first = WorkerReport::Hello(Box::new(hello));
+        let ended = rest.into_iter().map(WorkerReport::Ended);
+        let asked = missed.asked.into_iter().map(WorkerReport::StartRequested);
+        let questions = missed.questions.into_iter().map(WorkerReport::InputRequested);
         self.queue = std::iter::once(first).chain(ended).chain(asked).chain(questions).chain(kept).collect();
         self.progress.clear();
         self.receipts.clear();
@@ -216,80 +214,71 @@ impl State {
     }
 
     /// Everything there is to say now, within the bounds of one message; the rest stays.
-    fn collect(&mut self, leases: &Leases) -> Vec<WorkerReport> {
+    fn collect(&mut self, held: &Assignments) -> Vec<WorkerReport> {
         let mut reports = Vec::new();
         let mut bytes = 0;
         // The first report of a stream is its hello, and it stands alone.
-        if let Some(Report::Hello(_)) = self.queue.front() {
+        if let Some(WorkerReport::Hello(_)) = self.queue.front() {
             reports.extend(self.queue.pop_front());
             self.ring();
-            return reports.into_iter().map(wrap).collect();
+            return reports;
         }
         if std::mem::take(&mut self.heartbeat) {
-            let renewed = if self.renew { leases.refs() } else { Vec::new() };
-            reports.push(Report::Heartbeat(WorkerHeartbeat { leases: renewed, free_slots: self.free(leases) }));
+            let leases = if self.renew { held.leases() } else { Vec::new() };
+            reports.push(WorkerReport::Heartbeat { leases, free_slots: self.free(held) });
         }
         // News of a call goes before its end, and never after it.
-        for (lease, progress) in self.progress.drain().filter(|(lease, _)| leases.get(lease).is_some()) {
-            reports.push(Report::Progress(ProgressReported { lease: Some(lease), progress: Some(progress) }));
+        for (lease, progress) in self.progress.drain().filter(|(lease, _)| held.is_held(lease)) {
+            reports.push(WorkerReport::Progress { lease, progress });
         }
-        self.collect_receipts(leases, &mut reports);
+        self.collect_receipts(held, &mut reports);
         while let Some(report) = self.queue.front() {
-            if let Report::Done(done) = report {
-                bytes += done.encoded_len();
+            if let WorkerReport::Ended(ended) = report {
+                bytes += ended.report.message_bytes();
             }
             if !reports.is_empty() && (reports.len() >= MAX_REPORTS || bytes > MAX_BYTES) {
                 self.ring();
-                return reports.into_iter().map(wrap).collect();
+                return reports;
             }
-            self.ready |= matches!(report, Report::Done(_) | Report::Released(_));
+            self.ready |= matches!(report, WorkerReport::Ended(_) | WorkerReport::Released { .. });
             reports.extend(self.queue.pop_front());
         }
         if std::mem::take(&mut self.ready) {
-            reports.push(Report::Ready(WorkerReady { free_slots: self.free(leases) }));
+            reports.push(WorkerReport::Ready { free_slots: self.free(held) });
         }
         if self.goodbye {
-            reports.push(Report::Goodbye(WorkerGoodbye {}));
+            reports.push(WorkerReport::Goodbye);
         }
-        reports.into_iter().map(wrap).collect()
+        reports
     }
 
-    fn collect_receipts(&mut self, leases: &Leases, reports: &mut Vec<Report>) {
+    fn collect_receipts(&mut self, held: &Assignments, reports: &mut Vec<WorkerReport>) {
         let now = Instant::now();
         while self.receipts.front().is_some_and(|(due, _)| *due <= now) {
             let Some((_, lease)) = self.receipts.pop_front() else { return };
-            if leases.is_open(&lease) {
-                reports.push(Report::Received(LeaseReceived { lease: Some(lease) }));
+            if held.open(&lease).is_some() {
+                reports.push(WorkerReport::Received(lease));
             }
         }
     }
 
-    fn free(&self, leases: &Leases) -> u32 {
-        if self.closed { 0 } else { leases.free_slots() }
+    fn free(&self, held: &Assignments) -> u32 {
+        if self.closed { 0 } else { held.free_slots() }
     }
 }
 
 /// The hello, with as many ends as fit; the rest is said after it, under leases that are held until then.
 fn introduce(
-    mut hello: WorkerHello,
-    held: Vec<LeaseRef>,
-    ended: Vec<ExecutionDone>,
-) -> (WorkerHello, Vec<ExecutionDone>) {
+    introduction: Arc<Introduction>,
+    mut held: Vec<Lease>,
+    ended: Vec<Arc<Ended>>,
+) -> (Hello, Vec<Arc<Ended>>) {
     let mut bytes = 0;
-    let (finished, rest): (Vec<_>, Vec<_>) = ended.into_iter().partition(|done| {
-        bytes += done.encoded_len();
+    let (finished, rest): (Vec<_>, Vec<_>) = ended.into_iter().partition(|ended| {
+        bytes += ended.report.message_bytes();
         bytes <= MAX_BYTES
     });
-    hello.finished = finished;
-    hello.held = held;
-    if !rest.is_empty() {
-        hello.held.extend(rest.iter().filter_map(|done| done.lease.clone()));
-        // Some of them may be of an earlier incarnation: its leases must not end before that is said.
-        hello.kept_endings_follow = std::mem::take(&mut hello.previous_incarnation_dead);
-    }
+    held.extend(rest.iter().map(|ended| ended.lease.clone()));
+    let hello = Hello { introduction, held, finished, endings_follow: !rest.is_empty() };
     (hello, rest)
-}
-
-fn wrap(report: Report) -> WorkerReport {
-    WorkerReport { report: Some(report) }
 }

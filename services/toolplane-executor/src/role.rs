@@ -15,7 +15,7 @@ use toolplane_sandbox::{Limits, Usage};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
 use crate::options::Options;
-use crate::schedulers::Schedulers;
+use crate::schedulers::{ConnectError, Schedulers};
 
 /// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
 fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
@@ -105,7 +105,7 @@ async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleEr
     let (owner, urls) = (process.clone(), schedulers.urls().to_vec());
     let connect = Arc::new(move |url: &str| {
         let at = Endpoints::new(Some(url).filter(|url| !url.is_empty()).map(str::to_owned));
-        owner.peer(ClusterRole::Scheduler, &at).map_err(|error| error.to_string())
+        owner.peer(ClusterRole::Scheduler, &at).map_err(|error| ConnectError(error.to_string()))
     });
     let shutdown = process.tasks.shutdown().clone();
     let handle = Executor::start(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;

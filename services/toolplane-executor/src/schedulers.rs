@@ -7,8 +7,13 @@ use parking_lot::Mutex;
 use toolplane_runtime::client::Peer;
 
 /// Makes a channel to the scheduler at a URL, on the runtime it is called in. An empty URL is the scheduler of this very
-/// process. The error is for the log.
-pub type Connect = Arc<dyn Fn(&str) -> Result<Peer, String> + Send + Sync>;
+/// process.
+pub type Connect = Arc<dyn Fn(&str) -> Result<Peer, ConnectError> + Send + Sync>;
+
+/// Why there is no channel to a scheduler; for the log.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConnectError(pub String);
 
 /// Most schedulers remembered beside the configured ones.
 const MOST_LEARNED: usize = 16;
@@ -83,7 +88,7 @@ impl Schedulers {
                 known.urls.push(other.clone());
             }
         }
-        // Those it names are there for sure; of the rest nobody knows.
+        // Those it names are there for sure; the rest may not be.
         let named = others.iter().find_map(|other| known.urls.iter().position(|url| url == other && *url != from));
         let other = named.or_else(|| (known.urls.len() > 1).then(|| (known.current + 1) % known.urls.len()));
         known.current = other.unwrap_or(known.current);
@@ -96,7 +101,7 @@ impl Schedulers {
     }
 
     /// A channel to the one at `url`, on the current runtime.
-    pub(crate) fn connect(&self, url: &str) -> Result<Peer, String> {
+    pub(crate) fn connect(&self, url: &str) -> Result<Peer, ConnectError> {
         (self.connect)(url)
     }
 }
@@ -105,11 +110,11 @@ impl Schedulers {
 mod tests {
     use std::sync::Arc;
 
-    use super::Schedulers;
+    use super::{ConnectError, Schedulers};
 
     fn of(urls: &[&str]) -> Schedulers {
         let urls = urls.iter().map(|url| (*url).to_owned()).collect();
-        Schedulers::new(urls, Arc::new(|_| Err("nobody".to_owned())))
+        Schedulers::new(urls, Arc::new(|_| Err(ConnectError("none".to_owned()))))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 use toolplane_execution::Toolbox;
-use toolplane_executor::{Executor, Handle, Options, Schedulers};
+use toolplane_executor::{ConnectError, Executor, Handle, Options, Schedulers};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::{Dispatch, LeaseRef, Offer};
 use toolplane_records::payload::JsonPayload;
@@ -39,7 +39,7 @@ pub(crate) fn config(dir: &Path) -> Config {
 
 pub(crate) fn schedulers(urls: &[&str]) -> Schedulers {
     let urls = urls.iter().map(|url| (*url).to_owned()).collect();
-    let dial = |url: &str| connect(url, &PeerSettings::default()).map_err(|error| error.to_string());
+    let dial = |url: &str| connect(url, &PeerSettings::default()).map_err(|error| ConnectError(error.to_string()));
     Schedulers::new(urls, Arc::new(dial))
 }
 

@@ -120,10 +120,31 @@ pub(super) const FOLDERS: &[Folder] = &[
         &["cluster", "effects", "groups", "parts", "recheck", "repair", "rpc", "timers", "watch"],
         "an ending is made of a report and its plan",
     ),
+    // --- the parts of the executor: session, runner, reporter, assignments, each knowing those after it ---
     rule(
-        "services/toolplane-executor/src/journal",
-        &["executor", "schedulers", "session"],
-        "a journal is read before there is a session",
+        "services/toolplane-executor/src/messages",
+        &["assignments", "executor", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
+        "what is said does not know how it travels, or what is done about it",
+    ),
+    rule(
+        "services/toolplane-executor/src/wire",
+        &["assignments", "executor", "outbox", "reporter", "runner", "schedulers", "session"],
+        "messages are carried, and not decided about",
+    ),
+    rule(
+        "services/toolplane-executor/src/assignments",
+        &["executor", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
+        "who holds a lease does not know how it runs or is reported",
+    ),
+    rule(
+        "services/toolplane-executor/src/reporter",
+        &["executor", "runner", "session"],
+        "an ending is reported whoever ran it",
+    ),
+    rule(
+        "services/toolplane-executor/src/runner",
+        &["executor", "schedulers", "session", "wire"],
+        "a tool runs whether there is a stream or not",
     ),
     rule("services/toolplane/src/serve", &["cli"], "a cluster runs without a command line"),
 ];

@@ -1,0 +1,136 @@
+//! Endings on disk: what a tool gave is durable here before anybody is told, so that a worker that dies between the effect
+//! and the report still reports it when it is back.
+//!
+//! One append-only log in segments, written by one thread: endings that come together share one `fdatasync`. A call costs
+//! that one wait, so only those are kept that cannot simply run again: calls that must not be repeated, and long ones. An
+//! ending leaves the log when the scheduler has acknowledged it; a segment whose endings have all left is removed.
+//!
+//! A log that cannot be written is no reason to lose a result: the call is reported as without a journal.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use crate::error::ExecutorError;
+use crate::messages::Lease;
+
+mod entry;
+mod frame;
+#[cfg(test)]
+mod fuzz;
+mod log;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use entry::{Finished, Frame};
+use log::{Log, key_of};
+
+/// Orders taken at once.
+const GROUP: usize = 256;
+
+/// What the writing thread is asked to do.
+#[derive(Debug)]
+enum Order {
+    /// Make an ending durable, then answer.
+    Keep { key: String, entry: Vec<u8>, kept: oneshot::Sender<io::Result<()>> },
+    /// An ending is needed no more.
+    Settle { key: String },
+}
+
+/// The journal of a worker. Dropping it waits until everything that was asked of it is written: the directory is free then.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    /// Both are there until this is dropped.
+    orders: Option<Sender<Order>>,
+    thread: Option<JoinHandle<()>>,
+    /// Endings in the log.
+    live: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Journal {
+    /// Opens the journal in `dir`, and gives the endings an earlier start of this worker left there, oldest first. The
+    /// caller must be the only one to use the directory.
+    pub(crate) fn open(dir: &Path) -> Result<(Self, Vec<Finished>), ExecutorError> {
+        let (log, left) = Log::open(dir).map_err(ExecutorError::file(dir))?;
+        let left: Vec<_> = left.iter().filter_map(|entry| Finished::read(entry)).collect();
+        let live: HashSet<_> = left.iter().map(|finished| key_of(&finished.lease)).collect();
+        let live = Arc::new(Mutex::new(live));
+        let (orders, taken) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("executor-journal".to_owned());
+        let thread = thread.spawn(move || write(log, &taken)).map_err(ExecutorError::Session)?;
+        Ok((Self { orders: Some(orders), thread: Some(thread), live }, left))
+    }
+
+    /// Keeps an ending; when this returns without an error it survives the worker and its machine.
+    pub(crate) async fn keep(&self, finished: &Finished) -> io::Result<()> {
+        let (kept, answer) = oneshot::channel();
+        let key = key_of(&finished.lease);
+        let gone = || io::Error::other("the journal's thread is gone");
+        self.live.lock().insert(key.clone());
+        let order = Order::Keep { key, entry: finished.write(), kept };
+        let kept = match self.order(order) {
+            true => answer.await.unwrap_or_else(|_| Err(gone())),
+            false => Err(gone()),
+        };
+        if kept.is_err() {
+            self.settle(&finished.lease);
+        }
+        kept
+    }
+
+    /// The ending of `lease`, if there is one, is needed no more. Returns at once.
+    pub(crate) fn settle(&self, lease: &Lease) {
+        let key = key_of(lease);
+        if self.live.lock().remove(&key) {
+            // Without its thread there is nothing to forget in.
+            self.order(Order::Settle { key });
+        }
+    }
+
+    /// False when there is nobody to carry it out.
+    fn order(&self, order: Order) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread of the journal of endings panicked");
+        }
+    }
+}
+
+/// Carries out orders until nobody can give any.
+fn write(mut log: Log, orders: &Receiver<Order>) {
+    while let Ok(first) = orders.recv() {
+        let more = std::iter::from_fn(|| orders.try_recv().ok()).take(GROUP);
+        let group: Vec<_> = std::iter::once(first).chain(more).collect();
+        let mut answers = Vec::new();
+        for order in group {
+            match order {
+                Order::Keep { key, entry, kept } => {
+                    let taken = log.keep(key, &entry);
+                    answers.push((kept, taken));
+                }
+                Order::Settle { key } => log.settle(&key),
+            }
+        }
+        let wanted = answers.iter().any(|(_, taken)| taken.is_ok());
+        let synced = log.commit(wanted).map_err(|error| error.to_string());
+        if let Err(error) = &synced {
+            tracing::warn!(error, "the journal of endings cannot be written");
+        }
+        for (kept, taken) in answers {
+            let durable = taken.and_then(|()| synced.clone().map_err(io::Error::other));
+            let _ = kept.send(durable);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Runs calls: each waits for a slot and the word that it may start, runs within its bounds, and is reported.
+//!
+//! [`Runner::run`] is the whole way of a call. Its steps hand on what the next one needs, so that between any two of them the
+//! worker can be killed by a test at one place.
+
+mod admission;
+mod ending;
+mod execution;
+mod progress;
+mod questions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+use toolplane_execution::{Outcome, Toolbox};
+use toolplane_faultpoint::point;
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::clock;
+use toolplane_runtime::config::{QueueParenting, Workspaces};
+use toolplane_runtime::telemetry::semconv::gen_ai;
+use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
+use tracing::{Instrument, Span};
+
+use crate::assignments::{Assignment, Assignments, Terms};
+use crate::messages::{Call, ExecutionReport, OfferedCall};
+use crate::outbox::Outbox;
+use crate::reporter::{Frame, Reporter};
+use crate::worker::Egress;
+
+/// How long after a call's time its end may be reported: from a little later on the scheduler settles it as timed out.
+const REPORT_BOUND: Duration = Duration::from_secs(7);
+
+/// How calls are run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSettings {
+    /// Where the tools of each tenant work.
+    pub(crate) workspaces: Workspaces,
+    /// Where HTTP tools may go.
+    pub(crate) egress: Egress,
+    /// How a span of a call hangs on the span that queued it.
+    pub(crate) queue_parenting: QueueParenting,
+    /// Arguments and results go into the spans of tools.
+    pub(crate) capture_content: bool,
+}
+
+/// Runs calls, as many at once as there are slots.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    settings: RunSettings,
+    toolbox: Arc<Toolbox>,
+    slots: Semaphore,
+    assignments: Arc<Assignments>,
+    terms: Arc<Terms>,
+    outbox: Arc<Outbox>,
+    reporter: Arc<Reporter>,
+}
+
+/// A step of the way that is done, with what the next one needs.
+enum CallStep<'a> {
+    Offered(OfferedCall),
+    /// It has a slot until its end is reported, so that a slot is never promised twice.
+    Admitted(OfferedCall, SemaphorePermit<'a>),
+    Executed(Box<Executed<'a>>),
+    Journaled(Box<Executed<'a>>),
+    Reportable(Box<ExecutionReport>, Option<SemaphorePermit<'a>>),
+    Reported,
+    /// It runs elsewhere, or not at all.
+    GivenBack,
+}
+
+impl CallStep<'_> {
+    /// Where a test may strike; see `toolplane-faultpoint`.
+    fn fault_point(&self) -> &'static str {
+        match self {
+            Self::Offered(_) => "executor.before_start",
+            Self::Admitted(..) => "executor.before_effect",
+            Self::Executed(_) => "executor.after_effect",
+            Self::Journaled(_) => "executor.after_journal",
+            Self::Reportable(..) => "executor.before_done",
+            Self::Reported => "executor.after_done",
+            Self::GivenBack => "executor.given_back",
+        }
+    }
+}
+
+/// An execution that ended.
+struct Executed<'a> {
+    call: Call,
+    outcome: Outcome,
+    frame: Frame,
+    /// Of the whole attempt.
+    span: Span,
+    slot: SemaphorePermit<'a>,
+}
+
+impl Runner {
+    pub(crate) fn new(
+        settings: RunSettings,
+        toolbox: Arc<Toolbox>,
+        slots: usize,
+        (assignments, terms, outbox, reporter): (Arc<Assignments>, Arc<Terms>, Arc<Outbox>, Arc<Reporter>),
+    ) -> Self {
+        Self { settings, toolbox, slots: Semaphore::new(slots), assignments, terms, outbox, reporter }
+    }
+
+    /// Runs an offered call, from its assignment to its report.
+    pub(crate) async fn run(&self, assignment: &Arc<Assignment>, offered: OfferedCall) {
+        let mut step = CallStep::Offered(offered);
+        loop {
+            point(step.fault_point());
+            step = match step {
+                CallStep::Offered(offered) => self.admit(assignment, offered).await,
+                CallStep::Admitted(offered, slot) => self.execute(assignment, offered, slot).await,
+                CallStep::Executed(executed) => self.journal(assignment, executed).await,
+                CallStep::Journaled(executed) => self.keep(assignment, *executed).await,
+                CallStep::Reportable(report, _slot) => {
+                    self.reporter.report(&assignment.lease, *report);
+                    CallStep::Reported
+                }
+                CallStep::GivenBack => return self.reporter.give_back(assignment),
+                CallStep::Reported => return,
+            }
+        }
+    }
+
+    async fn admit(&self, assignment: &Assignment, offered: OfferedCall) -> CallStep<'_> {
+        match self.admitted(assignment).await {
+            Some(slot) => CallStep::Admitted(offered, slot),
+            None => CallStep::GivenBack,
+        }
+    }
+
+    /// Begins the call, reads it, and runs its tool to the end.
+    async fn execute<'a>(
+        &'a self,
+        assignment: &Arc<Assignment>,
+        offered: OfferedCall,
+        slot: SemaphorePermit<'a>,
+    ) -> CallStep<'a> {
+        if !self.assignments.begin(&assignment.lease) {
+            return CallStep::GivenBack;
+        }
+        let (started_at, started) = (clock::now(), Instant::now());
+        let refused =
+            |error, slot| CallStep::Reportable(Box::new(ExecutionReport::not_begun(error, started_at)), Some(slot));
+        let mut call = match offered.read() {
+            Ok(call) => call,
+            Err(error) => return refused(*error, slot),
+        };
+        let span = self.attempt_span(&call);
+        if let Err(error) = execution::prepare(&mut call, &self.settings) {
+            spans::end_execution(&span, Some(error.error_class));
+            return refused(*error, slot);
+        }
+        match self.performed(assignment, &call).instrument(span.clone()).await {
+            None => CallStep::GivenBack,
+            Some(outcome) => {
+                let frame = self.frame(&call, started_at, started);
+                CallStep::Executed(Box::new(Executed { call, outcome, frame, span, slot }))
+            }
+        }
+    }
+
+    fn attempt_span(&self, call: &Call) -> Span {
+        let queued = AttemptFacts {
+            attempt: call.tool.attempt,
+            waited: Duration::ZERO,
+            queued_in: &call.queued_in,
+            parenting: self.settings.queue_parenting,
+        };
+        spans::process(&call.facts(), &queued)
+    }
+
+    /// Runs the tool in a span of its own; nothing when the call is to be given back.
+    async fn performed(&self, assignment: &Arc<Assignment>, call: &Call) -> Option<Outcome> {
+        let span = spans::execute_tool(&call.facts());
+        let capture = self.settings.capture_content;
+        spans::content(&span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.shown.text());
+        let ending = self.ran(assignment, call).instrument(span.clone()).await;
+        let outcome = ending::settle(ending, &assignment.stop, assignment.traits.idempotent)?;
+        if let (false, None, Some(result)) = (call.hooks_follow, &outcome.error, &outcome.structured_content) {
+            spans::content(&span, capture, gen_ai::TOOL_CALL_RESULT, result.text());
+        }
+        spans::end_execution(&span, outcome.error.as_ref().map(|error| error.error_class));
+        Some(outcome)
+    }
+
+    fn frame(&self, call: &Call, started_at: Timestamp, started: Instant) -> Frame {
+        let inline_bytes = self.terms.inline_bytes();
+        Frame { bounds: call.bounds, inline_bytes, started_at, duration: started.elapsed() }
+    }
+
+    async fn journal<'a>(&self, assignment: &Assignment, mut executed: Box<Executed<'a>>) -> CallStep<'a> {
+        let journaled = self.reporter.journaled(assignment, executed.frame, executed.outcome);
+        executed.outcome = journaled.instrument(executed.span.clone()).await;
+        CallStep::Journaled(executed)
+    }
+
+    async fn keep<'a>(&self, assignment: &Assignment, executed: Executed<'a>) -> CallStep<'a> {
+        let Executed { call, outcome, frame, span, slot } = executed;
+        let left = (call.timeout + REPORT_BOUND).saturating_sub(assignment.clock.worked());
+        spans::end_execution(&span, outcome.error.as_ref().map(|error| error.error_class));
+        let kept = self.reporter.kept(&assignment.lease, &frame, outcome, left).instrument(span);
+        CallStep::Reportable(Box::new(kept.await), Some(slot))
+    }
+}

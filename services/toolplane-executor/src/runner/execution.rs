@@ -1,0 +1,114 @@
+//! Runs one tool until it ends, its time is up, or somebody wants it to stop.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use tokio_util::sync::CancellationToken;
+use toolplane_execution::{Context, Outcome};
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::config::Workspaces;
+
+use super::ending::Ending;
+use super::progress::ProgressReports;
+use super::questions::Questions;
+use super::{RunSettings, Runner};
+use crate::assignments::{Assignment, StopReason};
+use crate::messages::Call;
+
+/// Tools keep their time themselves and may need a moment to end a tree of processes; after that we do not trust them.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(3);
+/// How long a tool may take to end after it was asked to, before it is dropped (which kills it).
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// The same when the worker ends: its own report must still get out.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_millis(2500);
+/// The same after the processes of the tool were killed.
+const KILLED_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Narrows a call to what this worker allows and gives it the workspace of its tenant; an error says that nothing was done.
+pub(super) fn prepare(call: &mut Call, settings: &RunSettings) -> Result<(), Box<ToolError>> {
+    check_sandbox(call.sandboxed, &call.tool.binding)?;
+    settings.egress.narrow(&mut call.tool.binding)?;
+    if Workspaces::is_default(&call.tenant) {
+        return Ok(());
+    }
+    let opened = settings.workspaces.open(&call.tenant).map_err(|error| {
+        let message = format!("the workspace of the tenant cannot be made or opened: {error}");
+        let class = ErrorClass::DependencyUnavailable;
+        nothing_done(ToolError::new(codes::WORKSPACE_UNAVAILABLE, class, Recoverability::CompleteSetup, message))
+    });
+    call.tool.workspace = Some(opened?);
+    Ok(())
+}
+
+/// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.
+fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<ToolError>> {
+    let native = matches!(binding, ExecutionBinding::Native { .. }) && binding.pool() != "files";
+    if !sandboxed || !native && !matches!(binding, ExecutionBinding::Http(_)) {
+        return Ok(());
+    }
+    let message =
+        format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
+    let class = ErrorClass::CapabilityGap;
+    Err(nothing_done(ToolError::new(codes::NO_SANDBOX_FOR_KIND, class, Recoverability::CompleteSetup, message)))
+}
+
+fn nothing_done(error: ToolError) -> Box<ToolError> {
+    Box::new(ToolError { side_effects: Some("none".to_owned()), ..error })
+}
+
+impl Runner {
+    /// Runs the tool of a call.
+    pub(super) async fn ran(&self, assignment: &Arc<Assignment>, call: &Call) -> Ending {
+        let stop = &assignment.stop;
+        let cancel = CancellationToken::new();
+        let context = Context {
+            progress: Arc::new(ProgressReports { outbox: self.outbox.clone(), assignment: assignment.clone() }),
+            cancel: cancel.clone(),
+            kill: stop.kill.clone(),
+            asker: Arc::new(Questions::new(self.outbox.clone(), assignment.clone())),
+        };
+        // The wait for a slot and a grant was not the tool's.
+        assignment.clock.restart();
+        let tool = AssertUnwindSafe(self.toolbox.execute(&call.tool, &context)).catch_unwind();
+        let mut tool = std::pin::pin!(tool.map(|ended| ended.unwrap_or_else(|_| Outcome::failure(panicked()))));
+        tokio::select! {
+            biased;
+            outcome = &mut tool => Ending::Ended(outcome),
+            () = stop.given() => {
+                let patience = match stop.reason() {
+                    Some(StopReason::Shutdown) => SHUTDOWN_PATIENCE,
+                    Some(StopReason::InDoubt) => KILLED_PATIENCE,
+                    _ => STOP_PATIENCE,
+                };
+                Ending::Stopped(stopped(&cancel, patience, tool.as_mut()).await)
+            }
+            () = assignment.clock.reaches(call.timeout + TIMEOUT_GRACE) => {
+                Ending::TimedOut(stopped(&cancel, STOP_PATIENCE, tool.as_mut()).await)
+            }
+        }
+    }
+}
+
+/// Asks the tool to stop and waits for it; nothing when it does not in time.
+async fn stopped(
+    cancel: &CancellationToken,
+    patience: Duration,
+    tool: Pin<&mut impl Future<Output = Outcome>>,
+) -> Option<Outcome> {
+    cancel.cancel();
+    tokio::time::timeout(patience, tool).await.ok()
+}
+
+fn panicked() -> ToolError {
+    let message = "the worker failed while it ran the tool; its effect may or may not have happened";
+    let class = ErrorClass::ExecutionFailed;
+    let mut error = ToolError::new(codes::WORKER_FAULT, class, Recoverability::VerifyBeforeRetry, message);
+    error.side_effects = Some("unknown".to_owned());
+    error
+}

@@ -1,0 +1,183 @@
+//! A connection to one scheduler, with methods that take and give what this crate thinks in.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use tokio_stream::StreamExt as _;
+use tonic::{Code, Streaming};
+use toolplane_proto::v1;
+use toolplane_proto::v1::upload_payload_request::Part;
+use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
+use toolplane_records::payload::PayloadRef;
+use toolplane_runtime::client::Peer;
+use toolplane_runtime::status::describe;
+use tracing::instrument::WithSubscriber as _;
+use tracing::subscriber::NoSubscriber;
+
+use super::fields::{ReadBounds, lease, lease_ref, lease_refs};
+use super::{command, report};
+use crate::messages::{Lease, SchedulerCommand, WorkerReport};
+use crate::worker::{Identity, PREVIOUS_INCARNATION_DEAD};
+
+/// Bytes of one chunk of an upload.
+const CHUNK: usize = 256 * 1024;
+
+/// Why a scheduler does not answer; for the log.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoAnswer(pub(crate) String);
+
+impl From<&tonic::Status> for NoAnswer {
+    fn from(status: &tonic::Status) -> Self {
+        Self(describe(status).to_string())
+    }
+}
+
+/// An upload that failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UploadError {
+    /// Nothing in the remaining time could change the answer.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// It was tried for as long as it may be.
+    #[error("gave up: {0}")]
+    GaveUp(String),
+}
+
+/// What became of the leases a heartbeat named: those not named here are renewed.
+#[derive(Debug, Default)]
+pub(crate) struct Renewals {
+    /// No longer this worker's.
+    pub(crate) lost: Vec<Lease>,
+    /// Neither renewed nor lost.
+    pub(crate) unsure: Vec<Lease>,
+    /// What else the scheduler wants.
+    pub(crate) commands: Vec<SchedulerCommand>,
+    /// How long a renewed lease lasts, when that is said.
+    pub(crate) lease: Option<Duration>,
+}
+
+/// A scheduler's answer to a heartbeat.
+#[derive(Debug)]
+pub(crate) enum HeartbeatAnswer {
+    /// It knows heartbeats of their own.
+    Renewed(Renewals),
+    /// It is of an older version: the heartbeats of the stream renew the leases.
+    Unknown,
+}
+
+/// A client of one scheduler. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct SchedulerClient {
+    client: WorkerServiceClient<Peer>,
+    bounds: ReadBounds,
+}
+
+impl SchedulerClient {
+    pub(crate) fn new(peer: Peer, bounds: ReadBounds) -> Self {
+        // One message may carry an offer for every slot, each with an input of its own.
+        let max_bytes = bounds.max_input_bytes.saturating_mul(16);
+        Self { client: WorkerServiceClient::new(peer).max_decoding_message_size(max_bytes), bounds }
+    }
+
+    /// Opens the stream: `reports` out, commands in.
+    pub(crate) async fn work(
+        mut self,
+        reports: impl Stream<Item = Vec<WorkerReport>> + Send + 'static,
+    ) -> Result<CommandStream, NoAnswer> {
+        let answer = self.client.work(reports.map(report::request)).await;
+        let messages = answer.map_err(|status| NoAnswer::from(&status))?.into_inner();
+        Ok(CommandStream { messages, bounds: self.bounds })
+    }
+
+    /// Renews `leases` of `worker`.
+    pub(crate) async fn heartbeat(&mut self, worker: &Identity, leases: &[Lease]) -> Result<HeartbeatAnswer, NoAnswer> {
+        let request = v1::HeartbeatRequest {
+            worker_id: worker.worker_id.to_string(),
+            incarnation: worker.incarnation.clone(),
+            leases: lease_refs(leases),
+            previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
+        };
+        // A heartbeat belongs to no trace.
+        match self.client.heartbeat(request).with_subscriber(NoSubscriber::default()).await {
+            Ok(answer) => Ok(HeartbeatAnswer::Renewed(renewals(answer.into_inner(), self.bounds))),
+            Err(status) if status.code() == Code::Unimplemented => Ok(HeartbeatAnswer::Unknown),
+            Err(status) => Err(NoAnswer::from(&status)),
+        }
+    }
+
+    /// Keeps `bytes`; when this returns they are durable. The reference is the scheduler's word, still to be checked.
+    pub(crate) async fn upload(
+        &mut self,
+        worker: &Identity,
+        lease: &Lease,
+        name: &str,
+        media_type: &str,
+        bytes: Bytes,
+    ) -> Result<PayloadRef, UploadError> {
+        let header = v1::UploadHeader {
+            lease: Some(lease_ref(lease)),
+            media_type: media_type.to_owned(),
+            name: name.to_owned(),
+            worker_id: worker.worker_id.to_string(),
+            incarnation: worker.incarnation.clone(),
+            previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
+        };
+        let chunks = (0..bytes.len()).step_by(CHUNK).map(move |at| {
+            let end = bytes.len().min(at + CHUNK);
+            Part::Chunk(bytes.slice(at..end))
+        });
+        let parts = std::iter::once(Part::Header(header)).chain(chunks);
+        let parts = parts.map(|part| v1::UploadPayloadRequest { part: Some(part) });
+        let answer = self.client.upload_payload(tokio_stream::iter(parts)).await;
+        let payload = answer.map_err(|status| failure(&status))?.into_inner().payload;
+        let payload = payload.ok_or_else(|| UploadError::GaveUp("the answer has no reference".to_owned()))?;
+        PayloadRef::try_from(payload).map_err(|error| UploadError::GaveUp(error.to_string()))
+    }
+}
+
+fn failure(status: &tonic::Status) -> UploadError {
+    let text = format!("{:?}: {}", status.code(), status.message());
+    match status.code() {
+        Code::InvalidArgument
+        | Code::NotFound
+        | Code::AlreadyExists
+        | Code::PermissionDenied
+        | Code::Unauthenticated
+        | Code::FailedPrecondition
+        | Code::Aborted
+        | Code::OutOfRange
+        | Code::Unimplemented => UploadError::Refused(text),
+        _ => UploadError::GaveUp(text),
+    }
+}
+
+fn renewals(answer: v1::HeartbeatResponse, bounds: ReadBounds) -> Renewals {
+    let leases = |messages: Vec<v1::LeaseRef>| {
+        messages.iter().filter_map(|message| command::readable(lease(Some(message)))).collect()
+    };
+    let cancels = answer.cancels.iter().map(command::cancel);
+    let answers = answer.inputs.into_iter().map(|input| command::answer(input, bounds));
+    Renewals {
+        lost: leases(answer.fenced),
+        unsure: leases(answer.unsure),
+        commands: cancels.chain(answers).filter_map(command::readable).collect(),
+        lease: command::positive_ms(answer.lease_ms),
+    }
+}
+
+/// The commands of a stream, as they come.
+#[derive(Debug)]
+pub(crate) struct CommandStream {
+    messages: Streaming<v1::WorkResponse>,
+    bounds: ReadBounds,
+}
+
+impl CommandStream {
+    /// The commands of the next message; none when the scheduler ended the stream in order.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<SchedulerCommand>>, NoAnswer> {
+        let message = self.messages.message().await.map_err(|status| NoAnswer::from(&status))?;
+        Ok(message.map(|message| command::commands(message.commands, self.bounds)))
+    }
+}

@@ -1,0 +1,94 @@
+//! An offered call, from the message to what runs.
+
+use std::time::Duration;
+
+use toolplane_execution as execution;
+use toolplane_proto::convert::field;
+use toolplane_proto::convert::payload::ingest;
+use toolplane_proto::v1;
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::InvocationId;
+use toolplane_records::json::JsonLimits;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::vocabulary::{ErrorClass, Recoverability};
+use toolplane_runtime::telemetry::CarriedContext;
+
+use super::fields::ReadBounds;
+use crate::messages::{Call, CallTraits, OfferedCall, OutputBounds};
+
+/// Wall time of a call whose offer names none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A call that is read when it is to run.
+pub(super) fn offered(dispatch: v1::Dispatch, bounds: ReadBounds) -> OfferedCall {
+    let traits = CallTraits {
+        idempotent: !dispatch.requires_start_grant,
+        supports_cancel: dispatch.supports_cancel,
+        exclusive_lock: dispatch.exclusive_lock,
+    };
+    OfferedCall::new(traits, move || read(dispatch, bounds))
+}
+
+/// Reads what an offer asks for. A call that cannot be read has not run, and the error says so.
+fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolError>> {
+    let timeout = match dispatch.timeout_ms {
+        0 => DEFAULT_TIMEOUT,
+        millis => Duration::from_millis(millis),
+    };
+    let limits = dispatch.output_limits.unwrap_or_default();
+    let input = input("call_input", dispatch.call_input, bounds.max_input_bytes)?;
+    let shown = match dispatch.observable_input {
+        Some(observable) if bounds.shown => self::input("observable_input", Some(observable), bounds.max_input_bytes)?,
+        _ => input.clone(),
+    };
+    Ok(Call {
+        tool: execution::Call {
+            invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?,
+            tool_name: dispatch.tool_name,
+            binding: field::required("binding", dispatch.binding).map_err(unreadable)?,
+            input,
+            timeout: Some(timeout),
+            sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
+            workspace: None,
+            max_output_bytes: limits.max_output_bytes,
+            idempotency_key: dispatch.idempotency_key,
+            fence: dispatch.fence,
+            lock_fence: dispatch.lock_fence,
+            attempt: dispatch.attempt,
+            context_modifiers: dispatch.supports_context_modifiers,
+            denied: dispatch.denied_paths.unwrap_or_default().into(),
+        },
+        timeout,
+        tenant: dispatch.tenant,
+        tool_id: field::id("tool_id", &dispatch.tool_id).map_err(unreadable)?,
+        native_call_id: dispatch.native_call_id,
+        sandboxed: dispatch.sandboxed,
+        shown,
+        hooks_follow: dispatch.hooks_follow,
+        bounds: OutputBounds { max_inline_chars: limits.max_inline_chars, max_inline_bytes: limits.max_inline_bytes },
+        queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
+    })
+}
+
+/// The scheduler has checked the input; its digest is checked again because the bytes have travelled.
+fn input(
+    field: &'static str,
+    message: Option<v1::JsonPayload>,
+    max_bytes: usize,
+) -> Result<JsonPayload, Box<ToolError>> {
+    let message = message.ok_or_else(|| unreadable(format!("`{field}` is required")))?;
+    ingest(message, &limits_of(max_bytes)).map_err(|error| unreadable(error.within(field)))
+}
+
+/// A value of the platform's own checking is bounded in bytes only.
+pub(super) fn limits_of(max_bytes: usize) -> JsonLimits {
+    JsonLimits { max_bytes, max_nodes: usize::MAX, ..JsonLimits::default() }
+}
+
+fn unreadable(rule: impl std::fmt::Display) -> Box<ToolError> {
+    let message = format!("the worker cannot read this call: {rule}");
+    let class = ErrorClass::CapabilityGap;
+    let error = ToolError::new(codes::DISPATCH_UNREADABLE, class, Recoverability::NotRetryable, message);
+    Box::new(ToolError { side_effects: Some("none".to_owned()), ..error })
+}

@@ -1,0 +1,22 @@
+//! Which worker this is, and what it serves.
+
+mod capabilities;
+mod egress;
+mod identity;
+
+pub use capabilities::{Capabilities, PoolGap};
+pub(crate) use egress::Egress;
+pub(crate) use identity::Identity;
+
+/// What a worker says of its earlier starts: whoever has the lock of its directory knows that none of them lives, and that
+/// their tools died with them.
+pub(crate) const PREVIOUS_INCARNATION_DEAD: bool = true;
+
+/// How a worker introduces itself. Every part that speaks in its name holds this, and with it the lock of its directory.
+#[derive(Debug)]
+pub(crate) struct Introduction {
+    pub(crate) identity: Identity,
+    /// Calls it runs at once.
+    pub(crate) slots: u32,
+    pub(crate) capabilities: Capabilities,
+}
