@@ -13,6 +13,7 @@ use toolplane_records::vocabulary::{AbortReason, EventClass, Hold, InvocationSta
 
 use crate::command::LeaseKey;
 use crate::legal::is_legal;
+use crate::message::LeaseMessage;
 use crate::scope::Scope;
 use crate::transition::{Effect, Refusal, Terminal, Timer, Transition};
 
@@ -161,19 +162,15 @@ impl Draft {
     pub(crate) fn fence_off(&mut self) {
         if let Some(lease) = self.drop_lease() {
             let key = LeaseKey::of(&self.invocation, &lease);
-            self.effect(Effect::SendFenced { worker_id: lease.worker_id, lease: key });
+            self.effect(Effect::Tell(LeaseMessage::Fenced { lease: key }));
         }
     }
 
     /// Asks the holder of the lease, if any, to stop and report.
     pub(crate) fn send_cancel(&mut self, abort_reason: AbortReason) {
         if let Some(lease) = &self.invocation.lease {
-            let effect = Effect::SendCancel {
-                worker_id: lease.worker_id.clone(),
-                lease: LeaseKey::of(&self.invocation, lease),
-                abort_reason,
-            };
-            self.effect(effect);
+            let lease = LeaseKey::of(&self.invocation, lease);
+            self.effect(Effect::Tell(LeaseMessage::Cancel { lease, abort_reason }));
         }
     }
 

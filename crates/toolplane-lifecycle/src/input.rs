@@ -9,6 +9,7 @@ use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status};
 use crate::command::{InputRequest, LeaseKey};
 use crate::draft::Draft;
 use crate::lease::{execution_backstop, held, saturating_millis};
+use crate::message::LeaseMessage;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
 pub(crate) fn request(
@@ -107,13 +108,12 @@ fn answer(invocation: &Invocation, input_id: &str, answer: InputAnswer, now: Tim
 
 fn send(draft: &mut Draft, input_id: &str, answer: &InputAnswer) {
     if let Some(lease) = &draft.invocation.lease {
-        let effect = Effect::SendInput {
-            worker_id: lease.worker_id.clone(),
+        let message = LeaseMessage::Input {
             lease: LeaseKey::of(&draft.invocation, lease),
             input_id: input_id.to_owned(),
             input: answer.input.clone(),
             expired: answer.expired,
         };
-        draft.effect(effect);
+        draft.effect(Effect::Tell(message));
     }
 }

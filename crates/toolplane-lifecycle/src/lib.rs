@@ -25,6 +25,7 @@ mod lease;
 mod legal;
 pub mod locks;
 mod loss;
+mod message;
 mod permit;
 mod post_hooks;
 mod released;
@@ -43,6 +44,7 @@ pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};
 pub use late::{is_kept, late_report};
 pub use legal::is_legal;
+pub use message::{LeaseMessage, unheard};
 pub use scope::{InvalidScope, Known, Scope, scopes_of};
 pub use transition::{Effect, Refusal, Terminal, Timer, Transition};
 

@@ -2,15 +2,15 @@
 
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{DecisionId, InvocationId, InvocationKey, WorkerId};
+use toolplane_records::ids::{DecisionId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::payload::Digest;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{AbortReason, InvocationStatus};
+use toolplane_records::vocabulary::InvocationStatus;
 
-use crate::command::LeaseKey;
+use crate::message::LeaseMessage;
 use crate::scope::Scope;
 
 /// The outcome of a legal command. All of it is stored in one atomic commit, or none.
@@ -145,35 +145,8 @@ pub enum Effect {
     },
     /// Forget the ending that waited for its hooks: they were asked, or the call ended without them.
     ForgetEnding,
-    /// Tell the worker to stop this execution and to report.
-    SendCancel {
-        /// Who runs it.
-        worker_id: WorkerId,
-        /// Under which lease.
-        lease: LeaseKey,
-        /// Why.
-        abort_reason: AbortReason,
-    },
-    /// Tell the worker that its lease is void: stop, and do not report.
-    SendFenced {
-        /// Who ran it.
-        worker_id: WorkerId,
-        /// Under which lease.
-        lease: LeaseKey,
-    },
-    /// Tell the worker the answer to its tool's question.
-    SendInput {
-        /// Who runs it.
-        worker_id: WorkerId,
-        /// Under which lease.
-        lease: LeaseKey,
-        /// Which question.
-        input_id: String,
-        /// The answer; absent when somebody chose not to answer, or nobody did.
-        input: Option<JsonPayload>,
-        /// Nobody answered in time.
-        expired: bool,
-    },
+    /// Tell the holder of a lease.
+    Tell(LeaseMessage),
 }
 
 /// Why a command changes nothing.

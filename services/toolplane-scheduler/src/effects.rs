@@ -2,7 +2,6 @@
 //! decision of its own.
 
 mod listen;
-mod relay;
 mod router;
 mod topics;
 

@@ -185,6 +185,6 @@ fn a_lost_lease_gives_everything_back() {
     assert!(last.effects.contains(&Effect::ReturnPermit { index: permit }));
     assert!(last.effects.contains(&Effect::ClearTimer(Timer::Lease)));
     assert!(last.effects.iter().any(|effect| matches!(effect, Effect::SetTimer(Timer::Retry, _))));
-    assert!(last.effects.iter().any(|effect| matches!(effect, Effect::SendFenced { .. })));
+    assert!(last.effects.iter().any(|effect| matches!(effect, Effect::Tell(LeaseMessage::Fenced { .. }))));
     assert!(!last.effects.contains(&Effect::Enqueue), "it waits before it is ready");
 }

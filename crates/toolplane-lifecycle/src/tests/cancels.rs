@@ -77,7 +77,7 @@ fn a_running_tool_is_stopped_if_it_can_be_whoever_cancels() {
         assert_eq!(classes[0], EventClass::ExtCancelRequested, "{name}");
         assert_eq!(classes.get(1), failed.map(|_| &EventClass::ExtCancelFailed), "{name}");
         assert_eq!(last.invocation.cancel.unwrap().failed.as_deref(), failed, "{name}");
-        let sent = last.effects.iter().any(|effect| matches!(effect, Effect::SendCancel { .. }));
+        let sent = last.effects.iter().any(|effect| matches!(effect, Effect::Tell(LeaseMessage::Cancel { .. })));
         assert_eq!(sent, failed.is_none(), "{name}");
     }
 }

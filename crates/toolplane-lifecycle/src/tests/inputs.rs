@@ -54,7 +54,9 @@ fn the_answer_reaches_the_worker_and_is_repeated() {
     let record = asking(false);
     let sent = |transition: &Transition| {
         transition.effects.iter().find_map(|effect| match effect {
-            Effect::SendInput { input_id, input, expired, .. } => Some((input_id.clone(), input.clone(), *expired)),
+            Effect::Tell(LeaseMessage::Input { input_id, input, expired, .. }) => {
+                Some((input_id.clone(), input.clone(), *expired))
+            }
             _ => None,
         })
     };
@@ -88,7 +90,9 @@ fn an_expired_question_is_an_answer() {
     let last = apply(&record, Command::Fire(Timer::Input), at(61_000)).unwrap();
     assert_eq!(last.invocation.status, InvocationStatus::Running);
     assert!(last.invocation.pending_input.as_ref().unwrap().answer.as_ref().unwrap().expired);
-    assert!(last.effects.iter().any(|effect| matches!(effect, Effect::SendInput { expired: true, .. })));
+    assert!(
+        last.effects.iter().any(|effect| matches!(effect, Effect::Tell(LeaseMessage::Input { expired: true, .. })))
+    );
     assert_eq!(apply(&last.invocation, tell("in_1", Some("main")), at(61_001)).unwrap_err(), Refusal::NothingToDo);
 }
 

@@ -231,9 +231,7 @@ impl Indexes {
                 | Effect::KeepHook { .. }
                 | Effect::ForgetDecision { .. }
                 | Effect::ForgetHook { .. }
-                | Effect::SendCancel { .. }
-                | Effect::SendFenced { .. }
-                | Effect::SendInput { .. } => {}
+                | Effect::Tell(_) => {}
             }
         }
     }

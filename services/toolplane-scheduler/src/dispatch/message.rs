@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use toolplane_lifecycle::LeaseKey;
+use toolplane_lifecycle::{LeaseKey, LeaseMessage};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
-use toolplane_records::vocabulary::AbortReason;
 
 use crate::plan::DispatchPlan;
 
@@ -42,29 +41,8 @@ pub(crate) enum WorkerMessage {
         /// Why.
         reason: String,
     },
-    /// Stop and report.
-    Cancel {
-        /// This execution.
-        lease: LeaseKey,
-        /// Why.
-        abort_reason: AbortReason,
-    },
-    /// Stop; a report would change nothing.
-    Fenced {
-        /// This execution.
-        lease: LeaseKey,
-    },
-    /// The answer to the tool's question.
-    Input {
-        /// Of this execution.
-        lease: LeaseKey,
-        /// Which question.
-        input_id: String,
-        /// The answer; absent when somebody chose not to answer, or nobody did.
-        input: Option<JsonPayload>,
-        /// Nobody answered in time.
-        expired: bool,
-    },
+    /// About a lease it holds, or held.
+    Lease(LeaseMessage),
     /// The report is stored; the worker may forget it.
     DoneAcknowledged {
         /// This execution.
@@ -86,4 +64,10 @@ pub(crate) enum WorkerMessage {
         /// Where other schedulers can be reached, as far as this one knows.
         schedulers: Vec<String>,
     },
+}
+
+impl From<LeaseMessage> for WorkerMessage {
+    fn from(message: LeaseMessage) -> Self {
+        Self::Lease(message)
+    }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use toolplane_lifecycle::LeaseMessage;
 use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::time::Timestamp;
 use toolplane_store::Hint;
 
-use super::relay::Relay;
 use super::topics::{PLACE, QUARANTINE, READY, UPDATE, UpdateRead, WORKER};
 use crate::calls::Update;
 use crate::dispatch::{Quarantine, ReadyQueues, Workers};
@@ -60,8 +60,8 @@ impl Listener {
                 self.take_update(&id, &hint.body);
             }
         } else if let Some(id) = hint.topic.strip_prefix(WORKER) {
-            if let (Ok(worker_id), Ok(relay)) = (WorkerId::parse(id), serde_json::from_slice::<Relay>(&hint.body)) {
-                self.relay_here(&worker_id, relay);
+            if let (Ok(worker_id), Ok(message)) = (WorkerId::parse(id), serde_json::from_slice(&hint.body)) {
+                self.relay_here(&worker_id, message);
             }
         } else if let Some(permit) = hint.topic.strip_prefix(PLACE) {
             self.queues.given_back(permit);
@@ -87,14 +87,14 @@ impl Listener {
     }
 
     /// Passes a message on to a worker that is connected here.
-    fn relay_here(&self, worker_id: &WorkerId, relay: Relay) {
+    fn relay_here(&self, worker_id: &WorkerId, message: LeaseMessage) {
         if !self.workers.is_here(worker_id) {
             return;
         }
-        if let Relay::Fenced { lease } = &relay {
+        if let LeaseMessage::Fenced { lease } = &message {
             self.workers.unassign_lease(lease);
             self.queues.ring();
         }
-        self.workers.send(worker_id, relay.into());
+        self.workers.send(worker_id, message.into());
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolplane_lifecycle::{Effect, Timer, Transition};
 
-use super::relay::Relay;
 use super::topics::{PLACE, QUARANTINE, READY, UPDATE, WORKER, hint, update_body};
 use crate::calls::{CachedCall, EffectHandler, Update};
 use crate::cluster::Members;
@@ -64,15 +63,16 @@ impl EffectHandler for Router {
                 Effect::ReturnPermit { index } if self.queues.waits_for(index) => {
                     builder.hint(hint(PLACE, index, Bytes::new()));
                 }
-                effect => {
-                    let relayed = Relay::of(effect).filter(|(worker_id, _)| !self.workers.is_here(worker_id));
-                    if let Some((worker_id, relay)) = relayed
-                        && let Ok(body) = serde_json::to_vec(&relay)
+                Effect::Tell(message) => {
+                    let worker_id = &message.lease().holder.worker_id;
+                    if !self.workers.is_here(worker_id)
+                        && let Ok(body) = serde_json::to_vec(message)
                         && body.len() <= toolplane_store::commit::MAX_HINT_BYTES
                     {
                         builder.hint(hint(WORKER, worker_id.as_str(), body.into()));
                     }
                 }
+                _ => {}
             }
         }
     }
@@ -89,11 +89,10 @@ impl EffectHandler for Router {
                 Effect::ReturnPermit { index } => self.queues.given_back(index),
                 Effect::Quarantine { key, until } => self.quarantine.add(*key, *until),
                 Effect::Settle(scope) => self.scopes.ring(scope.clone()),
-                effect => {
-                    if let Some((worker_id, relay)) = Relay::of(effect) {
-                        self.workers.send(worker_id, relay.into());
-                    }
+                Effect::Tell(message) => {
+                    self.workers.send(&message.lease().holder.worker_id, message.clone().into());
                 }
+                _ => {}
             }
         }
         let ended = record.status.is_terminal();

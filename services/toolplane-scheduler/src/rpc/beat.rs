@@ -1,7 +1,7 @@
 //! Signs of life: leases that go on, and what their holders have not heard yet.
 
 use futures_util::future::join_all;
-use toolplane_lifecycle::{Command, LeaseKey};
+use toolplane_lifecycle::{Command, LeaseKey, LeaseMessage, unheard};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
@@ -11,7 +11,6 @@ use super::session::WorkerParts;
 use super::speaker::Said;
 use super::wire::{lease_key, lease_ref};
 use crate::calls::{Calls, is_race};
-use crate::dispatch::WorkerMessage;
 use crate::error::CallError;
 use crate::storage::RecordError;
 
@@ -22,7 +21,7 @@ const MAX_LEASES: usize = 4_096;
 #[derive(Debug)]
 pub(super) enum Beat {
     /// The lease goes on; this is what its holder may not have heard.
-    Renewed(Vec<WorkerMessage>),
+    Renewed(Vec<LeaseMessage>),
     /// The lease is void.
     Fenced(LeaseKey),
     /// The store did not answer.
@@ -52,21 +51,7 @@ pub(super) async fn renew(calls: &Calls, lease: LeaseKey, lease_ms: i64, now: Ti
             Err(_) => return Beat::Unsure(lease),
         }
     }
-    Beat::Renewed(unheard(&record, &lease))
-}
-
-/// What the holder of a lease is told again until it reacts: a cancel request, and the answer to its question.
-fn unheard(record: &Invocation, lease: &LeaseKey) -> Vec<WorkerMessage> {
-    let cancel = record.cancel.as_ref().filter(|cancel| cancel.acknowledged_at.is_none() && cancel.failed.is_none());
-    let cancel = cancel.map(|cancel| WorkerMessage::Cancel { lease: lease.clone(), abort_reason: cancel.abort_reason });
-    let answered = record.pending_input.as_ref().and_then(|pending| Some((pending, pending.answer.as_ref()?)));
-    let answer = answered.map(|(pending, answer)| WorkerMessage::Input {
-        lease: lease.clone(),
-        input_id: pending.input_id.clone(),
-        input: answer.input.clone(),
-        expired: answer.expired,
-    });
-    cancel.into_iter().chain(answer).collect()
+    Beat::Renewed(unheard(&record, &lease).collect())
 }
 
 /// Answers a heartbeat beside the stream; the worker may be connected to another scheduler.
@@ -103,9 +88,9 @@ pub(crate) async fn answer(
     Ok(response)
 }
 
-fn tell(response: &mut v1::HeartbeatResponse, message: WorkerMessage) {
+fn tell(response: &mut v1::HeartbeatResponse, message: LeaseMessage) {
     use toolplane_proto::v1::worker_command::Command as Wire;
-    match super::wire::command(message).command {
+    match super::wire::command(message.into()).command {
         Some(Wire::Cancel(cancel)) => response.cancels.push(cancel),
         Some(Wire::InputProvided(input)) => response.inputs.push(input),
         _ => {}

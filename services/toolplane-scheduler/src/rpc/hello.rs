@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use prost::Message as _;
 use tokio::sync::mpsc;
-use toolplane_lifecycle::Holder;
+use toolplane_lifecycle::{Holder, LeaseMessage};
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -99,7 +99,7 @@ impl Session {
             match self.parts.calls.leased(&lease).await {
                 Ok(_) => self.parts.fleet.here().adopt(&self.link, lease),
                 Err(RecordError::Refused { .. } | RecordError::NotFound) => {
-                    self.link.send(WorkerMessage::Fenced { lease })
+                    self.link.send(LeaseMessage::Fenced { lease }.into())
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, Refusal};
+use toolplane_lifecycle::{Command, Holder, InputRequest, LeaseKey, LeaseMessage, Refusal};
 use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -124,7 +124,7 @@ impl CallReports {
         let left_out = self.news.end(lease.lease_id.as_str());
         let answer = match self.parts.endings.take(&lease, outcome, left_out).await? {
             Taken::Stored => WorkerMessage::DoneAcknowledged { lease },
-            Taken::Fenced => WorkerMessage::Fenced { lease },
+            Taken::Fenced => LeaseMessage::Fenced { lease }.into(),
         };
         self.link.send(answer);
         Ok(())
@@ -137,7 +137,7 @@ impl CallReports {
         else {
             tracing::warn!(invocation_id = %lease.invocation_id, "a tool's question cannot be answered by anybody");
             let input_id = asked.input_id;
-            return self.link.send(WorkerMessage::Input { lease, input_id, input: None, expired: false });
+            return self.link.send(LeaseMessage::Input { lease, input_id, input: None, expired: false }.into());
         };
         let input = InputRequest {
             input_id: asked.input_id.chars().take(128).collect(),
@@ -158,7 +158,7 @@ impl CallReports {
         match stored {
             Ok(_) => {}
             Err(RecordError::Refused { refusal: Refusal::Fenced | Refusal::Terminal(_), .. }) => {
-                self.link.send(WorkerMessage::Fenced { lease: lease.clone() });
+                self.link.send(LeaseMessage::Fenced { lease: lease.clone() }.into());
             }
             Err(RecordError::Refused { .. }) => {}
             Err(error) => tracing::warn!(invocation_id = %lease.invocation_id, %error, "a report could not be stored"),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::join_all;
 use futures_util::{Stream, StreamExt};
 use tonic::Status;
-use toolplane_lifecycle::Holder;
+use toolplane_lifecycle::{Holder, LeaseMessage};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_runtime::Shutdown;
@@ -174,8 +174,8 @@ async fn take_beat(parts: &WorkerParts, link: &WorkerLink, holder: &Holder, leas
     let beats = read.into_iter().map(|lease| renew(&parts.calls, lease, i64::from(parts.terms.lease_ms), now));
     for beat in join_all(beats).await {
         match beat {
-            Beat::Renewed(messages) => messages.into_iter().for_each(|message| link.send(message)),
-            Beat::Fenced(lease) => link.send(WorkerMessage::Fenced { lease }),
+            Beat::Renewed(messages) => messages.into_iter().for_each(|message| link.send(message.into())),
+            Beat::Fenced(lease) => link.send(LeaseMessage::Fenced { lease }.into()),
             Beat::Unsure(_) => {}
         }
     }

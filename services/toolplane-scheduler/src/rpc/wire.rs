@@ -1,6 +1,6 @@
 //! Leases and messages to workers, as they travel.
 
-use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_lifecycle::{Holder, LeaseKey, LeaseMessage};
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
@@ -72,20 +72,7 @@ pub(crate) fn command(message: WorkerMessage) -> v1::WorkerCommand {
         WorkerMessage::StartRefused { lease, reason } => {
             Wire::StartRefused(v1::StartRefused { lease: lease_ref(&lease), reason })
         }
-        WorkerMessage::Cancel { lease, abort_reason } => Wire::Cancel(v1::CancelExecution {
-            lease: lease_ref(&lease),
-            abort_reason: abort_reason.as_str().to_owned(),
-            abort_reason_code: v1::AbortReason::from(abort_reason).into(),
-            message: String::new(),
-        }),
-        WorkerMessage::Fenced { lease } => Wire::Fenced(v1::LeaseFenced { lease: lease_ref(&lease) }),
-        WorkerMessage::Input { lease, input_id, input, expired } => Wire::InputProvided(v1::InputProvided {
-            lease: lease_ref(&lease),
-            input_id,
-            declined: input.is_none() && !expired,
-            input: input.as_ref().map(Into::into),
-            expired,
-        }),
+        WorkerMessage::Lease(message) => about_lease(message),
         WorkerMessage::DoneAcknowledged { lease } => {
             Wire::DoneAcknowledged(v1::DoneAcknowledged { lease: lease_ref(&lease) })
         }
@@ -97,4 +84,24 @@ pub(crate) fn command(message: WorkerMessage) -> v1::WorkerCommand {
         }
     };
     v1::WorkerCommand { command: Some(command) }
+}
+
+fn about_lease(message: LeaseMessage) -> v1::worker_command::Command {
+    use v1::worker_command::Command as Wire;
+    match message {
+        LeaseMessage::Cancel { lease, abort_reason } => Wire::Cancel(v1::CancelExecution {
+            lease: lease_ref(&lease),
+            abort_reason: abort_reason.as_str().to_owned(),
+            abort_reason_code: v1::AbortReason::from(abort_reason).into(),
+            message: String::new(),
+        }),
+        LeaseMessage::Fenced { lease } => Wire::Fenced(v1::LeaseFenced { lease: lease_ref(&lease) }),
+        LeaseMessage::Input { lease, input_id, input, expired } => Wire::InputProvided(v1::InputProvided {
+            lease: lease_ref(&lease),
+            input_id,
+            declined: input.is_none() && !expired,
+            input: input.as_ref().map(Into::into),
+            expired,
+        }),
+    }
 }

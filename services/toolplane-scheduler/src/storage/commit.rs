@@ -229,9 +229,7 @@ impl Builder {
                 | Effect::ForgetDecision { .. }
                 | Effect::ForgetHook { .. }
                 | Effect::ForgetEnding
-                | Effect::SendCancel { .. }
-                | Effect::SendFenced { .. }
-                | Effect::SendInput { .. } => {}
+                | Effect::Tell(_) => {}
             }
         }
         // By what the record says, because a batch or a domain of locks that decides about its own calls tells nobody to settle

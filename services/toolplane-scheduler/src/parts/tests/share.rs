@@ -121,7 +121,7 @@ async fn a_cancel_reaches_a_worker_that_is_connected_elsewhere() {
     };
     other.parts.calls.command(&record.key(), cancel).await.unwrap();
     let told = tokio::time::timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap();
-    assert!(matches!(told, WorkerMessage::Cancel { .. }), "{told:?}");
+    assert!(matches!(told, WorkerMessage::Lease(toolplane_lifecycle::LeaseMessage::Cancel { .. })), "{told:?}");
 }
 
 #[tokio::test]
