@@ -19,7 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use toolplane_faultpoint::point;
 use toolplane_hooks::{HookInput, Hooks};
 use toolplane_lifecycle::{Command, LeaseKey, Outcome, Refusal};
 use toolplane_proto::v1;
@@ -164,10 +163,7 @@ impl Endings {
     ) -> Result<(), RecordError> {
         let outcome = Box::new(self.outcome(record, plan, lease.lease_no, report, Effects::default()).await?);
         let command = |_: &_| Command::Complete { lease: lease.clone(), outcome: outcome.clone() };
-        point("scheduler.before_done");
-        let stored = self.0.calls.command(&lease.call(), command).await;
-        point("scheduler.after_done");
-        stored.map(drop)
+        self.0.calls.command(&lease.call(), command).await.map(drop)
     }
 
     /// Makes the report durable; its hooks are asked from then on.
@@ -182,10 +178,8 @@ impl Endings {
         let calls = &self.0.calls;
         let due_at = self.due_at(plan, report).await?;
         let command = |_: &_| Command::AwaitHooks { lease: lease.clone(), hook_ids: hook_ids.clone(), due_at };
-        point("scheduler.before_done");
         let attached = Attached { ending: Some(ending), ..Attached::default() };
         let record = calls.command_with(&lease.call(), attached, command).await?;
-        point("scheduler.after_done");
         let (endings, id) = (self.clone(), record.key());
         calls.storage().environment().spawn(async move { endings.conclude(&id).await });
         Ok(())

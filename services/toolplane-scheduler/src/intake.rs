@@ -87,7 +87,6 @@ impl Preparer {
         let now = self.clock.now().await?;
         // Whatever changes from here on is later than what is decided.
         let decided = Some(self.decisions.moment());
-        toolplane_faultpoint::point("scheduler.mid_prepare");
         let assessed = self.assess(&spec, telemetry_refs, now, false).await?;
         let mut transition = accept(assessed.acceptance, assessed.preparation, now)
             .map_err(|refusal| CallError::Internal(format!("acceptance refused: {refusal}")))?;

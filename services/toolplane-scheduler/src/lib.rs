@@ -21,6 +21,7 @@ mod effects;
 mod ending;
 mod environment;
 mod error;
+mod faults;
 mod forget;
 mod groups;
 mod intake;

@@ -22,6 +22,7 @@ use crate::dispatch::{
 };
 use crate::effects::{Listener, Router};
 use crate::environment::Environment;
+use crate::faults;
 use crate::groups::{GroupRetention, Groups, ScopeBell, Settler};
 use crate::limits::{Bounds, Limits, Rates};
 use crate::repair::{Audit, Migration};
@@ -171,7 +172,7 @@ impl Parts {
 
         let plans = Plans::new(storage.clone());
         let offers = Offers::new(storage.clone(), plans.clone(), workers.clone(), outside.asks_hooks, options.offer_ms);
-        let router = Router {
+        let effects = faults::around_commits(Router {
             shared: storage.is_shared(),
             members: members.clone(),
             workers: workers.clone(),
@@ -180,9 +181,9 @@ impl Parts {
             scopes: scope_bell,
             offers,
             fanout: fanout.clone(),
-        };
+        });
         let records = Records::new(storage.clone());
-        let calls = Calls::new(records.clone(), plans, limits.clone(), Arc::new(router), options.key_window_ms);
+        let calls = Calls::new(records.clone(), plans, limits.clone(), effects, options.key_window_ms);
 
         let gate = StartGate::new(quarantine.clone(), outside.decisions);
         let grants = Arc::new(Grants::new(workers.clone(), limits, members.clone(), options.offer_ms, environment));

@@ -23,6 +23,7 @@ use toolplane_runtime::{Config, Shutdown, Tasks};
 use crate::calls::Calls;
 use crate::ending::{self, Endings};
 use crate::environment::Environment;
+use crate::faults;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
 use crate::limits::{Bounds, ToolBound};
 use crate::parts::{Loops, Opened, Options, Outside, Parts};
@@ -117,7 +118,8 @@ impl Scheduler {
         let (most_inline, capture) = (settings.max_inline_result_bytes, config.telemetry.capture_content);
         let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
         let clock = calls.storage().clone();
-        let preparer = Preparer::new(surface.clone(), permission, hooks, clock, in_force.clone(), workers, quarantine);
+        let decisions = faults::before_decisions(in_force.clone());
+        let preparer = Preparer::new(surface.clone(), permission, hooks, clock, decisions, workers, quarantine);
         let preparer = Arc::new(preparer);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let approvals = Approvals::new(client.clone(), calls.clone(), rechecker.clone());

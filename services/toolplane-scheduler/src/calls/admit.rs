@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use toolplane_faultpoint::point;
 use toolplane_lifecycle::Transition;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::InvocationKey;
@@ -98,10 +97,7 @@ impl Calls {
     pub(crate) async fn admit(&self, entry: &mut CacheEntry, admission: Admission) -> Result<Attempt, RecordError> {
         let mut builder = Builder::default();
         let queue = self.stage(&mut builder, &admission)?;
-        point("scheduler.before_admit");
-        let written = self.storage().write(builder.done(false)).await;
-        point("scheduler.after_admit");
-        Ok(match written? {
+        Ok(match self.storage().write(builder.done(false)).await? {
             Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, admission, queue.as_ref()))),
             Written::Lost(current) => {
                 Attempt::Settled(Admitted::Exists(self.existing(&admission.transition, &current).await?))

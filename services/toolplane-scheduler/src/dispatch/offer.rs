@@ -55,7 +55,6 @@ impl Offers {
         if lease.confirmed || !self.0.workers.is_here(&lease.worker_id) {
             return;
         }
-        toolplane_faultpoint::point("scheduler.before_offer");
         match (&call.plan, &call.input) {
             (Some(plan), Some(input)) if shown(&call.record).is_none() => {
                 let offer = self.offer(call, plan.clone(), input.clone(), None);

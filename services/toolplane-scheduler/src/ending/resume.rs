@@ -130,7 +130,6 @@ impl Endings {
         }
         let plan = calls.plans().of(&record).await?;
         let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);
-        toolplane_faultpoint::point("scheduler.before_conclude");
         let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone() };
         let stored = match calls.command(id, command).await {
             Ok(_) => Some(&outcome),

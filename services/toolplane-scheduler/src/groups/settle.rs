@@ -115,7 +115,6 @@ impl Settler {
             if entries.is_empty() {
                 return Ok(());
             }
-            toolplane_faultpoint::point("scheduler.mid_settle");
             let settled = match scope {
                 Scope::Batch { tenant, id } => self.settle_batch(tenant, id, &entries, &mut extra).await?,
                 Scope::Locks { tenant, domain } => self.settle_locks(tenant, domain, &entries, &mut extra).await?,

@@ -145,7 +145,6 @@ impl Approvals {
         let id = &approval.invocation_id;
         let expired = approval.state == ApprovalState::Expired;
         let approved = approval.state == ApprovalState::Approved && decision.behavior == Behavior::Allow;
-        toolplane_faultpoint::point("scheduler.mid_decide");
         let stored = match approved {
             true => self.approve(&approval, &decision).await,
             false => self.reject(&approval, &decision, expired).await,

@@ -26,7 +26,6 @@ impl InvocationApi {
             abort_reason: AbortReason::UserInterruption,
         };
         let waited = record.status == InvocationStatus::AwaitingApproval;
-        toolplane_faultpoint::point("scheduler.mid_cancel");
         let record = match self.calls.command(&record.key(), command).await {
             Ok(record) => record,
             // A repeated request is answered with the standing facts.

@@ -76,7 +76,6 @@ impl DueTimers {
             self.calls.set_aside(index, entry).await;
             return;
         };
-        toolplane_faultpoint::point("scheduler.mid_sweep");
         if timer == Timer::Lease {
             self.calls.tell_receipt(&id).await;
         }
