@@ -2,7 +2,7 @@
 
 use toolplane_store::RecordKey;
 
-pub use toolplane_store::Place;
+pub use toolplane_store::DamageLocation;
 
 /// What a role says about something damaged of its own that nobody has a backup of.
 #[derive(Clone, Debug)]
@@ -42,13 +42,13 @@ impl Along {
 
 impl Verdict {
     /// What holds for every role: a record goes alone, and nothing else of a store can go.
-    pub fn usual(place: &Place) -> Self {
+    pub fn usual(place: &DamageLocation) -> Self {
         match place {
-            Place::Record(key) => Self::Goes(Along::record(key)),
+            DamageLocation::Record(key) => Self::Goes(Along::record(key)),
             // Its name cannot be read, so nothing goes along.
-            Place::Part(_) => Self::Goes(Along::default()),
-            Place::Index(_) => Self::Stays("the role puts an index right when it starts"),
-            Place::Stream { .. } => Self::Stays("other things count on this stream: bring a backup back"),
+            DamageLocation::Part(_) => Self::Goes(Along::default()),
+            DamageLocation::Index(_) => Self::Stays("the role puts an index right when it starts"),
+            DamageLocation::Stream { .. } => Self::Stays("other things count on this stream: bring a backup back"),
         }
     }
 }

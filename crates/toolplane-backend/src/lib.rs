@@ -26,7 +26,7 @@ use std::sync::Arc;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
 use toolplane_store::{Durability, Store, StoreError};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_store_redis::RedisStore;
 
 pub use error::BackendError;
@@ -136,7 +136,7 @@ impl Backend {
     /// Fails with [`BackendError::Embedded`] when a file or the directory cannot be made, read or written, another
     /// process or handle has the store open, its data has another format, or too much of it is damaged.
     pub fn in_directory(path: &Path, cache_bytes: usize) -> Result<Self, BackendError> {
-        let store = EmbeddedStore::open(path, Options { cache_bytes, ..Options::default() })
+        let store = EmbeddedStore::open(path, EmbeddedOptions { cache_bytes, ..EmbeddedOptions::default() })
             .map_err(|error| BackendError::Embedded { path: path.to_owned(), reason: error.to_string() })?;
         Ok(Self::Embedded(Arc::new(store)))
     }

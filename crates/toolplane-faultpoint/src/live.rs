@@ -26,7 +26,7 @@ impl Armed {
 }
 
 /// Where the arms come from.
-enum Source {
+enum ArmSource {
     /// Nothing will ever be armed.
     Nothing,
     /// Read once.
@@ -37,15 +37,15 @@ enum Source {
 
 static ARMED: Mutex<Option<Armed>> = Mutex::new(None);
 
-fn source() -> &'static Source {
-    static SOURCE: OnceLock<Source> = OnceLock::new();
+fn source() -> &'static ArmSource {
+    static SOURCE: OnceLock<ArmSource> = OnceLock::new();
     SOURCE.get_or_init(|| match std::env::var(FAULT_VARIABLE).unwrap_or_default() {
-        text if text.is_empty() => Source::Nothing,
+        text if text.is_empty() => ArmSource::Nothing,
         text => match text.strip_prefix('@') {
-            Some(path) => Source::File(path.to_owned()),
+            Some(path) => ArmSource::File(path.to_owned()),
             None => {
                 *ARMED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Armed::read(text));
-                Source::Fixed
+                ArmSource::Fixed
             }
         },
     })
@@ -54,10 +54,10 @@ fn source() -> &'static Source {
 /// Actions of `name` that are due now.
 fn due(name: &'static str) -> Vec<Action> {
     let file = match source() {
-        Source::Nothing => return Vec::new(),
-        Source::Fixed => None,
+        ArmSource::Nothing => return Vec::new(),
+        ArmSource::Fixed => None,
         // A file that is not there arms nothing.
-        Source::File(path) => Some(std::fs::read_to_string(path).unwrap_or_default()),
+        ArmSource::File(path) => Some(std::fs::read_to_string(path).unwrap_or_default()),
     };
     let mut guard = ARMED.lock().unwrap_or_else(PoisonError::into_inner);
     let armed = guard.get_or_insert_default();

@@ -17,7 +17,7 @@ mod tests;
 mod watch;
 
 pub use mutate::inputs;
-pub use run::Target;
+pub use run::FuzzTarget;
 
 /// Tries a reader with inputs made from a corpus. The reader is a closure of `&[u8]`; it panics where something is wrong.
 ///
@@ -29,6 +29,6 @@ pub use run::Target;
 #[macro_export]
 macro_rules! fuzz {
     ($name:expr, $corpus:expr, $read:expr $(,)?) => {
-        $crate::Target::new(env!("CARGO_MANIFEST_DIR"), $name).run(&$corpus, $read)
+        $crate::FuzzTarget::new(env!("CARGO_MANIFEST_DIR"), $name).run(&$corpus, $read)
     };
 }

@@ -74,7 +74,7 @@ const NUMBERS: &[u64] = &[0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0
 
 /// One change. A place is relative to the length the input then has.
 #[derive(Clone, Debug)]
-enum Change {
+enum Mutation {
     Set(Index, u8),
     Insert(Index, Vec<u8>),
     Number(Index, u64, usize),
@@ -103,57 +103,57 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     vec(select(PIECES), 0..MOST_PIECE).prop_map(|pieces| pieces.concat())
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = Mutation> {
     let place = any::<Index>;
     let piece = prop_oneof![select(PIECES).prop_map(<[u8]>::to_vec), vec(any::<u8>(), 1..MOST_PIECE)];
     prop_oneof![
-        3 => (place(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
-        4 => (place(), piece).prop_map(|(at, piece)| Change::Insert(at, piece)),
-        2 => (place(), select(NUMBERS), select(&[1_usize, 2, 4, 8][..])).prop_map(|(at, number, size)| Change::Number(at, number, size)),
-        2 => (place(), 1..MOST_PIECE).prop_map(|(at, len)| Change::Remove(at, len)),
-        2 => (place(), place(), 1..MOST_PIECE).prop_map(|(from, to, len)| Change::Copy(from, to, len)),
-        1 => (place(), place()).prop_map(|(at, other)| Change::Splice(at, other)),
-        1 => (place(), 2..400_usize).prop_map(|(at, times)| Change::Repeat(at, times)),
-        1 => place().prop_map(Change::Cut),
+        3 => (place(), any::<u8>()).prop_map(|(at, byte)| Mutation::Set(at, byte)),
+        4 => (place(), piece).prop_map(|(at, piece)| Mutation::Insert(at, piece)),
+        2 => (place(), select(NUMBERS), select(&[1_usize, 2, 4, 8][..])).prop_map(|(at, number, size)| Mutation::Number(at, number, size)),
+        2 => (place(), 1..MOST_PIECE).prop_map(|(at, len)| Mutation::Remove(at, len)),
+        2 => (place(), place(), 1..MOST_PIECE).prop_map(|(from, to, len)| Mutation::Copy(from, to, len)),
+        1 => (place(), place()).prop_map(|(at, other)| Mutation::Splice(at, other)),
+        1 => (place(), 2..400_usize).prop_map(|(at, times)| Mutation::Repeat(at, times)),
+        1 => place().prop_map(Mutation::Cut),
     ]
 }
 
-fn apply(input: &mut Vec<u8>, change: Change, corpus: &[Vec<u8>]) {
+fn apply(input: &mut Vec<u8>, change: Mutation, corpus: &[Vec<u8>]) {
     let place = |at: Index| at.index(input.len() + 1);
     match change {
-        Change::Set(at, byte) => {
+        Mutation::Set(at, byte) => {
             let at = place(at);
             if let Some(old) = input.get_mut(at) {
                 *old = byte;
             }
         }
-        Change::Insert(at, piece) => insert(input, place(at), piece),
-        Change::Number(at, number, size) => {
+        Mutation::Insert(at, piece) => insert(input, place(at), piece),
+        Mutation::Number(at, number, size) => {
             let at = place(at);
             let written = number.to_le_bytes().into_iter().take(size);
             input.iter_mut().skip(at).zip(written).for_each(|(old, new)| *old = new);
         }
-        Change::Remove(at, len) => {
+        Mutation::Remove(at, len) => {
             let at = place(at);
             input.drain(at..(at + len).min(input.len()));
         }
-        Change::Copy(from, to, len) => {
+        Mutation::Copy(from, to, len) => {
             let (from, to) = (place(from), place(to));
             let piece = input[from..(from + len).min(input.len())].to_vec();
             insert(input, to, piece);
         }
-        Change::Splice(at, other) => {
+        Mutation::Splice(at, other) => {
             let at = place(at);
             let other = &corpus[other.index(corpus.len())];
             input.truncate(at);
             input.extend_from_slice(other.get(at..).unwrap_or(other));
         }
-        Change::Repeat(at, times) => {
+        Mutation::Repeat(at, times) => {
             let at = place(at);
             let piece = input.get(at).map(|byte| vec![*byte; times]).unwrap_or_default();
             insert(input, at, piece);
         }
-        Change::Cut(at) => input.truncate(place(at)),
+        Mutation::Cut(at) => input.truncate(place(at)),
     }
 }
 

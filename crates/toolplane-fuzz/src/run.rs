@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-use crate::watch::Watch;
+use crate::watch::HangWatch;
 use crate::{mutate, regressions};
 
 /// Inputs of a target in an ordinary test run.
@@ -13,14 +13,14 @@ const CASES: u32 = 256;
 
 /// One reader and where its failures are kept.
 #[derive(Debug)]
-pub struct Target {
+pub struct FuzzTarget {
     name: String,
     folder: PathBuf,
     cases: u32,
     time: Duration,
 }
 
-impl Target {
+impl FuzzTarget {
     /// The target of this name in the package at `package`.
     pub fn new(package: &str, name: &str) -> Self {
         let folder = Path::new(package).join("regressions").join(name.replace(' ', "-"));
@@ -37,7 +37,7 @@ impl Target {
     /// When the reader does; the smallest input that was found is kept.
     #[expect(clippy::panic, reason = "this is how a test fails")]
     pub fn run<E: AsRef<[u8]>>(&self, corpus: &[E], read: impl Fn(&[u8])) {
-        let watch = Watch::start(self.folder.clone());
+        let watch = HangWatch::start(self.folder.clone());
         let read = |input: &[u8]| {
             watch.begins(input);
             read(input);

@@ -1,12 +1,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::run::Target;
+use crate::run::FuzzTarget;
 
 /// What the mutations are there for: a reader that goes wrong at one place is found, and told by a small file.
 #[test]
 fn a_reader_that_panics_is_found_and_its_input_is_kept_small() {
     let folder = tempfile::tempdir().unwrap();
-    let target = Target::at(folder.path().join("regressions"));
+    let target = FuzzTarget::at(folder.path().join("regressions"));
     let read = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         // Sliced where a character may go on.
@@ -21,7 +21,7 @@ fn a_reader_that_panics_is_found_and_its_input_is_kept_small() {
     let input = std::fs::read(kept[0].as_ref().unwrap().path()).unwrap();
     assert!(input.len() < 40, "{input:?}");
     // From now on it is tried first.
-    let quiet = catch_unwind(AssertUnwindSafe(|| Target::at(folder.path().join("regressions")).run(&["a"], read)));
+    let quiet = catch_unwind(AssertUnwindSafe(|| FuzzTarget::at(folder.path().join("regressions")).run(&["a"], read)));
     assert!(quiet.is_err());
-    Target::at(folder.path().join("regressions")).run(&["a"], |_| {});
+    FuzzTarget::at(folder.path().join("regressions")).run(&["a"], |_| {});
 }

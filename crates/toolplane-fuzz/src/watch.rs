@@ -17,13 +17,13 @@ type AtWork = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
 
 /// Looks after one target until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct HangWatch {
     at_work: AtWork,
     /// The thread ends when this is gone.
     _over: Sender<()>,
 }
 
-impl Watch {
+impl HangWatch {
     pub(crate) fn start(folder: PathBuf) -> Self {
         let at_work = AtWork::default();
         let (over, ended) = channel::<()>();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use toolplane_store::{Append, Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 const LONE_COMMITS: u64 = 2_000;
 const RUN: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn lone(directory: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let store = EmbeddedStore::open(directory, Options::default())?;
+    let store = EmbeddedStore::open(directory, EmbeddedOptions::default())?;
     let mut times = Vec::new();
     for call in 0..LONE_COMMITS / 3 {
         for step in 1..=3 {
@@ -50,7 +50,7 @@ async fn lone(directory: &std::path::Path) -> Result<(), Box<dyn Error>> {
 }
 
 async fn together(directory: &std::path::Path, in_flight: u64) -> Result<(), Box<dyn Error>> {
-    let store = EmbeddedStore::open(directory, Options::default())?;
+    let store = EmbeddedStore::open(directory, EmbeddedOptions::default())?;
     let (started, before) = (Instant::now(), thread_seconds());
     let mut callers = Vec::new();
     for caller in 0..in_flight {

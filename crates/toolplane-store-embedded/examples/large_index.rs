@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use toolplane_store::{Bound, Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, ScoreRange, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 const RECORD_BYTES: usize = 1_500;
 const PER_COMMIT: u64 = 500;
@@ -20,7 +20,7 @@ const CALLS: u64 = 100;
 async fn main() -> Result<(), Box<dyn Error>> {
     let given = std::env::args_os().nth(1).map(PathBuf::from);
     let directory = given.unwrap_or_else(|| std::env::temp_dir().join(format!("large-index-{}", std::process::id())));
-    let store = EmbeddedStore::open(&directory, Options::default())?;
+    let store = EmbeddedStore::open(&directory, EmbeddedOptions::default())?;
     let mut filled = 0;
     let mut taken = 0;
     for size in [1_000, 10_000, 100_000, 1_000_000] {
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     store.close().await?;
     let began = Instant::now();
-    let store = EmbeddedStore::open(&directory, Options::default())?;
+    let store = EmbeddedStore::open(&directory, EmbeddedOptions::default())?;
     println!("opened again in {:?}, {} entries", began.elapsed(), store.index_len("queue").await?);
     drop(store);
     std::fs::remove_dir_all(&directory)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
-use toolplane_store::{Damage, Family, Found, Place, RecordKey, Sealed, Versioned};
+use toolplane_store::{Damage, DamageLocation, Family, Found, RecordKey, Sealed, Versioned};
 
 use crate::fault::{Fault, contained};
 use crate::layer::DeadRuns;
@@ -22,8 +22,8 @@ use crate::tables::{
     numbered_key, record_key, record_of, split_numbered,
 };
 
-pub(crate) use indexes::{IndexRow, Source};
-pub(crate) use known::Known;
+pub(crate) use indexes::{IndexRow, OrderSource};
+pub(crate) use known::KnownDamage;
 pub use raw::RawRow;
 
 /// Why something is damaged whose row nobody reads any more.
@@ -44,12 +44,12 @@ pub(crate) struct Base {
     set_aside_events: Table<&'static [u8]>,
     /// Where the tables' entries are all overridden by the layers above.
     pub(crate) dead: DeadRuns,
-    pub(crate) known: Arc<Known>,
+    pub(crate) known: Arc<KnownDamage>,
 }
 
 impl Base {
     /// The tables as they stand now, with what is known of their damage. They must exist.
-    pub(crate) fn open(state: &Database, known: Arc<Known>) -> Result<Self, Fault> {
+    pub(crate) fn open(state: &Database, known: Arc<KnownDamage>) -> Result<Self, Fault> {
         let snapshot = state.begin_read()?;
         Ok(Self {
             records: snapshot.open_table(RECORDS)?,
@@ -80,7 +80,7 @@ impl Base {
             match row::open_operations(lsn.value(), value.value()) {
                 Ok(operations) => found.push(Bytes::copy_from_slice(operations)),
                 Err(reason) => {
-                    let part = Place::Part(format!("the memory of operations at {}", lsn.value()));
+                    let part = DamageLocation::Part(format!("the memory of operations at {}", lsn.value()));
                     self.known.damage.note(Damage::new(part, reason));
                 }
             }
@@ -97,7 +97,7 @@ impl Base {
             None if self.known.may_be_record(&name) => Err(Fault::corrupt(SET_ASIDE)),
             None => Ok(None),
         });
-        found.map_err(|fault| self.known.note(fault.at(|| Place::Record(key.clone()))))
+        found.map_err(|fault| self.known.note(fault.at(|| DamageLocation::Record(key.clone()))))
     }
 
     /// The same, where a damaged record is an answer.
@@ -118,7 +118,8 @@ impl Base {
         let start = record_key(family, after);
         let end = [start[0] + 1];
         let bounds = (Bound::Excluded(start.as_slice()), Bound::Excluded(end.as_slice()));
-        let broken = move |fault: Fault| fault.at(|| Place::Part(format!("a page of records of family `{family}`")));
+        let broken =
+            move |fault: Fault| fault.at(|| DamageLocation::Part(format!("a page of records of family `{family}`")));
         let mut rows = contained(|| Ok(self.records.range::<&[u8]>(bounds)?)).map_err(broken)?;
         let mut read = move || {
             contained(|| {
@@ -130,7 +131,7 @@ impl Base {
                         (_, Some(named)) => drop(self.known.damage.note(Damage::of_record(&named, row::MISFIT))),
                         (_, None) => {
                             let part = format!("a record of family `{family}` whose name cannot be read");
-                            self.known.damage.note(Damage::new(Place::Part(part), row::MISFIT));
+                            self.known.damage.note(Damage::new(DamageLocation::Part(part), row::MISFIT));
                         }
                     }
                 }
@@ -215,7 +216,7 @@ impl Base {
     }
 
     fn misfit(&self, fault: Fault, stream: &str, from_seq: u64) -> Fault {
-        self.known.note(fault.at(|| Place::Stream { stream: stream.to_owned(), from_seq }))
+        self.known.note(fault.at(|| DamageLocation::Stream { stream: stream.to_owned(), from_seq }))
     }
 }
 

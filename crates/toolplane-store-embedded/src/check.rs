@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use redb::{ReadableDatabase, ReadableTable};
-use toolplane_store::{Damage, Place};
+use toolplane_store::{Damage, DamageLocation};
 
 use crate::base::read_number;
 use crate::fault::{Fault, contained};
 use crate::files::{DirectoryLock, STATE, failed, open_database};
-use crate::log::Log;
+use crate::log::CommitLog;
 use crate::log::files::{RealDirectory, is_segment};
 use crate::log::read::LogOptions;
 use crate::mend::{format_of, mend};
 use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, place_of_record};
-use crate::walk::Walk;
-use crate::{EmbeddedStore, OpenError, Options, RawRow, codec};
+use crate::walk::WalkReport;
+use crate::{EmbeddedOptions, EmbeddedStore, OpenError, RawRow, codec};
 
 /// What a store's files hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Idle {
 
     /// Checks the store's files against every checksum, and changes none of what they say. What is wrong with them is in
     /// the report.
-    pub fn check(&self, options: &Options) -> CheckReport {
+    pub fn check(&self, options: &EmbeddedOptions) -> CheckReport {
         let mut report = CheckReport::default();
         let judged = match open_database(&self.path.join(STATE), options.cache_bytes) {
             Ok(state) => judge(&self.path, state, options, &mut report).map_err(|fault| fault.reason()),
@@ -69,7 +69,7 @@ impl Idle {
         report
     }
 
-    /// Takes the rows out that are told as the [`Place::Part`] `name` because the name of the record cannot be read: no commit
+    /// Takes the rows out that are told as the [`DamageLocation::Part`] `name` because the name of the record cannot be read: no commit
     /// can name them. They go when `keep` has kept them; none is no error.
     ///
     /// Returns an error when the files cannot be opened, read or written (see [`OpenError`]), and when `keep` fails: then no row
@@ -77,13 +77,13 @@ impl Idle {
     pub fn take_out<E: From<OpenError>>(
         &self,
         name: &str,
-        options: &Options,
+        options: &EmbeddedOptions,
         keep: impl FnOnce(&[RawRow]) -> Result<(), E>,
     ) -> Result<(), E> {
         let path = self.path.join(STATE);
         let state = mend(&self.path, open_database(&path, options.cache_bytes)?, options.cache_bytes)?;
         let failed = |fault: Fault| OpenError::from(fault).below(&path);
-        let is_meant = |key: &[u8]| matches!(place_of_record(key), Place::Part(part) if part == name);
+        let is_meant = |key: &[u8]| matches!(place_of_record(key), DamageLocation::Part(part) if part == name);
         let mut rows = Vec::new();
         let read = contained(|| {
             for row in state.begin_read()?.open_table(SET_ASIDE)?.iter()? {
@@ -133,33 +133,38 @@ impl std::fmt::Debug for Idle {
 impl EmbeddedStore {
     /// Checks the store in the directory `path`; see [`Idle`]. Returns an error as [`Idle::hold`] does; what is wrong with the
     /// store itself is no error, and stands in the report.
-    pub fn check(path: impl AsRef<Path>, options: &Options) -> Result<CheckReport, OpenError> {
+    pub fn check(path: impl AsRef<Path>, options: &EmbeddedOptions) -> Result<CheckReport, OpenError> {
         Ok(Idle::hold(path)?.check(options))
     }
 }
 
-fn judge(path: &Path, mut state: redb::Database, options: &Options, report: &mut CheckReport) -> Result<(), Fault> {
+fn judge(
+    path: &Path,
+    mut state: redb::Database,
+    options: &EmbeddedOptions,
+    report: &mut CheckReport,
+) -> Result<(), Fault> {
     let proved = contained(|| Ok(state.check_integrity()?));
     match contained(|| format_of(&state))? {
         Some(FORMAT) => {}
         // Without checksums there is nothing to hold a row to but its page.
         Some(_) => return proved.map(drop),
         // Tables were never laid down here; then there is no log either.
-        None => return proved.and_then(|_| Log::is_fresh(&RealDirectory(path.to_owned()))),
+        None => return proved.and_then(|_| CommitLog::is_fresh(&RealDirectory(path.to_owned()))),
     }
-    let walked = Walk::through(&state, None);
+    let walked = WalkReport::through(&state, None);
     if let Ok(walk) = &walked {
         (report.records, report.entries, report.event_rows) = (walk.records, walk.entries, walk.event_rows);
         report.damage.clone_from(&walk.damage);
         if let (Err(fault), true) = (&proved, walk.damage.is_empty()) {
             // Nothing that is stored, so opening the store makes it good.
-            report.damage.push(Damage::new(Place::Part("a page of the tables".to_owned()), fault.reason()));
+            report.damage.push(Damage::new(DamageLocation::Part("a page of the tables".to_owned()), fault.reason()));
         }
     }
     let numbers = contained(|| Ok(state.begin_read()?.open_table(NUMBERS)?))?;
     let (salt, applied_lsn) = (read_number(&numbers, SALT)?, read_number(&numbers, APPLIED)?);
     let log = LogOptions { salt: salt as u32, applied_lsn, segment_bytes: options.segment_bytes };
-    Log::read(&RealDirectory(path.to_owned()), log, |_, group| {
+    CommitLog::read(&RealDirectory(path.to_owned()), log, |_, group| {
         codec::decode_group(group)?;
         report.log_groups += 1;
         Ok(())

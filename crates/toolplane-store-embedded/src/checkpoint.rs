@@ -10,7 +10,7 @@ use bytes::{BufMut, Bytes};
 use redb::{Database, ReadableTable, WriteTransaction};
 use toolplane_store::Sealed;
 
-use crate::base::{Base, Known};
+use crate::base::{Base, KnownDamage};
 use crate::fault::{Fault, contained};
 use crate::layer::{IndexLayer, Layer, Tail};
 use crate::operations::{Digest, expired};
@@ -119,7 +119,7 @@ fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<()
     Ok(())
 }
 
-fn write_layer(state: &Database, layer: &Layer, known: &Known) -> Result<(), Fault> {
+fn write_layer(state: &Database, layer: &Layer, known: &KnownDamage) -> Result<(), Fault> {
     let mut transaction = state.begin_write()?;
     // Opening after a crash then takes no walk over all of the tables.
     transaction.set_quick_repair(true);
@@ -140,7 +140,7 @@ pub(crate) fn write_number(transaction: &WriteTransaction, name: &str, number: u
     Ok(())
 }
 
-fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &Known) -> Result<(), Fault> {
+fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &KnownDamage) -> Result<(), Fault> {
     let mut records = transaction.open_table(RECORDS)?;
     let mut set_aside = transaction.open_table(SET_ASIDE)?;
     let mut row = Vec::new();
@@ -190,7 +190,11 @@ fn write_indexes(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fa
 }
 
 // The events a stream got in this layer share a row, or a few.
-fn write_events(transaction: &WriteTransaction, streams: &HashMap<String, Tail>, known: &Known) -> Result<(), Fault> {
+fn write_events(
+    transaction: &WriteTransaction,
+    streams: &HashMap<String, Tail>,
+    known: &KnownDamage,
+) -> Result<(), Fault> {
     let mut set_aside = transaction.open_table(SET_ASIDE_EVENTS)?;
     let mut rows: Vec<_> = streams.iter().collect();
     rows.sort_unstable_by_key(|(stream, _)| *stream);

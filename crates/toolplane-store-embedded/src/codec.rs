@@ -113,7 +113,7 @@ fn put_len(out: &mut Vec<u8>, len: usize) {
 
 /// The clock and commits of a group.
 pub(crate) fn decode_group(group: Bytes) -> Result<(i64, Vec<Logged>), Fault> {
-    let mut input = Input(group);
+    let mut input = RecordDecoder(group);
     match input.u8()? {
         VERSION => {}
         other => return Err(Fault::corrupt(format!("a log entry has version {other}, known is {VERSION}"))),
@@ -134,12 +134,12 @@ pub(crate) fn count_events(row: &[u8]) -> Result<u64, Fault> {
 
 /// The events of a row.
 pub(crate) fn decode_events(row: Bytes) -> Result<Vec<Bytes>, Fault> {
-    Input(row).events()
+    RecordDecoder(row).events()
 }
 
-struct Input(Bytes);
+struct RecordDecoder(Bytes);
 
-impl Input {
+impl RecordDecoder {
     fn commit(&mut self) -> Result<Logged, Fault> {
         let operation = match self.u8()? {
             0 => None,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toolplane_records::codes;
 
-use toolplane_store::{Damage, Place, StoreError};
+use toolplane_store::{Damage, DamageLocation, StoreError};
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ impl Fault {
     }
 
     /// The same fault, of the thing at `place`, when it is about what was read.
-    pub(crate) fn at(self, place: impl FnOnce() -> Place) -> Self {
+    pub(crate) fn at(self, place: impl FnOnce() -> DamageLocation) -> Self {
         match self {
             Self::Corrupt(reason) => Self::Damaged(Damage::new(place(), reason)),
             other => other,

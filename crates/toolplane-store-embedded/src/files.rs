@@ -12,7 +12,7 @@ use crate::fault::contained;
 use crate::log::files::{LogDirectory, RealDirectory};
 use crate::mend::{mend, was_mended};
 use crate::space::{RealSpace, SpaceSource};
-use crate::{OpenError, Options};
+use crate::{EmbeddedOptions, OpenError};
 
 const LOCK: &str = "LOCK";
 /// The file of the tables.
@@ -39,7 +39,7 @@ pub(crate) struct DirectoryLock {
 
 impl Files {
     /// Creates or opens the directory at `path` and claims it.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
+    pub(crate) fn open(path: &Path, options: &EmbeddedOptions) -> Result<Self, OpenError> {
         create_directory(path)?;
         let lock = DirectoryLock::acquire(path)?;
         let fresh = !path.join(STATE).exists();

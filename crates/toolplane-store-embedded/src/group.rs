@@ -6,7 +6,7 @@ use toolplane_store::{Append, Bound, Commit, CommitOutcome, IndexOp, RecordKey, 
 
 use crate::codec;
 use crate::fault::Fault;
-use crate::layer::{Member, Tail};
+use crate::layer::{MemberScores, Tail};
 use crate::log::record;
 use crate::operations::{Digest, OperationMemory};
 use crate::shared::Tables;
@@ -34,7 +34,7 @@ pub(crate) struct IndexChanges {
     len: u64,
     /// See [`IndexLayer::below_len`](crate::layer::IndexLayer::below_len).
     pub(crate) below_len: u64,
-    pub(crate) members: HashMap<String, Member>,
+    pub(crate) members: HashMap<String, MemberScores>,
 }
 
 impl Group {
@@ -190,7 +190,7 @@ impl Group {
         let below = tables.score(&index, &member, changes.below_len)?;
         if below != now {
             changes.len = changes.len + u64::from(now.is_some()) - u64::from(below.is_some());
-            changes.members.insert(member, Member { below, now });
+            changes.members.insert(member, MemberScores { below, now });
         }
         Ok(())
     }

@@ -23,8 +23,8 @@ use crate::recovery::{Recovered, recover};
 use crate::scan::scan;
 use crate::shared::{Shared, closed};
 use crate::space::SpaceWatch;
-use crate::writer::{Job, Request, Writer};
-use crate::{OpenError, Options, RawRow, Stats};
+use crate::writer::{Job, Writer, WriterRequest};
+use crate::{EmbeddedOptions, OpenError, RawRow, Stats};
 
 /// A durable store in one directory. Cheap to clone; all clones are the same store.
 ///
@@ -32,12 +32,12 @@ use crate::{OpenError, Options, RawRow, Stats};
 /// being written: nothing answered is lost, the next opening replays it. Both wait for the store's threads.
 #[derive(Clone)]
 pub struct EmbeddedStore {
-    inner: Arc<Inner>,
+    inner: Arc<WriterHandle>,
 }
 
-struct Inner {
+struct WriterHandle {
     shared: Arc<Shared>,
-    requests: Sender<Request>,
+    requests: Sender<WriterRequest>,
     // One permit for each started KiB of a commit.
     waiting: Arc<Semaphore>,
     waiting_permits: u32,
@@ -53,12 +53,12 @@ impl EmbeddedStore {
     ///
     /// Fails with [`OpenError::Locked`] while another process or handle has the directory open, and with
     /// [`OpenError::Corrupt`] when more is damaged than can be told apart.
-    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+    pub fn open(path: impl AsRef<Path>, options: EmbeddedOptions) -> Result<Self, OpenError> {
         let path = path.as_ref();
         Self::start(Files::open(path, &options)?, options).map_err(|error| error.below(path))
     }
 
-    pub(crate) fn start(files: Files, options: Options) -> Result<Self, OpenError> {
+    pub(crate) fn start(files: Files, options: EmbeddedOptions) -> Result<Self, OpenError> {
         let Files { log, state, mended, space, _lock } = files;
         let Recovered { tables, operations, clock, last_lsn, log } = recover(&state, log, mended, &options)?;
         let clock = MonotonicClock::starting_at(Timestamp::from_millis(clock));
@@ -80,7 +80,7 @@ impl EmbeddedStore {
             _lock,
         };
         let thread = Builder::new().name("store-writer".to_owned()).spawn(|| writer.run()).map_err(thread_failed)?;
-        let inner = Inner {
+        let inner = WriterHandle {
             shared,
             requests,
             waiting: Arc::new(Semaphore::new(waiting_permits as usize)),
@@ -117,7 +117,7 @@ impl EmbeddedStore {
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         self.inner.shared.check_open()?;
         let (reply, done) = oneshot::channel();
-        self.inner.send(Request::Checkpoint(reply))?;
+        self.inner.send(WriterRequest::Checkpoint(reply))?;
         done.await.map_err(|_| self.inner.gone())
     }
 
@@ -134,7 +134,7 @@ impl EmbeddedStore {
     pub async fn close(&self) -> Result<(), StoreError> {
         self.inner.shared.closed.store(true, Ordering::Release);
         // Gone already: then there is only the thread to wait for.
-        drop(self.inner.requests.send(Request::Stop { checkpoint: true }));
+        drop(self.inner.requests.send(WriterRequest::Stop { checkpoint: true }));
         let thread = self.inner.thread.lock().take();
         if let Some(thread) = thread {
             let joined = tokio::task::spawn_blocking(move || thread.join()).await;
@@ -163,7 +163,7 @@ impl EmbeddedStore {
         inner.shared.check_open()?;
         let operation = commit.operation_id.as_deref().map(digest);
         let (reply, answer) = oneshot::channel();
-        inner.send(Request::Commit(Box::new(Job { commit, operation, size, reply, _permit: permit })))?;
+        inner.send(WriterRequest::Commit(Box::new(Job { commit, operation, size, reply, _permit: permit })))?;
         answer.await.unwrap_or_else(|_| Err(inner.unanswered()))
     }
 
@@ -184,8 +184,8 @@ fn permits(bytes: usize, most: u32) -> u32 {
 
 // === impl Inner ===
 
-impl Inner {
-    fn send(&self, request: Request) -> Result<(), StoreError> {
+impl WriterHandle {
+    fn send(&self, request: WriterRequest) -> Result<(), StoreError> {
         self.requests.send(request).map_err(|_| self.gone())
     }
 
@@ -201,11 +201,11 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for WriterHandle {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::Release);
         if let Some(thread) = self.thread.get_mut().take() {
-            drop(self.requests.send(Request::Stop { checkpoint: false }));
+            drop(self.requests.send(WriterRequest::Stop { checkpoint: false }));
             drop(thread.join());
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct Layer {
 #[derive(Debug, Default)]
 pub(crate) struct IndexLayer {
     /// Members this layer decides about, whatever older state says of them.
-    pub(crate) members: HashMap<Arc<str>, Member>,
+    pub(crate) members: HashMap<Arc<str>, MemberScores>,
     /// Those of them that are in the index, in order.
     pub(crate) live: BTreeSet<(u64, Arc<str>)>,
     /// The length of the whole index, older state included. Absolute, so that reading this layer over tables that
@@ -47,7 +47,7 @@ pub(crate) struct IndexLayer {
 
 /// A member's score below the layer that holds this, and as of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct MemberScores {
     pub(crate) below: Option<u64>,
     pub(crate) now: Option<u64>,
 }
@@ -115,10 +115,10 @@ impl IndexLayer {
         Self { len: below_len, below_len, ..Self::default() }
     }
 
-    fn set(&mut self, member: String, change: Member) {
+    fn set(&mut self, member: String, change: MemberScores) {
         let known = self.members.get_key_value(member.as_str()).map(|(name, known)| (Arc::clone(name), *known));
         let (name, was) =
-            known.unwrap_or_else(|| (Arc::from(member), Member { below: change.below, now: change.below }));
+            known.unwrap_or_else(|| (Arc::from(member), MemberScores { below: change.below, now: change.below }));
         if let Some(score) = was.now {
             self.live.remove(&(score, Arc::clone(&name)));
             self.len -= 1;
@@ -131,7 +131,7 @@ impl IndexLayer {
             // Came and went within this layer: nothing older to hide.
             self.members.remove(&name);
         } else {
-            self.members.insert(name, Member { below: was.below, now: change.now });
+            self.members.insert(name, MemberScores { below: was.below, now: change.now });
         }
     }
 }

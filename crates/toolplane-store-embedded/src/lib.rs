@@ -49,5 +49,5 @@ pub use base::RawRow;
 pub use check::{CheckReport, Idle};
 pub use fault::OpenError;
 pub use handle::EmbeddedStore;
-pub use options::Options;
+pub use options::EmbeddedOptions;
 pub use shared::Stats;

@@ -23,7 +23,7 @@ const GROW_BYTES: u64 = 256 * 1024;
 const SPARES: usize = 6;
 
 /// The log of an open store.
-pub(crate) struct Log {
+pub(crate) struct CommitLog {
     directory: Box<dyn LogDirectory>,
     salt: u32,
     segment_bytes: u64,
@@ -44,7 +44,7 @@ struct Segment {
     len: u64,
 }
 
-impl Log {
+impl CommitLog {
     /// Writes `record`, which was started by [`record::start`], as number `lsn`, one more than the last, and flushes.
     pub(crate) fn append(&mut self, record: &mut Vec<u8>, lsn: u64) -> Result<(), Fault> {
         record::seal(record, lsn, self.salt);

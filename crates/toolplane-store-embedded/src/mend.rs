@@ -13,7 +13,7 @@ use crate::files::{STATE, failed, flush_directory, open_database};
 use crate::recovery::create_tables;
 use crate::row;
 use crate::tables::{EVENTS, FORMAT, META, META_FORMAT, OPERATIONS, RECORDS};
-use crate::walk::{Entries, Walk, each_row, write_indexes};
+use crate::walk::{Entries, WalkReport, each_row, write_indexes};
 
 /// The format before rows carried checksums.
 const UNSEALED: u64 = 2;
@@ -50,7 +50,7 @@ pub(crate) fn mend(directory: &Path, mut state: Database, cache_bytes: usize) ->
                 path = %path.display(), reason = fault.reason(), kept = %kept.display(),
                 "the tables are damaged: they are written anew, and the damaged file is kept"
             );
-            write_anew(directory, cache_bytes, |target| Walk::through(&state, Some(target)).map(drop))?;
+            write_anew(directory, cache_bytes, |target| WalkReport::through(&state, Some(target)).map(drop))?;
             replace(directory, state, Some(&kept))?;
             open_database(&path, cache_bytes)
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Settings of an embedded store. The defaults suit a server; every field may be left out of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Options {
+pub struct EmbeddedOptions {
     /// A checkpoint starts when this many bytes were committed since the last one. Also bounds what opening replays;
     /// memory holds at most about three times as much.
     pub checkpoint_bytes: usize,
@@ -27,7 +27,7 @@ pub struct Options {
     pub cache_bytes: usize,
 }
 
-impl Default for Options {
+impl Default for EmbeddedOptions {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
         Self {

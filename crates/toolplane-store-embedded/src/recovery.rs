@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use redb::{Database, ReadableTable, WriteTransaction};
 
-use crate::base::{Base, Known};
+use crate::base::{Base, KnownDamage};
 use crate::checkpoint::{decode_operations, write_number};
 use crate::codec::{self, Logged};
 use crate::fault::Fault;
 use crate::group::Group;
 use crate::layer::Layer;
-use crate::log::Log;
+use crate::log::CommitLog;
 use crate::log::files::LogDirectory;
 use crate::log::read::LogOptions;
 use crate::operations::OperationMemory;
@@ -21,7 +21,7 @@ use crate::tables::{
     APPLIED, CLOCK, EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_FORMAT, OPERATIONS, RECORDS, SALT,
     SET_ASIDE, SET_ASIDE_EVENTS,
 };
-use crate::{OpenError, Options};
+use crate::{EmbeddedOptions, OpenError};
 
 /// What a store starts with.
 pub(crate) struct Recovered {
@@ -31,7 +31,7 @@ pub(crate) struct Recovered {
     pub(crate) clock: i64,
     /// The last group of the log, or in the tables.
     pub(crate) last_lsn: u64,
-    pub(crate) log: Log,
+    pub(crate) log: CommitLog,
 }
 
 /// Reads everything the files hold; creates the tables and the log of a fresh store.
@@ -39,10 +39,10 @@ pub(crate) fn recover(
     state: &Database,
     log: Box<dyn LogDirectory>,
     mended: bool,
-    options: &Options,
+    options: &EmbeddedOptions,
 ) -> Result<Recovered, OpenError> {
     prepare(state, &*log)?;
-    let base = Base::open(state, Arc::new(Known::read(state, mended)?))?;
+    let base = Base::open(state, Arc::new(KnownDamage::read(state, mended)?))?;
     let applied_lsn = base.number(APPLIED)?;
     let salt = base.number(SALT)? as u32;
     let clock = base.number(CLOCK)?.cast_signed();
@@ -54,7 +54,7 @@ pub(crate) fn recover(
     let tables = Tables { active: Layer::default(), lower };
     let mut replay = Replay { tables, operations, clock, last_lsn: applied_lsn };
     let options = LogOptions { salt, applied_lsn, segment_bytes: options.segment_bytes };
-    let log = Log::open(log, options, |lsn, group| replay.group(lsn, group))?;
+    let log = CommitLog::open(log, options, |lsn, group| replay.group(lsn, group))?;
     let Replay { tables, operations, clock, last_lsn } = replay;
     Ok(Recovered { tables, operations, clock, last_lsn, log })
 }
@@ -66,7 +66,7 @@ fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
     let create = || -> Result<Option<u64>, Fault> {
         let found = transaction.open_table(META)?.get(META_FORMAT)?.map(|format| format.value());
         if found.is_none() {
-            Log::create(log)?;
+            CommitLog::create(log)?;
             create_tables(&transaction, None)?;
         }
         Ok(found)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use toolplane_store::{IndexEntry, ScoreRange};
 
-use crate::base::{IndexRow, Source};
+use crate::base::{IndexRow, OrderSource};
 use crate::fault::Fault;
 use crate::layer::{DeadRuns, IndexLayer};
 use crate::shared::Tables;
@@ -23,9 +23,9 @@ const MIN_DEAD_RUN: usize = 32;
 /// At most `limit` entries of `index` within `range`.
 pub(crate) fn scan(tables: &Tables, index: &str, range: &ScoreRange, limit: usize) -> Result<Vec<IndexEntry>, Fault> {
     let Some(window) = Window::of(range) else { return Ok(Vec::new()) };
-    match scan_from(tables, index, &window, limit, Source::Order) {
+    match scan_from(tables, index, &window, limit, OrderSource::Order) {
         // An entry of the order is damaged: the scores have them all.
-        Err(Fault::Damaged(_)) => scan_from(tables, index, &window, limit, Source::Scores),
+        Err(Fault::Damaged(_)) => scan_from(tables, index, &window, limit, OrderSource::Scores),
         answer => answer,
     }
 }
@@ -35,7 +35,7 @@ fn scan_from(
     index: &str,
     window: &Window,
     limit: usize,
-    source: Source,
+    source: OrderSource,
 ) -> Result<Vec<IndexEntry>, Fault> {
     let newest = tables.active.indexes.get(index);
     let frozen_layer = tables.lower.frozen.as_deref();

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytes::Bytes;
 use parking_lot::RwLock;
 use tokio::sync::watch;
-use toolplane_store::{Damage, EventPage, Family, Found, MonotonicClock, Place, RecordKey, StoreError, Versioned};
+use toolplane_store::{
+    Damage, DamageLocation, EventPage, Family, Found, MonotonicClock, RecordKey, StoreError, Versioned,
+};
 
-use crate::base::{Base, Known};
+use crate::base::{Base, KnownDamage};
 use crate::fault::Fault;
 use crate::layer::{Layer, Tail};
 
@@ -121,7 +123,7 @@ impl Shared {
     }
 
     /// What is known to be damaged; one list from the opening of the store to its end.
-    pub(crate) fn known(&self) -> Arc<Known> {
+    pub(crate) fn known(&self) -> Arc<KnownDamage> {
         Arc::clone(&self.tables.read().lower.base.known)
     }
 
@@ -133,7 +135,7 @@ impl Shared {
     /// Records that were deleted are damaged no more.
     pub(crate) fn forget_damage<'a>(&self, deleted: impl Iterator<Item = &'a RecordKey>) {
         let known = self.known();
-        deleted.for_each(|key| known.damage.forget(&Place::Record(key.clone())));
+        deleted.for_each(|key| known.damage.forget(&DamageLocation::Record(key.clone())));
     }
 
     pub(crate) fn records(&self, keys: &[RecordKey]) -> Result<Vec<Found>, Fault> {

@@ -11,7 +11,7 @@ use crate::log::files::{LogDirectory, LogFile};
 
 /// Counts the calls that write or flush, and makes one of them and all after it fail.
 #[derive(Clone, Debug, Default)]
-struct Calls(Arc<Mutex<Counted>>);
+struct CallCounter(Arc<Mutex<Counted>>);
 
 #[derive(Debug, Default)]
 struct Counted {
@@ -23,7 +23,7 @@ struct Counted {
 /// One simulated file. Clones are the same file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SimFile {
-    calls: Calls,
+    calls: CallCounter,
     disk: Arc<Mutex<Disk>>,
 }
 
@@ -34,18 +34,18 @@ struct Disk {
     /// What a power cut leaves for certain.
     flushed: Vec<u8>,
     /// What was done since the last flush, in order.
-    pending: Vec<Change>,
+    pending: Vec<FileChange>,
 }
 
 /// A simulated directory of log segments. Clones are the same directory; its files share its calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SimDirectory {
-    calls: Calls,
-    names: Arc<Mutex<Names>>,
+    calls: CallCounter,
+    names: Arc<Mutex<DirectoryState>>,
 }
 
 #[derive(Debug, Default)]
-struct Names {
+struct DirectoryState {
     seen: BTreeMap<u64, SimFile>,
     flushed: BTreeMap<u64, SimFile>,
     pending: Vec<NameChange>,
@@ -59,12 +59,12 @@ enum NameChange {
 }
 
 #[derive(Clone, Debug)]
-enum Change {
+enum FileChange {
     Resize(usize),
     Write(usize, Vec<u8>),
 }
 
-impl Calls {
+impl CallCounter {
     fn fail_after(&self, count: u64) {
         let mut counted = self.0.lock();
         counted.fail_at = Some(counted.calls + count);
@@ -106,8 +106,8 @@ impl SimFile {
         let mut left = disk.flushed.clone();
         for change in &disk.pending {
             match change {
-                Change::Resize(len) if random(2) == 0 => left.resize(*len, 0),
-                Change::Write(offset, bytes) if random(2) == 0 => {
+                FileChange::Resize(len) if random(2) == 0 => left.resize(*len, 0),
+                FileChange::Write(offset, bytes) if random(2) == 0 => {
                     let sectors = (bytes.len() as u64).div_ceil(SECTOR);
                     let kept = match random(3) {
                         0 => random(sectors + 1) * SECTOR,
@@ -123,7 +123,7 @@ impl SimFile {
         Self { disk: Arc::new(Mutex::new(Disk { seen, flushed: left, ..Disk::default() })), ..Self::default() }
     }
 
-    fn change(&self, change: Change) -> io::Result<()> {
+    fn change(&self, change: FileChange) -> io::Result<()> {
         self.calls.count()?;
         let mut disk = self.disk.lock();
         apply(&mut disk.seen, &change);
@@ -144,10 +144,10 @@ impl SimFile {
     }
 }
 
-fn apply(bytes: &mut Vec<u8>, change: &Change) {
+fn apply(bytes: &mut Vec<u8>, change: &FileChange) {
     match change {
-        Change::Resize(len) => bytes.resize(*len, 0),
-        Change::Write(offset, data) => place(bytes, *offset, data),
+        FileChange::Resize(len) => bytes.resize(*len, 0),
+        FileChange::Write(offset, data) => place(bytes, *offset, data),
     }
 }
 
@@ -173,7 +173,7 @@ impl StorageBackend for SimFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(Change::Resize(len as usize))
+        self.change(FileChange::Resize(len as usize))
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -181,7 +181,7 @@ impl StorageBackend for SimFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.change(Change::Write(offset as usize, data.to_vec()))
+        self.change(FileChange::Write(offset as usize, data.to_vec()))
     }
 }
 
@@ -195,7 +195,7 @@ impl LogFile for SimFile {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.change(Change::Write(offset as usize, bytes.to_vec()))
+        self.change(FileChange::Write(offset as usize, bytes.to_vec()))
     }
 
     fn flush(&self) -> io::Result<()> {
@@ -235,7 +235,7 @@ impl SimDirectory {
             .into_iter()
             .map(|(name, file)| (name, SimFile { calls: left.calls.clone(), ..file.after_power_cut(&mut random) }));
         let files: BTreeMap<_, _> = files.collect();
-        *left.names.lock() = Names { seen: files.clone(), flushed: files, pending: Vec::new() };
+        *left.names.lock() = DirectoryState { seen: files.clone(), flushed: files, pending: Vec::new() };
         left
     }
 

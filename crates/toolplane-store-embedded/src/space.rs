@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::Options;
+use crate::EmbeddedOptions;
 
 // Asking costs a few microseconds; in between, what was written since is subtracted.
 const ASK_EVERY: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ pub(crate) struct SpaceWatch {
 }
 
 impl SpaceWatch {
-    pub(crate) fn new(source: Box<dyn SpaceSource>, options: &Options) -> Self {
+    pub(crate) fn new(source: Box<dyn SpaceSource>, options: &EmbeddedOptions) -> Self {
         Self { source, reserve: options.reserve_bytes, free: u64::MAX, written: 0, asked: None }
     }
 
@@ -107,7 +107,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{Space, SpaceSource, SpaceWatch};
-    use crate::Options;
+    use crate::EmbeddedOptions;
 
     #[derive(Clone, Default)]
     struct Scripted {
@@ -132,7 +132,7 @@ mod tests {
     fn watch(reserve_bytes: u64, free: u64) -> (SpaceWatch, Scripted) {
         let source = Scripted::default();
         source.free.store(free, Ordering::Relaxed);
-        let options = Options { reserve_bytes, ..Options::default() };
+        let options = EmbeddedOptions { reserve_bytes, ..EmbeddedOptions::default() };
         (SpaceWatch::new(Box::new(source.clone()), &options), source)
     }
 

@@ -4,7 +4,7 @@
 //! of the table is the order of the contract.
 
 use redb::TableDefinition;
-use toolplane_store::Place;
+use toolplane_store::DamageLocation;
 
 use crate::row::SealedNumber;
 
@@ -81,17 +81,17 @@ pub(crate) fn record_of(key: &[u8]) -> Option<toolplane_store::RecordKey> {
 }
 
 /// What the row under `key` is called, as well as it can be read.
-pub(crate) fn place_of_record(key: &[u8]) -> Place {
+pub(crate) fn place_of_record(key: &[u8]) -> DamageLocation {
     match record_of(key) {
-        Some(record) => Place::Record(record),
-        None => Place::Part(format!("a record whose name cannot be read ({})", key.escape_ascii())),
+        Some(record) => DamageLocation::Record(record),
+        None => DamageLocation::Part(format!("a record whose name cannot be read ({})", key.escape_ascii())),
     }
 }
 
 /// The same of a row of events.
-pub(crate) fn place_of_events(key: &[u8]) -> Place {
+pub(crate) fn place_of_events(key: &[u8]) -> DamageLocation {
     let from_seq = key.last_chunk::<8>().map_or(0, |seq| u64::from_be_bytes(*seq));
-    Place::Stream { stream: name_of(key), from_seq }
+    DamageLocation::Stream { stream: name_of(key), from_seq }
 }
 
 /// `name`, nul, `rest`: key of a member's score.

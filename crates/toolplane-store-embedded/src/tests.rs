@@ -12,7 +12,7 @@ use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Write};
 use crate::files::Files;
 use crate::simdisk::{SimDirectory, SimFile};
 use crate::space::SpaceSource;
-use crate::{EmbeddedStore, OpenError, Options};
+use crate::{EmbeddedOptions, EmbeddedStore, OpenError};
 
 /// The files of a store on a simulated disk.
 #[derive(Clone, Default)]
@@ -22,15 +22,15 @@ struct SimStore {
 }
 
 impl SimStore {
-    fn open(&self, options: Options) -> EmbeddedStore {
+    fn open(&self, options: EmbeddedOptions) -> EmbeddedStore {
         self.try_open(options).unwrap()
     }
 
-    fn try_open(&self, options: Options) -> Result<EmbeddedStore, OpenError> {
+    fn try_open(&self, options: EmbeddedOptions) -> Result<EmbeddedStore, OpenError> {
         self.open_beside(Box::new(Endless), options)
     }
 
-    fn open_beside(&self, space: Box<dyn SpaceSource>, options: Options) -> Result<EmbeddedStore, OpenError> {
+    fn open_beside(&self, space: Box<dyn SpaceSource>, options: EmbeddedOptions) -> Result<EmbeddedStore, OpenError> {
         let files =
             Files { log: Box::new(self.log.clone()), state: self.state.database(), mended: false, space, _lock: None };
         EmbeddedStore::start(files, options)
@@ -56,8 +56,8 @@ impl SpaceSource for Endless {
 }
 
 /// Options under which nothing is checkpointed unless asked for.
-fn manual() -> Options {
-    Options { checkpoint_bytes: usize::MAX, checkpoint_interval_ms: 3_600_000, ..Options::default() }
+fn manual() -> EmbeddedOptions {
+    EmbeddedOptions { checkpoint_bytes: usize::MAX, checkpoint_interval_ms: 3_600_000, ..EmbeddedOptions::default() }
 }
 
 fn key(id: &str) -> RecordKey {

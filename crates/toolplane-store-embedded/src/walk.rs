@@ -6,7 +6,7 @@ use redb::WriteTransaction;
 use redb::{
     Database, Key, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, Value,
 };
-use toolplane_store::{Damage, Place, Sealed};
+use toolplane_store::{Damage, DamageLocation, Sealed};
 
 use crate::base::read_number;
 use crate::checkpoint::write_number;
@@ -19,7 +19,7 @@ use crate::tables::{
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct WalkReport {
     /// Rows that hold.
     pub(crate) records: u64,
     pub(crate) entries: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Walk {
 /// The entries of all indexes: index, nul, member → score.
 pub(crate) type Entries = BTreeMap<Vec<u8>, u64>;
 
-impl Walk {
+impl WalkReport {
     /// Goes through the tables of `state`. What holds is written to `target`, if there is one; damaged records are set
     /// aside there. Returns an error when rows of records or events cannot be reached.
     pub(crate) fn through(state: &Database, target: Option<&WriteTransaction>) -> Result<Self, Fault> {
@@ -49,7 +49,7 @@ impl Walk {
         Ok(walk)
     }
 
-    fn damaged(&mut self, place: Place) {
+    fn damaged(&mut self, place: DamageLocation) {
         self.damage.push(Damage::new(place, row::MISFIT));
     }
 
@@ -121,7 +121,7 @@ impl Walk {
             match (row::open_operations(lsn, value), &mut table) {
                 (Ok(_), Some(table)) => drop(table.insert(lsn, value)?),
                 (Ok(_), None) => {}
-                (Err(_), _) => self.damaged(Place::Part(format!("the memory of operations at {lsn}"))),
+                (Err(_), _) => self.damaged(DamageLocation::Part(format!("the memory of operations at {lsn}"))),
             }
             Ok(())
         })
@@ -154,14 +154,14 @@ impl Walk {
         });
         for (table, walked) in [("scores", &by_score), ("order", &by_order), ("lengths", &lengths)] {
             if let Err(fault) = walked {
-                let part = Place::Part(format!("the {table} of the indexes"));
+                let part = DamageLocation::Part(format!("the {table} of the indexes"));
                 self.damage.push(Damage::new(part, fault.reason()));
             }
         }
         if let (Err(fault), Err(_)) = (by_score, by_order) {
             return Err(fault);
         }
-        damaged.into_iter().for_each(|index| self.damaged(Place::Index(index)));
+        damaged.into_iter().for_each(|index| self.damaged(DamageLocation::Index(index)));
         Ok(entries)
     }
 }

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolplane_store::{Commit, CommitOutcome, StoreError};
 
-use crate::Options;
+use crate::EmbeddedOptions;
 use crate::checkpoint::{Checkpointer, PoisonOnPanic};
 use crate::fault::Fault;
 use crate::files::DirectoryLock;
 use crate::group::Group;
-use crate::log::Log;
+use crate::log::CommitLog;
 use crate::operations::{Digest, OperationMemory};
 use crate::shared::{Lower, Shared};
 use crate::space::SpaceWatch;
 
 /// What the writer is asked to do.
-pub(crate) enum Request {
+pub(crate) enum WriterRequest {
     /// Apply a commit.
     Commit(Box<Job>),
     /// Move everything to the tables now, and say when it is there.
@@ -41,14 +41,14 @@ pub(crate) struct Job {
 /// The writer's own state.
 pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) options: Options,
-    pub(crate) requests: Receiver<Request>,
+    pub(crate) options: EmbeddedOptions,
+    pub(crate) requests: Receiver<WriterRequest>,
     pub(crate) operations: OperationMemory,
     /// How many commits the last group had.
     pub(crate) company: usize,
     pub(crate) last_lsn: u64,
     pub(crate) checkpointer: Checkpointer,
-    pub(crate) log: Log,
+    pub(crate) log: CommitLog,
     pub(crate) space: SpaceWatch,
     /// Dropped after the files: only then may another process have them.
     pub(crate) _lock: Option<DirectoryLock>,
@@ -86,21 +86,21 @@ impl Writer {
             self.note_checkpoint(false)?;
             due = self.plan_checkpoint(due)?;
             match other {
-                Some(Request::Stop { checkpoint }) => return if checkpoint { self.settle() } else { Ok(()) },
-                Some(Request::Checkpoint(reply)) => {
+                Some(WriterRequest::Stop { checkpoint }) => return if checkpoint { self.settle() } else { Ok(()) },
+                Some(WriterRequest::Checkpoint(reply)) => {
                     self.settle()?;
                     due = None;
                     let asker_left = reply.send(()).is_err();
                     tracing::debug!(asker_left, "checkpoint on request");
                 }
-                Some(Request::Commit(_)) | None => {}
+                Some(WriterRequest::Commit(_)) | None => {}
             }
         }
     }
 
     /// Takes what waits, up to a group; blocks only while nothing does (see also [`COMPANY_WAIT`]), and not beyond `due`.
     /// Answers the request that is not a commit and ended the gathering.
-    fn gather(&mut self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<Request> {
+    fn gather(&mut self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<WriterRequest> {
         let first = match due {
             None => self.requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(due) => self.requests.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -110,7 +110,7 @@ impl Writer {
         let mut next = first;
         let other = loop {
             match next {
-                Ok(Request::Commit(job)) => {
+                Ok(WriterRequest::Commit(job)) => {
                     bytes += job.size;
                     jobs.push(*job);
                 }
@@ -119,7 +119,7 @@ impl Writer {
                     pause();
                 }
                 Err(RecvTimeoutError::Timeout) => break None,
-                Err(RecvTimeoutError::Disconnected) => break Some(Request::Stop { checkpoint: false }),
+                Err(RecvTimeoutError::Disconnected) => break Some(WriterRequest::Stop { checkpoint: false }),
             }
             if jobs.len() >= self.options.group_commits || bytes >= self.options.group_bytes {
                 break None;

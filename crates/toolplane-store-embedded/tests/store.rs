@@ -26,10 +26,10 @@ mod lifecycle;
 mod memory;
 
 #[cfg(test)]
-use toolplane_store_embedded::Options;
+use toolplane_store_embedded::EmbeddedOptions;
 
 #[cfg(test)]
 /// Options under which a checkpoint is nearly always under way.
-fn restless() -> Options {
-    Options { checkpoint_bytes: 16 * 1024, checkpoint_interval_ms: 20, ..Options::default() }
+fn restless() -> EmbeddedOptions {
+    EmbeddedOptions { checkpoint_bytes: 16 * 1024, checkpoint_interval_ms: 20, ..EmbeddedOptions::default() }
 }

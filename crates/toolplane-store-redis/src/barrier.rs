@@ -43,7 +43,7 @@ impl Barrier {
         let jobs = Arc::new(Mutex::new(jobs));
         let lanes = (0..LANES).map(|_| {
             let (connector, standing, counters) = (Arc::clone(connector), Arc::clone(standing), Arc::clone(counters));
-            let lane = Lane { connector, standing, counters, connection: None };
+            let lane = BarrierLink { connector, standing, counters, connection: None };
             task::owned(lane.run(Arc::clone(&jobs)))
         });
         Self { queue, _lanes: lanes.collect() }
@@ -58,14 +58,14 @@ impl Barrier {
     }
 }
 
-struct Lane {
+struct BarrierLink {
     connector: Arc<Connector>,
     standing: Arc<Standing>,
     counters: Arc<Counters>,
     connection: Option<MultiplexedConnection>,
 }
 
-impl Lane {
+impl BarrierLink {
     async fn run(mut self, jobs: Arc<Mutex<mpsc::Receiver<Job>>>) {
         loop {
             let mut group = Vec::with_capacity(GROUP);

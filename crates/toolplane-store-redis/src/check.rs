@@ -2,7 +2,7 @@
 
 use redis::Value;
 use toolplane_store::page::MAX_PAGE;
-use toolplane_store::{Damage, Family, Place, RecordKey, Store, StoreError};
+use toolplane_store::{Damage, DamageLocation, Family, RecordKey, Store, StoreError};
 
 use crate::reply;
 use crate::store::RedisStore;
@@ -55,9 +55,9 @@ impl RedisStore {
         for Damage { place, .. } in self.known().all() {
             // What cannot be read now is as damaged as it was.
             let sound = match &place {
-                Place::Record(key) => self.get(key).await.is_ok(),
-                Place::Stream { stream, from_seq } => self.events(stream, *from_seq, 1).await.is_ok(),
-                Place::Index(_) | Place::Part(_) => false,
+                DamageLocation::Record(key) => self.get(key).await.is_ok(),
+                DamageLocation::Stream { stream, from_seq } => self.events(stream, *from_seq, 1).await.is_ok(),
+                DamageLocation::Index(_) | DamageLocation::Part(_) => false,
             };
             if sound {
                 self.known().forget(&place);
@@ -99,7 +99,7 @@ impl RedisStore {
                     next += page.events.len() as u64;
                 }
                 // The page up to it is read again, and then what is behind it.
-                Err(StoreError::Damaged(Damage { place: Place::Stream { from_seq, .. }, .. })) => {
+                Err(StoreError::Damaged(Damage { place: DamageLocation::Stream { from_seq, .. }, .. })) => {
                     if from_seq > next {
                         let limit = usize::try_from(from_seq - next).unwrap_or(PAGE);
                         good += self.events(stream, next, limit).await?.events.len() as u64;

@@ -13,11 +13,11 @@ const SHARP_FOR: Duration = Duration::from_secs(2);
 /// The server's clock as this process knows it. It never goes back.
 #[derive(Debug, Default)]
 pub(crate) struct ServerClock {
-    state: Mutex<State>,
+    state: Mutex<ClockReadings>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ClockReadings {
     reading: Option<Reading>,
     latest: Option<Instant>,
     shown: i64,

@@ -11,7 +11,7 @@ use redis::{
 };
 
 use crate::facts::{self, Facts};
-use crate::keys::Keys;
+use crate::keys::KeySpace;
 use crate::open_error::OpenError;
 use crate::options::{RedisOptions, Servers, TlsFiles};
 use crate::reply;
@@ -36,7 +36,7 @@ pub(crate) struct Connector {
 
 impl Connector {
     /// Checks the options and reads the files they name.
-    pub(crate) fn new(options: RedisOptions, keys: &Keys) -> Result<Self, OpenError> {
+    pub(crate) fn new(options: RedisOptions, keys: &KeySpace) -> Result<Self, OpenError> {
         let invalid = |reason: String| OpenError::InvalidOption { reason };
         let seeds = options.servers.urls().iter().map(|url| {
             let parsed = url.as_str().into_connection_info();

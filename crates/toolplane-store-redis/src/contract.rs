@@ -6,8 +6,8 @@ use toolplane_records::time::Timestamp;
 use toolplane_store::commit::MAX_SCORE;
 use toolplane_store::page::MAX_PAGE;
 use toolplane_store::{
-    Commit, CommitOutcome, Damage, Durability, EventPage, Family, Found, HintStream, IndexEntry, Place, RecordKey,
-    ScoreRange, Store, StoreError, StoreFuture, Versioned,
+    Commit, CommitOutcome, Damage, DamageLocation, Durability, EventPage, Family, Found, HintStream, IndexEntry,
+    RecordKey, ScoreRange, Store, StoreError, StoreFuture, Versioned,
 };
 
 use crate::clock::TRUSTED_FOR;
@@ -23,7 +23,7 @@ impl Store for RedisStore {
             let deleted: Vec<_> = commit.deleted().cloned().collect();
             let outcome = self.noted(self.settle(commit).await);
             if outcome == Ok(CommitOutcome::Applied) {
-                deleted.into_iter().for_each(|key| self.known().forget(&Place::Record(key)));
+                deleted.into_iter().for_each(|key| self.known().forget(&DamageLocation::Record(key)));
             }
             outcome
         })
@@ -172,7 +172,7 @@ impl RedisStore {
             return Ok(());
         }
         for key in commit.builds_on() {
-            let place = Place::Record(key.clone());
+            let place = DamageLocation::Record(key.clone());
             if self.known().knows(&place) {
                 self.get(key).await?;
                 self.known().forget(&place);

@@ -4,7 +4,7 @@ use redis::Value;
 use toolplane_fuzz::fuzz;
 use toolplane_store::{Append, Bound, Commit, Family, RecordKey};
 
-use crate::value::{self, Name};
+use crate::value::{self, ValueName};
 use crate::{hints, reply};
 
 const ANSWERS: [&[u8]; 9] = [
@@ -54,7 +54,7 @@ fn read(answer: &Value, commit: &Commit) {
 /// What is read from a value is what was put there.
 #[test]
 fn stored_values() {
-    let name = Name::Event("inv_1", 3);
+    let name = ValueName::Event("inv_1", 3);
     let long = "{\"invocation_id\": \"inv_1\", \"status\": \"queued\"}".repeat(20);
     let corpus = [
         value::pack(name, b"short"),

@@ -9,9 +9,9 @@ use crate::reply;
 
 /// The name of one store, for as long as its records are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Identity(Vec<u8>);
+pub(crate) struct StoreIdentity(Vec<u8>);
 
-impl Identity {
+impl StoreIdentity {
     /// The identity of the store under `key`; one that has none yet, because it is new or from before stores had one, gets it
     /// now.
     pub(crate) async fn claim(connection: &mut MultiplexedConnection, key: &str) -> Result<Self, OpenError> {
@@ -44,13 +44,13 @@ impl Identity {
     }
 }
 
-async fn read(connection: &mut MultiplexedConnection, key: &str) -> Result<Option<Identity>, OpenError> {
+async fn read(connection: &mut MultiplexedConnection, key: &str) -> Result<Option<StoreIdentity>, OpenError> {
     let held: Value = redis::cmd("GET").arg(key).query_async(connection).await.map_err(refused)?;
     match held {
         Value::Nil => Ok(None),
         held => {
             let strange = |failure: crate::failure::Failure| OpenError::Unreachable { reason: failure.reason };
-            reply::bytes(Some(held)).map(|bytes| Some(Identity(bytes))).map_err(strange)
+            reply::bytes(Some(held)).map(|bytes| Some(StoreIdentity(bytes))).map_err(strange)
         }
     }
 }

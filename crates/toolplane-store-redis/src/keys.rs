@@ -20,11 +20,11 @@ const MAX_NAMESPACE: usize = 64;
 
 /// The keys of one namespace.
 #[derive(Clone, Debug)]
-pub(crate) struct Keys {
+pub(crate) struct KeySpace {
     prefix: String,
 }
 
-impl Keys {
+impl KeySpace {
     /// The keys below `namespace`, or what is wrong with that name.
     pub(crate) fn new(namespace: &str) -> Result<Self, String> {
         let fits = (1..=MAX_NAMESPACE).contains(&namespace.len());
@@ -104,11 +104,11 @@ mod tests {
 
     use toolplane_store::{Family, RecordKey};
 
-    use super::{Keys, MAX_NAMESPACE, letter};
+    use super::{KeySpace, MAX_NAMESPACE, letter};
 
     #[test]
     fn every_key_is_below_the_namespace_and_no_two_meet() {
-        let keys = Keys::new("ns").unwrap();
+        let keys = KeySpace::new("ns").unwrap();
         let record = keys.record(&RecordKey::new(Family::Invocation, "x"));
         let mut all = BTreeSet::from([record, keys.names(), keys.index("x"), keys.stream("x"), keys.channel()]);
         all.insert(keys.identity());
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn namespaces_that_would_break_the_slot_are_refused() {
         for bad in ["", "a b", "{a}", "a:b", "é", &"x".repeat(MAX_NAMESPACE + 1)] {
-            assert!(Keys::new(bad).is_err(), "{bad}");
+            assert!(KeySpace::new(bad).is_err(), "{bad}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::ServerClock;
 use crate::connector::Connector;
 use crate::facts;
 use crate::hints::Inbox;
-use crate::identity::Identity;
+use crate::identity::StoreIdentity;
 use crate::open_error::OpenError;
 use crate::reply;
 use crate::standing::Standing;
@@ -32,7 +32,7 @@ pub(crate) struct Pulse {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) channel: String,
     /// The key of the identity, and what must be there.
-    pub(crate) identity: (String, Identity),
+    pub(crate) identity: (String, StoreIdentity),
 }
 
 /// A connection with its subscription.

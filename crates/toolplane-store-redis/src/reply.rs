@@ -7,7 +7,7 @@ use toolplane_store::{
 
 use crate::failure::Failure;
 use crate::request::CallId;
-use crate::value::{self, Name};
+use crate::value::{self, ValueName};
 
 /// What the script of a commit answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPag
     let numbered = stored.into_iter().zip(0_u64..);
     let events = numbered.map(|(event, at)| {
         let seq = first.saturating_add(at);
-        let unpacked = value::unpack(Name::Event(stream, seq), bytes(Some(event))?);
+        let unpacked = value::unpack(ValueName::Event(stream, seq), bytes(Some(event))?);
         Ok((seq, unpacked.map_err(StoreError::Damaged)?))
     });
     Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })

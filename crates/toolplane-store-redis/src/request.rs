@@ -5,10 +5,10 @@ use toolplane_store::commit::OPERATION_MEMORY_MILLIS;
 use toolplane_store::{Commit, Expect, IndexOp, RecordKey, Write};
 
 use crate::hints;
-use crate::identity::Identity;
-use crate::keys::Keys;
+use crate::identity::StoreIdentity;
+use crate::keys::KeySpace;
 use crate::scripts::{By, COMMIT, ESSENTIAL_COMMIT};
-use crate::value::{Name, pack};
+use crate::value::{ValueName, pack};
 
 /// For how long a call is remembered whose operation has no name: longer than it is repeated, and than an attempt of it
 /// can wait in a socket.
@@ -29,9 +29,9 @@ pub(crate) struct Publisher {
 /// The call that asks for `commit`.
 pub(crate) fn encode(
     commit: &Commit,
-    keys: &Keys,
+    keys: &KeySpace,
     publisher: &Publisher,
-    identity: &Identity,
+    identity: &StoreIdentity,
     (call, attempt): (&CallId, u32),
     by: By,
 ) -> Cmd {
@@ -58,7 +58,7 @@ fn count_keys(commit: &Commit) -> usize {
         + commit.forget.len()
 }
 
-fn name_keys(command: &mut Cmd, commit: &Commit, keys: &Keys, call: &CallId) {
+fn name_keys(command: &mut Cmd, commit: &Commit, keys: &KeySpace, call: &CallId) {
     command.arg(keys.names());
     match &commit.operation_id {
         Some(id) => command.arg(keys.operation(id)),
@@ -107,7 +107,7 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
     }
     for write in &commit.writes {
         match write {
-            Write::Put { key, bytes } => command.arg(pack(Name::Record(key), bytes)),
+            Write::Put { key, bytes } => command.arg(pack(ValueName::Record(key), bytes)),
             Write::Delete { .. } => command.arg(""),
         };
     }
@@ -122,7 +122,7 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
         for (place, event) in (0..).zip(&append.events) {
             // The last sequence there is has no successor; the script refuses a stream that would need one.
             let seq = append.first_seq.wrapping_add(place);
-            command.arg(pack(Name::Event(&append.stream, seq), event));
+            command.arg(pack(ValueName::Event(&append.stream, seq), event));
         }
     }
 }

@@ -15,13 +15,13 @@ pub(crate) struct Standing {
     durability: AtomicU8,
     waits_for_flush: AtomicBool,
     refuse_buffered: bool,
-    found: Mutex<Found>,
+    found: Mutex<ServerProblems>,
     trouble: watch::Sender<Option<Trouble>>,
 }
 
 /// What is wrong, each found in a way of its own.
 #[derive(Debug, Default)]
-struct Found {
+struct ServerProblems {
     away: bool,
     emptied: bool,
     /// The server would lose records.
@@ -65,7 +65,7 @@ impl Standing {
         self.change(|found| found.emptied = !kept);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Found)) {
+    fn change(&self, change: impl FnOnce(&mut ServerProblems)) {
         let mut found = self.found.lock();
         change(&mut found);
         let now = match (&found.loses, found.emptied, found.away) {

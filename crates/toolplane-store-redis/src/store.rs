@@ -15,8 +15,8 @@ use crate::clock::ServerClock;
 use crate::connector::Connector;
 use crate::failure::{Class, Failure};
 use crate::hints::Inbox;
-use crate::identity::Identity;
-use crate::keys::Keys;
+use crate::identity::StoreIdentity;
+use crate::keys::KeySpace;
 use crate::link::Link;
 use crate::open_error::OpenError;
 use crate::options::RedisOptions;
@@ -40,13 +40,13 @@ const MOVES: u32 = 3;
 /// until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct RedisStore {
-    inner: Arc<Inner>,
+    inner: Arc<OpenStore>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    keys: Keys,
-    identity: Identity,
+struct OpenStore {
+    keys: KeySpace,
+    identity: StoreIdentity,
     publisher: Publisher,
     calls: AtomicU64,
     patience: Duration,
@@ -65,13 +65,13 @@ impl RedisStore {
     /// letters, digits, `-`, `_` or `.`, when no server is named, or when an address is not a `redis://` or `rediss://`
     /// URL, and with [`OpenError::File`] when a certificate or key cannot be read.
     pub fn check(options: RedisOptions) -> Result<(), OpenError> {
-        let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        let keys = KeySpace::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
         Connector::new(options, &keys).map(drop)
     }
 
     /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0.
     pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
-        let keys = Keys::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        let keys = KeySpace::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
         let connector = Arc::new(Connector::new(options, &keys)?);
         let (standing, counters) =
             (Arc::new(Standing::unknown(connector.options.refuse_buffered)), Arc::new(Counters::default()));
@@ -80,7 +80,7 @@ impl RedisStore {
         let (clock, inbox) = (Arc::new(ServerClock::default()), Arc::new(Inbox::new(publisher.sender)));
         let (mut connection, facts) = connector.primary(None).await?;
         facts.check()?;
-        let identity = Identity::claim(&mut connection, &keys.identity()).await?;
+        let identity = StoreIdentity::claim(&mut connection, &keys.identity()).await?;
         drop(connection);
         let pulse = Pulse {
             connector: Arc::clone(&connector),
@@ -92,7 +92,7 @@ impl RedisStore {
         };
         let beating = pulse.start().await?;
         let waits = connector.options.replicas > 0;
-        let inner = Inner {
+        let inner = OpenStore {
             keys,
             identity,
             publisher,
@@ -125,7 +125,7 @@ impl RedisStore {
         self.inner.known.count()
     }
 
-    pub(crate) fn keys(&self) -> &Keys {
+    pub(crate) fn keys(&self) -> &KeySpace {
         &self.inner.keys
     }
 
@@ -209,7 +209,7 @@ impl RedisStore {
 
     async fn attempt(&self, commit: &Commit, (call, attempt): (&CallId, u32)) -> Result<Judged, Failure> {
         let encode = |by| {
-            let Inner { keys, publisher, identity, .. } = &*self.inner;
+            let OpenStore { keys, publisher, identity, .. } = &*self.inner;
             request::encode(commit, keys, publisher, identity, (call, attempt), by)
         };
         reply::judged(self.run(&encode, self.inner.barrier.as_ref()).await?, commit, call)
@@ -262,13 +262,13 @@ impl RedisStore {
 
 /// How long a read goes on when answers are lost: reading twice does no harm.
 struct Patience<'a> {
-    inner: &'a Inner,
+    inner: &'a OpenStore,
     end: Instant,
     pause: Duration,
 }
 
 impl<'a> Patience<'a> {
-    fn new(inner: &'a Inner) -> Self {
+    fn new(inner: &'a OpenStore) -> Self {
         Self { inner, end: Instant::now() + inner.patience, pause: PAUSE.0 }
     }
 

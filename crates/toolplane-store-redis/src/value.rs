@@ -11,7 +11,7 @@
 
 use bytes::Bytes;
 use lz4_flex::block::{compress_into_with_dict, decompress_with_dict, get_maximum_output_size};
-use toolplane_store::{Damage, Place, RecordKey, Sealed, Versioned};
+use toolplane_store::{Damage, DamageLocation, RecordKey, Sealed, Versioned};
 
 /// Below this, packing saves less than it costs.
 const WORTH_PACKING: usize = 48;
@@ -31,14 +31,14 @@ const MISFIT: &str = "it does not fit its checksum";
 
 /// What a value is stored as, which its sum covers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Name<'a> {
+pub(crate) enum ValueName<'a> {
     /// A record.
     Record(&'a RecordKey),
     /// The event of a stream with this sequence.
     Event(&'a str, u64),
 }
 
-impl Name<'_> {
+impl ValueName<'_> {
     fn sum(self, bytes: &[u8]) -> u32 {
         match self {
             Self::Record(key) => Sealed::Record.sum(&[key.family.as_str().as_bytes(), key.id.as_bytes(), bytes]),
@@ -49,13 +49,15 @@ impl Name<'_> {
     fn damaged(self, reason: impl Into<String>) -> Damage {
         match self {
             Self::Record(key) => Damage::of_record(key, reason),
-            Self::Event(stream, seq) => Damage::new(Place::Stream { stream: stream.to_owned(), from_seq: seq }, reason),
+            Self::Event(stream, seq) => {
+                Damage::new(DamageLocation::Stream { stream: stream.to_owned(), from_seq: seq }, reason)
+            }
         }
     }
 }
 
 /// The stored form of `bytes`. Never empty.
-pub(crate) fn pack(name: Name<'_>, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn pack(name: ValueName<'_>, bytes: &[u8]) -> Vec<u8> {
     let sum = name.sum(bytes).to_le_bytes();
     if bytes.len() >= WORTH_PACKING
         && let Ok(length) = u32::try_from(bytes.len())
@@ -80,7 +82,7 @@ pub(crate) fn pack(name: Name<'_>, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The bytes that were packed under `name`.
-pub(crate) fn unpack(name: Name<'_>, mut stored: Vec<u8>) -> Result<Bytes, Damage> {
+pub(crate) fn unpack(name: ValueName<'_>, mut stored: Vec<u8>) -> Result<Bytes, Damage> {
     let kind = stored.first().copied();
     let bytes = match kind {
         Some(SEALED_PLAIN | SEALED_PACKED) => unpack_sealed(name, kind == Some(SEALED_PACKED), &stored),
@@ -98,7 +100,7 @@ pub(crate) fn unpack(name: Name<'_>, mut stored: Vec<u8>) -> Result<Bytes, Damag
     bytes.map_err(|reason| name.damaged(reason))
 }
 
-fn unpack_sealed(name: Name<'_>, packed: bool, stored: &[u8]) -> Result<Bytes, String> {
+fn unpack_sealed(name: ValueName<'_>, packed: bool, stored: &[u8]) -> Result<Bytes, String> {
     let behind = stored.get(1..).and_then(<[u8]>::split_first_chunk::<SUM_BYTES>);
     let (sum, content) = behind.ok_or_else(|| "it ends within its sum".to_owned())?;
     let bytes = if packed { unpack_block(content)? } else { Bytes::copy_from_slice(content) };
@@ -107,7 +109,7 @@ fn unpack_sealed(name: Name<'_>, packed: bool, stored: &[u8]) -> Result<Bytes, S
 
 /// The record in a stored value with its version; nothing for an empty value, which stands for no record.
 pub(crate) fn record(key: &RecordKey, mut stored: Vec<u8>) -> Result<Option<Versioned>, Damage> {
-    let name = Name::Record(key);
+    let name = ValueName::Record(key);
     if stored.is_empty() {
         return Ok(None);
     }

@@ -24,7 +24,7 @@ pub use atomicity::{
     refused_commits_write_nothing,
 };
 pub use bounds::{bounds_are_judged_after_compares, racing_commits_never_exceed_a_bound};
-pub use damage::{Spoil, Target, damage_is_named_and_hides_nothing_else};
+pub use damage::{DamageTarget, Spoil, damage_is_named_and_hides_nothing_else};
 pub use differential::{Differential, compare_many};
 pub use events::{appends_must_continue_their_stream, events_page_and_report_their_ends, forgotten_streams_start_over};
 pub use hints::hints_change_nothing;

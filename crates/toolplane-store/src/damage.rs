@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 10_000;
 
 /// Where damage was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum DamageLocation {
     /// A record.
     Record(RecordKey),
     /// Entries of this index.
@@ -29,7 +29,7 @@ pub enum Place {
     Part(String),
 }
 
-impl Place {
+impl DamageLocation {
     /// The family of a record, or `index`, `stream` or `part`.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DamageLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Record(key) => write!(f, "record `{key}`"),
@@ -65,27 +65,27 @@ impl fmt::Display for Place {
 #[error("{place} is damaged: {reason}")]
 pub struct Damage {
     /// Where.
-    pub place: Place,
+    pub place: DamageLocation,
     /// What was met there; never stored content.
     pub reason: String,
 }
 
 impl Damage {
     /// Damage at `place`.
-    pub fn new(place: Place, reason: impl Into<String>) -> Self {
+    pub fn new(place: DamageLocation, reason: impl Into<String>) -> Self {
         Self { place, reason: reason.into() }
     }
 
     /// A record that does not fit its checksum.
     pub fn of_record(key: &RecordKey, reason: impl Into<String>) -> Self {
-        Self::new(Place::Record(key.clone()), reason)
+        Self::new(DamageLocation::Record(key.clone()), reason)
     }
 }
 
 /// The damage a store knows of. Each place is told to the log once.
 #[derive(Debug, Default)]
 pub struct DamageList {
-    known: Mutex<BTreeMap<Place, String>>,
+    known: Mutex<BTreeMap<DamageLocation, String>>,
     /// How many places that are. Set while `known` is held, so that it never falls behind.
     count: watch::Sender<usize>,
 }
@@ -109,7 +109,7 @@ impl DamageList {
     }
 
     /// Whether `place` is known to be damaged.
-    pub fn knows(&self, place: &Place) -> bool {
+    pub fn knows(&self, place: &DamageLocation) -> bool {
         self.known.lock().contains_key(place)
     }
 
@@ -119,13 +119,13 @@ impl DamageList {
     }
 
     /// Forgets what was deleted.
-    pub fn forget(&self, place: &Place) {
+    pub fn forget(&self, place: &DamageLocation) {
         self.retain(|known| known != place);
     }
 
     /// Forgets a stream that was forgotten.
     pub fn forget_stream(&self, forgotten: &str) {
-        self.retain(|place| !matches!(place, Place::Stream { stream, .. } if stream == forgotten));
+        self.retain(|place| !matches!(place, DamageLocation::Stream { stream, .. } if stream == forgotten));
     }
 
     /// How many places are known, and every change of that.
@@ -138,7 +138,7 @@ impl DamageList {
         self.known.lock().iter().map(|(place, reason)| Damage::new(place.clone(), reason)).collect()
     }
 
-    fn retain(&self, keep: impl Fn(&Place) -> bool) {
+    fn retain(&self, keep: impl Fn(&DamageLocation) -> bool) {
         let mut known = self.known.lock();
         let before = known.len();
         known.retain(|place, _| keep(place));
@@ -158,7 +158,7 @@ mod tests {
         let list = DamageList::default();
         let mut count = list.count();
         let of = |id: &str| Damage::of_record(&RecordKey::new(Family::Meta, id), "flipped");
-        let event = |from_seq| Damage::new(Place::Stream { stream: "s".to_owned(), from_seq }, "flipped");
+        let event = |from_seq| Damage::new(DamageLocation::Stream { stream: "s".to_owned(), from_seq }, "flipped");
         for damage in [of("a"), of("b"), event(1), event(7)] {
             list.note(damage);
         }

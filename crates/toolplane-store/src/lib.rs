@@ -31,7 +31,7 @@ pub mod conformance;
 
 pub use clock::MonotonicClock;
 pub use commit::{Append, Bound, Commit, CommitOutcome, Expect, Hint, IndexOp, Write};
-pub use damage::{Damage, DamageList, Place};
+pub use damage::{Damage, DamageList, DamageLocation};
 pub use error::{Retry, StoreError};
 pub use key::{Family, RecordKey, Versioned};
 pub use memory::MemoryStore;

@@ -10,8 +10,8 @@ use toolplane_records::time::Timestamp;
 use crate::commit::{self, OPERATION_MEMORY_MILLIS};
 use crate::page::MAX_PAGE;
 use crate::{
-    Append, Commit, CommitOutcome, Damage, DamageList, Durability, EventPage, Family, Found, IndexEntry, IndexOp,
-    MonotonicClock, Place, RecordKey, ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
+    Append, Commit, CommitOutcome, Damage, DamageList, DamageLocation, Durability, EventPage, Family, Found,
+    IndexEntry, IndexOp, MonotonicClock, RecordKey, ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
 };
 
 /// Why something spoiled is damaged.
@@ -24,14 +24,14 @@ const SPOILED: &str = "it was spoiled by a test";
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: MonotonicClock,
-    state: Mutex<State>,
+    state: Mutex<MemoryTables>,
     damage: DamageList,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryTables {
     records: BTreeMap<RecordKey, Versioned>,
-    indexes: BTreeMap<String, Index>,
+    indexes: BTreeMap<String, MemoryIndex>,
     streams: HashMap<String, Vec<Bytes>>,
     operations: HashMap<String, Timestamp>,
     spoiled: BTreeSet<RecordKey>,
@@ -39,7 +39,7 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-struct Index {
+struct MemoryIndex {
     scores: HashMap<String, u64>,
     order: BTreeSet<(u64, String)>,
 }
@@ -77,7 +77,7 @@ impl Default for MemoryStore {
 
 // === impl State ===
 
-impl State {
+impl MemoryTables {
     fn commit(&mut self, commit: Commit, now: Timestamp) -> Result<CommitOutcome, StoreError> {
         commit.validate()?;
         self.operations.retain(|_, applied| now.since_millis(*applied) <= OPERATION_MEMORY_MILLIS);
@@ -170,7 +170,7 @@ impl State {
         let events: Vec<_> = numbered.filter(|(seq, _)| *seq >= from_seq).take(limit.min(MAX_PAGE)).collect();
         let damaged = |(seq, _): &&(u64, Bytes)| self.spoiled_streams.contains(&(stream.to_owned(), *seq));
         if let Some((from_seq, _)) = events.iter().find(damaged) {
-            let place = Place::Stream { stream: stream.to_owned(), from_seq: *from_seq };
+            let place = DamageLocation::Stream { stream: stream.to_owned(), from_seq: *from_seq };
             return Err(StoreError::Damaged(Damage::new(place, SPOILED)));
         }
         Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events })
@@ -191,7 +191,7 @@ impl State {
 
 // === impl Index ===
 
-impl Index {
+impl MemoryIndex {
     fn put(&mut self, score: u64, member: String) {
         self.remove(&member);
         self.order.insert((score, member.clone()));
@@ -231,7 +231,7 @@ impl Store for MemoryStore {
             let deleted: Vec<_> = commit.deleted().cloned().collect();
             let outcome = self.state.lock().commit(commit, self.clock.now());
             if outcome == Ok(CommitOutcome::Applied) {
-                deleted.into_iter().for_each(|key| self.damage.forget(&Place::Record(key)));
+                deleted.into_iter().for_each(|key| self.damage.forget(&DamageLocation::Record(key)));
             }
             self.noted(outcome)
         })

@@ -1,15 +1,15 @@
 //! What of a damaged record or log may be taken out for good when nobody has a backup, and what goes with it.
 
 use toolplane_backend::forget::{Along, Entries, Verdict};
-use toolplane_store::{Family, Place, RecordKey};
+use toolplane_store::{DamageLocation, Family, RecordKey};
 
 use crate::keys;
 
 /// Judges damage in the surface role's store. A tool or a surface goes with its log, which a new one of that name begins anew.
-pub fn forget(place: &Place) -> Verdict {
+pub fn forget(place: &DamageLocation) -> Verdict {
     let key = match place {
-        Place::Record(key) => Some(key.clone()),
-        Place::Stream { stream, .. } => keys::logged_in(stream),
+        DamageLocation::Record(key) => Some(key.clone()),
+        DamageLocation::Stream { stream, .. } => keys::logged_in(stream),
         _ => None,
     };
     let stream = key.as_ref().and_then(keys::log_of);
@@ -36,7 +36,9 @@ mod tests {
         let (tool_log, surface_log) = (keys::tool_stream(&tenant, &tool), keys::surface_stream(&tenant, &surface));
         let (tool, surface) = (keys::tool(&tenant, &tool), keys::surface(&tenant, &surface));
         for (key, log, listed) in [(tool, tool_log, None), (surface, surface_log, Some("surf_1"))] {
-            for place in [Place::Record(key.clone()), Place::Stream { stream: log.clone(), from_seq: 2 }] {
+            for place in
+                [DamageLocation::Record(key.clone()), DamageLocation::Stream { stream: log.clone(), from_seq: 2 }]
+            {
                 let Verdict::Goes(along) = forget(&place) else { panic!("{place} stays") };
                 assert_eq!((&along.records, &along.streams), (&vec![key.clone()], &vec![log.clone()]));
                 assert_eq!(along.entries.as_ref().map(|entries| entries.member.as_str()), listed);

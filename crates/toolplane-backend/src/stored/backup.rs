@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
-use toolplane_store_embedded::{Idle, Options};
+use toolplane_store_embedded::{EmbeddedOptions, Idle};
 
 use super::error::StoredError;
 use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
@@ -30,7 +30,7 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
         return Err(StoredError::NoStore(config.server.data_dir.clone()));
     }
     for (_, store, path) in &held {
-        if !store.check(&Options::default()).is_sound() {
+        if !store.check(&EmbeddedOptions::default()).is_sound() {
             return Err(StoredError::Damaged(path.clone()));
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use toolplane_runtime::Config;
 use toolplane_store::Damage;
-use toolplane_store_embedded::{Idle, Options};
+use toolplane_store_embedded::{EmbeddedOptions, Idle};
 
 use super::error::StoredError;
 use super::{in_redis, objects, present};
@@ -98,7 +98,7 @@ pub async fn check(config: &Config) -> Result<Report, StoredError> {
 }
 
 fn embedded(keeper: Keeper, path: &Path) -> Result<Part, StoredError> {
-    let found = Idle::hold(path).map_err(StoredError::store(path))?.check(&Options::default());
+    let found = Idle::hold(path).map_err(StoredError::store(path))?.check(&EmbeddedOptions::default());
     Ok(Part {
         role: keeper.as_str(),
         place: path.display().to_string(),

@@ -9,8 +9,8 @@ use serde::Serialize;
 use toolplane_results::payload::key::URI_PREFIX;
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
-use toolplane_store::{Commit, CommitOutcome, Damage, IndexOp, Place, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, Idle, Options};
+use toolplane_store::{Commit, CommitOutcome, Damage, DamageLocation, IndexOp, Store, Write};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, Idle};
 
 use super::error::StoredError;
 use super::{files, in_redis, objects, present};
@@ -73,7 +73,7 @@ pub async fn forget(
     config: &Config,
     kind: &str,
     name: &str,
-    judge: impl Fn(Keeper, &Place) -> Verdict,
+    judge: impl Fn(Keeper, &DamageLocation) -> Verdict,
 ) -> Result<Forgotten, StoredError> {
     // Records of the same kind have no address.
     if kind == objects::KIND && name.starts_with(URI_PREFIX) {
@@ -81,7 +81,7 @@ pub async fn forget(
     }
     let is_meant = |damage: &&Damage| damage.place.kind() == kind && damage.place.name() == name;
     for (keeper, path) in present(config) {
-        let found = Idle::hold(&path).map_err(StoredError::store(&path))?.check(&Options::default());
+        let found = Idle::hold(&path).map_err(StoredError::store(&path))?.check(&EmbeddedOptions::default());
         let Some(damage) = found.damage.iter().find(is_meant) else { continue };
         let along = agreed(&damage.place, judge(keeper, &damage.place))?;
         let taken = Taken { config, keeper, place: &damage.place };
@@ -103,7 +103,7 @@ pub async fn forget(
     Err(StoredError::NotDamaged { kind: kind.to_owned(), name: name.to_owned() })
 }
 
-fn agreed(place: &Place, verdict: Verdict) -> Result<Along, StoredError> {
+fn agreed(place: &DamageLocation, verdict: Verdict) -> Result<Along, StoredError> {
     match verdict {
         Verdict::Goes(along) => Ok(along),
         Verdict::Stays(instead) => Err(StoredError::Stays { place: place.to_string(), instead }),
@@ -114,22 +114,22 @@ fn agreed(place: &Place, verdict: Verdict) -> Result<Along, StoredError> {
 struct Taken<'a> {
     config: &'a Config,
     keeper: Keeper,
-    place: &'a Place,
+    place: &'a DamageLocation,
 }
 
 impl Taken<'_> {
     async fn take_from_directory(&self, path: &Path, along: &Along) -> Result<Forgotten, StoredError> {
-        if let Place::Part(part) = self.place {
+        if let DamageLocation::Part(part) = self.place {
             let mut kept = None;
             let idle = Idle::hold(path).map_err(StoredError::store(path))?;
-            idle.take_out(part, &Options::default(), |rows| {
+            idle.take_out(part, &EmbeddedOptions::default(), |rows| {
                 let values = rows.iter().map(|row| Kept::new(&row.key, &row.value)).collect();
                 kept = Some(self.keep(values)?);
                 Ok::<_, StoredError>(())
             })?;
             return kept.ok_or_else(|| self.failed("nothing was kept".to_owned()));
         }
-        let store = EmbeddedStore::open(path, Options::default()).map_err(StoredError::store(path))?;
+        let store = EmbeddedStore::open(path, EmbeddedOptions::default()).map_err(StoredError::store(path))?;
         let rows = store.rows(&along.records, &along.streams).await.map_err(|error| self.failed(error.to_string()))?;
         let kept = self.keep(rows.iter().map(|row| Kept::new(&row.key, &row.value)).collect())?;
         remove(&store, along).await.map_err(|reason| self.failed(reason))?;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use toolplane_runtime::Config;
 use toolplane_store::{Commit, CommitOutcome, Family, RecordKey, Store as _, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 use super::{StoredError, backup, check, restore};
 use crate::Keeper;
@@ -29,7 +29,7 @@ fn key() -> RecordKey {
 /// A cluster's stores with a record each and one payload.
 async fn filled(dir: &Path) -> Config {
     for role in Keeper::ALL.map(Keeper::as_str) {
-        let store = EmbeddedStore::open(dir.join(role), Options::default()).unwrap();
+        let store = EmbeddedStore::open(dir.join(role), EmbeddedOptions::default()).unwrap();
         let write = Write::Put { key: key(), bytes: Bytes::from(format!("{role}: {TEXT}")) };
         let commit = Commit { writes: vec![write], ..Commit::default() };
         assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
@@ -48,7 +48,7 @@ fn payload(config: &Config) -> std::path::PathBuf {
 }
 
 async fn said(dir: &Path, role: &str) -> String {
-    let store = EmbeddedStore::open(dir.join(role), Options::default()).unwrap();
+    let store = EmbeddedStore::open(dir.join(role), EmbeddedOptions::default()).unwrap();
     let found = store.get(&key()).await.unwrap().unwrap();
     store.close().await.unwrap();
     String::from_utf8(found.bytes.to_vec()).unwrap()
@@ -94,7 +94,7 @@ async fn what_is_backed_up_comes_back() {
 async fn a_store_in_use_is_left_alone() {
     let root = TempDir::new().unwrap();
     let config = filled(&root.path().join("data")).await;
-    let open = EmbeddedStore::open(config.server.data_dir.join("scheduler"), Options::default()).unwrap();
+    let open = EmbeddedStore::open(config.server.data_dir.join("scheduler"), EmbeddedOptions::default()).unwrap();
     let copy = root.path().join("copy");
     let text = refusal(backup(&config, &copy));
     assert!(text.contains("in use") && text.contains("scheduler"), "{text}");

@@ -5,7 +5,7 @@
 
 use std::ops::Bound;
 
-use toolplane_store::{Damage, Place, Sealed};
+use toolplane_store::{Damage, DamageLocation, Sealed};
 
 use super::{Base, text};
 use crate::fault::{Fault, contained};
@@ -20,7 +20,7 @@ type Rows<'a> = Box<dyn Iterator<Item = IndexRow> + 'a>;
 
 /// Which table tells the order of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum OrderSource {
     /// The one that is in order.
     Order,
     /// That of the scores, read whole and sorted: for when the other one is damaged.
@@ -90,11 +90,11 @@ impl Base {
         index: &str,
         (low, high): (Bound<&Position>, Bound<&Position>),
         reverse: bool,
-        source: Source,
+        source: OrderSource,
     ) -> Result<Rows<'_>, Fault> {
         match source {
-            Source::Order => self.rows_in_order(index, (low, high), reverse),
-            Source::Scores => {
+            OrderSource::Order => self.rows_in_order(index, (low, high), reverse),
+            OrderSource::Scores => {
                 let mut rows = self.rows_by_score(index)?;
                 let above = |place: &Position| match low {
                     Bound::Unbounded => true,
@@ -119,7 +119,7 @@ impl Base {
     /// All of an index, by whichever table has all of it. Slow: for when something is damaged.
     fn whole_index(&self, index: &str) -> Result<Vec<Position>, Fault> {
         let all = (Bound::Unbounded, Bound::Unbounded);
-        let in_order = self.index_rows(index, all, false, Source::Order).and_then(Iterator::collect);
+        let in_order = self.index_rows(index, all, false, OrderSource::Order).and_then(Iterator::collect);
         match in_order {
             Err(Fault::Damaged(_)) => self.rows_by_score(index),
             answer => answer,
@@ -179,7 +179,7 @@ impl Base {
     fn damaged_index(&self, fault: Fault, index: &str) -> Fault {
         match fault {
             Fault::Corrupt(reason) => {
-                let damage = Damage::new(Place::Index(index.to_owned()), reason);
+                let damage = Damage::new(DamageLocation::Index(index.to_owned()), reason);
                 Fault::Damaged(self.known.damage.note(damage))
             }
             other => other,

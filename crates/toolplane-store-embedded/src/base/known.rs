@@ -2,7 +2,7 @@
 
 use parking_lot::RwLock;
 use redb::{Database, ReadableDatabase, ReadableTable};
-use toolplane_store::{Damage, DamageList, Place, RecordKey};
+use toolplane_store::{Damage, DamageList, DamageLocation, RecordKey};
 
 use crate::fault::Fault;
 use crate::row;
@@ -14,7 +14,7 @@ const SEQUENCE_BYTES: usize = 9;
 
 /// What is known to be damaged.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownDamage {
     /// By name, for people.
     pub(crate) damage: DamageList,
     /// The keys of the rows that were set aside. A byte of such a key may itself be the damage, so a name is taken for
@@ -23,7 +23,7 @@ pub(crate) struct Known {
     events: RwLock<Vec<Vec<u8>>>,
 }
 
-impl Known {
+impl KnownDamage {
     /// What was set aside when the store was opened, now or earlier. Where the tables were ever `mended`, damaged rows of
     /// events may stand in them too, in their places: they are told now, and not only when somebody reads that far.
     pub(crate) fn read(state: &Database, mended: bool) -> Result<Self, Fault> {
@@ -71,7 +71,7 @@ impl Known {
     /// there is none and it `was_missing` in the tables, those whose changed name may have been its own. Damaged neighbours of
     /// a record that was there all the time are still damaged.
     pub(crate) fn forget_record(&self, key: &RecordKey, was_missing: bool) -> Vec<Vec<u8>> {
-        self.damage.forget(&Place::Record(key.clone()));
+        self.damage.forget(&DamageLocation::Record(key.clone()));
         if self.records.read().is_empty() {
             return Vec::new();
         }
@@ -80,7 +80,9 @@ impl Known {
         let has_own = records.contains(&name);
         let is_of = |row: &mut Vec<u8>| if has_own { *row == name } else { was_missing && is_beside(row, &name) };
         let gone: Vec<_> = records.extract_if(.., is_of).collect();
-        gone.iter().filter_map(|row| record_of(row)).for_each(|record| self.damage.forget(&Place::Record(record)));
+        gone.iter()
+            .filter_map(|row| record_of(row))
+            .for_each(|record| self.damage.forget(&DamageLocation::Record(record)));
         gone
     }
 

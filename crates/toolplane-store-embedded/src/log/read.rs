@@ -7,7 +7,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::record::{self, SEGMENT_HEADER, segment_header};
-use super::{Log, Segment};
+use super::{CommitLog, Segment};
 use crate::fault::Fault;
 use crate::log::files::LogDirectory;
 
@@ -22,7 +22,7 @@ pub(crate) struct LogOptions {
     pub(crate) segment_bytes: u64,
 }
 
-impl Log {
+impl CommitLog {
     /// Lays down the first segment of a store that is being created.
     ///
     /// Creating may have been cut short before, so an empty first segment may be there; anything else belongs to a
@@ -51,7 +51,7 @@ impl Log {
         each: impl FnMut(u64, Bytes) -> Result<(), Fault>,
     ) -> Result<Self, Fault> {
         let LogOptions { salt, applied_lsn, segment_bytes } = options;
-        let Read { older, current, last } = Self::read(&*directory, options, each)?;
+        let LogExtent { older, current, last } = Self::read(&*directory, options, each)?;
         let current = Segment::resume(&*directory, current, last)?;
         Ok(Self { directory, salt, segment_bytes, older, current, applied_lsn })
     }
@@ -61,7 +61,7 @@ impl Log {
         directory: &dyn LogDirectory,
         options: LogOptions,
         mut each: impl FnMut(u64, Bytes) -> Result<(), Fault>,
-    ) -> Result<Read, Fault> {
+    ) -> Result<LogExtent, Fault> {
         let LogOptions { salt, applied_lsn, .. } = options;
         let mut segments = directory.list()?;
         segments.sort_unstable();
@@ -69,7 +69,7 @@ impl Log {
         let spares = segments.partition_point(|first| *first <= applied_lsn + 1).checked_sub(1);
         let Some(spares) = spares else { return Err(missing(&segments, applied_lsn)) };
         let needed = segments.split_off(spares);
-        let mut read = Reader { salt, applied_lsn, next_lsn: needed[0], each: &mut each };
+        let mut read = LogReader { salt, applied_lsn, next_lsn: needed[0], each: &mut each };
         let mut last = None;
         for (at, first) in needed.iter().enumerate() {
             let bytes = directory.open(*first)?.read()?;
@@ -82,12 +82,12 @@ impl Log {
         }
         let mut older: VecDeque<_> = segments.into();
         older.extend(&needed[..needed.len() - 1]);
-        Ok(Read { older, current: needed[needed.len() - 1], last })
+        Ok(LogExtent { older, current: needed[needed.len() - 1], last })
     }
 }
 
 /// What a log was found to be.
-pub(crate) struct Read {
+pub(crate) struct LogExtent {
     /// The first records of the segments before the last, ascending.
     older: VecDeque<u64>,
     /// That of the last segment.
@@ -119,7 +119,7 @@ impl Segment {
     }
 }
 
-struct Reader<'a> {
+struct LogReader<'a> {
     salt: u32,
     applied_lsn: u64,
     /// The record to come.
@@ -127,7 +127,7 @@ struct Reader<'a> {
     each: &'a mut dyn FnMut(u64, Bytes) -> Result<(), Fault>,
 }
 
-impl Reader<'_> {
+impl LogReader<'_> {
     /// Reads the segment that begins at `first` and is followed by that at `following`. Answers where its last record
     /// lies, or its header when it has no record; nothing when not even the header was completed.
     fn segment(&mut self, first: u64, bytes: &[u8], following: Option<u64>) -> Result<Option<Range<usize>>, Fault> {

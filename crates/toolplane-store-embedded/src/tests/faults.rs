@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use toolplane_store::{CommitOutcome, Family, Retry, ScoreRange, Store};
 
 use super::{SimStore, key, manual, nth};
-use crate::Options;
+use crate::EmbeddedOptions;
 
 async fn check_poisoned(store: &crate::EmbeddedStore) {
     let codes = [
@@ -90,7 +90,7 @@ async fn a_failed_checkpoint_poisons_the_store_and_the_log_still_has_everything(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_caller_of_a_failed_group_learns_of_it() {
     let disk = SimStore::default();
-    let store = disk.open(Options { checkpoint_bytes: 64 * 1024, ..manual() });
+    let store = disk.open(EmbeddedOptions { checkpoint_bytes: 64 * 1024, ..manual() });
     let applied = Arc::new(AtomicU64::new(0));
     disk.log.fail_after(200);
     let callers: Vec<_> = (0..32)

@@ -3,7 +3,7 @@
 use toolplane_store::{Commit, IndexOp, ScoreRange, Store};
 
 use super::{SimStore, manual, nth};
-use crate::Options;
+use crate::EmbeddedOptions;
 
 fn enter(n: u64) -> IndexOp {
     IndexOp::Put { index: "queue".to_owned(), score: n, member: format!("m{n:05}") }
@@ -81,7 +81,7 @@ async fn one_flush_serves_a_commit_and_none_a_refusal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory_stays_bounded_while_commits_outrun_the_tables() {
-    let options = Options { checkpoint_bytes: 32 * 1024, ..Options::default() };
+    let options = EmbeddedOptions { checkpoint_bytes: 32 * 1024, ..EmbeddedOptions::default() };
     let limit = options.checkpoint_bytes * 2 + options.group_bytes;
     let store = SimStore::default().open(options);
     let callers: Vec<_> = (0..16)

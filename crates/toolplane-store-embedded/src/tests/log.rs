@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use toolplane_store::{Commit, CommitOutcome, Store};
 
 use super::{SimStore, manual, nth};
-use crate::Options;
+use crate::EmbeddedOptions;
 use crate::log::files::{LogDirectory, LogFile};
 use crate::simdisk::SimFile;
 
 /// Options under which every few commits fill a segment.
-fn small_segments() -> Options {
-    Options { segment_bytes: 1024, ..manual() }
+fn small_segments() -> EmbeddedOptions {
+    EmbeddedOptions { segment_bytes: 1024, ..manual() }
 }
 
 async fn head(store: &crate::EmbeddedStore) -> u64 {
@@ -158,7 +158,7 @@ async fn segments_are_used_again_and_do_not_pile_up() {
     }
     // Checkpoints that come by themselves leave spares, and those become the next segments.
     drop(store);
-    let options = Options { checkpoint_bytes: 2048, ..small_segments() };
+    let options = EmbeddedOptions { checkpoint_bytes: 2048, ..small_segments() };
     let store = disk.open(options);
     work(&store, 401, 800).await;
     assert!(disk.log.segments().len() <= 40, "{:?}", disk.log.segments().keys());

@@ -3,7 +3,7 @@
 use toolplane_store::{CommitOutcome, ScoreRange, Store};
 
 use super::{SimStore, key, nth};
-use crate::{EmbeddedStore, Options};
+use crate::{EmbeddedOptions, EmbeddedStore};
 
 // xorshift, seeded, so that a failing cut can be cut again.
 struct Random(u64);
@@ -38,7 +38,7 @@ async fn check_holds(store: &EmbeddedStore, count: u64, at: &str) {
 #[tokio::test]
 async fn answered_commits_survive_a_power_cut_at_any_write() {
     // Small enough that checkpoints and changes of segment are under way at many of the cuts.
-    let options = Options { checkpoint_bytes: 4 * 1024, segment_bytes: 2 * 1024, ..Options::default() };
+    let options = EmbeddedOptions { checkpoint_bytes: 4 * 1024, segment_bytes: 2 * 1024, ..EmbeddedOptions::default() };
     for seed in 1..=60 {
         let mut random = Random(seed * 0x9e37_79b9);
         let mut disk = SimStore::default();

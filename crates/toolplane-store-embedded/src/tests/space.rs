@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolplane_store::{Commit, CommitOutcome, Expect, Retry, Store, StoreError};
 
 use super::{SimStore, key, manual, nth};
-use crate::Options;
+use crate::EmbeddedOptions;
 use crate::space::SpaceSource;
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl SpaceSource for Shown {
 async fn the_reserve_is_for_essential_commits() {
     const RESERVE: u64 = 1024 * 1024;
     let free = Shown(Arc::new(AtomicU64::new(10 * RESERVE)));
-    let options = Options { reserve_bytes: RESERVE, ..manual() };
+    let options = EmbeddedOptions { reserve_bytes: RESERVE, ..manual() };
     let store = SimStore::default().open_beside(Box::new(free.clone()), options).unwrap();
     assert_eq!(store.commit(nth(1)).await, Ok(CommitOutcome::Applied));
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tempfile::TempDir;
-use toolplane_store::conformance::{Target, damage_is_named_and_hides_nothing_else};
+use toolplane_store::conformance::{DamageTarget, damage_is_named_and_hides_nothing_else};
 use toolplane_store::{
-    Append, Commit, CommitOutcome, Expect, Family, IndexOp, Place, RecordKey, ScoreRange, Store, StoreError, Write,
+    Append, Commit, CommitOutcome, DamageLocation, Expect, Family, IndexOp, RecordKey, ScoreRange, Store, StoreError,
+    Write,
 };
-use toolplane_store_embedded::{EmbeddedStore, OpenError, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, OpenError};
 
 const STATE: &str = "state.redb";
 
@@ -33,23 +34,23 @@ fn flip_text(directory: &Path, text: &str) {
     found.into_iter().for_each(|at| flip(&path, at + 3));
 }
 
-async fn spoil(store: Arc<dyn Store>, directory: &Path, target: Target) -> Arc<dyn Store> {
+async fn spoil(store: Arc<dyn Store>, directory: &Path, target: DamageTarget) -> Arc<dyn Store> {
     // The only handle: dropping it frees the directory, and opening it again moves the log into the tables.
     drop(store);
-    let store = EmbeddedStore::open(directory, Options::default()).unwrap();
+    let store = EmbeddedStore::open(directory, EmbeddedOptions::default()).unwrap();
     store.close().await.unwrap();
     drop(store);
     match target {
-        Target::Record(_, text) | Target::Event(_, _, text) => flip_text(directory, text),
+        DamageTarget::Record(_, text) | DamageTarget::Event(_, _, text) => flip_text(directory, text),
     }
-    Arc::new(EmbeddedStore::open(directory, Options::default()).unwrap())
+    Arc::new(EmbeddedStore::open(directory, EmbeddedOptions::default()).unwrap())
 }
 
 #[tokio::test]
 async fn damage_is_refused_by_name() {
     let root = TempDir::new().unwrap();
     let path = root.path().to_owned();
-    let store = Arc::new(EmbeddedStore::open(&path, Options::default()).unwrap());
+    let store = Arc::new(EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap());
     let hook = move |store, target| {
         let path = path.clone();
         let spoiled = async move { spoil(store, &path, target).await };
@@ -80,7 +81,7 @@ fn nth(n: u64) -> Commit {
 }
 
 async fn filled(path: &Path) {
-    let store = EmbeddedStore::open(path, Options::default()).unwrap();
+    let store = EmbeddedStore::open(path, EmbeddedOptions::default()).unwrap();
     for n in 0..RECORDS {
         assert_eq!(store.commit(nth(n)).await, Ok(CommitOutcome::Applied));
     }
@@ -140,7 +141,7 @@ async fn no_flipped_byte_is_believed_wherever_it_is() {
             fs::copy(file.path(), path.join(file.file_name())).unwrap();
         }
         flip(&path.join(STATE), at);
-        match EmbeddedStore::open(&path, Options::default()) {
+        match EmbeddedStore::open(&path, EmbeddedOptions::default()) {
             Ok(store) => {
                 opened += 1;
                 set_aside += usize::from(check_honest(&store, &format!("byte {at}")).await > 0);
@@ -160,7 +161,7 @@ async fn no_flipped_byte_is_believed_wherever_it_is() {
 #[tokio::test]
 async fn damaged_events_are_told_before_anybody_reads_them() {
     let root = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     for n in 1..4 {
         let events = vec![Bytes::from(format!("event number {n} of the stream"))];
         let append = Append { stream: "said".to_owned(), first_seq: n, events };
@@ -172,19 +173,19 @@ async fn damaged_events_are_told_before_anybody_reads_them() {
     flip_text(root.path(), "event number 2");
     // When the tables are written anew, and when that was before.
     for _ in 0..2 {
-        let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
-        let place = Place::Stream { stream: "said".to_owned(), from_seq: 2 };
+        let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
+        let place = DamageLocation::Stream { stream: "said".to_owned(), from_seq: 2 };
         let told = || store.damage().into_iter().map(|damage| damage.place).collect::<Vec<_>>();
         assert_eq!(told(), std::slice::from_ref(&place));
         assert_eq!(store.events("said", 1, 9).await.unwrap_err().code(), "store.damaged");
         assert_eq!(told(), [place], "it is told once");
         store.close().await.unwrap();
     }
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     store.commit(Commit { forget: vec!["said".to_owned()], ..Commit::default() }).await.unwrap();
     store.close().await.unwrap();
     drop(store);
-    assert!(EmbeddedStore::open(root.path(), Options::default()).unwrap().damage().is_empty());
+    assert!(EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap().damage().is_empty());
 }
 
 #[tokio::test]
@@ -192,11 +193,11 @@ async fn a_changed_name_is_not_a_record_that_was_never_there() {
     let root = TempDir::new().unwrap();
     filled(root.path()).await;
     flip_text(root.path(), "record-0017");
-    let report = EmbeddedStore::check(root.path(), &Options::default()).unwrap();
+    let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
     assert_eq!((report.damage.len(), report.records, report.fatal.clone()), (1, RECORDS - 1, None), "{report:?}");
     for _ in 0..2 {
         // The second opening reads what the first has set aside.
-        let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+        let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
         assert_eq!(store.get(&key(17)).await.unwrap_err().code(), "store.damaged");
         let create = Commit { compare: vec![(key(17), Expect::Absent)], ..Commit::default() };
         assert_eq!(store.commit(create).await.unwrap_err().code(), "store.damaged");
@@ -205,12 +206,12 @@ async fn a_changed_name_is_not_a_record_that_was_never_there() {
         store.close().await.unwrap();
     }
     // Deleting it is how somebody says that it is known.
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     store.commit(Commit { writes: vec![Write::Delete { key: key(17) }], ..Commit::default() }).await.unwrap();
     assert_eq!(store.get(&key(17)).await, Ok(None));
     store.close().await.unwrap();
     drop(store);
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     assert_eq!((store.get(&key(17)).await, store.damage()), (Ok(None), Vec::new()));
 }
 
@@ -228,7 +229,7 @@ async fn a_damaged_index_is_told_from_its_other_table() {
             fs::copy(file.path(), copy.join(file.file_name())).unwrap();
         }
         flip(&copy.join(STATE), at + 2);
-        let store = EmbeddedStore::open(&copy, Options::default()).unwrap();
+        let store = EmbeddedStore::open(&copy, EmbeddedOptions::default()).unwrap();
         assert_eq!(check_honest(&store, "an index").await, 0);
         drop(store);
         fs::remove_dir_all(&copy).unwrap();
@@ -243,9 +244,9 @@ async fn a_store_that_is_cut_or_empty_says_which_file_and_what_to_do() {
         let path = root.path().join(STATE);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..cut]).unwrap();
-        let report = EmbeddedStore::check(root.path(), &Options::default()).unwrap();
+        let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
         assert!(report.fatal.is_some() && !report.is_sound(), "cut at {cut}: {report:?}");
-        let error = EmbeddedStore::open(root.path(), Options::default()).unwrap_err();
+        let error = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap_err();
         assert_eq!(error.code(), "store.corrupt", "cut at {cut}: {error}");
         let text = error.to_string();
         assert!(text.contains(&root.path().display().to_string()) && text.contains("store restore"), "{text}");
@@ -256,21 +257,24 @@ async fn a_store_that_is_cut_or_empty_says_which_file_and_what_to_do() {
 async fn a_sound_store_is_found_sound_and_in_use_is_left_alone() {
     let root = TempDir::new().unwrap();
     filled(root.path()).await;
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     store.commit(nth(RECORDS)).await.unwrap();
-    assert_eq!(EmbeddedStore::check(root.path(), &Options::default()).unwrap_err().code(), "store.locked");
+    assert_eq!(EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap_err().code(), "store.locked");
     drop(store);
-    let report = EmbeddedStore::check(root.path(), &Options::default()).unwrap();
+    let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
     assert!(report.is_sound(), "{report:?}");
     assert_eq!((report.records, report.entries, report.log_groups), (RECORDS, RECORDS, 1));
-    assert_eq!(EmbeddedStore::check(root.path().join("none"), &Options::default()).unwrap_err().code(), "store.file");
+    assert_eq!(
+        EmbeddedStore::check(root.path().join("none"), &EmbeddedOptions::default()).unwrap_err().code(),
+        "store.file"
+    );
 }
 
 #[tokio::test]
 async fn damage_of_a_record_that_is_only_in_the_log_is_found_by_the_log() {
     let root = TempDir::new().unwrap();
     filled(root.path()).await;
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     for n in RECORDS..RECORDS + 4 {
         store.commit(nth(n)).await.unwrap();
     }
@@ -279,11 +283,11 @@ async fn damage_of_a_record_that_is_only_in_the_log_is_found_by_the_log() {
     let segment = segment.filter(|path| path.display().to_string().contains("log-")).max().unwrap();
     let at = places(&fs::read(&segment).unwrap(), &value(RECORDS + 1))[0];
     flip(&segment, at);
-    let report = EmbeddedStore::check(root.path(), &Options::default()).unwrap();
+    let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
     assert!(report.fatal.as_ref().is_some_and(|reason| reason.contains("log")), "{report:?}");
-    let named = report.damage.iter().filter(|damage| matches!(damage.place, Place::Record(_))).count();
+    let named = report.damage.iter().filter(|damage| matches!(damage.place, DamageLocation::Record(_))).count();
     assert_eq!(named, 0);
-    assert_eq!(EmbeddedStore::open(root.path(), Options::default()).unwrap_err().code(), "store.corrupt");
+    assert_eq!(EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap_err().code(), "store.corrupt");
 }
 
 #[tokio::test]
@@ -292,7 +296,7 @@ async fn a_damaged_record_is_not_forgotten_with_its_neighbours() {
     filled(root.path()).await;
     flip_text(root.path(), "value of record 0017");
     flip_text(root.path(), "value of record 0018");
-    let open = || EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let open = || EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     let store = open();
     // One name differs from the damaged ones by a byte and was always sound, another is one of them.
     for n in [19, 18] {
@@ -305,7 +309,7 @@ async fn a_damaged_record_is_not_forgotten_with_its_neighbours() {
     let store = open();
     assert_eq!(store.get(&key(17)).await.unwrap_err().code(), "store.damaged");
     let named: Vec<_> = store.damage().into_iter().map(|damage| damage.place).collect();
-    let records: Vec<_> = named.iter().filter(|place| matches!(place, Place::Record(_))).collect();
+    let records: Vec<_> = named.iter().filter(|place| matches!(place, DamageLocation::Record(_))).collect();
     // The same texts stand in two streams, which nobody has read.
-    assert_eq!((records, named.len()), (vec![&Place::Record(key(17))], 3), "{named:?}");
+    assert_eq!((records, named.len()), (vec![&DamageLocation::Record(key(17))], 3), "{named:?}");
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use toolplane_store::Store;
 use toolplane_store::conformance::{Differential, compare_many, run_all};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 use super::restless;
 
-async fn check_conforms(options: Options) {
+async fn check_conforms(options: EmbeddedOptions) {
     let root = TempDir::new().unwrap();
     let made = AtomicU32::new(0);
     let (root, made, options) = (&root, &made, &options);
@@ -23,12 +23,12 @@ async fn check_conforms(options: Options) {
 
 #[tokio::test]
 async fn the_store_conforms() {
-    check_conforms(Options::default()).await;
+    check_conforms(EmbeddedOptions::default()).await;
 }
 
 #[tokio::test]
 async fn the_store_conforms_while_checkpoints_never_rest() {
-    check_conforms(Options { checkpoint_bytes: 1, ..Options::default() }).await;
+    check_conforms(EmbeddedOptions { checkpoint_bytes: 1, ..EmbeddedOptions::default() }).await;
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn random_runs_match_the_model_across_checkpoints_and_reopening() {
         let mut run = Differential::new(seed);
         for round in 0..6_u64 {
             // One round in three never checkpoints, so its end is read from the log alone.
-            let options = if (seed + round).is_multiple_of(3) { Options::default() } else { restless() };
+            let options = if (seed + round).is_multiple_of(3) { EmbeddedOptions::default() } else { restless() };
             let store = EmbeddedStore::open(directory.path(), options).unwrap();
             run.compare(&store).await;
             run.steps(&store, 60).await;
@@ -70,7 +70,8 @@ async fn twenty_thousand_sequences_match_the_model() {
 async fn check_sequences(first_seed: u64, sequences: u64) {
     const LANES: u64 = 100;
     let directory = TempDir::new().unwrap();
-    let options = Options { checkpoint_bytes: 512 * 1024, segment_bytes: 128 * 1024, ..Options::default() };
+    let options =
+        EmbeddedOptions { checkpoint_bytes: 512 * 1024, segment_bytes: 128 * 1024, ..EmbeddedOptions::default() };
     let store = EmbeddedStore::open(directory.path(), options).unwrap();
     let each = sequences / LANES;
     let lanes: Vec<_> = (0..LANES)

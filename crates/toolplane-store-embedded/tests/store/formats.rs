@@ -7,7 +7,7 @@ use bytes::Bytes;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use tempfile::TempDir;
 use toolplane_store::{Append, Commit, CommitOutcome, Family, IndexOp, RecordKey, ScoreRange, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, OpenError, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, OpenError};
 
 const BYTES: [TableDefinition<'_, &[u8], &[u8]>; 2] = [TableDefinition::new("records"), TableDefinition::new("events")];
 const OPERATIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("operations");
@@ -88,13 +88,13 @@ async fn content(store: &EmbeddedStore) -> Content {
 #[tokio::test]
 async fn a_store_without_checksums_is_read_and_gets_them() {
     let root = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     for n in 0..50 {
         assert_eq!(store.commit(nth(n)).await, Ok(CommitOutcome::Applied));
     }
     store.close().await.unwrap();
     drop(store);
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     // Some of it only in the log, which is of the same form.
     for n in 50..60 {
         assert_eq!(store.commit(nth(n)).await, Ok(CommitOutcome::Applied));
@@ -103,12 +103,12 @@ async fn a_store_without_checksums_is_read_and_gets_them() {
     drop(store);
     without_sums(root.path());
     for _ in 0..2 {
-        let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+        let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
         assert_eq!(content(&store).await, before);
         assert_eq!((store.damage(), store.commit(nth(59)).await), (Vec::new(), Ok(CommitOutcome::Replayed)));
         store.close().await.unwrap();
         drop(store);
-        let report = EmbeddedStore::check(root.path(), &Options::default()).unwrap();
+        let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
         assert!(report.is_sound() && report.records == 20, "{report:?}");
     }
 }
@@ -116,12 +116,12 @@ async fn a_store_without_checksums_is_read_and_gets_them() {
 #[tokio::test]
 async fn a_store_of_a_later_version_is_refused_and_left_alone() {
     let root = TempDir::new().unwrap();
-    EmbeddedStore::open(root.path(), Options::default()).unwrap().close().await.unwrap();
+    EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap().close().await.unwrap();
     let state = Database::open(root.path().join("state.redb")).unwrap();
     let change = state.begin_write().unwrap();
     change.open_table(META).unwrap().insert("format", 99).unwrap();
     change.commit().unwrap();
     drop(state);
-    let refused = EmbeddedStore::open(root.path(), Options::default()).unwrap_err();
+    let refused = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap_err();
     assert!(matches!(refused, OpenError::Format { found: 99, .. }), "{refused}");
 }

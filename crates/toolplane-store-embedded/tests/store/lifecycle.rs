@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use bytes::Bytes;
 use tempfile::TempDir;
 use toolplane_store::{Commit, CommitOutcome, Durability, Family, RecordKey, Retry, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, OpenError, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, OpenError};
 
 fn record(id: &str) -> Commit {
     let key = RecordKey::new(Family::Meta, id);
@@ -26,7 +26,7 @@ async fn check_count(store: &EmbeddedStore, expected: usize) {
 async fn a_directory_has_one_owner() {
     let root = TempDir::new().unwrap();
     let path = root.path().join("deep/store");
-    let store = EmbeddedStore::open(&path, Options::default()).unwrap();
+    let store = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap();
     for directory in [root.path().join("deep"), path.clone()] {
         assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700, "{directory:?}");
     }
@@ -34,7 +34,7 @@ async fn a_directory_has_one_owner() {
         assert_eq!(file.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
-    let refused = EmbeddedStore::open(&path, Options::default()).unwrap_err();
+    let refused = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "store.locked");
     assert_eq!(refused.to_string(), format!("store directory `{}` is locked by another process", path.display()));
     check_locked_for_others(&path, true);
@@ -43,10 +43,10 @@ async fn a_directory_has_one_owner() {
     store.commit(record("a")).await.unwrap();
     store.close().await.unwrap();
     check_locked_for_others(&path, false);
-    let again = EmbeddedStore::open(&path, Options::default()).unwrap();
+    let again = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap();
     check_count(&again, 1).await;
     drop(again);
-    let again = EmbeddedStore::open(&path, Options::default()).unwrap();
+    let again = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap();
     check_count(&again, 1).await;
 }
 
@@ -65,7 +65,7 @@ fn check_locked_for_others(path: &std::path::Path, expected: bool) {
 #[tokio::test]
 async fn what_is_closed_answers_so() {
     let root = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     assert_eq!(store.durability(), Durability::Fsynced);
     store.commit(record("a")).await.unwrap();
     store.close().await.unwrap();
@@ -81,11 +81,11 @@ async fn foreign_and_torn_directories_are_refused() {
     let root = TempDir::new().unwrap();
     let file = root.path().join("file");
     fs::write(&file, "not a directory").unwrap();
-    assert!(matches!(EmbeddedStore::open(&file, Options::default()), Err(OpenError::File { .. })));
+    assert!(matches!(EmbeddedStore::open(&file, EmbeddedOptions::default()), Err(OpenError::File { .. })));
 
     for lost in ["log-0000000000000001", "state.redb"] {
         let path = root.path().join(format!("without {lost}"));
-        let store = EmbeddedStore::open(&path, Options::default()).unwrap();
+        let store = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap();
         for n in 0..5 {
             store.commit(record(&n.to_string())).await.unwrap();
             store.checkpoint().await.unwrap();
@@ -94,14 +94,14 @@ async fn foreign_and_torn_directories_are_refused() {
         drop(store);
         // Still the first: a segment is large.
         fs::remove_file(path.join(lost)).unwrap();
-        let refused = EmbeddedStore::open(&path, Options::default()).unwrap_err();
+        let refused = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap_err();
         assert_eq!(refused.code(), "store.corrupt", "without {lost}: {refused}");
     }
 
     let path = root.path().join("scribbled");
     fs::create_dir(&path).unwrap();
     fs::write(path.join("log-0000000000000001"), [7; 8192]).unwrap();
-    let refused = EmbeddedStore::open(&path, Options::default()).unwrap_err();
+    let refused = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "store.corrupt", "{refused}");
     assert_eq!(fs::read(path.join("log-0000000000000001")).unwrap(), [7; 8192], "left as it was");
 }
@@ -109,7 +109,7 @@ async fn foreign_and_torn_directories_are_refused() {
 #[tokio::test]
 async fn a_checkpoint_keeps_everything_and_empties_the_log() {
     let root = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     for n in 0..40 {
         store.commit(record(&n.to_string())).await.unwrap();
     }
@@ -120,7 +120,7 @@ async fn a_checkpoint_keeps_everything_and_empties_the_log() {
     let clock = store.now().await.unwrap();
     drop(store);
 
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     check_count(&store, 41).await;
     // Operations are remembered from the tables and from the log.
     for known in ["0", "39", "40"] {
@@ -132,7 +132,7 @@ async fn a_checkpoint_keeps_everything_and_empties_the_log() {
 #[tokio::test]
 async fn checkpoints_come_by_themselves() {
     let root = TempDir::new().unwrap();
-    let options = Options { checkpoint_interval_ms: 30, ..Options::default() };
+    let options = EmbeddedOptions { checkpoint_interval_ms: 30, ..EmbeddedOptions::default() };
     let store = EmbeddedStore::open(root.path(), options).unwrap();
     store.commit(record("a")).await.unwrap();
     for _ in 0..200 {
@@ -148,7 +148,7 @@ async fn checkpoints_come_by_themselves() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_callers_share_a_flush() {
     let root = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(root.path(), Options::default()).unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     // All queued before the first is answered: a task that is polled once has handed its commit over.
     let callers: Vec<_> = (0..256)
         .map(|n: u32| {
@@ -168,7 +168,7 @@ async fn many_callers_share_a_flush() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_beyond_what_may_wait_take_their_turn() {
     let root = TempDir::new().unwrap();
-    let options = Options { waiting_bytes: 4 * 1024, group_commits: 4, ..Options::default() };
+    let options = EmbeddedOptions { waiting_bytes: 4 * 1024, group_commits: 4, ..EmbeddedOptions::default() };
     let store = EmbeddedStore::open(root.path(), options).unwrap();
     let callers: Vec<_> = (0..64)
         .map(|n: u32| {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use toolplane_store::page::MAX_PAGE;
 use toolplane_store::{Commit, Family, RecordKey, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 const MIB: usize = 1024 * 1024;
 const RECORDS: usize = 12_000;
@@ -28,7 +28,7 @@ async fn reading_through_a_store_holds_no_more_than_its_cache() {
 }
 
 async fn fill(path: &Path) {
-    let store = EmbeddedStore::open(path, Options::default()).unwrap();
+    let store = EmbeddedStore::open(path, EmbeddedOptions::default()).unwrap();
     for hundred in 0..RECORDS / 100 {
         let put = |number: usize| Write::Put {
             key: RecordKey::new(Family::Meta, format!("{:06}", hundred * 100 + number)),
@@ -53,7 +53,8 @@ fn reader_mib(path: &Path, cache_mib: usize) -> usize {
 
 async fn read_through(order: &str) {
     let (cache_mib, path) = order.split_once(' ').unwrap();
-    let options = Options { cache_bytes: cache_mib.parse::<usize>().unwrap() * MIB, ..Options::default() };
+    let options =
+        EmbeddedOptions { cache_bytes: cache_mib.parse::<usize>().unwrap() * MIB, ..EmbeddedOptions::default() };
     let store = EmbeddedStore::open(path, options).unwrap();
     for _ in 0..3 {
         let (mut after, mut seen) = (None, 0);

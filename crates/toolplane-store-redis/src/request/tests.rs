@@ -4,8 +4,8 @@ use toolplane_store::{Append, Bound, Commit, CommitOutcome, Expect, Family, Reco
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use super::{CallId, Publisher, encode};
-use crate::identity::Identity;
-use crate::keys::Keys;
+use crate::identity::StoreIdentity;
+use crate::keys::KeySpace;
 use crate::link::answered;
 use crate::reply::{self, Judged};
 use crate::scripts::By;
@@ -15,7 +15,7 @@ const PUBLISHER: Publisher = Publisher { sender: [9; 16], command: "PUBLISH" };
 struct Bench {
     _server: RedisServer,
     connection: MultiplexedConnection,
-    keys: Keys,
+    keys: KeySpace,
 }
 
 async fn bench() -> Bench {
@@ -23,13 +23,13 @@ async fn bench() -> Bench {
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     redis::cmd("SET").arg("{ns}:id").arg("me").exec_async(&mut connection).await.unwrap();
-    Bench { _server: server, connection, keys: Keys::new("ns").unwrap() }
+    Bench { _server: server, connection, keys: KeySpace::new("ns").unwrap() }
 }
 
 impl Bench {
     /// Sends one attempt, as it would arrive whenever the network likes.
     async fn arrives(&mut self, commit: &Commit, call: &CallId, attempt: u32) -> Judged {
-        let command = encode(commit, &self.keys, &PUBLISHER, &Identity::of_test("me"), (call, attempt), By::Text);
+        let command = encode(commit, &self.keys, &PUBLISHER, &StoreIdentity::of_test("me"), (call, attempt), By::Text);
         let answer = answered(self.connection.send_packed_command(&command).await).unwrap();
         reply::judged(answer, commit, call).unwrap()
     }

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 use toolplane_store::{Family, RecordKey};
 
-use super::{Name, PACKED, SEALED_PLAIN, WORDS, pack, record, unpack};
+use super::{PACKED, SEALED_PLAIN, ValueName, WORDS, pack, record, unpack};
 
 const SUM: u64 = 8_109_106_928_898_888_962;
-const NAME: Name<'_> = Name::Event("stream", 7);
+const NAME: ValueName<'_> = ValueName::Event("stream", 7);
 
 fn key() -> RecordKey {
     RecordKey::new(Family::Meta, "name")
@@ -60,7 +60,7 @@ fn every_changed_byte_is_noticed_and_so_is_another_name() {
             // A length that is only a hint may come to the same bytes: the sum is over those.
             assert!(unpack(NAME, damaged).map_or(true, |found| found == bytes), "byte {at} of {}", stored.len());
         }
-        for other in [Name::Event("stream", 8), Name::Event("strean", 7), Name::Record(&key())] {
+        for other in [ValueName::Event("stream", 8), ValueName::Event("strean", 7), ValueName::Record(&key())] {
             assert!(unpack(other, stored.clone()).is_err(), "{other:?}");
         }
     }
@@ -77,7 +77,7 @@ fn values_without_a_sum_are_read() {
 #[test]
 fn a_record_has_its_version_in_front() {
     let key = key();
-    let stored = [&[0, 0, 0, 1, 0, 2][..], &pack(Name::Record(&key), b"text")].concat();
+    let stored = [&[0, 0, 0, 1, 0, 2][..], &pack(ValueName::Record(&key), b"text")].concat();
     let found = record(&key, stored).unwrap().unwrap();
     assert_eq!((found.version, &found.bytes[..]), (65_538, &b"text"[..]));
     assert_eq!(record(&key, Vec::new()), Ok(None));

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use toolplane_store::conformance::{Target, damage_is_named_and_hides_nothing_else};
-use toolplane_store::{Commit, CommitOutcome, Place, Store};
+use toolplane_store::conformance::{DamageTarget, damage_is_named_and_hides_nothing_else};
+use toolplane_store::{Commit, CommitOutcome, DamageLocation, Store};
 
 use super::support::{server, store_on};
 
@@ -18,14 +18,14 @@ async fn damage_is_refused_by_name() {
         let spoiled = async move {
             let mut connection = client.get_multiplexed_async_connection().await.unwrap();
             match target {
-                Target::Record(key, _) => {
+                DamageTarget::Record(key, _) => {
                     let name = format!("{{toolplane}}:r:i:{}", key.id);
                     let mut value: Vec<u8> = redis::cmd("GET").arg(&name).query_async(&mut connection).await.unwrap();
                     let at = value.len() - 4;
                     value[at] ^= 0x20;
                     let _: () = redis::cmd("SET").arg(&name).arg(value).query_async(&mut connection).await.unwrap();
                 }
-                Target::Event(stream, seq, _) => {
+                DamageTarget::Event(stream, seq, _) => {
                     let (name, at) = (format!("{{toolplane}}:s:{stream}"), seq - 1);
                     let read = redis::cmd("LINDEX").arg(&name).arg(at).to_owned();
                     let mut value: Vec<u8> = read.query_async(&mut connection).await.unwrap();
@@ -47,7 +47,7 @@ async fn damage_is_refused_by_name() {
     // It is damaged until somebody deals with it, whoever that is.
     other.look_again().await;
     assert_eq!(*other.damaged().borrow(), 1);
-    let Place::Stream { stream, .. } = found.damage[0].place.clone() else { panic!("{found:?}") };
+    let DamageLocation::Stream { stream, .. } = found.damage[0].place.clone() else { panic!("{found:?}") };
     let commit = Commit { forget: vec![stream], ..Commit::default() };
     assert_eq!(store_on(&server).await.commit(commit).await, Ok(CommitOutcome::Applied));
     other.look_again().await;

@@ -5,11 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{append, check_commit, check_record, check_refused, guarded, key, must, put, text, versioned, writes};
-use crate::{Commit, CommitOutcome, Expect, Family, Place, RecordKey, ScoreRange, Store, Write};
+use crate::{Commit, CommitOutcome, DamageLocation, Expect, Family, RecordKey, ScoreRange, Store, Write};
 
 /// A stored thing, by name, with the bytes that were written for it: they occur nowhere else in the store.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum DamageTarget {
     /// A record.
     Record(RecordKey, &'static str),
     /// An event of a stream, by its sequence.
@@ -19,7 +19,7 @@ pub enum Target {
 /// Changes one byte of a stored thing under the store's feet, and gives the store as it is afterwards: the same one, or
 /// opened anew.
 pub type Spoil<'a> =
-    &'a dyn Fn(Arc<dyn Store>, Target) -> Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send + 'static>>;
+    &'a dyn Fn(Arc<dyn Store>, DamageTarget) -> Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send + 'static>>;
 
 const BAD: &str = "what a person said no to, and what must not come to say yes";
 const BAD_EVENT: &str = "the second of three events, which nobody may take for another";
@@ -36,8 +36,8 @@ pub async fn damage_is_named_and_hides_nothing_else(store: Arc<dyn Store>, spoil
         check_commit(&*store, super::appends([append("spoiled", seq, &[event])]), CommitOutcome::Applied).await;
     }
     assert_eq!(store.damage(), Vec::new());
-    let store = spoil(store, Target::Record(key("bad"), BAD)).await;
-    let store = spoil(store, Target::Event("spoiled", 2, BAD_EVENT)).await;
+    let store = spoil(store, DamageTarget::Record(key("bad"), BAD)).await;
+    let store = spoil(store, DamageTarget::Event("spoiled", 2, BAD_EVENT)).await;
 
     reads_of_it_are_refused(&*store).await;
     the_rest_is_answered(&*store).await;
@@ -48,7 +48,7 @@ pub async fn damage_is_named_and_hides_nothing_else(store: Arc<dyn Store>, spoil
     check_commit(&*store, super::appends([append("spoiled", 4, &["later"])]), CommitOutcome::Applied).await;
     let named: Vec<_> = store.damage().into_iter().map(|damage| damage.place).collect();
     assert!(
-        named.iter().any(|place| matches!(place, Place::Stream { stream, .. } if stream == "spoiled")),
+        named.iter().any(|place| matches!(place, DamageLocation::Stream { stream, .. } if stream == "spoiled")),
         "{named:?}"
     );
     assert_eq!(named.len(), 1, "the record was deleted: {named:?}");
@@ -59,9 +59,13 @@ async fn reads_of_it_are_refused(store: &dyn Store) {
     check_refused(store.get_many(&[key("a"), key("bad")]).await, "store.damaged").await;
     let found = must("each", store.get_each(&[key("a"), key("bad"), key("none")]).await);
     let damage = found[1].clone().err().map(|damage| damage.place);
-    assert_eq!(damage, Some(Place::Record(key("bad"))));
+    assert_eq!(damage, Some(DamageLocation::Record(key("bad"))));
     assert_eq!((&found[0], &found[2]), (&Ok(Some(versioned(1, "first"))), &Ok(None)));
-    assert!(store.damage().iter().any(|damage| damage.place == Place::Record(key("bad"))), "{:?}", store.damage());
+    assert!(
+        store.damage().iter().any(|damage| damage.place == DamageLocation::Record(key("bad"))),
+        "{:?}",
+        store.damage()
+    );
 }
 
 async fn the_rest_is_answered(store: &dyn Store) {

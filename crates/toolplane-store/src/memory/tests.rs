@@ -62,8 +62,8 @@ async fn the_model_answers_damage_as_every_store_does() {
     let store = std::sync::Arc::new(MemoryStore::new());
     let spoil = |same: std::sync::Arc<dyn Store>, target| {
         match target {
-            conformance::Target::Record(key, _) => store.spoil(&key),
-            conformance::Target::Event(stream, seq, _) => store.spoil_event(stream, seq),
+            conformance::DamageTarget::Record(key, _) => store.spoil(&key),
+            conformance::DamageTarget::Event(stream, seq, _) => store.spoil_event(stream, seq),
         }
         Box::pin(std::future::ready(same)) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };

@@ -8,7 +8,9 @@ use toolplane_records::payload::Digest;
 use toolplane_records::rule::{PermissionRule, RulePin};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
-use toolplane_store::{Bound, Damage, Expect, Family, IndexOp, Place, RecordKey, ScoreRange, StoreError, Write};
+use toolplane_store::{
+    Bound, Damage, DamageLocation, Expect, Family, IndexOp, RecordKey, ScoreRange, StoreError, Write,
+};
 
 use super::text::bare;
 use crate::approvals;
@@ -155,7 +157,7 @@ pub(crate) async fn load(ledger: &Ledger) -> Result<Snapshot, StoredError> {
     let listed = ledger.store().index_len(IN_FORCE).await?;
     if listed > seen && ledger.head(Stream::Rules).await? == revision {
         let reason = format!("{} of {listed} entries cannot be read", listed - seen);
-        return Err(StoreError::Damaged(Damage::new(Place::Index(IN_FORCE.to_owned()), reason)).into());
+        return Err(StoreError::Damaged(Damage::new(DamageLocation::Index(IN_FORCE.to_owned()), reason)).into());
     }
     pin_old_answers(ledger, &mut rules).await?;
     Ok(Snapshot { rules, revision })

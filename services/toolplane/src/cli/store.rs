@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use toolplane_backend::Keeper;
-use toolplane_backend::forget::{Place, Verdict};
+use toolplane_backend::forget::{DamageLocation, Verdict};
 use toolplane_backend::stored::{self, StoredError};
 use toolplane_runtime::Config;
 
@@ -45,7 +45,7 @@ pub(crate) enum StoreCommand {
 }
 
 /// What each role says about damage of its own.
-fn judge(keeper: Keeper, place: &Place) -> Verdict {
+fn judge(keeper: Keeper, place: &DamageLocation) -> Verdict {
     match keeper {
         Keeper::Surface => toolplane_surface::forget(place),
         Keeper::Permission => toolplane_permission::forget(place),

@@ -6,20 +6,20 @@ use tempfile::TempDir;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
 use toolplane_store::{Append, Commit, CommitOutcome, Family, IndexOp, RecordKey, ScoreRange, Store, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use super::super::{Report, forget};
 use super::{TEXT, check, config, filled, flip, key, payload, refusal, said};
-use crate::forget::{Along, Entries, Place, Verdict};
+use crate::forget::{Along, DamageLocation, Entries, Verdict};
 use crate::{Backend, Keeper};
 
 const LOG: &str = "log/said";
 
 /// The record goes with its log and its places in lists.
-fn goes(_: Keeper, place: &Place) -> Verdict {
+fn goes(_: Keeper, place: &DamageLocation) -> Verdict {
     match place {
-        Place::Record(key) => {
+        DamageLocation::Record(key) => {
             let entries = Some(Entries { member: "said".to_owned(), stand_for_it: |index| index.starts_with("list/") });
             Verdict::Goes(Along { records: vec![key.clone()], streams: vec![LOG.to_owned()], entries })
         }
@@ -52,7 +52,7 @@ fn named(report: &Report) -> Vec<(&str, &str)> {
 
 /// Forgets the record and looks at the file that keeps it.
 async fn forget_it(config: &Config, kept: &[&str]) {
-    let stays = |_, _: &Place| Verdict::Stays("it is needed");
+    let stays = |_, _: &DamageLocation| Verdict::Stays("it is needed");
     assert!(refusal(forget(config, "meta", "said", stays).await).contains("it is needed"));
     let done = forget(config, "meta", "said", goes).await.unwrap();
     assert!(done.file.starts_with(&config.server.data_dir));
@@ -70,7 +70,7 @@ async fn forget_it(config: &Config, kept: &[&str]) {
 async fn what_nobody_has_is_taken_out_of_a_directory() {
     let root = TempDir::new().unwrap();
     let config = filled(root.path()).await;
-    let open = || EmbeddedStore::open(root.path().join("permission"), Options::default()).unwrap();
+    let open = || EmbeddedStore::open(root.path().join("permission"), EmbeddedOptions::default()).unwrap();
     let store = open();
     refer_to_it(&store).await;
     store.close().await.unwrap();
@@ -93,7 +93,7 @@ async fn a_damaged_input_is_taken_out() {
     let root = TempDir::new().unwrap();
     let config = filled(root.path()).await;
     let input = RecordKey::new(Family::Payload, "inv_1/abc");
-    let open = || EmbeddedStore::open(root.path().join("scheduler"), Options::default()).unwrap();
+    let open = || EmbeddedStore::open(root.path().join("scheduler"), EmbeddedOptions::default()).unwrap();
     let store = open();
     let write = Write::Put { key: input.clone(), bytes: "an input to be damaged".into() };
     let commit = Commit { writes: vec![write], ..Commit::default() };
@@ -120,7 +120,7 @@ async fn a_damaged_payload_is_taken_out() {
     let [damaged] = &report.objects.damaged[..] else { panic!("{report:?}") };
     assert_eq!((damaged.kind.as_str(), damaged.name.as_str()), ("payload", address.as_str()));
     assert!(damaged.reason.contains("digest"), "{damaged:?}");
-    let open = EmbeddedStore::open(root.path().join("surface"), Options::default()).unwrap();
+    let open = EmbeddedStore::open(root.path().join("surface"), EmbeddedOptions::default()).unwrap();
     assert!(refusal(forget(&config, "payload", &address, goes).await).contains("in use"));
     drop(open);
     let done = forget(&config, "payload", &address, goes).await.unwrap();

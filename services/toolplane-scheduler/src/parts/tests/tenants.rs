@@ -3,7 +3,7 @@
 use toolplane_lifecycle::Holder;
 use toolplane_records::ids::{DERIVATIONS, MAX_GIVEN_ID_LEN};
 use toolplane_store::{Commit, Expect, Family, IndexOp, RecordKey, ScoreRange, Write};
-use toolplane_store_embedded::{EmbeddedStore, Options as EmbeddedOptions};
+use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
 use super::*;
 
