@@ -12,9 +12,9 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::ToolLifecycle;
 
-use self::names::{Claims, Names};
+use self::names::{Claims, ToolNames};
 use crate::history::{Drift, History};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::search::SearchIndex;
 use crate::similar::NameIndex;
@@ -48,7 +48,7 @@ impl ChangeKind {
 
 /// A decided change of one tool, to be made durable and then applied.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct CatalogChange {
     /// What happens.
     pub kind: ChangeKind,
     /// The tool as it will be.
@@ -61,7 +61,7 @@ pub struct Change {
 
 /// One tool of the catalog.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// The checked registration.
     pub tool: Arc<Checked>,
     /// How often it has been registered with another content.
@@ -70,7 +70,7 @@ pub struct Entry {
     pub history: Arc<History>,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// What happened to its schema since the declaration with that digest.
     pub fn since(&self, known: &Digest) -> Drift {
         self.history.since(known, self.tool.registration(), &self.tool.digest())
@@ -86,7 +86,7 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub enum Lookup<'a> {
     /// To one tool.
-    One(&'a Entry),
+    One(&'a CatalogEntry),
     /// To several tools of different namespaces; only their full names tell them apart.
     Ambiguous(Sharing<'a>),
     /// Nowhere.
@@ -102,7 +102,7 @@ pub struct Sharing<'a> {
 
 impl<'a> Sharing<'a> {
     /// The tools, by id.
-    pub fn entries(self) -> impl Iterator<Item = &'a Entry> {
+    pub fn entries(self) -> impl Iterator<Item = &'a CatalogEntry> {
         self.ids.iter().filter_map(|id| self.catalog.entries.get(id))
     }
 
@@ -133,9 +133,9 @@ pub enum RetireRefusal {
 /// plan is only valid for the catalog it was made from: plan and apply under one writer.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    limits: Limits,
-    entries: BTreeMap<ToolId, Entry>,
-    names: Names,
+    limits: CatalogLimits,
+    entries: BTreeMap<ToolId, CatalogEntry>,
+    names: ToolNames,
     /// Behind an `Arc`, so that readers can look for similar names without keeping the catalog from changing.
     similar: Arc<NameIndex>,
     index: SearchIndex,
@@ -143,7 +143,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// An empty catalog that accepts tools within `limits`.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: CatalogLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
@@ -157,7 +157,7 @@ impl Catalog {
     /// The violations of all registrations, when at least one registration does not pass [`validate`], has a name that
     /// another tool answers to, has the id of another one of `registrations`, or brings a retired id back without being
     /// retired itself.
-    pub fn plan_register(&self, registrations: &[Registration]) -> Result<Vec<Change>, Vec<FieldViolation>> {
+    pub fn plan_register(&self, registrations: &[Registration]) -> Result<Vec<CatalogChange>, Vec<FieldViolation>> {
         let mut faults = Violations::default();
         let mut changes = Vec::with_capacity(registrations.len());
         let mut claims = Claims::over(&self.names);
@@ -190,18 +190,18 @@ impl Catalog {
     /// # Errors
     ///
     /// [`RetireRefusal::Unknown`] when no tool has this id, [`RetireRefusal::AlreadyRetired`] when the tool is retired.
-    pub fn plan_retire(&self, tool_id: &ToolId) -> Result<Change, RetireRefusal> {
+    pub fn plan_retire(&self, tool_id: &ToolId) -> Result<CatalogChange, RetireRefusal> {
         let entry = self.entries.get(tool_id).ok_or(RetireRefusal::Unknown)?;
         if self.is_retired(tool_id) {
             return Err(RetireRefusal::AlreadyRetired);
         }
         let retired = entry.tool.with_lifecycle(ToolLifecycle::Retired);
         let history = Arc::new(entry.history.after(entry.tool.registration(), entry.tool.digest()));
-        Ok(Change { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1, history })
+        Ok(CatalogChange { kind: ChangeKind::Retired, tool: Arc::new(retired), revision: entry.revision + 1, history })
     }
 
     /// Puts a planned change into effect.
-    pub fn apply(&mut self, change: Change) {
+    pub fn apply(&mut self, change: CatalogChange) {
         if change.kind == ChangeKind::Unchanged {
             return;
         }
@@ -213,7 +213,7 @@ impl Catalog {
         self.names.insert(registration);
         Arc::make_mut(&mut self.similar).put(&change.tool);
         self.index.insert(&change.tool);
-        let entry = Entry { tool: change.tool, revision: change.revision, history: change.history };
+        let entry = CatalogEntry { tool: change.tool, revision: change.revision, history: change.history };
         self.entries.insert(tool_id, entry);
     }
 
@@ -234,12 +234,12 @@ impl Catalog {
             return Err(collisions);
         }
         let history = Arc::new(history);
-        self.apply(Change { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history });
+        self.apply(CatalogChange { kind: ChangeKind::Created, tool: Arc::new(tool), revision, history });
         Ok(())
     }
 
     /// The tool with that id.
-    pub fn get(&self, tool_id: &ToolId) -> Option<&Entry> {
+    pub fn get(&self, tool_id: &ToolId) -> Option<&CatalogEntry> {
         self.entries.get(tool_id)
     }
 
@@ -257,7 +257,7 @@ impl Catalog {
     }
 
     /// Every tool, by id; retired ones included.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &CatalogEntry> {
         self.entries.values()
     }
 
@@ -286,7 +286,7 @@ impl Catalog {
         entry.is_some_and(|entry| entry.tool.registration().lifecycle() == ToolLifecycle::Retired)
     }
 
-    fn change(&self, tool: Checked) -> Change {
+    fn change(&self, tool: Checked) -> CatalogChange {
         let before = self.entries.get(&tool.registration().declaration.tool_id);
         let (kind, revision, history) = match before {
             None => (ChangeKind::Created, 1, Arc::default()),
@@ -298,6 +298,6 @@ impl Catalog {
                 (ChangeKind::Updated, before.revision + 1, Arc::new(history))
             }
         };
-        Change { kind, tool: Arc::new(tool), revision, history }
+        CatalogChange { kind, tool: Arc::new(tool), revision, history }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolplane_records::payload::JsonPayload;
 
 use crate::catalog::Catalog;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 
 pub(crate) fn registration(value: &Value) -> Registration {
@@ -116,7 +116,7 @@ pub(crate) fn shell_json() -> Value {
 }
 
 pub(crate) fn catalog(registrations: &[Registration]) -> Catalog {
-    let mut catalog = Catalog::new(Limits::default());
+    let mut catalog = Catalog::new(CatalogLimits::default());
     for change in catalog.plan_register(registrations).unwrap() {
         catalog.apply(change);
     }

@@ -21,11 +21,11 @@ pub mod validate;
 pub mod values;
 mod violations;
 
-pub use catalog::{Catalog, Change, ChangeKind, Lookup, RetireRefusal};
+pub use catalog::{Catalog, CatalogChange, ChangeKind, Lookup, RetireRefusal};
 pub use difference::difference;
 pub use history::{Drift, History};
 pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields};
-pub use limits::Limits;
+pub use limits::CatalogLimits;
 pub use registration::{MutableBy, Registration};
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};

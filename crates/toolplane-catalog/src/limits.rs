@@ -6,7 +6,7 @@ use toolplane_records::json::JsonLimits;
 ///
 /// Every bound protects the gateway from a declaration or an input that is cheap to send and expensive to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct CatalogLimits {
     /// Size, nesting and number of values of one JSON Schema.
     pub schema: JsonLimits,
     /// Most ways to get from the root of a schema to its parts, counting each route through `$ref` separately.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub max_timeout_ms: u64,
 }
 
-impl Default for Limits {
+impl Default for CatalogLimits {
     /// Schemas: 256 KiB, 5,000 values, 64 levels, 10,000 paths. Inputs: 1 MiB, 100,000 values, 64 levels.
     fn default() -> Self {
         Self {

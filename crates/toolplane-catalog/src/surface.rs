@@ -15,7 +15,7 @@ pub use indexed::IndexedSurface;
 pub use load::{LoadOutcome, load};
 pub use misnamed::Misnamed;
 pub use request::{BlockedName, DeferPolicy, ModelCapabilities, RoleConstraints, SurfaceRequest};
+pub(crate) use resolve::{Availability, lookup, standing};
 pub use resolve::{Resolution, resolve, similar_in};
-pub(crate) use resolve::{Standing, lookup, standing};
 pub(crate) use select::deferred_ref;
 pub use select::select;

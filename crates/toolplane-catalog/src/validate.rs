@@ -15,7 +15,7 @@ use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::ToolLifecycle;
 
 use crate::input::InputValidator;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::schema::{CompiledSchema, compile};
 use crate::violations::Violations;
@@ -68,7 +68,7 @@ impl Checked {
 ///
 /// These violations, when at least one field breaks a rule or one of `limits`, a schema does not compile, or two
 /// records of the registration contradict each other.
-pub fn validate(registration: &Registration, limits: &Limits) -> Result<Checked, Vec<FieldViolation>> {
+pub fn validate(registration: &Registration, limits: &CatalogLimits) -> Result<Checked, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     declaration::check(&registration.declaration, limits, &mut faults);
     let schemas = contract::check(registration, limits, &mut faults);
@@ -126,7 +126,7 @@ fn check_text(field: &str, text: &str, max_chars: usize, faults: &mut Violations
     }
 }
 
-fn check_list_length(field: &str, length: usize, limits: &Limits, faults: &mut Violations) {
+fn check_list_length(field: &str, length: usize, limits: &CatalogLimits, faults: &mut Violations) {
     if length > limits.max_list_entries {
         faults.add(field, format!("has {length} entries; at most {} are allowed", limits.max_list_entries));
     }
@@ -155,7 +155,7 @@ fn check_value(
 fn compile_at(
     field: &str,
     schema: Option<&JsonPayload>,
-    limits: &Limits,
+    limits: &CatalogLimits,
     faults: &mut Violations,
 ) -> Option<CompiledSchema> {
     match compile(schema?, limits) {

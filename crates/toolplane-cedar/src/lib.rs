@@ -23,7 +23,7 @@ mod subjects;
 #[cfg(test)]
 mod tests;
 
-pub use fault::{Fault, Source};
+pub use fault::{PolicyFault, PolicyText};
 pub use policies::CedarPolicies;
 
 /// The schema in force unless an operator brings another one.

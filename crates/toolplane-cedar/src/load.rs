@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use cedar_policy::{Entity, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 
-use crate::fault::{Fault, Source};
+use crate::fault::{PolicyFault, PolicyText};
 use crate::names::{CALL, Type};
 use crate::policies::{Meaning, Wanted};
 
@@ -20,14 +20,14 @@ const MAX_POLICIES: usize = 10_000;
 pub(crate) struct Checked {
     pub(crate) policies: Vec<Policy>,
     pub(crate) meanings: HashMap<String, Meaning>,
-    pub(crate) warnings: Vec<Fault>,
+    pub(crate) warnings: Vec<PolicyFault>,
 }
 
 /// Reads the schema and checks that calls can be described with it. Returns the text it came from.
-pub(crate) fn schema(given: Option<&Source>) -> Result<(Schema, Source), Vec<Fault>> {
+pub(crate) fn schema(given: Option<&PolicyText>) -> Result<(Schema, PolicyText), Vec<PolicyFault>> {
     static OURS: OnceLock<Schema> = OnceLock::new();
     let Some(source) = given.cloned() else {
-        let source = Source::new("toolplane.cedarschema", crate::SCHEMA);
+        let source = PolicyText::new("toolplane.cedarschema", crate::SCHEMA);
         if let Some(schema) = OURS.get() {
             return Ok((schema.clone(), source));
         }
@@ -37,7 +37,7 @@ pub(crate) fn schema(given: Option<&Source>) -> Result<(Schema, Source), Vec<Fau
     Ok((read_schema(&source)?, source))
 }
 
-fn read_schema(source: &Source) -> Result<Schema, Vec<Fault>> {
+fn read_schema(source: &PolicyText) -> Result<Schema, Vec<PolicyFault>> {
     if source.text.len() > MAX_TEXT {
         return Err(vec![source.fault(format!("is longer than {MAX_TEXT} bytes"))]);
     }
@@ -58,9 +58,9 @@ pub(crate) fn actions(schema: &Schema) -> Result<HashMap<EntityUid, Vec<Entity>>
 }
 
 /// Reads the policies of every text and checks them against the schema.
-pub(crate) fn policies(sources: &[Source], schema: &Schema) -> Result<Checked, Vec<Fault>> {
+pub(crate) fn policies(sources: &[PolicyText], schema: &Schema) -> Result<Checked, Vec<PolicyFault>> {
     let mut faults = Vec::new();
-    let mut read: Vec<Read<'_>> = Vec::new();
+    let mut read: Vec<ParsedPolicy<'_>> = Vec::new();
     for source in sources {
         match parse(source) {
             Ok(found) => read.extend(found),
@@ -72,10 +72,10 @@ pub(crate) fn policies(sources: &[Source], schema: &Schema) -> Result<Checked, V
         faults.extend(read.get(MAX_POLICIES).map(|policy| policy.source.fault_at(policy.offset, rule)));
         return Err(faults);
     }
-    let mut places: HashMap<String, (&Source, usize)> = HashMap::new();
+    let mut places: HashMap<String, (&PolicyText, usize)> = HashMap::new();
     let mut meanings = HashMap::new();
     let mut set = PolicySet::new();
-    for Read { source, offset, number, policy } in &read {
+    for ParsedPolicy { source, offset, number, policy } in &read {
         let (source, offset) = (*source, *offset);
         let (id, meaning) = match annotations::read(policy) {
             Ok(found) => found,
@@ -105,9 +105,9 @@ pub(crate) fn policies(sources: &[Source], schema: &Schema) -> Result<Checked, V
 fn validate(
     set: &PolicySet,
     schema: &Schema,
-    places: &HashMap<String, (&Source, usize)>,
-    faults: &mut Vec<Fault>,
-) -> Vec<Fault> {
+    places: &HashMap<String, (&PolicyText, usize)>,
+    faults: &mut Vec<PolicyFault>,
+) -> Vec<PolicyFault> {
     let result = Validator::new(schema.clone()).validate(set, ValidationMode::Strict);
     let place = |id: &PolicyId| places.get(AsRef::<str>::as_ref(id)).copied();
     let mut wrong = HashSet::new();
@@ -124,32 +124,32 @@ fn validate(
         let never = matches!(warning, cedar_policy::ValidationWarning::ImpossiblePolicy(_));
         if never { &mut *faults } else { &mut warnings }.push(fault);
     }
-    let order = |fault: &Fault| (fault.source.clone(), fault.line);
+    let order = |fault: &PolicyFault| (fault.source.clone(), fault.line);
     faults.sort_by_key(order);
     warnings.sort_by_key(order);
     warnings
 }
 
-fn located(source: &Source, at: usize, error: &impl miette::Diagnostic) -> Fault {
+fn located(source: &PolicyText, at: usize, error: &impl miette::Diagnostic) -> PolicyFault {
     let fault = source.fault_of(error, Some(at));
     // Cedar names the policy by its id; the place is said already.
     let rule = fault.rule.split_once("`, ").map(|(_, rest)| rest.to_owned());
     match rule {
-        Some(rule) if fault.rule.starts_with("for policy `") => Fault { rule, ..fault },
+        Some(rule) if fault.rule.starts_with("for policy `") => PolicyFault { rule, ..fault },
         _ => fault,
     }
 }
 
 /// A policy as it was read.
-struct Read<'a> {
-    source: &'a Source,
+struct ParsedPolicy<'a> {
+    source: &'a PolicyText,
     offset: usize,
     /// Which policy of its text it is, from 1.
     number: usize,
     policy: Policy,
 }
 
-fn parse(source: &Source) -> Result<Vec<Read<'_>>, Vec<Fault>> {
+fn parse(source: &PolicyText) -> Result<Vec<ParsedPolicy<'_>>, Vec<PolicyFault>> {
     if source.text.len() > MAX_TEXT {
         return Err(vec![source.fault(format!("is longer than {MAX_TEXT} bytes"))]);
     }
@@ -166,7 +166,7 @@ fn parse(source: &Source) -> Result<Vec<Read<'_>>, Vec<Fault>> {
         let text = policy.to_string();
         let offset = source.text.get(from..).and_then(|rest| rest.find(&text)).map_or(from, |at| from + at);
         from = offset + text.len();
-        Read { source, offset, number: index + 1, policy }
+        ParsedPolicy { source, offset, number: index + 1, policy }
     });
     Ok(placed.collect())
 }

@@ -6,7 +6,7 @@ use cedar_policy::{Authorizer, Entity, EntityUid};
 use toolplane_policy::PolicySettings;
 use toolplane_records::payload::{Digest, JsonPayload};
 
-use crate::fault::{Fault, Source};
+use crate::fault::{PolicyFault, PolicyText};
 use crate::load;
 use crate::slices::Slices;
 
@@ -41,7 +41,7 @@ pub struct CedarPolicies {
     pub(crate) actions: HashMap<EntityUid, Vec<Entity>>,
     pub(crate) wanted: Wanted,
     pub(crate) settings: PolicySettings,
-    warnings: Vec<Fault>,
+    warnings: Vec<PolicyFault>,
     digest: Digest,
 }
 
@@ -58,7 +58,11 @@ impl CedarPolicies {
     /// `@ask` or `@reason` of more than 400 characters, an `@id` that is no identifier, ids given twice, more than
     /// 10,000 policies in all texts together, or a text over 1 MiB. When the schema is wrong, only its faults are
     /// returned: the policies are not read.
-    pub fn load(policies: &[Source], schema: Option<&Source>, settings: &PolicySettings) -> Result<Self, Vec<Fault>> {
+    pub fn load(
+        policies: &[PolicyText],
+        schema: Option<&PolicyText>,
+        settings: &PolicySettings,
+    ) -> Result<Self, Vec<PolicyFault>> {
         let (schema, schema_source) = load::schema(schema)?;
         let checked = load::policies(policies, &schema)?;
         let texts: Vec<(&str, &str)> =
@@ -77,7 +81,7 @@ impl CedarPolicies {
     }
 
     /// What looks strange in the policies and is in force nevertheless, e.g. texts of mixed scripts.
-    pub fn warnings(&self) -> &[Fault] {
+    pub fn warnings(&self) -> &[PolicyFault] {
         &self.warnings
     }
 

@@ -12,16 +12,16 @@ use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ToolKind};
 
-use crate::{CedarPolicies, Source};
+use crate::{CedarPolicies, PolicyText};
 
 fn load(text: &str) -> CedarPolicies {
-    let loaded = CedarPolicies::load(&[Source::new("org.cedar", text)], None, &PolicySettings::default());
+    let loaded = CedarPolicies::load(&[PolicyText::new("org.cedar", text)], None, &PolicySettings::default());
     loaded.unwrap_or_else(|faults| panic!("{faults:#?}"))
 }
 
 /// The faults of a text, each as `file:line: rule`.
 fn faults(text: &str) -> Vec<String> {
-    let loaded = CedarPolicies::load(&[Source::new("org.cedar", text)], None, &PolicySettings::default());
+    let loaded = CedarPolicies::load(&[PolicyText::new("org.cedar", text)], None, &PolicySettings::default());
     loaded.err().unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 

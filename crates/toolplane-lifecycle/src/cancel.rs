@@ -26,28 +26,29 @@ pub(crate) fn request(
     abort_reason: AbortReason,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
-    stop(invocation, Request { requested_by, message, abort_reason }, now)
+    stop(invocation, CancelReason { requested_by, message, abort_reason }, now)
 }
 
 /// A sibling ended so that this call must not run, or must stop.
 pub(crate) fn sibling(invocation: &Invocation, cause: &SiblingCause, now: Timestamp) -> Result<Transition, Refusal> {
     let SiblingCause { invocation_id, index, tool_name, status } = cause;
     let message = format!("sibling {index} `{tool_name}` ({invocation_id}) is {status}");
-    let request = Request { requested_by: "scheduler".to_owned(), message, abort_reason: AbortReason::SiblingError };
+    let request =
+        CancelReason { requested_by: "scheduler".to_owned(), message, abort_reason: AbortReason::SiblingError };
     stop(invocation, request, now)
 }
 
-struct Request {
+struct CancelReason {
     requested_by: String,
     message: String,
     abort_reason: AbortReason,
 }
 
-fn stop(invocation: &Invocation, request: Request, now: Timestamp) -> Result<Transition, Refusal> {
+fn stop(invocation: &Invocation, request: CancelReason, now: Timestamp) -> Result<Transition, Refusal> {
     if invocation.cancel.is_some() {
         return Err(Refusal::NothingToDo);
     }
-    let Request { requested_by, message, abort_reason } = request;
+    let CancelReason { requested_by, message, abort_reason } = request;
     let mut draft = Draft::of(invocation.clone(), now);
     draft.event(
         EventClass::ExtCancelRequested,

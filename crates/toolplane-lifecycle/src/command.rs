@@ -128,7 +128,7 @@ pub struct SiblingCause {
 
 /// What an execution produced, mapped once by the executor.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ReportedOutcome {
     /// How it ended; never `denied`, `rejected` or `discarded`.
     pub status: ResultStatus,
     /// Content blocks.
@@ -254,7 +254,7 @@ pub enum Command {
         /// Its lease.
         lease: LeaseKey,
         /// What it produced.
-        outcome: Box<Outcome>,
+        outcome: Box<ReportedOutcome>,
     },
     /// The execution ended, and hooks are asked about its ending before anybody is told of it. What the ending is must be
     /// stored in the same commit: its worker forgets it.
@@ -276,7 +276,7 @@ pub enum Command {
     /// The hooks after a call were asked, and this is what they left of its ending.
     Conclude {
         /// What is left.
-        outcome: Box<Outcome>,
+        outcome: Box<ReportedOutcome>,
     },
     /// A waiting call is not run: no worker can run it, or it is kept out.
     Block {

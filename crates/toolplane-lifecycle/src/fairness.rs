@@ -38,7 +38,7 @@ pub struct Pick {
 #[derive(Clone, Debug, Default)]
 pub struct Drr {
     weights: BTreeMap<TenantId, u64>,
-    lanes: [Lane; 3],
+    lanes: [TenantRing; 3],
     /// How far each band is behind its share; 0 in all. A band that sleeps keeps its place: setting it back would be a gift
     /// to the others that adds up.
     behind: [i64; 3],
@@ -46,7 +46,7 @@ pub struct Drr {
 
 /// The tenants of one band that have calls waiting, the next one first.
 #[derive(Clone, Debug, Default)]
-struct Lane {
+struct TenantRing {
     turns: VecDeque<TenantId>,
     /// Claims left in the turn of the first one; 0 when its turn has not begun.
     credit: u64,
@@ -106,7 +106,7 @@ impl Drr {
     }
 }
 
-impl Lane {
+impl TenantRing {
     fn meet(&mut self, waiting: &BTreeMap<TenantId, u64>) {
         let first = self.turns.front().cloned();
         self.turns.retain(|tenant| waiting.contains_key(tenant));

@@ -12,7 +12,7 @@ use toolplane_records::vocabulary::{
     ResultStatus,
 };
 
-use crate::command::{LeaseKey, Outcome};
+use crate::command::{LeaseKey, ReportedOutcome};
 use crate::draft::{Draft, result_id};
 use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
@@ -23,7 +23,7 @@ use crate::transition::{Refusal, Transition};
 pub(crate) fn complete(
     invocation: &Invocation,
     key: &LeaseKey,
-    outcome: Outcome,
+    outcome: ReportedOutcome,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
     held(invocation, key)?;
@@ -34,14 +34,23 @@ pub(crate) fn complete(
 }
 
 /// The hooks after the call were asked: the ending they left is the one that counts.
-pub(crate) fn conclude(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> Result<Transition, Refusal> {
+pub(crate) fn conclude(
+    invocation: &Invocation,
+    outcome: ReportedOutcome,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
     if invocation.status != Status::PostHooksRunning {
         return Err(Refusal::Illegal { command: "conclude", status: invocation.status });
     }
     ended(invocation, outcome, "post_hooks", now)
 }
 
-fn ended(invocation: &Invocation, mut outcome: Outcome, cause: &str, now: Timestamp) -> Result<Transition, Refusal> {
+fn ended(
+    invocation: &Invocation,
+    mut outcome: ReportedOutcome,
+    cause: &str,
+    now: Timestamp,
+) -> Result<Transition, Refusal> {
     let mut draft = Draft::of(invocation.clone(), now);
     hooks::after(&mut draft, std::mem::take(&mut outcome.hooks));
     if let Some((reason, retry_after_ms)) = repeatable(invocation, &outcome) {
@@ -74,7 +83,7 @@ fn ended(invocation: &Invocation, mut outcome: Outcome, cause: &str, now: Timest
 }
 
 /// Why an idempotent call is executed again, if attempts are left, and how long the tool asks to wait.
-fn repeatable(invocation: &Invocation, outcome: &Outcome) -> Option<(&'static str, Option<u64>)> {
+fn repeatable(invocation: &Invocation, outcome: &ReportedOutcome) -> Option<(&'static str, Option<u64>)> {
     if !invocation.safety.is_idempotent || !attempts_left(invocation) || invocation.cancel.is_some() {
         return None;
     }
@@ -99,7 +108,7 @@ fn forbids_modifiers(invocation: &Invocation) -> bool {
     policy == Some(ContextModifierPolicy::Forbid)
 }
 
-fn terminal_status(outcome: &Outcome) -> Status {
+fn terminal_status(outcome: &ReportedOutcome) -> Status {
     match outcome.status {
         // Ended for its output is not done: only an output that could merely not be kept leaves the tool a success.
         ResultStatus::TooLarge
@@ -119,7 +128,7 @@ fn terminal_status(outcome: &Outcome) -> Status {
     }
 }
 
-fn envelope(invocation: &Invocation, outcome: Outcome, now: Timestamp) -> ToolResult {
+fn envelope(invocation: &Invocation, outcome: ReportedOutcome, now: Timestamp) -> ToolResult {
     let is_error = terminal_status(&outcome) != Status::Succeeded;
     let status = match outcome.status {
         ResultStatus::Denied | ResultStatus::Rejected => ResultStatus::Failed,

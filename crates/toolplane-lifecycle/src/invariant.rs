@@ -8,7 +8,7 @@ use toolplane_records::trail;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
 
 use crate::legal::is_legal;
-use crate::locks::Taken;
+use crate::locks::LockSet;
 
 /// A broken invariant of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -225,7 +225,7 @@ pub fn check_locks(domain: &LockDomain) -> Result<(), Invariant> {
     if !grow || ids.len() != tickets.len() || tickets.last().is_some_and(|last| last.ticket >= domain.next_ticket) {
         return Err(Invariant::TicketsGrow);
     }
-    let (mut granted, mut waiting) = (Taken::default(), Taken::default());
+    let (mut granted, mut waiting) = (LockSet::default(), LockSet::default());
     for ticket in tickets {
         if !ticket.granted {
             waiting.add(&ticket.locks);

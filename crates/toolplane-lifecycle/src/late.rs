@@ -5,7 +5,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
 
-use crate::command::{LeaseKey, Outcome};
+use crate::command::{LeaseKey, ReportedOutcome};
 use crate::draft::Draft;
 use crate::transition::Transition;
 
@@ -21,7 +21,12 @@ pub fn is_kept(invocation: &Invocation, lease: &LeaseKey) -> bool {
 ///
 /// `None` when there is nothing to keep: the lease is the current one, the report is a repetition of the one that ended the
 /// call, no such lease was ever granted, or enough was kept already.
-pub fn late_report(invocation: &Invocation, lease: &LeaseKey, outcome: &Outcome, now: Timestamp) -> Option<Transition> {
+pub fn late_report(
+    invocation: &Invocation,
+    lease: &LeaseKey,
+    outcome: &ReportedOutcome,
+    now: Timestamp,
+) -> Option<Transition> {
     // Whoever reports under the current lease and is not believed is not its holder.
     let current = invocation.lease.as_ref().is_some_and(|held| lease.lease_no == held.lease_no);
     let granted = (1..=invocation.lease_no).contains(&lease.lease_no);

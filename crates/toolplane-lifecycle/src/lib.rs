@@ -38,7 +38,7 @@ mod tests;
 
 pub use accept::accept;
 pub use acceptance::{Acceptance, Preparation};
-pub use command::{Command, Holder, InputRequest, LeaseGrant, LeaseKey, Outcome, Permit, SiblingCause};
+pub use command::{Command, Holder, InputRequest, LeaseGrant, LeaseKey, Permit, ReportedOutcome, SiblingCause};
 pub use edit::{Edit, EditedInput, Replan};
 pub use hooks::hooks_ran;
 pub use invariant::{Invariant, check, check_batch, check_change, check_locks};

@@ -159,7 +159,7 @@ fn grant(step: &mut LocksStep, records: &Known, now: Timestamp) {
 
 /// Of each ticket, whether it conflicts with an earlier one.
 fn blocked(tickets: &[Ticket]) -> Vec<bool> {
-    let mut earlier = Taken::default();
+    let mut earlier = LockSet::default();
     let found = tickets.iter().map(|ticket| {
         let conflicts = earlier.excludes(&ticket.locks);
         earlier.add(&ticket.locks);
@@ -170,9 +170,9 @@ fn blocked(tickets: &[Ticket]) -> Vec<bool> {
 
 /// Locks of several tickets together, so that one pass over a domain is enough: it may have thousands of tickets.
 #[derive(Default)]
-pub(crate) struct Taken<'a>(HashMap<&'a str, LockMode>);
+pub(crate) struct LockSet<'a>(HashMap<&'a str, LockMode>);
 
-impl<'a> Taken<'a> {
+impl<'a> LockSet<'a> {
     /// Adds the locks of one more ticket.
     pub(crate) fn add(&mut self, locks: &'a [ResourceLock]) {
         for lock in locks {

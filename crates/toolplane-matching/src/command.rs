@@ -27,7 +27,7 @@ use std::ops::Range;
 
 pub use why::Why;
 
-use found::{Found, Input};
+use found::{ParsedShell, StandardInput};
 
 /// Longest text that is parsed, in bytes. A longer one is opaque.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -129,7 +129,7 @@ pub struct Shell {
 
 /// Reads a shell text. Never fails: what cannot be read is opaque.
 pub fn parse(text: &str) -> Shell {
-    let mut found = Found::default();
+    let mut found = ParsedShell::default();
     if text.chars().nth(MAX_PLAIN_CHARS).is_some() {
         found.not_plain(Why::TooLong);
     }
@@ -154,7 +154,7 @@ pub fn parse(text: &str) -> Shell {
 
 /// Reads a command given as program and arguments, with no shell between.
 pub fn parse_argv(argv: &[&str]) -> Shell {
-    let mut found = Found::default();
+    let mut found = ParsedShell::default();
     let text = argv.join(" ");
     if text.contains('\0') {
         found.opaque(Why::ControlCharacter);
@@ -163,12 +163,12 @@ pub fn parse_argv(argv: &[&str]) -> Shell {
         found.opaque(Why::TooLong);
     } else if !argv.is_empty() {
         let command = SimpleCommand::of_words(argv.iter().map(|word| Word::literal(*word)).collect());
-        found.judge(command, &Input::default(), 0, 0);
+        found.judge(command, &StandardInput::default(), 0, 0);
     }
     finish(found, &text)
 }
 
-fn finish(mut found: Found, text: &str) -> Shell {
+fn finish(mut found: ParsedShell, text: &str) -> Shell {
     if found.commands.is_empty() {
         found.not_plain(Why::Empty);
     }

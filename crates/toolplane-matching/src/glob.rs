@@ -2,7 +2,7 @@
 
 mod names;
 
-pub(crate) use names::{Names, Piece, covers, covers_or_above, reaches_beneath};
+pub(crate) use names::{NamePattern, Piece, covers, covers_or_above, reaches_beneath};
 
 /// Alternatives one pattern may spell out with braces.
 const MAX_ALTERNATIVES: usize = 64;

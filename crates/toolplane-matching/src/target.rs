@@ -24,12 +24,12 @@ pub struct MatchTarget<'a> {
     /// The kind of what the input names; none where the tool does not say.
     pub kind: Option<SubjectKind>,
     /// What must each be allowed, and what only deny and ask rules look at.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<TargetPart<'a>>,
 }
 
 /// A piece of a call that is decided about on its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct TargetPart<'a> {
     /// The piece.
     pub what: What<'a>,
     /// Something must allow it; otherwise it only has to escape denial.
@@ -114,7 +114,7 @@ impl<'a> MatchTarget<'a> {
     }
 
     /// How well `matcher` fits one part.
-    pub fn part_fit(&self, matcher: &Matcher, behavior: Behavior, part: &Part<'_>) -> Fit {
+    pub fn part_fit(&self, matcher: &Matcher, behavior: Behavior, part: &TargetPart<'_>) -> Fit {
         match self.about(matcher, behavior) {
             About::Nothing => Fit::No,
             About::Whole(fit) => fit,
@@ -166,9 +166,9 @@ pub(crate) fn by_command(tools: &ToolPattern, kind: Option<SubjectKind>) -> Opti
     }
 }
 
-fn parts(kind: Option<SubjectKind>, subjects: &Subjects) -> Vec<Part<'_>> {
+fn parts(kind: Option<SubjectKind>, subjects: &Subjects) -> Vec<TargetPart<'_>> {
     let by_command = kind == Some(SubjectKind::Command);
-    let part = |what, needs_cover, only_whole| Part { what, needs_cover, only_whole, by_command };
+    let part = |what, needs_cover, only_whole| TargetPart { what, needs_cover, only_whole, by_command };
     let mut parts = Vec::new();
     for shell in subjects.commands() {
         let (before, only_whole) = (parts.len(), !shell.is_plain());
@@ -186,7 +186,7 @@ fn parts(kind: Option<SubjectKind>, subjects: &Subjects) -> Vec<Part<'_>> {
     parts
 }
 
-fn own_fit(behavior: Behavior, pattern: &SubjectPattern, part: &Part<'_>) -> Fit {
+fn own_fit(behavior: Behavior, pattern: &SubjectPattern, part: &TargetPart<'_>) -> Fit {
     let fit = match part.what {
         What::Command(_) | What::Shell(_) if part.only_whole && behavior == Behavior::Allow => return Fit::No,
         What::Command(command) => pattern.command.as_ref().map(|pattern| pattern.fit_part(behavior, command)),
@@ -200,7 +200,12 @@ fn own_fit(behavior: Behavior, pattern: &SubjectPattern, part: &Part<'_>) -> Fit
     fit.unwrap_or(Fit::No)
 }
 
-fn redirection_fit(behavior: Behavior, access: PathAccess, pattern: Option<&SubjectPattern>, part: &Part<'_>) -> Fit {
+fn redirection_fit(
+    behavior: Behavior,
+    access: PathAccess,
+    pattern: Option<&SubjectPattern>,
+    part: &TargetPart<'_>,
+) -> Fit {
     match part.what {
         What::Path(path) if path.access == access => match pattern {
             None => Fit::Yes,
@@ -229,7 +234,7 @@ fn named_fit(behavior: Behavior, access: PathAccess, pattern: Option<&SubjectPat
 
 // === impl Part ===
 
-impl<'a> Part<'a> {
+impl<'a> TargetPart<'a> {
     /// The path as given, when it is one.
     pub fn path(&self) -> Option<&'a str> {
         match self.what {

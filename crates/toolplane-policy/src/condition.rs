@@ -7,7 +7,7 @@ mod value;
 
 pub use argument::{ArgumentTest, Operator};
 pub use fact::FactTest;
-pub use value::Input;
+pub use value::CallInput;
 
 /// A text or value that is no condition; says what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

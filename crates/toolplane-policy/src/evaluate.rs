@@ -13,8 +13,8 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
 
 pub(crate) use self::allow::open_parts;
-pub(crate) use self::found::{Found, Hit};
-use self::outcome::Outcome;
+pub(crate) use self::found::{Hit, RuleHits};
+use self::outcome::Ruling;
 pub(crate) use self::outcome::{NO_BYPASS, parts, quoted};
 use crate::call::{CallFacts, FactName};
 use crate::org::OrgVerdict;
@@ -47,13 +47,13 @@ const UNSURE: &str = "; whether it applies is not known for this input";
 /// only listed.
 pub fn evaluate(policy: &Policy, call: &CallFacts, now: Timestamp) -> Verdict {
     let scene = Scene::new(&policy.settings, call);
-    let found = Found::search(&policy.rules, &scene, now);
+    let found = RuleHits::search(&policy.rules, &scene, now);
     let org = policy.org.as_ref().map(|org| org.decide(call)).unwrap_or_default();
     decide(&scene, &found, &org)
 }
 
 /// The verdict from what was found; see [`evaluate`].
-pub(crate) fn decide(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Verdict {
+pub(crate) fn decide(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Verdict {
     let outcome = denied(scene, found, org)
         .or_else(|| asked_by_policy(found, org))
         .or_else(|| floor::asked(scene))
@@ -64,16 +64,16 @@ pub(crate) fn decide(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> 
     outcome.into_verdict(scene, found, org)
 }
 
-fn denied<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Option<Ruling<'a>> {
     if let Some(hit) = found.first(Behavior::Deny, Fit::Yes) {
-        return Some(Outcome::of_rule(scene, hit, ""));
+        return Some(Ruling::of_rule(scene, hit, ""));
     }
     if org.behavior == Behavior::Deny {
-        return Some(Outcome::of_org(org));
+        return Some(Ruling::of_org(org));
     }
     if let Some(hook) = scene.call.hooks.iter().find(|hook| hook.behavior == Behavior::Deny) {
         let message = format!("the hook `{}` denies{}", hook.hook_id, because(&hook.message));
-        return Some(Outcome::new(Behavior::Deny, source::HOOK, ReasonType::Hook, message));
+        return Some(Ruling::new(Behavior::Deny, source::HOOK, ReasonType::Hook, message));
     }
     if let Some(check) = classifier(scene.call, Behavior::Deny) {
         return Some(of_classifier(check, Behavior::Deny));
@@ -84,46 +84,46 @@ fn denied<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<
         {
             let message = format!("a path of the call {rule}");
             let blocked_path = Some(outcome::blocked(&path.given));
-            let outcome = Outcome::new(Behavior::Deny, source::SAFETY_CHECK, ReasonType::SafetyCheck, message);
-            return Some(Outcome { blocked_path, ..outcome });
+            let outcome = Ruling::new(Behavior::Deny, source::SAFETY_CHECK, ReasonType::SafetyCheck, message);
+            return Some(Ruling { blocked_path, ..outcome });
         }
     }
     if scene.call.mode == Mode::Plan && scene.believed(FactName::ReadOnly) != Certainty::Yes {
         let message = "the mode `plan` lets only calls run that are known to leave no trace".to_owned();
-        return Some(Outcome::new(Behavior::Deny, source::MODE, ReasonType::Mode, message));
+        return Some(Ruling::new(Behavior::Deny, source::MODE, ReasonType::Mode, message));
     }
     None
 }
 
-fn asked_by_policy<'a>(found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+fn asked_by_policy<'a>(found: &RuleHits<'a>, org: &OrgVerdict) -> Option<Ruling<'a>> {
     // Which of two policies is named does not matter, but that one is: neither can be answered by another rule.
-    (org.behavior == Behavior::Ask).then(|| Outcome::of_org(org)).or_else(|| {
+    (org.behavior == Behavior::Ask).then(|| Ruling::of_org(org)).or_else(|| {
         let hit = found.policy_ask()?;
-        let outcome = Outcome::of_hit(hit, if hit.fit == Fit::Yes { "" } else { UNSURE });
-        Some(Outcome { behavior: Behavior::Ask, reason_type: ReasonType::Policy, ..outcome })
+        let outcome = Ruling::of_hit(hit, if hit.fit == Fit::Yes { "" } else { UNSURE });
+        Some(Ruling { behavior: Behavior::Ask, reason_type: ReasonType::Policy, ..outcome })
     })
 }
 
-fn asked_by_rule<'a>(scene: &Scene<'_>, found: &Found<'a>) -> Option<Outcome<'a>> {
-    let asked = found.first(Behavior::Ask, Fit::Yes).map(|hit| Outcome::of_rule(scene, hit, ""));
+fn asked_by_rule<'a>(scene: &Scene<'_>, found: &RuleHits<'a>) -> Option<Ruling<'a>> {
+    let asked = found.first(Behavior::Ask, Fit::Yes).map(|hit| Ruling::of_rule(scene, hit, ""));
     asked
-        .or_else(|| found.first(Behavior::Deny, Fit::Unknown).map(|hit| Outcome::of_rule(scene, hit, UNSURE)))
-        .or_else(|| found.first(Behavior::Ask, Fit::Unknown).map(|hit| Outcome::of_rule(scene, hit, UNSURE)))
-        .map(|outcome| Outcome { behavior: Behavior::Ask, ..outcome })
+        .or_else(|| found.first(Behavior::Deny, Fit::Unknown).map(|hit| Ruling::of_rule(scene, hit, UNSURE)))
+        .or_else(|| found.first(Behavior::Ask, Fit::Unknown).map(|hit| Ruling::of_rule(scene, hit, UNSURE)))
+        .map(|outcome| Ruling { behavior: Behavior::Ask, ..outcome })
 }
 
 /// Hooks and classifiers may only tighten here.
-fn asked_by_helper(call: &CallFacts) -> Option<Outcome<'static>> {
+fn asked_by_helper(call: &CallFacts) -> Option<Ruling<'static>> {
     if let Some(hook) = call.hooks.iter().find(|hook| hook.behavior == Behavior::Ask) {
         let message = format!("the hook `{}` asks{}", hook.hook_id, because(&hook.message));
-        return Some(Outcome::new(Behavior::Ask, source::HOOK, ReasonType::Hook, message));
+        return Some(Ruling::new(Behavior::Ask, source::HOOK, ReasonType::Hook, message));
     }
     if let Some(check) = classifier(call, Behavior::Ask) {
         return Some(of_classifier(check, Behavior::Ask));
     }
     pending(call).map(|check| {
         let message = format!("the classifier `{}` has not answered yet", check.classifier_ref);
-        Outcome::new(Behavior::Ask, source::CLASSIFIER, ReasonType::Classifier, message)
+        Ruling::new(Behavior::Ask, source::CLASSIFIER, ReasonType::Classifier, message)
     })
 }
 
@@ -143,14 +143,14 @@ pub(crate) fn pending(call: &CallFacts) -> Option<&ClassifierCheck> {
     call.classifier.as_ref().filter(|check| check.pending && check.authority != ClassifierAuthority::Recommend)
 }
 
-pub(crate) fn of_classifier(check: &ClassifierCheck, behavior: Behavior) -> Outcome<'static> {
+pub(crate) fn of_classifier(check: &ClassifierCheck, behavior: Behavior) -> Ruling<'static> {
     let says = match behavior {
         Behavior::Allow => "approves",
         Behavior::Deny => "denies",
         Behavior::Ask | Behavior::Passthrough => "asks",
     };
     let message = format!("the classifier `{}` {says}{}", check.classifier_ref, because(&check.reason));
-    Outcome::new(behavior, source::CLASSIFIER, ReasonType::Classifier, message)
+    Ruling::new(behavior, source::CLASSIFIER, ReasonType::Classifier, message)
 }
 
 pub(crate) fn because(reason: &str) -> String {
@@ -158,13 +158,13 @@ pub(crate) fn because(reason: &str) -> String {
 }
 
 /// A question nobody can answer is a no.
-fn answerable<'a>(call: &CallFacts, question: Outcome<'a>) -> Outcome<'a> {
+fn answerable<'a>(call: &CallFacts, question: Ruling<'a>) -> Ruling<'a> {
     let why = match (call.can_ask, call.mode) {
         (true, Mode::DontAsk) => "the mode `dont_ask` asks nobody",
         (true, _) => return question,
         (false, _) => "nobody can be asked",
     };
-    Outcome {
+    Ruling {
         behavior: Behavior::Deny,
         source: source::NO_APPROVER.to_owned(),
         reason_type: ReasonType::AsyncAgent,

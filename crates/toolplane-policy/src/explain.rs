@@ -5,7 +5,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, RuleFit};
 
 use crate::call::CallFacts;
-use crate::evaluate::{Found, Hit, NO_BYPASS, because, decide, parts};
+use crate::evaluate::{Hit, NO_BYPASS, RuleHits, because, decide, parts};
 use crate::org::OrgVerdict;
 use crate::policy::Policy;
 use crate::scene::{Scene, text_of};
@@ -19,7 +19,7 @@ pub const MAX_RULES: usize = 200;
 /// Decides one call as [`evaluate`](crate::evaluate()) does, and says how that came about.
 pub fn explain(policy: &Policy, call: &CallFacts, now: Timestamp) -> (Verdict, DecisionExplanation) {
     let scene = Scene::new(&policy.settings, call);
-    let found = Found::search(&policy.rules, &scene, now);
+    let found = RuleHits::search(&policy.rules, &scene, now);
     let org = policy.org.as_ref().map(|org| org.decide(call)).unwrap_or_default();
     let verdict = decide(&scene, &found, &org);
     let hits = found.matched().chain(&found.unsure_allows).chain(&found.shadow);
@@ -69,7 +69,7 @@ fn why(scene: &Scene<'_>, hit: &Hit<'_>) -> String {
     format!("{about}{given}{}", because(&record.reason))
 }
 
-fn notes(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<String> {
+fn notes(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<String> {
     let call = scene.call;
     let mut notes = Vec::new();
     match call.mode {

@@ -28,5 +28,5 @@ pub use policy::Policy;
 pub use rule::Rule;
 pub use set::RuleSet;
 pub use settings::PolicySettings;
-pub use suggest::{Preview, SuggestedUpdate, suggestions};
+pub use suggest::{MatchPreview, SuggestedUpdate, suggestions};
 pub use verdict::Verdict;

@@ -13,7 +13,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 use crate::call::CallFacts;
-use crate::condition::{ArgumentTest, FactTest, Input};
+use crate::condition::{ArgumentTest, CallInput, FactTest};
 use toolplane_matching::Matcher;
 use toolplane_matching::fit::Fit;
 use toolplane_matching::subject::SubjectKind;
@@ -108,7 +108,7 @@ impl Rule {
     }
 
     /// How well its conditions on facts and arguments fit.
-    pub(crate) fn conditions_fit(&self, call: &CallFacts, untrusted: bool, input: &Input<'_>) -> Fit {
+    pub(crate) fn conditions_fit(&self, call: &CallFacts, untrusted: bool, input: &CallInput<'_>) -> Fit {
         let facts = self.facts.iter().map(|fact| fact.fit(call, untrusted));
         facts.chain(self.arguments.iter().map(|argument| argument.fit(input))).min().unwrap_or(Fit::Yes)
     }

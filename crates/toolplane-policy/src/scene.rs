@@ -8,10 +8,10 @@ use toolplane_matching::target::Reach;
 use toolplane_matching::{Certainty, Fit, MatchTarget};
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
-pub(crate) use toolplane_matching::target::{Part, What};
+pub(crate) use toolplane_matching::target::{TargetPart, What};
 
 use crate::call::{CallFacts, FactName};
-use crate::condition::Input;
+use crate::condition::CallInput;
 use crate::rule::Rule;
 use crate::settings::PolicySettings;
 
@@ -24,7 +24,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) untrusted: bool,
     /// What matchers are held against.
     pub(crate) target: MatchTarget<'a>,
-    input: Input<'a>,
+    input: CallInput<'a>,
 }
 
 // === impl Scene ===
@@ -36,7 +36,7 @@ impl<'a> Scene<'a> {
             call,
             untrusted: settings.is_untrusted(&call.tool.namespace),
             target: MatchTarget::new(&call.tool, call.subjects_in(settings)),
-            input: Input::new(&call.input, &call.redacted),
+            input: CallInput::new(&call.input, &call.redacted),
         }
     }
 
@@ -54,7 +54,7 @@ impl<'a> Scene<'a> {
     }
 
     /// How well the matcher of `rule` fits one part.
-    pub(crate) fn part_fit(&self, rule: &Rule, part: &Part<'_>) -> Fit {
+    pub(crate) fn part_fit(&self, rule: &Rule, part: &TargetPart<'_>) -> Fit {
         self.target.part_fit(rule.matcher(), rule.behavior(), part)
     }
 
@@ -77,7 +77,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether an allow rule says in so many words that a part out of the ordinary is fine.
-    pub(crate) fn names_part(&self, rule: &Rule, part: &Part<'_>) -> bool {
+    pub(crate) fn names_part(&self, rule: &Rule, part: &TargetPart<'_>) -> bool {
         let Some(pattern) = &rule.matcher().pattern else { return false };
         let kind = if part.by_command { Some(SubjectKind::Path) } else { self.target.kind };
         let named = !part.writes_protected() || pattern.names_protected();
@@ -88,7 +88,7 @@ impl<'a> Scene<'a> {
 // === parts ===
 
 /// A part as people read it.
-pub(crate) fn text_of<'a>(part: &Part<'a>) -> Cow<'a, str> {
+pub(crate) fn text_of<'a>(part: &TargetPart<'a>) -> Cow<'a, str> {
     match part.what {
         What::Command(command) => Cow::Borrowed(command.text.as_str()),
         What::Shell(_) => Cow::Borrowed("the command"),
@@ -103,7 +103,7 @@ pub(crate) fn text_of<'a>(part: &Part<'a>) -> Cow<'a, str> {
 
 /// Why a rule about the tool as a whole does not allow a part: it lies outside the workspace, or is a protected file that would
 /// be written.
-pub(crate) fn concern(part: &Part<'_>) -> Option<ReasonType> {
+pub(crate) fn concern(part: &TargetPart<'_>) -> Option<ReasonType> {
     let What::Path(path) = part.what else { return None };
     match &path.fact {
         PathFact::Outside(_) => Some(ReasonType::WorkingDir),
@@ -112,7 +112,7 @@ pub(crate) fn concern(part: &Part<'_>) -> Option<ReasonType> {
 }
 
 /// Whether a part is an edit of an ordinary file beneath the workspace.
-pub(crate) fn is_plain_edit(part: &Part<'_>) -> bool {
+pub(crate) fn is_plain_edit(part: &TargetPart<'_>) -> bool {
     match part.what {
         // Among everything beneath a directory there may be files that are not ordinary.
         What::Path(path) => path.fact.is_inside() && !path.tree && concern(part).is_none(),

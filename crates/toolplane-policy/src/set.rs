@@ -13,7 +13,7 @@ use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::RuleSource;
 
-use self::index::Index;
+use self::index::RuleIndex;
 use crate::rule::Rule;
 use crate::scene::Scene;
 
@@ -31,7 +31,7 @@ const DIGEST_VERSION: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     rules: Vec<Rule>,
-    index: Index,
+    index: RuleIndex,
     /// Positions of the denies of [`RuleSet::path_denies`].
     path_denies: Vec<u32>,
     digest: Digest,
@@ -80,7 +80,7 @@ impl RuleSet {
         let records: Vec<&PermissionRule> = rules.iter().map(Rule::record).collect();
         let digest = JsonPayload::of(&("rules", DIGEST_VERSION, &records)).digest();
         let path_denies = (0u32..).zip(&rules).filter(|(_, rule)| rule.denies_paths()).map(|(at, _)| at).collect();
-        Self { index: Index::of(&rules), path_denies, rules, digest }
+        Self { index: RuleIndex::of(&rules), path_denies, rules, digest }
     }
 
     /// The rules, by source and id.

@@ -13,7 +13,7 @@ use toolplane_records::vocabulary::{Behavior, RiskLevel, RuleSource};
 
 use self::preview::Wish;
 use crate::call::CallFacts;
-use crate::evaluate::{Found, decide};
+use crate::evaluate::{RuleHits, decide};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::scene::Scene;
@@ -40,12 +40,12 @@ pub struct SuggestedUpdate {
     /// The rules; together they answer the question.
     pub rules: Vec<PermissionRule>,
     /// What they would match, for people.
-    pub preview: Preview,
+    pub preview: MatchPreview,
 }
 
 /// What rules would match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Preview {
+pub struct MatchPreview {
     /// In one sentence.
     pub description: String,
     /// Examples they match; the ones in question first.
@@ -83,7 +83,7 @@ pub fn suggestions(policy: &Policy, call: &CallFacts, verdict: &Verdict, now: Ti
         return Vec::new();
     }
     let scene = Scene::new(&policy.settings, call);
-    let found = Found::search(&policy.rules, &scene, now);
+    let found = RuleHits::search(&policy.rules, &scene, now);
     let org = policy.org.as_ref().map(|org| org.decide(call)).unwrap_or_default();
     let open = crate::evaluate::open_parts(&scene, &found, &org);
     if open.len() > MAX_RULES {
@@ -152,14 +152,14 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         // Whoever says yes says it to the tool as it is.
         pin: pin.clone(),
     });
-    let all = |pick: fn(&preview::Entry) -> &Vec<String>| wish.matchers.iter().flat_map(pick).cloned().collect();
+    let all = |pick: fn(&preview::RuleExamples) -> &Vec<String>| wish.matchers.iter().flat_map(pick).cloned().collect();
     Some(SuggestedUpdate {
         suggestion_id: format!("sug_{name}"),
         kind: "add_rules",
         behavior: Behavior::Allow,
         destination: wish.destination,
         rules: rules.collect(),
-        preview: Preview {
+        preview: MatchPreview {
             description: format!("{} {}{}", wish.description, place(wish.destination, &scope), until(&pin)),
             matches: all(|entry| &entry.matches),
             does_not_match: all(|entry| &entry.does_not_match),
@@ -195,7 +195,7 @@ fn answers(
     let rules: Result<Vec<Rule>, _> = update.rules.iter().map(Rule::from_record).collect();
     let Ok(rules) = rules else { return false };
     let added = RuleSet::of(rules);
-    let mut found = Found::search(&policy.rules, scene, now);
-    found.allows.extend(Found::search(&added, scene, now).allows);
+    let mut found = RuleHits::search(&policy.rules, scene, now);
+    found.allows.extend(RuleHits::search(&added, scene, now).allows);
     decide(scene, &found, org).behavior == Behavior::Allow
 }

@@ -21,11 +21,11 @@ use crate::vocabulary::{ErrorClass, Recoverability};
 
 /// A code with everything that is the same wherever it comes up. Printed as its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Code(&'static Entry);
+pub struct Code(&'static CodeEntry);
 
 /// One row of the registry.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CodeEntry {
     /// The code. One that ends with `.*` stands for a family: what follows the dot is said by whoever knows it.
     pub text: &'static str,
     /// What has this code.
@@ -113,7 +113,7 @@ impl Code {
     }
 
     /// What is known of it.
-    pub const fn entry(self) -> &'static Entry {
+    pub const fn entry(self) -> &'static CodeEntry {
         self.0
     }
 
@@ -196,7 +196,7 @@ macro_rules! codes {
         $(
             #[doc = concat!("`", $text, "`: ", $cause)]
             pub const $name: Code =
-                Code(&Entry { text: $text, kind: $kind, says: $says, cause: $cause, cure: $cure });
+                Code(&CodeEntry { text: $text, kind: $kind, says: $says, cause: $cause, cure: $cure });
         )+
         $(#[$about])*
         pub(super) const $list: &[Code] = &[$($name),+];

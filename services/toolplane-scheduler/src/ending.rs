@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use toolplane_hooks::{HookInput, Hooks};
-use toolplane_lifecycle::{Command, LeaseKey, Outcome, Refusal};
+use toolplane_lifecycle::{Command, LeaseKey, Refusal, ReportedOutcome};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::HookEvent;
@@ -193,7 +193,7 @@ impl Endings {
         lease_no: u32,
         report: Report,
         effects: Effects,
-    ) -> Result<Outcome, RecordError> {
+    ) -> Result<ReportedOutcome, RecordError> {
         let inner = &self.0;
         let bounds = keep::bounds(plan, inner.max_inline_bytes, &inner.payloads);
         let now = inner.calls.now().await?;

@@ -1,7 +1,7 @@
 //! What the store keeps of a tool and of a repeatable creation. A surface is kept as its own record.
 
 use serde::{Deserialize, Serialize};
-use toolplane_catalog::{Change, History, Registration};
+use toolplane_catalog::{CatalogChange, History, Registration};
 use toolplane_records::ids::SurfaceId;
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
@@ -22,7 +22,7 @@ pub(crate) struct StoredTool {
 
 impl StoredTool {
     /// The tool after `change`.
-    pub(crate) fn after(change: &Change, now: Timestamp) -> Self {
+    pub(crate) fn after(change: &CatalogChange, now: Timestamp) -> Self {
         let registration = Registration::clone(change.tool.registration());
         let history = History::clone(&change.history);
         Self { registration, revision: change.revision, changed_at: now, history }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use parking_lot::RwLock;
-use toolplane_catalog::{Catalog, Limits};
+use toolplane_catalog::{Catalog, CatalogLimits};
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::TenantId;
@@ -86,7 +86,8 @@ impl Registry {
         if let Some(known) = self.0.tenants.get(id) {
             return Arc::clone(&known);
         }
-        let fresh = || Arc::new(Tenant { catalog: RwLock::new(Catalog::new(Limits::default())), ..Tenant::default() });
+        let fresh =
+            || Arc::new(Tenant { catalog: RwLock::new(Catalog::new(CatalogLimits::default())), ..Tenant::default() });
         Arc::clone(&self.0.tenants.entry(id.clone()).or_insert_with(fresh))
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::catalog::Entry;
-use toolplane_catalog::{Change, ChangeKind, Lookup, Registration, RetireRefusal};
+use toolplane_catalog::catalog::CatalogEntry;
+use toolplane_catalog::{CatalogChange, ChangeKind, Lookup, Registration, RetireRefusal};
 use toolplane_records::codes;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::vocabulary::{EventClass, ToolLifecycle};
@@ -36,13 +36,13 @@ impl Registry {
         tenant: TenantId,
         registrations: Vec<Registration>,
         validate_only: bool,
-    ) -> Result<Vec<Change>, ApiError> {
+    ) -> Result<Vec<CatalogChange>, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
             let owner = registry.tenant(&tenant);
             let turn = owner.turn.lock().await;
             let changes = plan(Arc::clone(&owner), registrations).await?;
-            let new: Vec<Change> =
+            let new: Vec<CatalogChange> =
                 changes.iter().filter(|change| change.kind != ChangeKind::Unchanged).cloned().collect();
             if validate_only || new.is_empty() {
                 return Ok(changes);
@@ -57,7 +57,7 @@ impl Registry {
     }
 
     /// Takes a tool out of use for good; once more changes nothing. Answered when schedulers know.
-    pub(crate) async fn retire(&self, tenant: TenantId, id: ToolId, reason: String) -> Result<Entry, ApiError> {
+    pub(crate) async fn retire(&self, tenant: TenantId, id: ToolId, reason: String) -> Result<CatalogEntry, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
             let owner = registry.tenant(&tenant);
@@ -78,13 +78,13 @@ impl Registry {
     }
 
     /// The tool with that id.
-    pub(crate) fn tool(&self, tenant: &TenantId, id: &ToolId) -> Result<Entry, ApiError> {
+    pub(crate) fn tool(&self, tenant: &TenantId, id: &ToolId) -> Result<CatalogEntry, ApiError> {
         let found = self.tenant(tenant).catalog.read().get(id).cloned();
         found.ok_or_else(|| ApiError::not_found("tool", id.as_str()))
     }
 
     /// The one tool a name leads to.
-    pub(crate) fn tool_named(&self, tenant: &TenantId, name: &str) -> Result<Entry, ApiError> {
+    pub(crate) fn tool_named(&self, tenant: &TenantId, name: &str) -> Result<CatalogEntry, ApiError> {
         let tenant = self.tenant(tenant);
         let catalog = tenant.catalog.read();
         match catalog.find(name) {
@@ -103,9 +103,9 @@ impl Registry {
         filter: &ToolFilter,
         after: Option<&str>,
         limit: usize,
-    ) -> (Vec<Entry>, bool) {
+    ) -> (Vec<CatalogEntry>, bool) {
         let text = filter.text.to_lowercase();
-        let wanted = |entry: &Entry| {
+        let wanted = |entry: &CatalogEntry| {
             let registration = entry.tool.registration();
             (filter.namespace.is_empty() || registration.declaration.namespace == filter.namespace)
                 && filter.lifecycle.is_none_or(|lifecycle| lifecycle == registration.lifecycle())
@@ -113,7 +113,7 @@ impl Registry {
                 && (text.is_empty() || mentions(registration, entry.tool.full_name(), &text))
         };
         // A copy of all entries is quickly made; reading through their texts is not, so nobody has to wait for that.
-        let mut found: Vec<Entry> = self.tenant(tenant).catalog.read().entries().cloned().collect();
+        let mut found: Vec<CatalogEntry> = self.tenant(tenant).catalog.read().entries().cloned().collect();
         found.retain(wanted);
         found.sort_by(|a, b| a.tool.full_name().cmp(b.tool.full_name()));
         let more = found.len() > limit;
@@ -122,7 +122,7 @@ impl Registry {
     }
 
     /// Makes changes durable, each with its event, in one commit.
-    async fn write(&self, tenant: &TenantId, changes: &[Change], reason: &str) -> Result<(), ApiError> {
+    async fn write(&self, tenant: &TenantId, changes: &[CatalogChange], reason: &str) -> Result<(), ApiError> {
         let now = self.now().await?;
         let mut commit = Commit::default();
         for change in changes {
@@ -160,7 +160,7 @@ impl Registry {
         }
     }
 
-    fn apply(&self, tenant: &TenantId, owner: &Tenant, changes: Vec<Change>) -> Published {
+    fn apply(&self, tenant: &TenantId, owner: &Tenant, changes: Vec<CatalogChange>) -> Published {
         let mut subjects = Vec::with_capacity(changes.len());
         let mut catalog = owner.catalog.write();
         for change in changes {
@@ -174,7 +174,7 @@ impl Registry {
 }
 
 /// Checks registrations away from the threads that serve calls: a thousand schemas take their time.
-async fn plan(owner: Arc<Tenant>, registrations: Vec<Registration>) -> Result<Vec<Change>, ApiError> {
+async fn plan(owner: Arc<Tenant>, registrations: Vec<Registration>) -> Result<Vec<CatalogChange>, ApiError> {
     let planning = tokio::task::spawn_blocking(move || owner.catalog.read().plan_register(&registrations));
     let planned = planning.await.map_err(|error| ApiError::internal(codes::CHECK_FAILED, error))?;
     planned.map_err(of_violations)

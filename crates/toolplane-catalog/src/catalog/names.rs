@@ -10,14 +10,14 @@ use crate::violations::Violations;
 
 /// The names of registered tools.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ToolNames {
     /// Names only one tool may have: ids, full names, provider names, aliases.
     own: HashMap<String, ToolId>,
     /// Names without their namespace, which tools may share.
     bare: HashMap<String, BTreeSet<ToolId>>,
 }
 
-impl Names {
+impl ToolNames {
     pub(super) fn own(&self, name: &str) -> Option<&ToolId> {
         self.own.get(name)
     }
@@ -55,7 +55,7 @@ impl Names {
 /// Names as they would be while a set of registrations is being judged.
 #[derive(Debug)]
 pub(super) struct Claims<'a> {
-    names: &'a Names,
+    names: &'a ToolNames,
     /// Tools whose registered names no longer count because they are registered anew.
     released: HashSet<ToolId>,
     own: BTreeMap<String, ToolId>,
@@ -63,7 +63,7 @@ pub(super) struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    pub(super) fn over(names: &'a Names) -> Self {
+    pub(super) fn over(names: &'a ToolNames) -> Self {
         Self { names, released: HashSet::new(), own: BTreeMap::new(), bare: BTreeMap::new() }
     }
 

@@ -6,7 +6,7 @@ use toolplane_records::payload::JsonPayload;
 use super::explain::Showing;
 use super::read::read;
 use super::sensitive::SensitiveFields;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::schema::{CompiledSchema, compile};
 
 /// Validates answers to one question.
@@ -14,7 +14,7 @@ use crate::schema::{CompiledSchema, compile};
 pub struct AnswerValidator {
     /// `None` for a question that takes any answer.
     schema: Option<CompiledSchema>,
-    limits: Limits,
+    limits: CatalogLimits,
 }
 
 impl AnswerValidator {
@@ -23,20 +23,20 @@ impl AnswerValidator {
     /// # Errors
     ///
     /// The violations that [`compile()`] finds in the schema. Without a schema it always succeeds.
-    pub fn new(schema: Option<&JsonPayload>, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
+    pub fn new(schema: Option<&JsonPayload>, limits: &CatalogLimits) -> Result<Self, Vec<FieldViolation>> {
         let schema = schema.map(|schema| compile(schema, limits)).transpose()?;
         Ok(Self { schema, limits: limits.clone() })
     }
 
     /// Checks `answer`: one JSON value of any type within the bounds, every number held exactly, satisfying the schema.
     ///
-    /// Violations are at most [`Limits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
+    /// Violations are at most [`CatalogLimits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
     /// a question may be for a password.
     ///
     /// # Errors
     ///
     /// These violations, when the answer breaks one of those rules; one violation of the whole answer, when checking it
-    /// would cost more than [`Limits::max_validation_cost`] steps.
+    /// would cost more than [`CatalogLimits::max_validation_cost`] steps.
     pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let sensitive = SensitiveFields::default();
         let blind = self.schema.as_ref().is_none_or(CompiledSchema::is_blind_to_large);
@@ -58,7 +58,7 @@ mod tests {
     fn check(schema: Option<&str>, answer: &str) -> Result<(), Vec<FieldViolation>> {
         let payload = |text: &str| JsonPayload::from_checked(text.to_owned().into_bytes());
         let schema = schema.map(payload);
-        AnswerValidator::new(schema.as_ref(), &Limits::default()).unwrap().validate(&payload(answer))
+        AnswerValidator::new(schema.as_ref(), &CatalogLimits::default()).unwrap().validate(&payload(answer))
     }
 
     #[test]

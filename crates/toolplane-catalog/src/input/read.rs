@@ -7,11 +7,11 @@ use toolplane_records::payload::JsonPayload;
 
 use super::numbers::{inexact_numbers, is_beyond_64_bits, with_stand_ins};
 use super::sensitive::SensitiveFields;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::violations::Violations;
 
 /// A value to be held against a schema.
-pub(super) struct Read {
+pub(super) struct SchemaInstance {
     pub(super) value: Value,
     /// It has no stand-ins: what is wrong with it may be told with its values.
     pub(super) is_exact: bool,
@@ -24,8 +24,8 @@ pub(super) fn read(
     payload: &JsonPayload,
     blind: bool,
     sensitive: &SensitiveFields,
-    limits: &Limits,
-) -> Result<Read, Vec<FieldViolation>> {
+    limits: &CatalogLimits,
+) -> Result<SchemaInstance, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if let Err(refusal) = json::check(payload.bytes(), &limits.instance) {
         faults.add("", refusal);
@@ -44,8 +44,8 @@ pub(super) fn read(
     }
     faults.into_result()?;
     if inexact.is_empty() {
-        return Ok(Read { value: payload.to_value(), is_exact: true });
+        return Ok(SchemaInstance { value: payload.to_value(), is_exact: true });
     }
     let value = serde_json::from_str(&with_stand_ins(payload.text())).unwrap_or(Value::Null);
-    Ok(Read { value, is_exact: false })
+    Ok(SchemaInstance { value, is_exact: false })
 }

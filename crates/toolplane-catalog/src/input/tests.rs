@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::fixtures::{payload, registration, shell_json, tool, tool_json};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 
 fn validator(schema: &Value, extra: Value) -> InputValidator {
     let mut value = tool_json("test", "input");
     value["declaration"]["input_contract"] = extra;
     value["declaration"]["input_contract"]["model_input_schema"] = schema.clone();
-    InputValidator::for_registration(&registration(&value), &Limits::default()).unwrap()
+    InputValidator::for_registration(&registration(&value), &CatalogLimits::default()).unwrap()
 }
 
 /// The violations as `field: rule` lines.
@@ -118,7 +118,7 @@ fn pointers_to_inexact_numbers_follow_the_text() {
 
 #[test]
 fn internal_fields_are_refused_by_name() {
-    let shell = InputValidator::for_registration(&registration(&shell_json()), &Limits::default()).unwrap();
+    let shell = InputValidator::for_registration(&registration(&shell_json()), &CatalogLimits::default()).unwrap();
     assert_eq!(violations(&shell, r#"{"command":"ls"}"#), [""; 0]);
     assert_eq!(
         violations(&shell, r#"{"command":"ls","sandbox_override_ref":"danger"}"#),
@@ -223,7 +223,7 @@ fn the_input_of_the_executor_is_held_against_both_schemas() {
 
 #[test]
 fn a_tool_without_a_schema_takes_an_empty_object() {
-    let nothing = InputValidator::for_registration(&tool("test", "ping"), &Limits::default()).unwrap();
+    let nothing = InputValidator::for_registration(&tool("test", "ping"), &CatalogLimits::default()).unwrap();
     assert!(nothing.takes_nothing());
     assert_eq!(violations(&nothing, "{}"), [""; 0]);
     assert_eq!(violations(&nothing, r#"{"a":1}"#), ["/a: is not a field of this tool: it takes no arguments"]);

@@ -7,9 +7,9 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::JsonPayload;
 
 use super::explain::{Showing, explain};
-use super::read::{Read, read};
+use super::read::{SchemaInstance, read};
 use super::sensitive::SensitiveFields;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::schema::{CompiledSchema, compile, escape};
 use crate::violations::Violations;
@@ -27,7 +27,7 @@ pub struct InputValidator {
     runtime: Option<CompiledSchema>,
     internal: BTreeSet<String>,
     sensitive: SensitiveFields,
-    limits: Limits,
+    limits: CatalogLimits,
 }
 
 impl InputValidator {
@@ -37,7 +37,7 @@ impl InputValidator {
     ///
     /// The violations that [`compile()`] finds in the model schema, or those it finds in the runtime schema when the
     /// model schema is right.
-    pub fn for_registration(registration: &Registration, limits: &Limits) -> Result<Self, Vec<FieldViolation>> {
+    pub fn for_registration(registration: &Registration, limits: &CatalogLimits) -> Result<Self, Vec<FieldViolation>> {
         let schema = registration.model_schema().map(|schema| compile(schema, limits)).transpose()?;
         let runtime = registration.runtime_schema().map(|schema| compile(schema, limits)).transpose()?;
         Ok(Self::new(registration, schema, runtime, limits))
@@ -48,7 +48,7 @@ impl InputValidator {
         registration: &Registration,
         schema: Option<CompiledSchema>,
         runtime: Option<CompiledSchema>,
-        limits: &Limits,
+        limits: &CatalogLimits,
     ) -> Self {
         let internal = internal_fields(registration, schema.as_ref(), runtime.as_ref());
         let sensitive = SensitiveFields::of(registration);
@@ -63,15 +63,15 @@ impl InputValidator {
     /// Checks `input`: one JSON object within the bounds, without internal fields, every number one that can be judged
     /// exactly, satisfying the model schema; an object without fields when the tool takes no arguments.
     ///
-    /// Violations are at most [`Limits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
+    /// Violations are at most [`CatalogLimits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
     /// shortened, and not when it is in a sensitive field.
     ///
     /// # Errors
     ///
     /// These violations, when the input breaks one of those rules; one violation of the whole input, when checking it
-    /// would cost more than [`Limits::max_validation_cost`] steps.
+    /// would cost more than [`CatalogLimits::max_validation_cost`] steps.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
-        let Read { value: instance, is_exact } = self.read(input)?;
+        let SchemaInstance { value: instance, is_exact } = self.read(input)?;
         self.check_fields(&instance)?;
         // The value of a stand-in is nobody's.
         let showing = if is_exact { Showing::to_the_caller(&self.sensitive, self.fields()) } else { self.rules_only() };
@@ -92,11 +92,11 @@ impl InputValidator {
     ///
     /// The violations of the first of these checks that finds any:
     ///
-    /// 1. The input is one JSON object within [`Limits::instance`], and all its numbers can be judged exactly.
+    /// 1. The input is one JSON object within [`CatalogLimits::instance`], and all its numbers can be judged exactly.
     /// 2. It satisfies the runtime schema.
     /// 3. Without internal fields it satisfies the model schema, or has no field when the tool takes no arguments.
     ///
-    /// One violation of the whole input, when 2 or 3 would cost more than [`Limits::max_validation_cost`] steps.
+    /// One violation of the whole input, when 2 or 3 would cost more than [`CatalogLimits::max_validation_cost`] steps.
     pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let instance = self.read(input)?.value;
         let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };
@@ -116,7 +116,7 @@ impl InputValidator {
         self.runtime.is_some()
     }
 
-    fn read(&self, input: &JsonPayload) -> Result<Read, Vec<FieldViolation>> {
+    fn read(&self, input: &JsonPayload) -> Result<SchemaInstance, Vec<FieldViolation>> {
         let blind = [&self.schema, &self.runtime].into_iter().flatten().all(CompiledSchema::is_blind_to_large);
         read(input, blind, &self.sensitive, &self.limits)
     }
@@ -161,7 +161,7 @@ pub(super) fn check_schema(
     instance: &Value,
     size: u64,
     showing: Showing<'_>,
-    limits: &Limits,
+    limits: &CatalogLimits,
 ) -> Result<(), Vec<FieldViolation>> {
     let cost = schema.cost().of(&values_at_depth(instance));
     if cost > limits.max_validation_cost {

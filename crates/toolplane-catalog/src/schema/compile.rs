@@ -8,10 +8,10 @@ use toolplane_records::payload::JsonPayload;
 
 use super::cost::{self, CostProfile, TooCostly};
 use super::dialect::Dialect;
-use super::graph::{SchemaGraph, Step};
+use super::graph::{SchemaGraph, SchemaStep};
 use super::numbers;
 use crate::input::{Showing, explain, inexact_numbers};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::violations::{Violations, shown};
 
 /// Most faults of one schema that are listed.
@@ -60,7 +60,7 @@ impl CompiledSchema {
 ///
 /// At least one violation, when the schema breaks one of these rules. The rules are checked one after the other, so a
 /// schema that is not valid is not held to the later ones.
-pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, Vec<FieldViolation>> {
+pub fn compile(schema: &JsonPayload, limits: &CatalogLimits) -> Result<CompiledSchema, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if let Err(refusal) = json::check(schema.bytes(), &limits.schema) {
         faults.add("", refusal);
@@ -80,7 +80,7 @@ pub fn compile(schema: &JsonPayload, limits: &Limits) -> Result<CompiledSchema, 
         .into_iter()
         .flat_map(|id| &graph.parts[id].edges)
         .filter_map(|edge| match &edge.step {
-            Step::Member(name) => Some(name.clone()),
+            SchemaStep::Member(name) => Some(name.clone()),
             _ => None,
         })
         .collect();
@@ -121,7 +121,7 @@ fn check_meta_schema(document: &Value, faults: &mut Violations) -> Dialect {
     dialect
 }
 
-fn check_cost(graph: &SchemaGraph, limits: &Limits) -> Result<CostProfile, Vec<FieldViolation>> {
+fn check_cost(graph: &SchemaGraph, limits: &CatalogLimits) -> Result<CostProfile, Vec<FieldViolation>> {
     let mut faults = Violations::default();
     if graph.patterns > limits.max_schema_patterns {
         let rule =
@@ -146,7 +146,7 @@ fn check_cost(graph: &SchemaGraph, limits: &Limits) -> Result<CostProfile, Vec<F
     Err(faults.into_vec())
 }
 
-fn build(document: &Value, dialect: Dialect, limits: &Limits) -> Result<Validator, Vec<FieldViolation>> {
+fn build(document: &Value, dialect: Dialect, limits: &CatalogLimits) -> Result<Validator, Vec<FieldViolation>> {
     jsonschema::options()
         .with_draft(dialect.draft())
         .with_pattern_options(PatternOptions::regex().size_limit(limits.max_pattern_bytes))

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::graph::{SchemaGraph, Step};
+use super::graph::{SchemaGraph, SchemaStep};
 
 /// Longest run of parts that apply to one place of the instance: bounds the evaluator's stack.
 const MAX_IN_PLACE_CHAIN: usize = 32;
@@ -53,13 +53,13 @@ pub(super) fn path_count(graph: &SchemaGraph) -> Result<Vec<u64>, TooCostly> {
     let components = components(graph);
     let kept = |id: usize| {
         let edges = graph.parts[id].edges.iter();
-        edges.filter(move |edge| edge.step == Step::InPlace).map(|edge| edge.to).collect::<Vec<_>>()
+        edges.filter(move |edge| edge.step == SchemaStep::InPlace).map(|edge| edge.to).collect::<Vec<_>>()
     };
     post_order(graph.parts.len(), kept).map_err(TooCostly::Loop)?;
     let kept = |id: usize| {
         let stays = |to: usize| components[id] == components[to];
         let edges = graph.parts[id].edges.iter();
-        edges.filter(|edge| edge.step == Step::InPlace || !stays(edge.to)).map(|edge| edge.to).collect::<Vec<_>>()
+        edges.filter(|edge| edge.step == SchemaStep::InPlace || !stays(edge.to)).map(|edge| edge.to).collect::<Vec<_>>()
     };
     let order = post_order(graph.parts.len(), kept).map_err(TooCostly::Loop)?;
     let mut paths = vec![0u64; graph.parts.len()];
@@ -67,7 +67,7 @@ pub(super) fn path_count(graph: &SchemaGraph) -> Result<Vec<u64>, TooCostly> {
         let part = &graph.parts[id];
         let mut total = 1u64;
         for edge in &part.edges {
-            let recursion = edge.step != Step::InPlace && components[id] == components[edge.to];
+            let recursion = edge.step != SchemaStep::InPlace && components[id] == components[edge.to];
             let ways = if recursion { 1 } else { paths[edge.to] };
             total = total.saturating_add(ways.saturating_mul(factor(part.looks_again, &edge.step)));
         }
@@ -95,15 +95,15 @@ pub(super) fn analyse(graph: &SchemaGraph, max_paths: u64) -> Result<CostProfile
 /// A part and how often it applies to the same place as the part the closure belongs to.
 type Closure = Vec<(usize, u64)>;
 
-fn factor(looks_again: bool, step: &Step) -> u64 {
+fn factor(looks_again: bool, step: &SchemaStep) -> u64 {
     // Finding out what was evaluated evaluates the in-place parts again, up to twice for nested ones.
-    if looks_again && *step == Step::InPlace { 3 } else { 1 }
+    if looks_again && *step == SchemaStep::InPlace { 3 } else { 1 }
 }
 
 fn closures(graph: &SchemaGraph) -> Result<Vec<Closure>, TooCostly> {
     let in_place = |id: usize| {
         let edges = graph.parts[id].edges.iter();
-        edges.filter(|edge| edge.step == Step::InPlace).map(|edge| edge.to).collect::<Vec<_>>()
+        edges.filter(|edge| edge.step == SchemaStep::InPlace).map(|edge| edge.to).collect::<Vec<_>>()
     };
     let order = post_order(graph.parts.len(), in_place).map_err(TooCostly::Loop)?;
     let mut closures: Vec<Closure> = vec![Vec::new(); graph.parts.len()];
@@ -111,7 +111,7 @@ fn closures(graph: &SchemaGraph) -> Result<Vec<Closure>, TooCostly> {
     let mut entries = 0;
     for id in order {
         let mut closure = BTreeMap::from([(id, 1u64)]);
-        for edge in graph.parts[id].edges.iter().filter(|edge| edge.step == Step::InPlace) {
+        for edge in graph.parts[id].edges.iter().filter(|edge| edge.step == SchemaStep::InPlace) {
             chains[id] = chains[id].max(chains[edge.to] + 1);
             let times = factor(graph.parts[id].looks_again, &edge.step);
             for (part, count) in &closures[edge.to] {
@@ -148,12 +148,12 @@ fn cost_below(graph: &SchemaGraph, closure: &Closure, below: &[u64]) -> u64 {
         for edge in &part.edges {
             let cost = below[edge.to].saturating_mul(*times);
             let sum = match &edge.step {
-                Step::InPlace => continue,
-                Step::Member(name) => own_names.entry(name).or_default(),
-                Step::MatchedMember => &mut unnamed,
-                Step::OtherMember => &mut others,
-                Step::Element(index) => elements.entry(*index).or_default(),
-                Step::AnyElement => &mut any_element,
+                SchemaStep::InPlace => continue,
+                SchemaStep::Member(name) => own_names.entry(name).or_default(),
+                SchemaStep::MatchedMember => &mut unnamed,
+                SchemaStep::OtherMember => &mut others,
+                SchemaStep::Element(index) => elements.entry(*index).or_default(),
+                SchemaStep::AnyElement => &mut any_element,
             };
             *sum = sum.saturating_add(cost);
         }

@@ -11,7 +11,7 @@ use crate::violations::{Violations, shown};
 
 /// How evaluation gets from one part of a schema to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SchemaStep {
     /// Same place of the instance: `$ref`, `allOf`, `not` ...
     InPlace,
     /// The member of that name.
@@ -28,13 +28,13 @@ pub(super) enum Step {
 
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
-    pub(super) step: Step,
+    pub(super) step: SchemaStep,
     pub(super) to: usize,
 }
 
 /// One part of a schema: an object or a boolean in a place where a schema is expected.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct Subschema {
     /// JSON pointer from the root of the schema.
     pub(super) pointer: String,
     pub(super) edges: Vec<Edge>,
@@ -47,7 +47,7 @@ pub(super) struct Part {
 /// Every part of one schema. Part 0 is the root.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaGraph {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Subschema>,
     /// How many regular expressions the schema holds.
     pub(super) patterns: usize,
 }
@@ -68,7 +68,7 @@ impl SchemaGraph {
         let mut next = 0;
         while let Some(&id) = reached.get(next) {
             for edge in &self.parts[id].edges {
-                if edge.step == Step::InPlace && !reached.contains(&edge.to) {
+                if edge.step == SchemaStep::InPlace && !reached.contains(&edge.to) {
                     reached.push(edge.to);
                 }
             }
@@ -85,7 +85,7 @@ struct Builder<'a> {
     name: &'a str,
     ids: HashMap<String, usize>,
     anchors: HashMap<String, usize>,
-    parts: Vec<Part>,
+    parts: Vec<Subschema>,
     values: Vec<&'a Value>,
     /// (part, keyword, target as written)
     references: Vec<(usize, &'static str, &'a str)>,
@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         }
         let id = self.parts.len();
         self.ids.insert(pointer.clone(), id);
-        self.parts.push(Part { pointer, edges: Vec::new(), weight: 1, looks_again: false });
+        self.parts.push(Subschema { pointer, edges: Vec::new(), weight: 1, looks_again: false });
         self.values.push(value);
         id
     }
@@ -193,29 +193,29 @@ impl<'a> Builder<'a> {
                     self.violations.add(place, format!("must be `{}` like the root's, or left out", dialect.uri()));
                 }
             }
-            "not" => self.child(id, Step::InPlace, place, value),
-            "if" | "then" | "else" if dialect >= Draft07 => self.child(id, Step::InPlace, place, value),
-            "allOf" | "anyOf" | "oneOf" => self.each(id, place, value, |_| Step::InPlace),
-            "dependentSchemas" if dialect >= Draft201909 => self.members(id, place, value, |_| Step::InPlace),
-            "dependencies" => self.members(id, place, value, |_| Step::InPlace),
-            "properties" => self.members(id, place, value, |name| Step::Member(name.to_owned())),
+            "not" => self.child(id, SchemaStep::InPlace, place, value),
+            "if" | "then" | "else" if dialect >= Draft07 => self.child(id, SchemaStep::InPlace, place, value),
+            "allOf" | "anyOf" | "oneOf" => self.each(id, place, value, |_| SchemaStep::InPlace),
+            "dependentSchemas" if dialect >= Draft201909 => self.members(id, place, value, |_| SchemaStep::InPlace),
+            "dependencies" => self.members(id, place, value, |_| SchemaStep::InPlace),
+            "properties" => self.members(id, place, value, |name| SchemaStep::Member(name.to_owned())),
             "patternProperties" => {
                 self.patterns += value.as_object().map_or(0, Map::len);
-                self.members(id, place, value, |_| Step::MatchedMember);
+                self.members(id, place, value, |_| SchemaStep::MatchedMember);
             }
-            "propertyNames" if dialect >= Draft06 => self.child(id, Step::MatchedMember, place, value),
-            "additionalProperties" => self.child(id, Step::OtherMember, place, value),
+            "propertyNames" if dialect >= Draft06 => self.child(id, SchemaStep::MatchedMember, place, value),
+            "additionalProperties" => self.child(id, SchemaStep::OtherMember, place, value),
             "unevaluatedProperties" if dialect >= Draft201909 => {
                 self.parts[id].looks_again = true;
-                self.child(id, Step::OtherMember, place, value);
+                self.child(id, SchemaStep::OtherMember, place, value);
             }
-            "prefixItems" if dialect == Draft202012 => self.each(id, place, value, Step::Element),
-            "items" if value.is_array() => self.each(id, place, value, Step::Element),
-            "items" | "additionalItems" => self.child(id, Step::AnyElement, place, value),
-            "contains" if dialect >= Draft06 => self.child(id, Step::AnyElement, place, value),
+            "prefixItems" if dialect == Draft202012 => self.each(id, place, value, SchemaStep::Element),
+            "items" if value.is_array() => self.each(id, place, value, SchemaStep::Element),
+            "items" | "additionalItems" => self.child(id, SchemaStep::AnyElement, place, value),
+            "contains" if dialect >= Draft06 => self.child(id, SchemaStep::AnyElement, place, value),
             "unevaluatedItems" if dialect >= Draft201909 => {
                 self.parts[id].looks_again = true;
-                self.child(id, Step::AnyElement, place, value);
+                self.child(id, SchemaStep::AnyElement, place, value);
             }
             // Places that hold schemas nothing evaluates by itself: their references must be local all the same.
             "$defs" | "definitions" => {
@@ -238,18 +238,18 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn child(&mut self, from: usize, step: Step, place: &str, value: &'a Value) {
+    fn child(&mut self, from: usize, step: SchemaStep, place: &str, value: &'a Value) {
         let to = self.intern(place.to_owned(), value);
         self.parts[from].edges.push(Edge { step, to });
     }
 
-    fn each(&mut self, from: usize, place: &str, value: &'a Value, step: impl Fn(usize) -> Step) {
+    fn each(&mut self, from: usize, place: &str, value: &'a Value, step: impl Fn(usize) -> SchemaStep) {
         for (index, element) in value.as_array().into_iter().flatten().enumerate() {
             self.child(from, step(index), &format!("{place}/{index}"), element);
         }
     }
 
-    fn members(&mut self, from: usize, place: &str, value: &'a Value, step: impl Fn(&str) -> Step) {
+    fn members(&mut self, from: usize, place: &str, value: &'a Value, step: impl Fn(&str) -> SchemaStep) {
         for (name, member) in value.as_object().into_iter().flatten() {
             self.child(from, step(name), &format!("{place}/{}", escape(name)), member);
         }
@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
             Some(_) => self.place_of(fragment),
         };
         match found {
-            Some(to) => self.parts[from].edges.push(Edge { step: Step::InPlace, to }),
+            Some(to) => self.parts[from].edges.push(Edge { step: SchemaStep::InPlace, to }),
             None => self.violations.add(place, format!("`{}` does not exist in the schema", shown(target, 80))),
         }
     }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use toolplane_records::payload::JsonPayload;
 
 use super::cost::{TooCostly, path_count};
-use super::graph::{SchemaGraph, Step};
+use super::graph::{SchemaGraph, SchemaStep};
 use super::*;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 
 fn check_accepted(schema: Value) -> CompiledSchema {
-    compile(&JsonPayload::of(&schema), &Limits::default()).unwrap_or_else(|found| panic!("{schema}: {found:?}"))
+    compile(&JsonPayload::of(&schema), &CatalogLimits::default()).unwrap_or_else(|found| panic!("{schema}: {found:?}"))
 }
 
 fn check_refused(schema: Value, field: &str, rule: &str) {
@@ -18,7 +18,7 @@ fn check_refused(schema: Value, field: &str, rule: &str) {
 }
 
 fn check_text_refused(schema: &str, field: &str, rule: &str) {
-    let found = compile(&JsonPayload::from_checked(schema.to_owned()), &Limits::default()).unwrap_err();
+    let found = compile(&JsonPayload::from_checked(schema.to_owned()), &CatalogLimits::default()).unwrap_err();
     let fits = found.iter().any(|violation| violation.field == field && violation.description.contains(rule));
     assert!(fits, "{}\nwanted {field}: {rule}\nfound {found:?}", &schema[..schema.len().min(300)]);
 }
@@ -58,7 +58,7 @@ fn loops_that_consume_nothing_are_refused() {
     check_refused(json!({ "not": { "$ref": "#" } }), "", rule);
     check_refused(json!({ "anyOf": [{ "type": "string" }, { "allOf": [{ "$ref": "#" }] }] }), "", rule);
     let ring = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
-    let found = compile(&JsonPayload::of(&ring), &Limits::default()).unwrap_err();
+    let found = compile(&JsonPayload::of(&ring), &CatalogLimits::default()).unwrap_err();
     assert!(found[0].field.starts_with("/$defs/"), "{found:?}");
 }
 
@@ -112,7 +112,7 @@ fn a_schema_in_the_words_of_another_dialect_is_told_which() {
     check_refused(old, "/$schema", "for draft-04 it has to say `http://json-schema.org/draft-04/schema#`");
     let tuple = json!({ "type": "array", "items": [{ "type": "string" }] });
     check_refused(tuple, "/$schema", "for 2019-09 it has to say");
-    let nowhere = compile(&JsonPayload::of(&json!({ "type": "text" })), &Limits::default()).unwrap_err();
+    let nowhere = compile(&JsonPayload::of(&json!({ "type": "text" })), &CatalogLimits::default()).unwrap_err();
     assert!(nowhere.iter().all(|violation| violation.field != "/$schema"), "no version knows that: {nowhere:?}");
 }
 
@@ -149,7 +149,7 @@ fn old_spellings_are_bounded_too() {
             .collect();
         definitions.insert("d14".to_owned(), json!({ "type": "integer" }));
         let doubling = json!({ "allOf": [{ "$ref": "#/definitions/d0" }], "definitions": definitions });
-        let found = compile(&JsonPayload::of(&in_dialect(dialect, doubling)), &Limits::default()).unwrap_err();
+        let found = compile(&JsonPayload::of(&in_dialect(dialect, doubling)), &CatalogLimits::default()).unwrap_err();
         assert!(found[0].description.contains("evaluation paths"), "{dialect:?} {found:?}");
     }
     let ring = json!({ "anyOf": [{ "$recursiveRef": "#" }] });
@@ -196,7 +196,7 @@ fn doubling(levels: usize, two: impl Fn(Value) -> Value) -> Value {
 
 #[test]
 fn references_that_multiply_are_refused() {
-    let found = |schema: &Value| compile(&JsonPayload::of(schema), &Limits::default()).unwrap_err();
+    let found = |schema: &Value| compile(&JsonPayload::of(schema), &CatalogLimits::default()).unwrap_err();
     let all_of = doubling(14, |next| json!({ "allOf": [next.clone(), next] }));
     assert!(found(&all_of)[0].description.contains("evaluation paths"));
     let members = doubling(40, |next| json!({ "properties": { "a": next, "b": next } }));
@@ -210,7 +210,7 @@ fn unevaluated_keywords_count_what_they_look_at_again() {
     for _ in 0..12 {
         nested = json!({ "allOf": [nested], "unevaluatedProperties": false });
     }
-    let found = compile(&JsonPayload::of(&nested), &Limits::default()).unwrap_err();
+    let found = compile(&JsonPayload::of(&nested), &CatalogLimits::default()).unwrap_err();
     assert!(found[0].description.contains("evaluation paths"), "{found:?}");
 }
 
@@ -245,8 +245,8 @@ fn root_members_are_seen_through_in_place_parts() {
 fn expand(graph: &SchemaGraph, id: usize) -> u64 {
     let part = &graph.parts[id];
     let ways = part.edges.iter().map(|edge| {
-        let times = if part.looks_again && edge.step == Step::InPlace { 3 } else { 1 };
-        let recursion = edge.step != Step::InPlace && reaches(graph, edge.to, id);
+        let times = if part.looks_again && edge.step == SchemaStep::InPlace { 3 } else { 1 };
+        let recursion = edge.step != SchemaStep::InPlace && reaches(graph, edge.to, id);
         times * if recursion { 1 } else { expand(graph, edge.to) }
     });
     1 + ways.sum::<u64>()
@@ -273,7 +273,7 @@ fn has_loop(graph: &SchemaGraph) -> bool {
             graph.parts[id]
                 .edges
                 .iter()
-                .filter(|edge| edge.step == Step::InPlace)
+                .filter(|edge| edge.step == SchemaStep::InPlace)
                 .map(|edge| edge.to)
                 .collect::<Vec<_>>()
         };

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool, SearchResult};
 use toolplane_records::vocabulary::{LoadingState, SchemaVisibility};
 
-use crate::catalog::{Catalog, Entry, Lookup};
-use crate::surface::{IndexedSurface, Standing, deferred_ref, lookup, standing};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
+use crate::surface::{Availability, IndexedSurface, deferred_ref, lookup, standing};
 use crate::violations::shown;
 
 /// Longest query that is looked at, in characters.
@@ -47,14 +47,14 @@ pub fn search(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: u
 }
 
 #[derive(Default)]
-struct Found {
+struct SelectedTools {
     tools: Vec<DeferredToolRef>,
     hidden: Vec<DeferredToolRef>,
     missing: Vec<String>,
 }
 
-fn select(surface: &IndexedSurface, catalog: &Catalog, names: &str) -> Found {
-    let mut found = Found::default();
+fn select(surface: &IndexedSurface, catalog: &Catalog, names: &str) -> SelectedTools {
+    let mut found = SelectedTools::default();
     let mut seen = HashSet::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()).take(MAX_SELECTED) {
         let Some(entry) = lookup(surface, catalog, name) else {
@@ -72,8 +72,8 @@ fn select(surface: &IndexedSurface, catalog: &Catalog, names: &str) -> Found {
     found
 }
 
-fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> Found {
-    let named: Vec<&Entry> = match catalog.find(query) {
+fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usize) -> SelectedTools {
+    let named: Vec<&CatalogEntry> = match catalog.find(query) {
         Lookup::One(entry) => vec![entry],
         Lookup::Ambiguous(sharing) => sharing.entries().filter(|entry| surface.shows(entry.tool_id())).collect(),
         Lookup::Unknown => Vec::new(),
@@ -83,23 +83,23 @@ fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usi
     let mut seen = HashSet::new();
     let fresh = named.into_iter().chain(by_words).filter(|entry| seen.insert(entry.tool_id()));
     let tools = fresh.filter_map(|entry| reference(surface, entry).ok()).take(limit).collect();
-    Found { tools, ..Found::default() }
+    SelectedTools { tools, ..SelectedTools::default() }
 }
 
 /// The tool as it stands in the surface now, or why it is hidden.
-fn reference(surface: &IndexedSurface, entry: &Entry) -> Result<DeferredToolRef, HiddenTool> {
+fn reference(surface: &IndexedSurface, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
     Ok(match standing(surface, entry) {
-        Standing::Hidden(_, tool) => return Err(tool),
-        Standing::Deferred(deferred) => {
+        Availability::Hidden(_, tool) => return Err(tool),
+        Availability::Deferred(deferred) => {
             let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
             deferred_ref(entry, provider)
         }
-        Standing::Stale(drift) => {
+        Availability::Stale(drift) => {
             let changed = drift.words().unwrap_or_default();
             let reason = format!("its schema changed since it was loaded: {changed}");
             DeferredToolRef { reason, ..deferred_ref(entry, None) }
         }
-        Standing::Loaded => DeferredToolRef {
+        Availability::Loaded => DeferredToolRef {
             schema_visibility: Some(SchemaVisibility::Loaded),
             loading_state: LoadingState::Loaded,
             reason: String::new(),
@@ -108,7 +108,7 @@ fn reference(surface: &IndexedSurface, entry: &Entry) -> Result<DeferredToolRef,
     })
 }
 
-fn unavailable(entry: &Entry, hidden: HiddenTool) -> DeferredToolRef {
+fn unavailable(entry: &CatalogEntry, hidden: HiddenTool) -> DeferredToolRef {
     DeferredToolRef {
         loading_state: LoadingState::Unavailable,
         reason: format!("{}: {}", hidden.reason, hidden.message),
@@ -116,7 +116,7 @@ fn unavailable(entry: &Entry, hidden: HiddenTool) -> DeferredToolRef {
     }
 }
 
-fn next_action(found: &Found, pending: &[String]) -> &'static str {
+fn next_action(found: &SelectedTools, pending: &[String]) -> &'static str {
     let any = |state| found.tools.iter().any(|tool| tool.loading_state == state);
     if any(LoadingState::Discoverable) || any(LoadingState::Deferred) {
         "load_schema_then_call"

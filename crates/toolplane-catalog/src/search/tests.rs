@@ -217,7 +217,8 @@ proptest! {
 fn a_replaced_tool_is_forgotten() {
     let mut index = SearchIndex::default();
     let check = |index: &SearchIndex, query: &str, hits: usize| assert_eq!(index.search(query).len(), hits, "{query}");
-    let checked = |tool: &Registration| crate::validate::validate(tool, &crate::limits::Limits::default()).unwrap();
+    let checked =
+        |tool: &Registration| crate::validate::validate(tool, &crate::limits::CatalogLimits::default()).unwrap();
     index.insert(&checked(&described("a", "one", "alpha")));
     index.insert(&checked(&described("a", "one", "beta")));
     index.insert(&checked(&tool("a", "two")));

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::fixtures::tool;
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::validate::validate;
 
 fn checked(namespace: &str, name: &str) -> Arc<Checked> {
-    Arc::new(validate(&tool(namespace, name), &Limits::default()).unwrap())
+    Arc::new(validate(&tool(namespace, name), &CatalogLimits::default()).unwrap())
 }
 
 fn index(names: impl IntoIterator<Item = String>) -> NameIndex {
@@ -65,7 +65,7 @@ fn renamed_tools_are_found_by_their_new_name_only() {
     let mut renamed = tool("big.catalog", "first");
     for round in 0..100 {
         renamed.declaration.name = format!("second_{round}");
-        index.put(&Arc::new(validate(&renamed, &Limits::default()).unwrap()));
+        index.put(&Arc::new(validate(&renamed, &CatalogLimits::default()).unwrap()));
     }
     assert_eq!(similar(&index, "second_9x").first().map(String::as_str), Some("big.catalog.second_99"));
     assert_eq!(similar(&index, "firzt"), [""; 0]);

@@ -11,12 +11,12 @@ use super::visibility::Hiding;
 #[derive(Clone, Debug)]
 pub struct IndexedSurface {
     surface: ToolSurface,
-    places: HashMap<ToolId, Index>,
+    places: HashMap<ToolId, ListPosition>,
 }
 
 /// Which list a tool stands in, and where.
 #[derive(Clone, Copy, Debug)]
-enum Index {
+enum ListPosition {
     Loaded(usize),
     Deferred(usize),
     Blocked(usize),
@@ -25,7 +25,7 @@ enum Index {
 
 /// Where a tool stands in a surface.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place<'s> {
+pub(super) enum Membership<'s> {
     Loaded(&'s LoadedTool),
     Deferred(&'s DeferredToolRef),
     Hidden(Hiding, &'s HiddenTool),
@@ -37,16 +37,16 @@ impl IndexedSurface {
     pub fn new(surface: ToolSurface) -> Self {
         let mut places = HashMap::with_capacity(surface.loaded_tools.len() + surface.deferred_tools.len());
         for (at, tool) in surface.excluded_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), Index::Excluded(at));
+            places.insert(tool.tool_id.clone(), ListPosition::Excluded(at));
         }
         for (at, tool) in surface.blocked_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), Index::Blocked(at));
+            places.insert(tool.tool_id.clone(), ListPosition::Blocked(at));
         }
         for (at, tool) in surface.deferred_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), Index::Deferred(at));
+            places.insert(tool.tool_id.clone(), ListPosition::Deferred(at));
         }
         for (at, tool) in surface.loaded_tools.iter().enumerate() {
-            places.insert(tool.tool_id.clone(), Index::Loaded(at));
+            places.insert(tool.tool_id.clone(), ListPosition::Loaded(at));
         }
         Self { surface, places }
     }
@@ -64,7 +64,7 @@ impl IndexedSurface {
     /// The tool as it stands among the loaded ones.
     pub fn loaded(&self, id: &ToolId) -> Option<&LoadedTool> {
         match self.place(id) {
-            Place::Loaded(tool) => Some(tool),
+            Membership::Loaded(tool) => Some(tool),
             _ => None,
         }
     }
@@ -72,24 +72,28 @@ impl IndexedSurface {
     /// The tool as it stands among the deferred ones.
     pub fn deferred(&self, id: &ToolId) -> Option<&DeferredToolRef> {
         match self.place(id) {
-            Place::Deferred(tool) => Some(tool),
+            Membership::Deferred(tool) => Some(tool),
             _ => None,
         }
     }
 
     /// Whether the tool is loaded or deferred here.
     pub fn shows(&self, id: &ToolId) -> bool {
-        matches!(self.places.get(id), Some(Index::Loaded(_) | Index::Deferred(_)))
+        matches!(self.places.get(id), Some(ListPosition::Loaded(_) | ListPosition::Deferred(_)))
     }
 
-    pub(super) fn place(&self, id: &ToolId) -> Place<'_> {
+    pub(super) fn place(&self, id: &ToolId) -> Membership<'_> {
         let surface = &self.surface;
         let place = self.places.get(id).and_then(|index| match *index {
-            Index::Loaded(at) => surface.loaded_tools.get(at).map(Place::Loaded),
-            Index::Deferred(at) => surface.deferred_tools.get(at).map(Place::Deferred),
-            Index::Blocked(at) => surface.blocked_tools.get(at).map(|tool| Place::Hidden(Hiding::Blocked, tool)),
-            Index::Excluded(at) => surface.excluded_tools.get(at).map(|tool| Place::Hidden(Hiding::Excluded, tool)),
+            ListPosition::Loaded(at) => surface.loaded_tools.get(at).map(Membership::Loaded),
+            ListPosition::Deferred(at) => surface.deferred_tools.get(at).map(Membership::Deferred),
+            ListPosition::Blocked(at) => {
+                surface.blocked_tools.get(at).map(|tool| Membership::Hidden(Hiding::Blocked, tool))
+            }
+            ListPosition::Excluded(at) => {
+                surface.excluded_tools.get(at).map(|tool| Membership::Hidden(Hiding::Excluded, tool))
+            }
         });
-        place.unwrap_or(Place::Outside)
+        place.unwrap_or(Membership::Outside)
     }
 }

@@ -10,7 +10,7 @@ use toolplane_records::vocabulary::LoadingState;
 use super::indexed::IndexedSurface;
 use super::resolve::{Resolution, resolve};
 use super::select::loaded;
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, CatalogEntry};
 
 /// What became of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn load(
     let mut order = Vec::new();
     let mut outcomes = Vec::with_capacity(names.len());
     for name in names {
-        let mut take = |entry: &Entry| {
+        let mut take = |entry: &CatalogEntry| {
             let id = entry.tool_id().clone();
             if fresh.insert(id.clone(), loaded(entry, now)).is_some() {
                 return LoadOutcome::AlreadyLoaded(id);
@@ -87,6 +87,6 @@ pub fn load(
 }
 
 /// Whether the surface knows the tool by the very declaration it has.
-fn is_as_loaded(surface: &IndexedSurface, entry: &Entry) -> bool {
+fn is_as_loaded(surface: &IndexedSurface, entry: &CatalogEntry) -> bool {
     surface.loaded(entry.tool_id()).is_some_and(|tool| tool.digest == Some(entry.tool.digest()))
 }

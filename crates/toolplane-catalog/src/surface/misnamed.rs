@@ -12,12 +12,12 @@ const MAX_TOLD: usize = 100;
 /// The names of one request that lead to no tool, or to several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Misnamed {
-    names: Vec<Name>,
+    names: Vec<WrongName>,
     more: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Name {
+struct WrongName {
     field: String,
     name: String,
     /// Some of the tools it could mean; `None` when it means none.
@@ -27,7 +27,7 @@ struct Name {
 impl Misnamed {
     pub(super) fn add(&mut self, field: String, name: &str, could_be: Option<String>) {
         if self.names.len() < MAX_TOLD {
-            self.names.push(Name { field, name: name.to_owned(), could_be });
+            self.names.push(WrongName { field, name: name.to_owned(), could_be });
         } else {
             self.more += 1;
         }
@@ -41,7 +41,7 @@ impl Misnamed {
     pub fn violations(self, names: &NameIndex) -> Vec<FieldViolation> {
         let mut effort = Effort::of_one_request();
         let mut found: Vec<FieldViolation> = Vec::with_capacity(self.names.len() + 1);
-        for Name { field, name, could_be } in self.names {
+        for WrongName { field, name, could_be } in self.names {
             let short = shown(&name, 80);
             let description = match could_be {
                 Some(tools) => format!("`{short}` could be any of {tools}"),

@@ -3,7 +3,7 @@
 use toolplane_records::surface::{LoadedTool, ToolSurface};
 
 use super::indexed::IndexedSurface;
-use super::resolve::{Standing, standing};
+use super::resolve::{Availability, standing};
 use super::select::deferred_ref;
 use super::visibility::Hiding;
 use crate::catalog::Catalog;
@@ -25,25 +25,25 @@ impl IndexedSurface {
                 continue;
             };
             match standing(self, entry) {
-                Standing::Stale(drift) => {
+                Availability::Stale(drift) => {
                     let name = entry.tool.full_name().to_owned();
                     now.loaded_tools.push(LoadedTool { name, changed: drift.words(), ..tool.clone() });
                 }
-                Standing::Hidden(hiding, tool) => hide(&mut now, hiding, tool),
-                Standing::Loaded | Standing::Deferred(_) => {
+                Availability::Hidden(hiding, tool) => hide(&mut now, hiding, tool),
+                Availability::Loaded | Availability::Deferred(_) => {
                     now.loaded_tools.push(LoadedTool { name: entry.tool.full_name().to_owned(), ..tool.clone() });
                 }
             }
         }
         for tool in &stored.deferred_tools {
             match catalog.get(&tool.tool_id).map(|entry| (entry, standing(self, entry))) {
-                Some((_, Standing::Hidden(hiding, tool))) => hide(&mut now, hiding, tool),
-                Some((entry, Standing::Deferred(deferred))) => {
+                Some((_, Availability::Hidden(hiding, tool))) => hide(&mut now, hiding, tool),
+                Some((entry, Availability::Deferred(deferred))) => {
                     let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
                     now.deferred_tools.push(deferred_ref(entry, provider));
                 }
                 // In two lists, it stands in the other one.
-                Some((_, Standing::Loaded | Standing::Stale(_))) => {}
+                Some((_, Availability::Loaded | Availability::Stale(_))) => {}
                 None => now.deferred_tools.push(tool.clone()),
             }
         }

@@ -4,9 +4,9 @@ use toolplane_records::payload::Digest;
 use toolplane_records::surface::{DeferredToolRef, HiddenTool};
 use toolplane_records::vocabulary::HiddenReason;
 
-use super::indexed::{IndexedSurface, Place};
+use super::indexed::{IndexedSurface, Membership};
 use super::visibility::{Hiding, hidden_now, hidden_tool};
-use crate::catalog::{Catalog, Entry, Lookup};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
 use crate::history::Drift;
 use crate::similar::{Effort, NameIndex};
 use crate::validate::Checked;
@@ -15,9 +15,9 @@ use crate::validate::Checked;
 #[derive(Clone, Debug)]
 pub enum Resolution<'a> {
     /// The tool is loaded: it may be called.
-    Callable(&'a Entry),
+    Callable(&'a CatalogEntry),
     /// The tool is loaded, but its schema is not the one the caller knows: it must be loaded again.
-    Changed(&'a Entry, Drift),
+    Changed(&'a CatalogEntry, Drift),
     /// The tool is there but its schema has not been loaded: it must be discovered first.
     NotLoaded(Box<DeferredToolRef>),
     /// The tool may not be used here.
@@ -40,21 +40,21 @@ pub fn resolve<'a>(
 ) -> Resolution<'a> {
     let Some(entry) = lookup(surface, catalog, name) else { return Resolution::Unknown };
     match (standing(surface, entry), known) {
-        (Standing::Loaded, None) => Resolution::Callable(entry),
-        (Standing::Stale(drift), None) => Resolution::Changed(entry, drift),
-        (Standing::Loaded | Standing::Stale(_), Some(known)) => match entry.since(known) {
+        (Availability::Loaded, None) => Resolution::Callable(entry),
+        (Availability::Stale(drift), None) => Resolution::Changed(entry, drift),
+        (Availability::Loaded | Availability::Stale(_), Some(known)) => match entry.since(known) {
             Drift::None => Resolution::Callable(entry),
             drift => Resolution::Changed(entry, drift),
         },
-        (Standing::Deferred(deferred), _) => Resolution::NotLoaded(Box::new(deferred.clone())),
-        (Standing::Hidden(Hiding::Blocked, tool), _) => Resolution::Blocked(tool),
-        (Standing::Hidden(Hiding::Excluded, tool), _) => Resolution::Excluded(tool),
+        (Availability::Deferred(deferred), _) => Resolution::NotLoaded(Box::new(deferred.clone())),
+        (Availability::Hidden(Hiding::Blocked, tool), _) => Resolution::Blocked(tool),
+        (Availability::Hidden(Hiding::Excluded, tool), _) => Resolution::Excluded(tool),
     }
 }
 
 /// How a tool stands in a surface by what the catalog says now.
 #[derive(Debug)]
-pub(crate) enum Standing<'s> {
+pub(crate) enum Availability<'s> {
     Loaded,
     /// Loaded, and its schema changed since.
     Stale(Drift),
@@ -62,31 +62,31 @@ pub(crate) enum Standing<'s> {
     Hidden(Hiding, HiddenTool),
 }
 
-pub(crate) fn standing<'s>(surface: &'s IndexedSurface, entry: &Entry) -> Standing<'s> {
+pub(crate) fn standing<'s>(surface: &'s IndexedSurface, entry: &CatalogEntry) -> Availability<'s> {
     let place = surface.place(entry.tool_id());
-    if let Place::Hidden(hiding, tool) = place {
-        return Standing::Hidden(hiding, tool.clone());
+    if let Membership::Hidden(hiding, tool) = place {
+        return Availability::Hidden(hiding, tool.clone());
     }
     if let Some((hiding, tool)) = hidden_now(&entry.tool) {
-        return Standing::Hidden(hiding, tool);
+        return Availability::Hidden(hiding, tool);
     }
     match place {
-        Place::Loaded(loaded) => match loaded.digest.as_ref().map_or(Drift::None, |digest| entry.since(digest)) {
-            Drift::None => Standing::Loaded,
-            drift => Standing::Stale(drift),
+        Membership::Loaded(loaded) => match loaded.digest.as_ref().map_or(Drift::None, |digest| entry.since(digest)) {
+            Drift::None => Availability::Loaded,
+            drift => Availability::Stale(drift),
         },
-        Place::Deferred(deferred) => Standing::Deferred(deferred),
-        Place::Hidden(..) | Place::Outside => {
+        Membership::Deferred(deferred) => Availability::Deferred(deferred),
+        Membership::Hidden(..) | Membership::Outside => {
             let message = "is not part of this surface; it was registered later, or the surface was made for other \
                            tools: make a surface with it (CreateSurface)";
             let tool = hidden_tool(&entry.tool, HiddenReason::NotSelected, message.to_owned());
-            Standing::Hidden(Hiding::Excluded, tool)
+            Availability::Hidden(Hiding::Excluded, tool)
         }
     }
 }
 
 /// The tool a name means in the surface: a bare name shared by several tools means the one the surface shows.
-pub(crate) fn lookup<'a>(surface: &IndexedSurface, catalog: &'a Catalog, name: &str) -> Option<&'a Entry> {
+pub(crate) fn lookup<'a>(surface: &IndexedSurface, catalog: &'a Catalog, name: &str) -> Option<&'a CatalogEntry> {
     match catalog.find(name) {
         Lookup::One(entry) => Some(entry),
         Lookup::Unknown => None,

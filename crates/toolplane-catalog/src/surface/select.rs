@@ -12,7 +12,7 @@ use toolplane_records::vocabulary::{HiddenReason, LoadingState, SchemaVisibility
 use super::misnamed::Misnamed;
 use super::request::{BlockedName, DeferPolicy, SurfaceRequest, is_within, within_any};
 use super::visibility::{Hiding, hidden, hidden_tool};
-use crate::catalog::{Catalog, Entry, Lookup};
+use crate::catalog::{Catalog, CatalogEntry, Lookup};
 
 /// Decides which tools `request` gets to see: each considered tool is loaded, deferred, blocked or excluded, and each hidden
 /// one says why.
@@ -79,7 +79,7 @@ pub fn select(
 
 /// An explicit load list is stronger than `always_load`, that is stronger than deferring on request, and that than the
 /// crowd rule.
-fn defers(entry: &Entry, request: &SurfaceRequest, asked_for: bool, crowded: bool) -> bool {
+fn defers(entry: &CatalogEntry, request: &SurfaceRequest, asked_for: bool, crowded: bool) -> bool {
     let registration = entry.tool.registration();
     let interface = registration.interface.as_ref();
     let always_load = interface.and_then(|interface| interface.always_load) == Some(true);
@@ -91,7 +91,7 @@ fn defers(entry: &Entry, request: &SurfaceRequest, asked_for: bool, crowded: boo
     wants_deferral || crowded
 }
 
-fn pending_provider<'a>(entry: &Entry, request: &'a SurfaceRequest) -> Option<&'a str> {
+fn pending_provider<'a>(entry: &CatalogEntry, request: &'a SurfaceRequest) -> Option<&'a str> {
     let namespace = &entry.tool.registration().declaration.namespace;
     let mut pending = request.pending_providers.iter().filter(|(within, _)| is_within(namespace, within));
     pending.next().map(|(_, provider)| provider.as_str())
@@ -125,7 +125,7 @@ fn named_tool(catalog: &Catalog, place: String, name: &str, faults: &mut Misname
     None
 }
 
-pub(super) fn loaded(entry: &Entry, now: Timestamp) -> LoadedTool {
+pub(super) fn loaded(entry: &CatalogEntry, now: Timestamp) -> LoadedTool {
     LoadedTool {
         tool_id: entry.tool_id().clone(),
         name: entry.tool.full_name().to_owned(),
@@ -136,7 +136,7 @@ pub(super) fn loaded(entry: &Entry, now: Timestamp) -> LoadedTool {
 }
 
 /// The tool as a reference without its schema. With `pending`, its provider is still connecting.
-pub(crate) fn deferred_ref(entry: &Entry, pending: Option<&str>) -> DeferredToolRef {
+pub(crate) fn deferred_ref(entry: &CatalogEntry, pending: Option<&str>) -> DeferredToolRef {
     let registration = entry.tool.registration();
     let declaration = &registration.declaration;
     let mapping = declaration.external_mappings.first();

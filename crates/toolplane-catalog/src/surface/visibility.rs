@@ -5,7 +5,7 @@ use toolplane_records::surface::HiddenTool;
 use toolplane_records::vocabulary::{HiddenReason, ToolKind, ToolLifecycle};
 
 use super::request::SurfaceRequest;
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 use crate::registration::Registration;
 use crate::validate::Checked;
 
@@ -25,7 +25,12 @@ pub(crate) type Hidden = (Hiding, HiddenReason, String);
 /// blocks it with.
 ///
 /// The first reason in this order counts: retired, blocked by name, lifecycle, features, role, model, capabilities, setup.
-pub(super) fn hidden(entry: &Entry, request: &SurfaceRequest, named: bool, blocked: Option<&str>) -> Option<Hidden> {
+pub(super) fn hidden(
+    entry: &CatalogEntry,
+    request: &SurfaceRequest,
+    named: bool,
+    blocked: Option<&str>,
+) -> Option<Hidden> {
     let registration = entry.tool.registration();
     let retired = registration.lifecycle() == ToolLifecycle::Retired;
     let by_name = blocked.filter(|_| !retired).map(|message| {

@@ -6,13 +6,13 @@ use toolplane_records::vocabulary::ExecutionKind;
 
 use super::declaration::check_mappings;
 use super::{Schemas, check_list_length, check_name, check_text, check_version};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::violations::{Violations, shown};
 
 const BINDING: &str = "execution_profile.binding";
 
-pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     if let Some(profile) = &registration.permission_profile {
         check_version("permission_profile.schema_version", &profile.schema_version, faults);
         check_list_length("permission_profile.credential_refs", profile.credential_refs.len(), limits, faults);
@@ -77,7 +77,7 @@ fn check_shell(shell: Option<&str>, schemas: &Schemas, faults: &mut Violations) 
     }
 }
 
-fn check_process(process: &ProcessBinding, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+fn check_process(process: &ProcessBinding, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     let argv = format!("{BINDING}.argv");
     check_list_length(&argv, process.argv.len(), limits, faults);
     match process.argv.first().map(String::as_str) {
@@ -117,7 +117,7 @@ fn placeholder(argument: &str) -> Option<&str> {
     argument.strip_prefix('{')?.strip_suffix('}').filter(|field| !field.is_empty())
 }
 
-fn check_http(http: &HttpBinding, limits: &Limits, faults: &mut Violations) {
+fn check_http(http: &HttpBinding, limits: &CatalogLimits, faults: &mut Violations) {
     const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     let hosts = format!("{BINDING}.allowed_hosts");
     check_list_length(&hosts, http.allowed_hosts.len(), limits, faults);

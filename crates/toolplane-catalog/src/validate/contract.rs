@@ -7,7 +7,7 @@ use toolplane_records::contract::{InputContract, OutputContract};
 
 use super::{Schemas, check_list_length, check_text, check_value, compile_at};
 use crate::input::{SensitiveFields, Showing, explain};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::schema::{CompiledSchema, decode_pointer, escape};
 use crate::violations::{Violations, shown};
@@ -16,7 +16,7 @@ const INPUT: &str = "declaration.input_contract";
 const OUTPUT: &str = "declaration.output_contract";
 
 /// Checks the contracts and gives back the schemas in force: the interface's where it has one, else the contract's.
-pub(super) fn check(registration: &Registration, limits: &Limits, faults: &mut Violations) -> Schemas {
+pub(super) fn check(registration: &Registration, limits: &CatalogLimits, faults: &mut Violations) -> Schemas {
     let contract = registration.contract();
     let interface = registration.interface.as_ref();
     let own_model = contract.and_then(|contract| contract.model_input_schema.as_ref());
@@ -42,7 +42,7 @@ pub(super) fn check(registration: &Registration, limits: &Limits, faults: &mut V
 fn input_schema(
     field: &str,
     schema: Option<&toolplane_records::payload::JsonPayload>,
-    limits: &Limits,
+    limits: &CatalogLimits,
     faults: &mut Violations,
 ) -> Option<CompiledSchema> {
     let compiled = compile_at(field, schema, limits, faults)?;
@@ -52,7 +52,7 @@ fn input_schema(
     Some(compiled)
 }
 
-fn check_input(contract: &InputContract, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+fn check_input(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     let field = |name: &str| format!("{INPUT}.{name}");
     check_list_length(&field("internal_only_fields"), contract.internal_only_fields.len(), limits, faults);
     for (index, name) in contract.internal_only_fields.iter().enumerate() {
@@ -82,7 +82,7 @@ fn check_input(contract: &InputContract, schemas: &Schemas, limits: &Limits, fau
 }
 
 /// Defaults stand in for fields a caller leaves out, so each must fit its field; together they need not be a whole input.
-fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     let place = format!("{INPUT}.defaults");
     let Some(defaults) = &contract.defaults else { return };
     if !check_value(&place, Some(defaults), true, &limits.value, faults) {
@@ -111,7 +111,7 @@ fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &Limits, 
     }
 }
 
-fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     check_list_length(&format!("{INPUT}.examples"), contract.examples.len(), limits, faults);
     let sensitive = SensitiveFields::new(&contract.sensitive_fields);
     for (index, example) in contract.examples.iter().enumerate() {
@@ -139,7 +139,7 @@ fn misfit(place: &str, error: &ValidationError<'_>, sensitive: &SensitiveFields,
     }
 }
 
-fn check_output(contract: &OutputContract, limits: &Limits, faults: &mut Violations) {
+fn check_output(contract: &OutputContract, limits: &CatalogLimits, faults: &mut Violations) {
     compile_at(&format!("{OUTPUT}.structured_schema"), contract.structured_schema.as_ref(), limits, faults);
     check_list_length(&format!("{OUTPUT}.content_types"), contract.content_types.len(), limits, faults);
     for (name, bound) in

@@ -5,10 +5,10 @@ use toolplane_records::ids::check_id;
 use toolplane_records::mapping::ExternalMapping;
 
 use super::{check_list_length, check_name, check_text, check_value, check_version};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::violations::Violations;
 
-pub(super) fn check(declaration: &ToolDeclaration, limits: &Limits, faults: &mut Violations) {
+pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, faults: &mut Violations) {
     check_version("declaration.schema_version", &declaration.schema_version, faults);
     check_name("declaration.namespace", &declaration.namespace, faults);
     check_name("declaration.name", &declaration.name, faults);
@@ -29,7 +29,7 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &Limits, faults: &mut
     check_value("declaration.annotations", declaration.annotations.as_ref(), true, &limits.value, faults);
 }
 
-pub(super) fn check_aliases(field: &str, aliases: &[String], limits: &Limits, faults: &mut Violations) {
+pub(super) fn check_aliases(field: &str, aliases: &[String], limits: &CatalogLimits, faults: &mut Violations) {
     check_list_length(field, aliases.len(), limits, faults);
     for (index, alias) in aliases.iter().enumerate() {
         let place = format!("{field}[{index}]");
@@ -40,7 +40,12 @@ pub(super) fn check_aliases(field: &str, aliases: &[String], limits: &Limits, fa
     }
 }
 
-pub(super) fn check_mappings(field: &str, mappings: &[ExternalMapping], limits: &Limits, faults: &mut Violations) {
+pub(super) fn check_mappings(
+    field: &str,
+    mappings: &[ExternalMapping],
+    limits: &CatalogLimits,
+    faults: &mut Violations,
+) {
     check_list_length(field, mappings.len(), limits, faults);
     for (index, mapping) in mappings.iter().enumerate() {
         let place = format!("{field}[{index}]");

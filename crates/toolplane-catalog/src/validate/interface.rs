@@ -5,12 +5,12 @@ use toolplane_records::vocabulary::WriteEffect;
 
 use super::declaration::{check_aliases, check_mappings};
 use super::{Schemas, check_list_length, check_text, check_value, check_version};
-use crate::limits::Limits;
+use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::safety::{SafetyFactName, SafetyRule, classified_field, declared};
 use crate::violations::{Violations, shown};
 
-pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Limits, faults: &mut Violations) {
+pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     check_refs(registration, faults);
     if let Some(interface) = &registration.interface {
         check_own(interface, registration, limits, faults);
@@ -69,7 +69,7 @@ fn check_refs(registration: &Registration, faults: &mut Violations) {
     }
 }
 
-fn check_own(interface: &ToolInterface, registration: &Registration, limits: &Limits, faults: &mut Violations) {
+fn check_own(interface: &ToolInterface, registration: &Registration, limits: &CatalogLimits, faults: &mut Violations) {
     let declaration = &registration.declaration;
     check_version("interface.schema_version", &interface.schema_version, faults);
     if interface.tool_id != declaration.tool_id {

@@ -6,7 +6,7 @@ use super::*;
 use crate::fixtures::{registration, shell_json, tool, tool_json};
 
 fn found(value: &Value) -> Vec<FieldViolation> {
-    validate(&registration(value), &Limits::default()).err().unwrap_or_default()
+    validate(&registration(value), &CatalogLimits::default()).err().unwrap_or_default()
 }
 
 /// The shell tool with the value at `pointer` replaced is refused at `field` by `rule`.
@@ -29,10 +29,10 @@ fn put(json: &mut Value, pointer: &str, value: Value) {
 
 #[test]
 fn the_standards_shell_tool_is_accepted() {
-    let checked = validate(&registration(&shell_json()), &Limits::default()).unwrap();
+    let checked = validate(&registration(&shell_json()), &CatalogLimits::default()).unwrap();
     assert_eq!(checked.full_name(), "local.shell.exec");
     assert_eq!(checked.digest(), checked.registration().digest());
-    let minimal = validate(&tool("a", "b"), &Limits::default()).unwrap();
+    let minimal = validate(&tool("a", "b"), &CatalogLimits::default()).unwrap();
     assert_ne!(minimal.digest(), checked.digest());
 }
 

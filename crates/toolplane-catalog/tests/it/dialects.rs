@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolplane_catalog::schema::Dialect;
 use toolplane_catalog::schema::Dialect::{Draft04, Draft06, Draft07, Draft201909, Draft202012};
-use toolplane_catalog::{InputValidator, Limits, Registration, validate};
+use toolplane_catalog::{CatalogLimits, InputValidator, Registration, validate};
 use toolplane_records::payload::JsonPayload;
 
 fn registration(schema: &Value) -> Registration {
@@ -18,9 +18,9 @@ fn registration(schema: &Value) -> Registration {
 fn tool(dialect: Dialect, inner: &Value, beside: &Value) -> InputValidator {
     let mut schema = json!({ "$schema": dialect.uri(), "type": "object", "properties": { "v": inner } });
     schema.as_object_mut().unwrap().extend(beside.as_object().cloned().unwrap_or_default());
-    let checked = validate(&registration(&schema), &Limits::default());
+    let checked = validate(&registration(&schema), &CatalogLimits::default());
     checked.unwrap_or_else(|found| panic!("{dialect:?} {schema}: {found:?}"));
-    InputValidator::for_registration(&registration(&schema), &Limits::default()).unwrap()
+    InputValidator::for_registration(&registration(&schema), &CatalogLimits::default()).unwrap()
 }
 
 fn check_with(dialects: &[Dialect], inner: Value, beside: Value, fits: &[Value], misfits: &[Value]) {
@@ -43,7 +43,7 @@ fn check(dialects: &[Dialect], inner: Value, fits: &[Value], misfits: &[Value]) 
 /// What a schema that is wrong in its version is refused with.
 fn refused(dialect: Dialect, inner: Value) -> String {
     let schema = json!({ "$schema": dialect.uri(), "type": "object", "properties": { "v": inner } });
-    match validate(&registration(&schema), &Limits::default()) {
+    match validate(&registration(&schema), &CatalogLimits::default()) {
         Err(found) => format!("{} {}", found[0].field, found[0].description),
         Ok(_) => panic!("{dialect:?} accepts {schema}"),
     }
@@ -188,7 +188,7 @@ fn fields_are_seen_through_old_references() {
     let mut tool = serde_json::to_value(registration(&schema)).unwrap();
     tool["declaration"]["input_contract"]["sensitive_fields"] = json!(["/key"]);
     tool["declaration"]["input_contract"]["examples"] = json!([{ "user": "ann" }]);
-    let checked = validate(&serde_json::from_value(tool).unwrap(), &Limits::default()).unwrap();
+    let checked = validate(&serde_json::from_value(tool).unwrap(), &CatalogLimits::default()).unwrap();
     assert_eq!(checked.input().fields(), ["user", "key"]);
     let found = checked.input().validate(&JsonPayload::of(&json!({ "user": 1, "key": 2 }))).unwrap_err();
     let told: Vec<String> = found.iter().map(|one| format!("{} {}", one.field, one.description)).collect();

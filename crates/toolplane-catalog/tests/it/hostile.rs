@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolplane_catalog::{InputValidator, Limits, Registration, validate};
+use toolplane_catalog::{CatalogLimits, InputValidator, Registration, validate};
 use toolplane_records::payload::JsonPayload;
 
 const CASES: &str = include_str!("data/hostile.jsonl");
@@ -30,14 +30,15 @@ fn registration(schema: &str, internal: &[&str]) -> Registration {
 }
 
 fn register(schema: &str) -> Outcome {
-    match validate(&registration(schema, &[]), &Limits::default()) {
+    match validate(&registration(schema, &[]), &CatalogLimits::default()) {
         Err(found) if !found.is_empty() => Outcome::RefusedAtRegistration,
         other => panic!("accepted: {other:?}"),
     }
 }
 
 fn refuse_input(schema: &Value, input: impl Into<Vec<u8>>) -> Outcome {
-    let tool = InputValidator::for_registration(&registration(&schema.to_string(), &[]), &Limits::default()).unwrap();
+    let tool =
+        InputValidator::for_registration(&registration(&schema.to_string(), &[]), &CatalogLimits::default()).unwrap();
     match tool.validate(&JsonPayload::from_checked(input.into())) {
         Err(found) => {
             assert!(!found.is_empty() && found.len() <= 20);
@@ -74,12 +75,12 @@ fn run(id: &str, case: &Value) -> Outcome {
             let schema = case["input"]["schema"].to_string();
             let declared = registration(&schema, &["sandbox_override_ref"]);
             assert!(
-                validate(&declared, &Limits::default()).is_err(),
+                validate(&declared, &CatalogLimits::default()).is_err(),
                 "an internal field in the model schema is refused"
             );
             let hidden =
                 registration(&json!({ "type": "object", "x-internal": true }).to_string(), &["sandbox_override_ref"]);
-            let tool = InputValidator::for_registration(&hidden, &Limits::default()).unwrap();
+            let tool = InputValidator::for_registration(&hidden, &CatalogLimits::default()).unwrap();
             let found = tool.validate(&JsonPayload::of(&case["input"]["args"])).unwrap_err();
             assert_eq!(found[0].field, "/sandbox_override_ref");
             Outcome::RefusedAsInput
@@ -97,7 +98,8 @@ fn run(id: &str, case: &Value) -> Outcome {
             }
             // An integer of any size is kept as its text, so nothing is lost.
             let schema = described("i", "integer").to_string();
-            let tool = InputValidator::for_registration(&registration(&schema, &[]), &Limits::default()).unwrap();
+            let tool =
+                InputValidator::for_registration(&registration(&schema, &[]), &CatalogLimits::default()).unwrap();
             assert_eq!(tool.validate(&JsonPayload::from_checked(alone("i").into_bytes())), Ok(()));
             refuse_input(&open, text("args_text"))
         }
@@ -142,7 +144,7 @@ fn a_schema_deeper_than_any_stack_is_refused_before_it_is_read() {
     let mut tool = registration("{}", &[]);
     let contract = tool.declaration.input_contract.as_mut().unwrap();
     contract.model_input_schema = Some(JsonPayload::from_checked(deep));
-    let found = validate(&tool, &Limits::default()).unwrap_err();
+    let found = validate(&tool, &CatalogLimits::default()).unwrap_err();
     assert_eq!(found[0].field, "declaration.input_contract.model_input_schema");
     assert!(found[0].description.contains("nested deeper than 64"), "{found:?}");
 }

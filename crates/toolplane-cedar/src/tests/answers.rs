@@ -86,12 +86,12 @@ fn an_error_never_makes_the_answer_weaker() {
 #[test]
 fn the_digest_covers_texts_names_schema_and_settings() {
     let settings = PolicySettings::default();
-    let load = |name: &str, text: &str, schema: Option<&Source>, settings: &PolicySettings| {
-        CedarPolicies::load(&[Source::new(name, text)], schema, settings).unwrap().digest()
+    let load = |name: &str, text: &str, schema: Option<&PolicyText>, settings: &PolicySettings| {
+        CedarPolicies::load(&[PolicyText::new(name, text)], schema, settings).unwrap().digest()
     };
     let first = load("a", ALL, None, &settings);
     assert_eq!(first, load("a", ALL, None, &settings));
-    let schema = Source::new("own", format!("{}\nentity Mine;", crate::SCHEMA));
+    let schema = PolicyText::new("own", format!("{}\nentity Mine;", crate::SCHEMA));
     let strict = PolicySettings { untrusted_namespaces: vec!["files".to_owned()], ..settings.clone() };
     let others = [
         load("b", ALL, None, &settings),

@@ -148,7 +148,7 @@ fn an_own_schema_can_type_the_input_and_single_tools() {
         "{own}\naction \"pay.transfer\" in [call] appliesTo {{ principal: [Actor], resource: [Tool],
             context: {{ mode: String, input: {{ cents: Long, to: {{ iban: String }} }} }} }};"
     );
-    let schema = Source::new("own.cedarschema", own);
+    let schema = PolicyText::new("own.cedarschema", own);
     let policies = r#"
         @id("read") permit (principal, action == Action::"call", resource)
         when { context has input && context.input has path && context.input.path like "docs/*" };
@@ -158,7 +158,8 @@ fn an_own_schema_can_type_the_input_and_single_tools() {
         when { context.input.cents > 100000 };
         @id("any") @ask("") permit (principal, action in Action::"call", resource);
     "#;
-    let loaded = CedarPolicies::load(&[Source::new("p", policies)], Some(&schema), &PolicySettings::default()).unwrap();
+    let loaded =
+        CedarPolicies::load(&[PolicyText::new("p", policies)], Some(&schema), &PolicySettings::default()).unwrap();
     let paying = |input: Value| {
         let tool = ToolFacts::named(ToolId::from_trusted("tool_pay"), "pay.transfer", "pay");
         loaded.decide(&CallFacts::new(tool, JsonPayload::of(&input)))

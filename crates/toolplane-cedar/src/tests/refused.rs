@@ -43,9 +43,9 @@ fn every_fault_is_named_with_its_place() {
 #[test]
 fn faults_of_all_texts_are_reported_at_once_and_nothing_is_loaded() {
     let sources = [
-        Source::new("a.cedar", "permit (principal, action, resource);"),
-        Source::new("b.cedar", "nonsense"),
-        Source::new("c.cedar", "\n\nforbid (principal, action, resource) when { resource.colour };"),
+        PolicyText::new("a.cedar", "permit (principal, action, resource);"),
+        PolicyText::new("b.cedar", "nonsense"),
+        PolicyText::new("c.cedar", "\n\nforbid (principal, action, resource) when { resource.colour };"),
     ];
     let faults = CedarPolicies::load(&sources, None, &PolicySettings::default()).unwrap_err();
     let places: Vec<_> = faults.iter().map(|fault| (fault.source.as_str(), fault.line)).collect();
@@ -69,7 +69,7 @@ fn decide_ids(policies: &CedarPolicies) -> Vec<String> {
 #[test]
 fn a_schema_must_be_readable_and_describe_calls() {
     let load = |schema: &str| {
-        let schema = Source::new("own.cedarschema", schema);
+        let schema = PolicyText::new("own.cedarschema", schema);
         CedarPolicies::load(&[], Some(&schema), &PolicySettings::default()).unwrap_err()[0].to_string()
     };
     assert!(load("entity Tool\nentity;").starts_with("own.cedarschema:2: "));

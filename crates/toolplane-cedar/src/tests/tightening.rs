@@ -77,7 +77,7 @@ proptest! {
     fn order_and_files_change_nothing(policies in prop::collection::vec(policy(), 1..6), calls in calls()) {
         let name = |index: usize, text: &String| format!("@id(\"p{index}\") {text}");
         let named: Vec<String> = policies.iter().enumerate().map(|(index, text)| name(index, text)).collect();
-        let files: Vec<Source> = named.iter().rev().map(|text| Source::new("f", text.clone())).collect();
+        let files: Vec<PolicyText> = named.iter().rev().map(|text| PolicyText::new("f", text.clone())).collect();
         let forward = load(&named.concat());
         let backward = CedarPolicies::load(&files, None, &PolicySettings::default()).unwrap();
         for facts in calls {

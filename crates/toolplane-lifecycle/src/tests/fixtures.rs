@@ -106,8 +106,8 @@ pub(crate) fn error(class: ErrorClass) -> ToolError {
     ToolError::new(toolplane_records::codes::EXIT_CODE, class, Recoverability::NotRetryable, "no")
 }
 
-pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<Outcome> {
-    Box::new(Outcome {
+pub(crate) fn outcome(status: ResultStatus, error: Option<ToolError>) -> Box<ReportedOutcome> {
+    Box::new(ReportedOutcome {
         status,
         content: vec![],
         model_facing_content: vec![],

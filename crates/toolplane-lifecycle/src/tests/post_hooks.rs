@@ -88,7 +88,7 @@ fn the_patience_of_the_caller_ends_it_and_the_effect_is_called_done() {
 
 #[test]
 fn a_result_says_what_it_has_to_say() {
-    let ended = |outcome: Outcome| {
+    let ended = |outcome: ReportedOutcome| {
         let record = run(ready(false, true).invocation, started(false)).invocation;
         let done = Command::Complete { lease: key(&record), outcome: Box::new(outcome) };
         apply(&record, done, at(5)).unwrap().terminal.unwrap().result
@@ -96,10 +96,10 @@ fn a_result_says_what_it_has_to_say() {
     let text = |text: &str| ContentBlock::Text { text: text.to_owned() };
     let plain = *outcome(ResultStatus::Succeeded, None);
     // A worker that left out what the model is given.
-    let result = ended(Outcome { content: vec![text("a")], ..plain.clone() });
+    let result = ended(ReportedOutcome { content: vec![text("a")], ..plain.clone() });
     assert_eq!((result.model_facing_content, result.content), (vec![text("a")], vec![text("a")]));
     let value = toolplane_records::payload::JsonPayload::of(&7);
-    let result = ended(Outcome { structured_content: Some(value), ..plain.clone() });
+    let result = ended(ReportedOutcome { structured_content: Some(value), ..plain.clone() });
     assert_eq!((result.model_facing_content, result.content), (vec![text("7")], vec![]));
     let result = ended(plain);
     assert_eq!((result.model_facing_content, result.content), (vec![ContentBlock::Empty], vec![ContentBlock::Empty]));
@@ -110,7 +110,7 @@ fn a_result_says_what_it_has_to_say() {
         (result.content, result.model_facing_content),
         (vec![text("no [exec.exit_code]")], vec![text("no [exec.exit_code]")])
     );
-    let result = ended(Outcome { content: vec![text("half")], ..failed });
+    let result = ended(ReportedOutcome { content: vec![text("half")], ..failed });
     assert_eq!(
         (result.content, result.model_facing_content),
         (vec![text("half")], vec![text("no [exec.exit_code]"), text("half")])
@@ -124,7 +124,7 @@ fn a_result_says_what_it_has_to_say() {
 #[test]
 fn modifiers_that_were_left_out_are_counted_in_the_log() {
     let record = run(ready(false, true).invocation, started(false)).invocation;
-    let outcome = Box::new(Outcome { undeclared_modifiers: 2, ..*outcome(ResultStatus::Succeeded, None) });
+    let outcome = Box::new(ReportedOutcome { undeclared_modifiers: 2, ..*outcome(ResultStatus::Succeeded, None) });
     let ended = apply(&record, Command::Complete { lease: key(&record), outcome }, at(5)).unwrap();
     let created = ended.events.iter().find(|event| event.class == EventClass::ResultCreated).unwrap();
     let dropped = created.data.as_ref().unwrap().to_value()["context_modifiers_dropped"].clone();

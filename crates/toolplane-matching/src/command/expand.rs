@@ -1,13 +1,13 @@
 //! Expansions: what begins with a dollar sign or a backquote. What they come to is not known; the code inside them is read.
 
 use super::Why;
-use super::reader::{End, Reader};
+use super::reader::{End, ShellReader};
 use super::word::Lexed;
 
 /// Nested expansions of one word deeper than this are not read.
 const MAX_NEST: usize = 32;
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     /// Reads what begins with a dollar sign.
     pub(super) fn dollar(&mut self, word: &mut Lexed, quoted: bool) -> Result<(), Why> {
         let start = self.at;

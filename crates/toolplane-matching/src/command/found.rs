@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::reader::{End, Reader};
+use super::reader::{End, ShellReader};
 use super::word::Lexed;
 use super::{MAX_COMMANDS, MAX_DEPTH, MAX_SHOWN_CHARS, Redirection, Runs, SimpleCommand, Why, Word};
 
@@ -54,7 +54,7 @@ impl Draft {
 
 /// What has been found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ParsedShell {
     pub(super) commands: Vec<SimpleCommand>,
     pub(super) opaque: Option<Why>,
     pub(super) whys: Vec<Why>,
@@ -63,7 +63,7 @@ pub(super) struct Found {
     nested_bytes: usize,
 }
 
-impl Found {
+impl ParsedShell {
     pub(super) fn not_plain(&mut self, why: Why) {
         if !self.whys.contains(&why) {
             self.whys.push(why);
@@ -100,7 +100,7 @@ impl Found {
 
     /// Reads one text from its beginning to its end.
     pub(super) fn read(&mut self, text: &str, depth: usize, runs: Runs) {
-        let mut reader = Reader { text, at: 0, depth, nest: 0, runs, found: self };
+        let mut reader = ShellReader { text, at: 0, depth, nest: 0, runs, found: self };
         if let Err(why) = reader.level(End::Text) {
             self.opaque(why);
         }
@@ -120,7 +120,7 @@ impl Found {
             spellings: Vec::new(),
             wrapped: None,
         };
-        let input = Input { texts: draft.input, redirected: draft.reads_input };
+        let input = StandardInput { texts: draft.input, redirected: draft.reads_input };
         self.judge(command, &input, depth, 0);
     }
 
@@ -135,7 +135,7 @@ impl Found {
 
 /// What a command reads on its standard input, as far as the text says.
 #[derive(Debug, Default)]
-pub(super) struct Input {
+pub(super) struct StandardInput {
     pub(super) texts: Vec<Word>,
     pub(super) redirected: bool,
 }

@@ -1,6 +1,6 @@
 //! From a command as written to everything it runs: wrappers taken off, nested shells read, options looked at.
 
-use super::found::{Found, Input};
+use super::found::{ParsedShell, StandardInput};
 use super::wrapper::{self, Unwrapped};
 use super::{MAX_SHOWN_CHARS, Runs, SimpleCommand, Why, Word, find, git, risk, shells};
 
@@ -35,9 +35,9 @@ const DEFINERS: &[&str] = &[
     "unset",
 ];
 
-impl Found {
+impl ParsedShell {
     /// Lists `command` and what it runs.
-    pub(super) fn judge(&mut self, mut command: SimpleCommand, input: &Input, depth: usize, hops: usize) {
+    pub(super) fn judge(&mut self, mut command: SimpleCommand, input: &StandardInput, depth: usize, hops: usize) {
         let Some(name) = command.program().map(str::to_owned) else {
             return self.push(command);
         };
@@ -60,7 +60,7 @@ impl Found {
         }
     }
 
-    fn unwrap(&mut self, mut command: SimpleCommand, name: &str, input: &Input, depth: usize, hops: usize) {
+    fn unwrap(&mut self, mut command: SimpleCommand, name: &str, input: &StandardInput, depth: usize, hops: usize) {
         match name {
             "find" => self.found_commands(command, depth, hops),
             "eval" | "trap" | "alias" => self.evaluated(command, name, depth),
@@ -101,7 +101,7 @@ impl Found {
                 let candidate = SimpleCommand { runs: Runs::Maybe, ..SimpleCommand::of_words(words[at..].to_vec()) };
                 // Only what is listed counts; looking through each candidate again would multiply them.
                 if at == 1 && hops == 0 {
-                    self.judge(candidate, &Input::default(), depth, hops + 1);
+                    self.judge(candidate, &StandardInput::default(), depth, hops + 1);
                 } else {
                     self.push(candidate);
                 }
@@ -114,7 +114,7 @@ impl Found {
         let inner = find::commands(&command);
         self.push(command);
         for command in inner {
-            self.judge(command, &Input::default(), depth, hops + 1);
+            self.judge(command, &StandardInput::default(), depth, hops + 1);
         }
     }
 
@@ -146,7 +146,7 @@ impl Found {
     }
 
     /// `sh -c ...` and shells that read code from elsewhere.
-    fn shell(&mut self, mut command: SimpleCommand, input: &Input, depth: usize) {
+    fn shell(&mut self, mut command: SimpleCommand, input: &StandardInput, depth: usize) {
         let runs = command.runs;
         match shells::code_of(&command.words) {
             shells::Code::Text { at, alone } => {

@@ -3,7 +3,7 @@
 mod redirect;
 mod reserved;
 
-use super::found::{Draft, Found};
+use super::found::{Draft, ParsedShell};
 use super::word::Lexed;
 use super::{MAX_DEPTH, Runs, Why};
 
@@ -17,13 +17,13 @@ pub(super) enum End {
 }
 
 /// Reads one shell text; nested code is read by readers of its own.
-pub(super) struct Reader<'t, 'f> {
+pub(super) struct ShellReader<'t, 'f> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) depth: usize,
     pub(super) nest: usize,
     pub(super) runs: Runs,
-    pub(super) found: &'f mut Found,
+    pub(super) found: &'f mut ParsedShell,
 }
 
 /// Where one level of code stands.
@@ -39,7 +39,7 @@ struct Level {
     wants_command: bool,
 }
 
-impl<'t> Reader<'t, '_> {
+impl<'t> ShellReader<'t, '_> {
     // --- characters ---
 
     pub(super) fn rest(&self) -> &'t str {

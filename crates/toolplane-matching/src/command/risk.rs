@@ -6,7 +6,7 @@
 use super::{SimpleCommand, Why, Word, sed};
 
 /// Options of one program.
-struct Options {
+struct OptionWords {
     names: &'static [&'static str],
     /// Words exactly so.
     exact: &'static [&'static str],
@@ -16,10 +16,10 @@ struct Options {
     long: &'static [&'static str],
 }
 
-const NONE: Options = Options { names: &[], exact: &[], letters: "", long: &[] };
+const NONE: OptionWords = OptionWords { names: &[], exact: &[], letters: "", long: &[] };
 
-const OPTIONS: &[Options] = &[
-    Options {
+const OPTIONS: &[OptionWords] = &[
+    OptionWords {
         names: &["find", "gfind"],
         exact: &[
             "-exec",
@@ -35,16 +35,16 @@ const OPTIONS: &[Options] = &[
         ],
         ..NONE
     },
-    Options { names: &["fd", "fdfind"], letters: "xX", long: &["exec", "exec-batch"], ..NONE },
-    Options {
+    OptionWords { names: &["fd", "fdfind"], letters: "xX", long: &["exec", "exec-batch"], ..NONE },
+    OptionWords {
         names: &["sort"],
         letters: "oT",
         long: &["output", "temporary-directory", "compress-program", "files0-from"],
         ..NONE
     },
-    Options { names: &["rg"], letters: "z", long: &["pre", "pre-glob", "hostname-bin", "search-zip"], ..NONE },
-    Options { names: &["ag"], letters: "zp", long: &["pager", "search-zip"], ..NONE },
-    Options {
+    OptionWords { names: &["rg"], letters: "z", long: &["pre", "pre-glob", "hostname-bin", "search-zip"], ..NONE },
+    OptionWords { names: &["ag"], letters: "zp", long: &["pager", "search-zip"], ..NONE },
+    OptionWords {
         names: &["git"],
         exact: &["foreach", "filter-branch", "difftool", "mergetool", "bisect", "instaweb", "send-email"],
         letters: "Oo",
@@ -66,7 +66,7 @@ const OPTIONS: &[Options] = &[
             "no-index",
         ],
     },
-    Options {
+    OptionWords {
         names: &["tar", "gtar", "bsdtar"],
         letters: "IF",
         long: &[
@@ -80,7 +80,7 @@ const OPTIONS: &[Options] = &[
         ],
         ..NONE
     },
-    Options {
+    OptionWords {
         names: &["curl"],
         letters: "oOKTDc",
         long: &[
@@ -97,7 +97,7 @@ const OPTIONS: &[Options] = &[
         ],
         ..NONE
     },
-    Options {
+    OptionWords {
         names: &["wget"],
         letters: "OPioa",
         long: &[
@@ -113,70 +113,80 @@ const OPTIONS: &[Options] = &[
         ],
         ..NONE
     },
-    Options { names: &["rsync"], letters: "e", long: &["rsh", "rsync-path", "delete"], ..NONE },
-    Options { names: &["scp", "sftp"], letters: "SoFD", ..NONE },
-    Options { names: &["zip"], letters: "T", long: &["unzip-command", "test"], ..NONE },
-    Options { names: &["date"], letters: "sf", long: &["set", "file"], ..NONE },
-    Options { names: &["file"], letters: "Cfm", long: &["compile", "files-from", "magic-file"], ..NONE },
-    Options { names: &["tree"], letters: "o", ..NONE },
-    Options { names: &["man"], letters: "PHT", long: &["pager", "html", "preprocessor"], ..NONE },
-    Options { names: &["less", "more", "most"], letters: "oOkt", exact: &["+!"], long: &["log-file", "lesskey-file"] },
-    Options { names: &["split"], long: &["filter"], ..NONE },
-    Options { names: &["bat", "batcat", "delta"], long: &["pager"], ..NONE },
-    Options { names: &["sqlite"], exact: &["-cmd", "-init"], ..NONE },
-    Options { names: &["ctags"], long: &["options", "config"], ..NONE },
-    Options { names: &["cmake"], letters: "PEC", ..NONE },
-    Options { names: &["mvn"], letters: "f", long: &["file"], ..NONE },
-    Options { names: &["gradle"], letters: "Ibcp", long: &["init-script", "build-file", "project-dir"], ..NONE },
-    Options { names: &["pytest", "py.test"], letters: "pc", long: &["rootdir", "confcutdir", "override-ini"], ..NONE },
-    Options {
+    OptionWords { names: &["rsync"], letters: "e", long: &["rsh", "rsync-path", "delete"], ..NONE },
+    OptionWords { names: &["scp", "sftp"], letters: "SoFD", ..NONE },
+    OptionWords { names: &["zip"], letters: "T", long: &["unzip-command", "test"], ..NONE },
+    OptionWords { names: &["date"], letters: "sf", long: &["set", "file"], ..NONE },
+    OptionWords { names: &["file"], letters: "Cfm", long: &["compile", "files-from", "magic-file"], ..NONE },
+    OptionWords { names: &["tree"], letters: "o", ..NONE },
+    OptionWords { names: &["man"], letters: "PHT", long: &["pager", "html", "preprocessor"], ..NONE },
+    OptionWords {
+        names: &["less", "more", "most"],
+        letters: "oOkt",
+        exact: &["+!"],
+        long: &["log-file", "lesskey-file"],
+    },
+    OptionWords { names: &["split"], long: &["filter"], ..NONE },
+    OptionWords { names: &["bat", "batcat", "delta"], long: &["pager"], ..NONE },
+    OptionWords { names: &["sqlite"], exact: &["-cmd", "-init"], ..NONE },
+    OptionWords { names: &["ctags"], long: &["options", "config"], ..NONE },
+    OptionWords { names: &["cmake"], letters: "PEC", ..NONE },
+    OptionWords { names: &["mvn"], letters: "f", long: &["file"], ..NONE },
+    OptionWords { names: &["gradle"], letters: "Ibcp", long: &["init-script", "build-file", "project-dir"], ..NONE },
+    OptionWords {
+        names: &["pytest", "py.test"],
+        letters: "pc",
+        long: &["rootdir", "confcutdir", "override-ini"],
+        ..NONE
+    },
+    OptionWords {
         names: &["yq", "prettier", "gofmt", "rustfmt", "black"],
         letters: "iw",
         long: &["inplace", "in-place", "write"],
         ..NONE
     },
-    Options { names: &["jq"], letters: "fL", long: &["from-file", "rawfile", "slurpfile"], ..NONE },
-    Options { names: &["test", "["], exact: &["-v"], ..NONE },
-    Options { names: &["printf"], exact: &["-v"], ..NONE },
-    Options { names: &["compgen"], letters: "CFW", ..NONE },
-    Options { names: &["history", "fc"], letters: "warse", ..NONE },
-    Options {
+    OptionWords { names: &["jq"], letters: "fL", long: &["from-file", "rawfile", "slurpfile"], ..NONE },
+    OptionWords { names: &["test", "["], exact: &["-v"], ..NONE },
+    OptionWords { names: &["printf"], exact: &["-v"], ..NONE },
+    OptionWords { names: &["compgen"], letters: "CFW", ..NONE },
+    OptionWords { names: &["history", "fc"], letters: "warse", ..NONE },
+    OptionWords {
         names: &["gcc", "cc", "g++", "clang", "clang++"],
         exact: &["-wrapper"],
         long: &["wrapper"],
         letters: "B",
     },
-    Options { names: &["go"], exact: &["-exec", "-toolexec", "--exec", "--toolexec"], ..NONE },
-    Options { names: &["cargo"], long: &["config"], exact: &["-Z"], ..NONE },
-    Options {
+    OptionWords { names: &["go"], exact: &["-exec", "-toolexec", "--exec", "--toolexec"], ..NONE },
+    OptionWords { names: &["cargo"], long: &["config"], exact: &["-Z"], ..NONE },
+    OptionWords {
         names: &["make", "gmake"],
         letters: "fCIE",
         long: &["file", "makefile", "directory", "eval", "include-dir"],
         ..NONE
     },
-    Options {
+    OptionWords {
         names: &["npm", "pnpm", "yarn"],
         letters: "C",
         long: &["prefix", "script-shell", "node-options", "dir", "cwd"],
         ..NONE
     },
-    Options { names: &["python", "pypy"], letters: "cmix", ..NONE },
-    Options {
+    OptionWords { names: &["python", "pypy"], letters: "cmix", ..NONE },
+    OptionWords {
         names: &["node", "deno", "bun"],
         exact: &["eval"],
         letters: "eprC",
         long: &["eval", "print", "require", "import", "loader", "experimental-loader"],
     },
-    Options { names: &["perl"], letters: "eEMmiIdpn", ..NONE },
-    Options { names: &["ruby"], letters: "erIipnx", ..NONE },
-    Options { names: &["php"], letters: "rBRFdfz", long: &["run", "process-code", "define"], ..NONE },
-    Options {
+    OptionWords { names: &["perl"], letters: "eEMmiIdpn", ..NONE },
+    OptionWords { names: &["ruby"], letters: "erIipnx", ..NONE },
+    OptionWords { names: &["php"], letters: "rBRFdfz", long: &["run", "process-code", "define"], ..NONE },
+    OptionWords {
         names: &["lua", "Rscript", "R", "julia"],
         letters: "eElLP",
         long: &["eval", "load", "file", "args"],
         ..NONE
     },
-    Options {
+    OptionWords {
         names: &["vim", "vi", "nvim", "ex", "view", "ed", "emacs", "nano"],
         letters: "cSsuUwWl",
         long: &["cmd", "eval", "load"],
@@ -231,7 +241,7 @@ fn is_dangerous(name: &str, words: &[Word], at: usize) -> bool {
     }
 }
 
-impl Options {
+impl OptionWords {
     fn name(&self, text: &str) -> bool {
         if self.exact.contains(&text) {
             return true;

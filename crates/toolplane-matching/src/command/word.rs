@@ -1,6 +1,6 @@
 //! One word of a shell text: quotes taken off, and what is decided at run time marked as such.
 
-use super::reader::{End, Reader};
+use super::reader::{End, ShellReader};
 use super::{Why, Word};
 
 /// A word as it was read.
@@ -64,7 +64,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c)
 }
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     /// Reads the word that begins here; empty only when none does.
     pub(super) fn word(&mut self) -> Result<Lexed, Why> {
         let mut word = Lexed::default();

@@ -7,7 +7,7 @@ const MAX_PIECES: usize = 64;
 
 /// A path as a pattern names it, once as written and once in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct NamePattern {
     exact: Vec<Piece>,
     folded: Vec<Piece>,
     /// It takes in everything beneath what it names.
@@ -34,7 +34,7 @@ pub(crate) enum Unit {
 
 // === impl Names ===
 
-impl Names {
+impl NamePattern {
     pub(crate) fn parse(text: &str) -> Result<Self, InvalidGlob> {
         let exact = pieces(text)?;
         let folded = pieces(&text.to_lowercase())?;

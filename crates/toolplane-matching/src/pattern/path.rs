@@ -4,7 +4,7 @@ use toolplane_records::vocabulary::Behavior;
 
 use super::{InvalidPattern, MAX_PATTERN};
 use crate::fit::Fit;
-use crate::glob::{self, Names, Piece};
+use crate::glob::{self, NamePattern, Piece};
 use crate::path::PathFact;
 use crate::subject::PathSubject;
 
@@ -16,7 +16,7 @@ use crate::subject::PathSubject;
 /// ignores case; an allow is about that only when it ends with `/` or `/**`, and only beneath the workspace unless it is absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
-    globs: Vec<Names>,
+    globs: Vec<NamePattern>,
     anchor: Anchor,
     any: bool,
 }
@@ -62,7 +62,7 @@ impl PathPattern {
         if body.split('/').any(|name| name == "..") {
             return refuse("must not contain `..`");
         }
-        let globs = glob::alternatives(body)?.iter().map(|body| Names::parse(body)).collect::<Result<_, _>>()?;
+        let globs = glob::alternatives(body)?.iter().map(|body| NamePattern::parse(body)).collect::<Result<_, _>>()?;
         Ok(Self { globs, anchor, any })
     }
 
@@ -86,7 +86,7 @@ impl PathPattern {
         self.globs.iter().map(|glob| self.one(glob, allow, subject, path)).max().unwrap_or(Fit::No)
     }
 
-    fn one(&self, glob: &Names, allow: bool, subject: &PathSubject, path: &str) -> Fit {
+    fn one(&self, glob: &NamePattern, allow: bool, subject: &PathSubject, path: &str) -> Fit {
         let inside = subject.fact.is_inside();
         let absolute = subject.absolute.as_str();
         match self.anchor {
@@ -114,7 +114,7 @@ fn homes(absolute: &str) -> Option<&str> {
     below.and_then(|below| below.split_once('/').map(|(_, rest)| rest)).or_else(|| path.strip_prefix("root/"))
 }
 
-impl Names {
+impl NamePattern {
     /// How well the glob fits a path that begins where the glob does.
     fn fit(&self, path: &str, allow: bool, tree: bool) -> Fit {
         let names = names(path, allow);

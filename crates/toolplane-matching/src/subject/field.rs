@@ -19,7 +19,7 @@ pub(super) enum Given {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FieldValues {
     pub(super) given: Vec<Given>,
     pub(super) complete: bool,
 }
@@ -60,10 +60,10 @@ impl SubjectKind {
 }
 
 /// Finds every value that is a subject. Of the usual fields any may be there; of named ones all must be.
-pub(super) fn find(spec: &SubjectSpec, input: &Value) -> Found {
-    let mut found = Found { given: Vec::new(), complete: true };
+pub(super) fn find(spec: &SubjectSpec, input: &Value) -> FieldValues {
+    let mut found = FieldValues { given: Vec::new(), complete: true };
     if !input.is_object() {
-        return Found::default();
+        return FieldValues::default();
     }
     if spec.fields.is_empty() {
         spec.kind.usual_fields().iter().filter_map(|name| input.get(name)).for_each(|value| found.take(value));
@@ -108,7 +108,7 @@ fn look_up<'v>(input: &'v Value, field: &str) -> Option<&'v Value> {
     input.get(field).or_else(|| field.split('.').try_fold(input, |value, name| value.get(name)))
 }
 
-impl Found {
+impl FieldValues {
     fn take(&mut self, value: &Value) {
         match value {
             Value::Null => {}

@@ -6,7 +6,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::ArgumentCondition;
 
 use super::InvalidCondition;
-use super::value::{Found, Input, Scalar};
+use super::value::{CallInput, Scalar, ValueLookup};
 use toolplane_matching::fit::Fit;
 use toolplane_matching::glob;
 
@@ -143,14 +143,14 @@ impl ArgumentTest {
     }
 
     /// How well it fits an input.
-    pub fn fit(&self, input: &Input<'_>) -> Fit {
+    pub fn fit(&self, input: &CallInput<'_>) -> Fit {
         let found = input.at(&self.pointer);
         match (self.operator, found) {
-            (_, Found::Unknown) => Fit::Unknown,
-            (Operator::Exists, found) => (found != Found::Absent).into(),
-            (Operator::Absent, found) => (found == Found::Absent).into(),
-            (_, Found::Absent | Found::Hidden) => Fit::Unknown,
-            (operator, Found::Value(value)) => self.compare(operator, &value).into(),
+            (_, ValueLookup::Unknown) => Fit::Unknown,
+            (Operator::Exists, found) => (found != ValueLookup::Absent).into(),
+            (Operator::Absent, found) => (found == ValueLookup::Absent).into(),
+            (_, ValueLookup::Absent | ValueLookup::Hidden) => Fit::Unknown,
+            (operator, ValueLookup::Value(value)) => self.compare(operator, &value).into(),
         }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let value = Some(value).filter(|value| !value.is_empty());
         let test = ArgumentTest::parse(&condition("/a", op, value)).unwrap();
         let payload = JsonPayload::from_checked(input.to_owned());
-        assert_eq!(test.fit(&Input::new(&payload, &[])), fit, "{input} {op} {value:?}");
+        assert_eq!(test.fit(&CallInput::new(&payload, &[])), fit, "{input} {op} {value:?}");
     }
 
     #[test]

@@ -12,15 +12,15 @@ use toolplane_records::payload::REDACTED;
 
 /// One input and what was found in it.
 #[derive(Debug)]
-pub struct Input<'a> {
+pub struct CallInput<'a> {
     payload: &'a JsonPayload,
     redacted: &'a [String],
-    found: RefCell<Vec<(String, Found<'a>)>>,
+    found: RefCell<Vec<(String, ValueLookup<'a>)>>,
 }
 
 /// What stands at a pointer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum ValueLookup<'a> {
     /// Nothing.
     Absent,
     /// Nobody can tell: something above it is not shown, or the input cannot be read.
@@ -82,14 +82,14 @@ fn is_same(left: &str, right: &str) -> bool {
 
 // === impl Input ===
 
-impl<'a> Input<'a> {
+impl<'a> CallInput<'a> {
     /// An input whose values at the `redacted` pointers (and below) are not shown.
     pub fn new(payload: &'a JsonPayload, redacted: &'a [String]) -> Self {
         Self { payload, redacted, found: RefCell::new(Vec::new()) }
     }
 
     /// What stands at `pointer`; looked up once.
-    pub(crate) fn at(&self, pointer: &str) -> Found<'a> {
+    pub(crate) fn at(&self, pointer: &str) -> ValueLookup<'a> {
         if let Some((_, found)) = self.found.borrow().iter().find(|(known, _)| known == pointer) {
             return found.clone();
         }
@@ -98,22 +98,22 @@ impl<'a> Input<'a> {
         found
     }
 
-    fn look(&self, pointer: &str) -> Found<'a> {
-        let Ok(mut raw) = self.payload.parse::<&'a RawValue>() else { return Found::Unknown };
+    fn look(&self, pointer: &str) -> ValueLookup<'a> {
+        let Ok(mut raw) = self.payload.parse::<&'a RawValue>() else { return ValueLookup::Unknown };
         for token in pointer.split('/').skip(1) {
             match step(raw, &token.replace("~1", "/").replace("~0", "~")) {
                 Some(inner) => raw = inner,
-                None if is_marker(raw) => return Found::Unknown,
-                None => return Found::Absent,
+                None if is_marker(raw) => return ValueLookup::Unknown,
+                None => return ValueLookup::Absent,
             }
         }
         if is_marker(raw) || self.redacted.iter().any(|hidden| is_at_or_below(pointer, hidden)) {
-            return Found::Hidden;
+            return ValueLookup::Hidden;
         }
         match Scalar::read(raw.get()) {
             // Of a value with hidden parts nobody can tell whether it is another one.
-            Some(Scalar::Tree(_)) if raw.get().contains(REDACTED) || self.hides_below(pointer) => Found::Hidden,
-            read => read.map_or(Found::Unknown, Found::Value),
+            Some(Scalar::Tree(_)) if raw.get().contains(REDACTED) || self.hides_below(pointer) => ValueLookup::Hidden,
+            read => read.map_or(ValueLookup::Unknown, ValueLookup::Value),
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn at(input: &str, redacted: &[&str], pointer: &str) -> String {
         let payload = JsonPayload::from_checked(input.to_owned());
         let redacted: Vec<String> = redacted.iter().map(ToString::to_string).collect();
-        format!("{:?}", Input::new(&payload, &redacted).at(pointer))
+        format!("{:?}", CallInput::new(&payload, &redacted).at(pointer))
     }
 
     #[test]

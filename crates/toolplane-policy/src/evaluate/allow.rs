@@ -2,11 +2,11 @@
 
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
-use super::outcome::{Outcome, blocked, quoted};
-use super::{Found, Hit, because, classifier, of_classifier};
+use super::outcome::{Ruling, blocked, quoted};
+use super::{Hit, RuleHits, because, classifier, of_classifier};
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
-use crate::scene::{Part, Scene, What, concern, is_plain_edit, text_of};
+use crate::scene::{Scene, TargetPart, What, concern, is_plain_edit, text_of};
 use crate::verdict::source;
 use toolplane_matching::command::{Shell, SimpleCommand, Why, Word};
 use toolplane_matching::fit::Fit;
@@ -31,14 +31,14 @@ const BY_HOOK: &str = "a hook that may allow does";
 const BY_EDITS: &str = "the mode `accept_edits` allows edits beneath the workspace";
 const BY_BYPASS: &str = "the mode `bypass` allows what no rule is about";
 
-pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Outcome<'a> {
-    let covers: Vec<(&Part<'_>, Cover<'a>)> =
+pub(super) fn decide<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Ruling<'a> {
+    let covers: Vec<(&TargetPart<'_>, Cover<'a>)> =
         scene.target.parts.iter().map(|part| (part, cover(scene, found, org, part))).collect();
     let open = covers.iter().filter_map(|(part, cover)| match cover {
         Cover::None(why) => Some((*part, why.as_str())),
         _ => None,
     });
-    let open: Vec<(&Part<'_>, &str)> = open.collect();
+    let open: Vec<(&TargetPart<'_>, &str)> = open.collect();
     let needed = covers.iter().any(|(_, cover)| !matches!(cover, Cover::NotNeeded));
     if open.is_empty() && needed && scene.target.is_complete() {
         return allowed(scene, found, &covers, org);
@@ -50,24 +50,24 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict)
         return whole;
     }
     if open.is_empty() && bypasses(scene) {
-        return Outcome::new(Behavior::Allow, source::MODE, ReasonType::Mode, BY_BYPASS);
+        return Ruling::new(Behavior::Allow, source::MODE, ReasonType::Mode, BY_BYPASS);
     }
     let unusual = open.iter().find_map(|(part, why)| concern(part).map(|concern| (*part, concern, *why)));
     if let Some((part, concern, why)) = unusual {
         let blocked_path = part.path().map(blocked);
-        return Outcome { blocked_path, ..Outcome::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
+        return Ruling { blocked_path, ..Ruling::new(Behavior::Ask, source::SAFETY_CHECK, concern, why) };
     }
     unanswered(scene, found, &open)
 }
 
 /// The parts nothing allows.
-pub(crate) fn open_parts<'p>(scene: &Scene<'p>, found: &Found<'_>, org: &OrgVerdict) -> Vec<Part<'p>> {
-    let is_open = |part: &&Part<'_>| matches!(cover(scene, found, org, part), Cover::None(_));
+pub(crate) fn open_parts<'p>(scene: &Scene<'p>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<TargetPart<'p>> {
+    let is_open = |part: &&TargetPart<'_>| matches!(cover(scene, found, org, part), Cover::None(_));
     scene.target.parts.iter().filter(is_open).copied().collect()
 }
 
 /// What lets one part run, the first that does.
-pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict, part: &Part<'_>) -> Cover<'a> {
+pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict, part: &TargetPart<'_>) -> Cover<'a> {
     if !part.needs_cover {
         return Cover::NotNeeded;
     }
@@ -115,7 +115,7 @@ fn authoritative_hook<'s>(scene: &'s Scene<'_>) -> Option<&'s toolplane_records:
 }
 
 /// An edit by a tool that does nothing but edit and read files, or by a redirection.
-fn is_accepted_edit(scene: &Scene<'_>, part: &Part<'_>) -> bool {
+fn is_accepted_edit(scene: &Scene<'_>, part: &TargetPart<'_>) -> bool {
     let by_tool = Family::Edit.fit(Behavior::Allow, &scene.call.tool) == Fit::Yes;
     is_plain_edit(part) && (by_tool || scene.target.kind == Some(SubjectKind::Command))
 }
@@ -130,26 +130,26 @@ fn why_not_plain(scene: &Scene<'_>) -> String {
 }
 
 /// Something that allows the call whatever is in it.
-fn whole<'a>(scene: &Scene<'_>, found: &Found<'a>, org: &OrgVerdict) -> Option<Outcome<'a>> {
+fn whole<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Option<Ruling<'a>> {
     if let Some(hit) = found.allows.iter().find(|hit| hit.whole) {
-        return Some(Outcome::of_hit(hit, ""));
+        return Some(Ruling::of_hit(hit, ""));
     }
     if org.behavior == Behavior::Allow {
-        return Some(Outcome::of_org(org));
+        return Some(Ruling::of_org(org));
     }
     authoritative_hook(scene).map(|hook| {
         let message = format!("the hook `{}` allows, and may{}", hook.hook_id, because(&hook.message));
-        Outcome::new(Behavior::Allow, source::HOOK, ReasonType::Hook, message)
+        Ruling::new(Behavior::Allow, source::HOOK, ReasonType::Hook, message)
     })
 }
 
 /// The call is allowed part by part: by one voice, or by several.
 fn allowed<'a>(
     scene: &Scene<'_>,
-    found: &Found<'a>,
-    covers: &[(&Part<'_>, Cover<'a>)],
+    found: &RuleHits<'a>,
+    covers: &[(&TargetPart<'_>, Cover<'a>)],
     org: &OrgVerdict,
-) -> Outcome<'a> {
+) -> Ruling<'a> {
     let mut rules: Vec<&'a Rule> = Vec::new();
     let mut others: Vec<&'static str> = Vec::new();
     for (_, cover) in covers {
@@ -161,22 +161,21 @@ fn allowed<'a>(
     }
     match (rules.as_slice(), others.as_slice()) {
         ([rule], []) => {
-            let outcome =
-                found.allows.iter().find(|hit| hit.rule.id() == rule.id()).map(|hit| Outcome::of_hit(hit, ""));
-            outcome.unwrap_or_else(|| Outcome::new(Behavior::Allow, rule.source().as_str(), ReasonType::Rule, ""))
+            let outcome = found.allows.iter().find(|hit| hit.rule.id() == rule.id()).map(|hit| Ruling::of_hit(hit, ""));
+            outcome.unwrap_or_else(|| Ruling::new(Behavior::Allow, rule.source().as_str(), ReasonType::Rule, ""))
         }
         ([], [one]) if *one == BY_EDITS || *one == BY_BYPASS => {
-            Outcome::new(Behavior::Allow, source::MODE, ReasonType::Mode, *one)
+            Ruling::new(Behavior::Allow, source::MODE, ReasonType::Mode, *one)
         }
         ([], [_]) => whole(scene, found, org)
-            .unwrap_or_else(|| Outcome::new(Behavior::Allow, source::DEFAULT, ReasonType::Other, "")),
+            .unwrap_or_else(|| Ruling::new(Behavior::Allow, source::DEFAULT, ReasonType::Other, "")),
         _ => {
             let names: Vec<String> = rules.iter().map(|rule| format!("the rule `{}`", rule.id())).collect();
             let all = names.iter().map(String::as_str).chain(others.iter().copied());
             let message = format!("each part is allowed: {}", all.collect::<Vec<_>>().join("; "));
             let rule = rules.first().copied();
             let source = rule.map_or(source::MODE, |rule| rule.source().as_str());
-            Outcome { rule, ..Outcome::new(Behavior::Allow, source, ReasonType::SubcommandResults, message) }
+            Ruling { rule, ..Ruling::new(Behavior::Allow, source, ReasonType::SubcommandResults, message) }
         }
     }
 }
@@ -188,10 +187,10 @@ fn unseen(shell: &Shell) -> Option<Why> {
 }
 
 /// Nothing allows the call: a classifier may, otherwise a person is asked.
-fn unanswered(scene: &Scene<'_>, found: &Found<'_>, open: &[(&Part<'_>, &str)]) -> Outcome<'static> {
+fn unanswered(scene: &Scene<'_>, found: &RuleHits<'_>, open: &[(&TargetPart<'_>, &str)]) -> Ruling<'static> {
     if let Some(why) = scene.target.subjects.commands().iter().find_map(unseen) {
         let message = format!("what the command runs cannot be seen: {why}");
-        return Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SafetyCheck, message);
+        return Ruling::new(Behavior::Ask, source::DEFAULT, ReasonType::SafetyCheck, message);
     }
     if let Some(check) = classifier(scene.call, Behavior::Allow) {
         return of_classifier(check, Behavior::Allow);
@@ -200,18 +199,18 @@ fn unanswered(scene: &Scene<'_>, found: &Found<'_>, open: &[(&Part<'_>, &str)]) 
     let outcome = match open {
         [(part, why), ..] if scene.target.parts.len() > 1 => {
             let message = format!("`{}`: {why}", quoted(&text_of(part)));
-            Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::SubcommandResults, message)
+            Ruling::new(Behavior::Ask, source::DEFAULT, ReasonType::SubcommandResults, message)
         }
-        [(part, why), ..] if part.only_whole => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, *why),
-        _ => Outcome::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, "no rule is about this call"),
+        [(part, why), ..] if part.only_whole => Ruling::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, *why),
+        _ => Ruling::new(Behavior::Ask, source::DEFAULT, ReasonType::Other, "no rule is about this call"),
     };
     let outcome = match found.outdated.first() {
         Some(rule) => {
             let message =
                 format!("{}; the rule `{}` allowed the tool as it was declared before", outcome.message, rule.id());
-            Outcome { message, ..outcome }
+            Ruling { message, ..outcome }
         }
         None => outcome,
     };
-    Outcome { answerable: by_pattern, ..outcome }
+    Ruling { answerable: by_pattern, ..outcome }
 }

@@ -6,16 +6,16 @@ use toolplane_records::assurance::Confidence;
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
 use super::because;
-use super::outcome::Outcome;
+use super::outcome::Ruling;
 use crate::call::{CallFacts, FactName};
 use crate::scene::Scene;
 use crate::settings::PolicySettings;
 use crate::verdict::source;
 use toolplane_matching::fit::Certainty;
 
-pub(super) fn asked(scene: &Scene<'_>) -> Option<Outcome<'static>> {
+pub(super) fn asked(scene: &Scene<'_>) -> Option<Ruling<'static>> {
     let (call, safety) = (scene.call, &scene.call.safety);
-    let ask = |message: String| Outcome::new(Behavior::Ask, source::SAFETY_FLOOR, ReasonType::Policy, message);
+    let ask = |message: String| Ruling::new(Behavior::Ask, source::SAFETY_FLOOR, ReasonType::Policy, message);
     if safety.destructive == Certainty::Yes {
         return Some(ask("the call may destroy something".to_owned()));
     }
@@ -28,12 +28,12 @@ pub(super) fn asked(scene: &Scene<'_>) -> Option<Outcome<'static>> {
     }
     if leaves_sandbox(call) {
         let message = "the call asks to run outside its sandbox";
-        return Some(Outcome::new(Behavior::Ask, source::SAFETY_FLOOR, ReasonType::SandboxOverride, message));
+        return Some(Ruling::new(Behavior::Ask, source::SAFETY_FLOOR, ReasonType::SandboxOverride, message));
     }
     if let Some(missing) = missing_facts(scene) {
         return Some(ask(format!("the author of the tool is not trusted and nobody says whether it is {missing}")));
     }
-    unsure(call, scene.settings).map(|message| Outcome { review: true, ..ask(message) })
+    unsure(call, scene.settings).map(|message| Ruling { review: true, ..ask(message) })
 }
 
 /// The safety facts of an untrusted tool that nobody states, for people.

@@ -22,7 +22,7 @@ pub(crate) struct Hit<'a> {
 
 /// The rules that have a say, by what they say, each in the order of the set.
 #[derive(Debug, Default)]
-pub(crate) struct Found<'a> {
+pub(crate) struct RuleHits<'a> {
     pub(crate) denies: Vec<Hit<'a>>,
     pub(crate) asks: Vec<Hit<'a>>,
     /// All of them fit surely: an allow that may fit is no allow.
@@ -37,7 +37,7 @@ pub(crate) struct Found<'a> {
     pub(crate) denied_paths: DeniedPaths,
 }
 
-impl<'a> Found<'a> {
+impl<'a> RuleHits<'a> {
     pub(crate) fn search(rules: &'a RuleSet, scene: &Scene<'_>, now: Timestamp) -> Self {
         let mut found = Self { denied_paths: denied::paths(rules, scene, now), ..Self::default() };
         for rule in rules.candidates(scene) {

@@ -5,10 +5,10 @@ use toolplane_records::decision::DecisionReason;
 use toolplane_records::explanation::PartExplanation;
 use toolplane_records::vocabulary::{Behavior, ReasonType, RuleFit};
 
-use super::{Found, Hit, allow, because, pending};
+use super::{Hit, RuleHits, allow, because, pending};
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
-use crate::scene::{Part, Scene, text_of};
+use crate::scene::{Scene, TargetPart, text_of};
 use crate::verdict::{ShadowHit, Verdict, source};
 use toolplane_matching::fit::Fit;
 use toolplane_records::mode::Mode;
@@ -24,7 +24,7 @@ pub(crate) const NO_BYPASS: &str = "the mode `bypass` is not allowed here and co
 
 /// Who decided what, and why.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Ruling<'a> {
     pub(crate) behavior: Behavior,
     pub(crate) source: String,
     pub(crate) reason_type: ReasonType,
@@ -35,7 +35,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) answerable: bool,
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> Ruling<'a> {
     pub(crate) fn new(
         behavior: Behavior,
         source: impl Into<String>,
@@ -105,7 +105,7 @@ impl<'a> Outcome<'a> {
         self
     }
 
-    pub(crate) fn into_verdict(self, scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Verdict {
+    pub(crate) fn into_verdict(self, scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Verdict {
         let rule_ref = self.rule.map(|rule| rule.id().to_owned());
         Verdict {
             behavior: self.behavior,
@@ -132,11 +132,11 @@ fn shadow_hit(hit: &Hit<'_>) -> ShadowHit {
 }
 
 /// What would be decided about each part alone, by rules and mode.
-pub(crate) fn parts(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict) -> Vec<PartExplanation> {
+pub(crate) fn parts(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<PartExplanation> {
     scene.target.parts.iter().map(|part| explain(scene, found, org, part)).collect()
 }
 
-fn explain(scene: &Scene<'_>, found: &Found<'_>, org: &OrgVerdict, part: &Part<'_>) -> PartExplanation {
+fn explain(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict, part: &TargetPart<'_>) -> PartExplanation {
     let about = |behavior: Behavior, rule: Option<&Rule>, why: String| PartExplanation {
         text: quoted(&text_of(part)),
         behavior,

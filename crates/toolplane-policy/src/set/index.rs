@@ -16,7 +16,7 @@ use toolplane_matching::tools::{Family, ToolPattern, provider_spelling};
 
 /// Positions of rules by what they are about.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Index {
+pub(super) struct RuleIndex {
     scopes: HashMap<Scope, Tools>,
 }
 
@@ -64,7 +64,7 @@ struct Keyed {
 
 // === impl Index ===
 
-impl Index {
+impl RuleIndex {
     pub(super) fn of(rules: &[Rule]) -> Self {
         let mut index = Self::default();
         for (position, rule) in (0u32..).zip(rules) {

@@ -7,7 +7,7 @@ use toolplane_records::vocabulary::RuleSource;
 use super::command;
 use crate::call::CallFacts;
 use crate::condition::Operator;
-use crate::scene::{Part, Scene, What};
+use crate::scene::{Scene, TargetPart, What};
 use toolplane_matching::path::PathFact;
 
 /// Most characters of an input that a description shows.
@@ -18,12 +18,12 @@ const MAX_SHOWN_INPUT: usize = 200;
 pub(super) struct Wish {
     pub(super) destination: RuleSource,
     pub(super) description: String,
-    pub(super) matchers: Vec<Entry>,
+    pub(super) matchers: Vec<RuleExamples>,
 }
 
 /// One rule of a suggestion.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct RuleExamples {
     pub(super) matcher: String,
     pub(super) matches: Vec<String>,
     pub(super) does_not_match: Vec<String>,
@@ -40,17 +40,17 @@ pub(super) struct Example {
 }
 
 /// What could be suggested for the parts nothing allows yet, from narrow to wide.
-pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
+pub(super) fn wishes(scene: &Scene<'_>, open: &[TargetPart<'_>]) -> Vec<Wish> {
     let tool = scene.call.tool.full_name.as_str();
     if open.is_empty() {
         return of_tool(scene.call);
     }
-    let exact: Option<Vec<Entry>> =
+    let exact: Option<Vec<RuleExamples>> =
         open.iter().map(|part| exact(part).map(|example| entry(tool, part, example))).collect();
-    let wider: Option<Vec<Entry>> =
+    let wider: Option<Vec<RuleExamples>> =
         open.iter().map(|part| wider(part).map(|example| entry(tool, part, example))).collect();
     let mut wishes = Vec::new();
-    let mut add = |destination, entries: &Option<Vec<Entry>>| {
+    let mut add = |destination, entries: &Option<Vec<RuleExamples>>| {
         let Some(entries) = entries else { return };
         let matchers = unique(entries);
         let names: Vec<&str> = matchers.iter().map(|entry| entry.matcher.as_str()).collect();
@@ -70,7 +70,7 @@ pub(super) fn wishes(scene: &Scene<'_>, open: &[Part<'_>]) -> Vec<Wish> {
 /// tool, for few and for all.
 fn of_tool(call: &CallFacts) -> Vec<Wish> {
     let tool = call.tool.full_name.as_str();
-    let entry = |arguments: Vec<ArgumentCondition>| Entry {
+    let entry = |arguments: Vec<ArgumentCondition>| RuleExamples {
         matcher: tool.to_owned(),
         matches: vec![tool.to_owned()],
         does_not_match: vec![format!("{tool}_other")],
@@ -100,8 +100,8 @@ fn of_tool(call: &CallFacts) -> Vec<Wish> {
     places.iter().take(1).map(|place| exact(*place)).chain(places.iter().map(|place| every(*place))).collect()
 }
 
-fn unique(entries: &[Entry]) -> Vec<Entry> {
-    let mut kept: Vec<Entry> = Vec::new();
+fn unique(entries: &[RuleExamples]) -> Vec<RuleExamples> {
+    let mut kept: Vec<RuleExamples> = Vec::new();
     for entry in entries {
         match kept.iter_mut().find(|known| known.matcher == entry.matcher) {
             Some(known) => {
@@ -118,10 +118,10 @@ fn unique(entries: &[Entry]) -> Vec<Entry> {
 }
 
 /// The rule for a part: about the tool by its own name, or about edits where a command redirects into a file.
-fn entry(tool: &str, part: &Part<'_>, example: Example) -> Entry {
+fn entry(tool: &str, part: &TargetPart<'_>, example: Example) -> RuleExamples {
     let redirected = matches!(part.what, What::Path(_)) && part.by_command;
     let name = if redirected { "Edit" } else { tool };
-    Entry {
+    RuleExamples {
         matcher: format!("{name}({})", example.pattern),
         matches: example.matches,
         does_not_match: example.does_not_match,
@@ -129,7 +129,7 @@ fn entry(tool: &str, part: &Part<'_>, example: Example) -> Entry {
     }
 }
 
-fn exact(part: &Part<'_>) -> Option<Example> {
+fn exact(part: &TargetPart<'_>) -> Option<Example> {
     match part.what {
         What::Command(command) => command::exact(command),
         What::Shell(_) | What::Url(Err(_)) => None,
@@ -158,7 +158,7 @@ fn exact(part: &Part<'_>) -> Option<Example> {
     }
 }
 
-fn wider(part: &Part<'_>) -> Option<Example> {
+fn wider(part: &TargetPart<'_>) -> Option<Example> {
     match part.what {
         What::Command(command) => command::prefix(command),
         What::Path(path) => {

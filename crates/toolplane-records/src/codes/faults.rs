@@ -1,7 +1,7 @@
 //! Codes in logs, of processes that do not start, and of steps behind what callers see.
 
 use super::Kind::Fault;
-use super::{Code, Entry, codes};
+use super::{Code, CodeEntry, codes};
 
 codes! {
     /// Codes of faults.

@@ -3,7 +3,7 @@
 use super::Kind::Refusal;
 use super::Retry::*;
 use super::Status::*;
-use super::{Code, Entry, codes};
+use super::{Code, CodeEntry, codes};
 
 codes! {
     /// Codes of refusals.

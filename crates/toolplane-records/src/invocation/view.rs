@@ -34,7 +34,7 @@ impl Invocation {
 
     /// The standard's JSON of this record: inputs by value where `bodies` has them and by reference always; no lease secrets.
     pub fn to_json(&self, bodies: &InputBodies) -> JsonPayload {
-        JsonPayload::of(&View {
+        JsonPayload::of(&InvocationFields {
             schema_version: &self.schema_version,
             invocation_id: &self.invocation_id,
             tenant: &self.tenant,
@@ -90,7 +90,7 @@ impl Invocation {
 
 /// The standard's JSON of an invocation, field by field.
 #[derive(Serialize)]
-struct View<'a> {
+struct InvocationFields<'a> {
     schema_version: &'a str,
     invocation_id: &'a InvocationId,
     tenant: &'a TenantId,

@@ -2,7 +2,7 @@
 //! and the rules tell: looked at before the answer counts, so that a slip does not spend the question.
 
 use serde_json::Value;
-use toolplane_catalog::{InputValidator, Limits, Registration, values};
+use toolplane_catalog::{CatalogLimits, InputValidator, Registration, values};
 use toolplane_policy::{CallFacts, Policy, evaluate};
 use toolplane_records::approval::Approval;
 use toolplane_records::error::FieldViolation;
@@ -32,7 +32,7 @@ pub(crate) fn faults(approval: &Approval, edited: &JsonPayload) -> Vec<FieldViol
         };
         !hidden.iter().any(|hidden| hidden.starts_with(&place))
     };
-    let mut faults = match InputValidator::for_registration(&registration, &Limits::default()) {
+    let mut faults = match InputValidator::for_registration(&registration, &CatalogLimits::default()) {
         Ok(validator) => validator.validate_call(edited).err().unwrap_or_default(),
         // A schema that was registered compiles; should it not, whoever runs the call says so.
         Err(_) => Vec::new(),

@@ -22,12 +22,12 @@ fn load(section: &PermissionConfig, settings: &PolicySettings) -> Result<OrgPoli
     use std::path::Path;
     use std::sync::Arc;
 
-    use toolplane_cedar::{CedarPolicies, Source};
+    use toolplane_cedar::{CedarPolicies, PolicyText};
 
     let text = |key: String, file: &Path| {
         let name = file.display().to_string();
         std::fs::read_to_string(file)
-            .map(|text| Source::new(&name, text))
+            .map(|text| PolicyText::new(&name, text))
             .map_err(|error| Fault::new(key, format!("`{name}` cannot be read: {error}")))
     };
     let mut faults = Vec::new();
@@ -44,7 +44,7 @@ fn load(section: &PermissionConfig, settings: &PolicySettings) -> Result<OrgPoli
         return Err(Faults(faults));
     }
     let policies = CedarPolicies::load(&sources, schema.as_ref(), settings).map_err(|found| {
-        let placed = |fault: &toolplane_cedar::Fault| match fault.line {
+        let placed = |fault: &toolplane_cedar::PolicyFault| match fault.line {
             Some(line) => Fault::new(format!("{}:{line}", fault.source), &fault.rule),
             None => Fault::new(&fault.source, &fault.rule),
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolplane_lifecycle::{Command, LeaseKey, Outcome};
+use toolplane_lifecycle::{Command, LeaseKey, ReportedOutcome};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
@@ -102,7 +102,7 @@ impl Starts {
     }
 
     async fn end_instead(&self, lease: &LeaseKey, error: ToolError) -> Result<(), RecordError> {
-        let outcome = Box::new(Outcome {
+        let outcome = Box::new(ReportedOutcome {
             status: ResultStatus::SyntheticError,
             content: Vec::new(),
             model_facing_content: Vec::new(),

@@ -1,6 +1,6 @@
 //! What the model and people are given of an ending: the worker's words where they may stand, else ones made from the content.
 
-use toolplane_lifecycle::Outcome;
+use toolplane_lifecycle::ReportedOutcome;
 use toolplane_records::error::ToolError;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::RedactionState;
@@ -14,7 +14,7 @@ use super::told::text_of;
 ///
 /// Where hooks were asked, nothing stands that they have not seen: what the worker worded for the model and for people is left
 /// out, as it is where there is too much of it.
-pub(super) fn outcome(mut report: Report, effects: Effects, max_inline_bytes: u64) -> Outcome {
+pub(super) fn outcome(mut report: Report, effects: Effects, max_inline_bytes: u64) -> ReportedOutcome {
     let worded: u64 = report.facing.iter().filter_map(text_of).map(|text| text.len() as u64).sum();
     if effects.asked || worded > max_inline_bytes || report.facing.iter().all(|block| *block == ContentBlock::Empty) {
         report.facing = for_model(&report);
@@ -23,7 +23,7 @@ pub(super) fn outcome(mut report: Report, effects: Effects, max_inline_bytes: u6
         report.summary = summarize(&report.content, report.error.as_ref());
     }
     let context = effects.context.into_iter().map(|text| ContentBlock::Text { text });
-    Outcome {
+    ReportedOutcome {
         status: report.status,
         content: report.content,
         model_facing_content: report.facing.into_iter().chain(context).collect(),

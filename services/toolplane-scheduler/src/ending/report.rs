@@ -1,7 +1,7 @@
 //! A worker's report of an ended execution, read.
 
 use prost::Message;
-use toolplane_lifecycle::Outcome;
+use toolplane_lifecycle::ReportedOutcome;
 use toolplane_proto::convert::{ConvertError, field, word};
 use toolplane_proto::v1;
 use toolplane_records::codes;
@@ -218,7 +218,7 @@ impl Report {
 }
 
 /// Whether what is stored of an ending names the bytes at `uri`.
-pub(super) fn names(outcome: &Outcome, uri: &str) -> bool {
+pub(super) fn names(outcome: &ReportedOutcome, uri: &str) -> bool {
     let named = outcome.content.iter().chain(&outcome.model_facing_content).filter_map(reference);
     let decided = outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref());
     named.chain(decided).any(|payload| payload.uri == uri)

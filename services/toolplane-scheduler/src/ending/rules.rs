@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use toolplane_catalog::{AnswerValidator, Limits};
+use toolplane_catalog::{AnswerValidator, CatalogLimits};
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -28,7 +28,7 @@ impl Schemas {
         if let Some(known) = self.0.get(&schema.digest()) {
             return Some(known.clone());
         }
-        let compiled = Arc::new(AnswerValidator::new(Some(schema), &Limits::default()).ok()?);
+        let compiled = Arc::new(AnswerValidator::new(Some(schema), &CatalogLimits::default()).ok()?);
         if self.0.len() >= MAX_SCHEMAS {
             self.0.clear();
         }
@@ -71,7 +71,7 @@ async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) ->
         return report.structured_content.clone();
     }
     let kept = report.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
-    let most = Limits::default().instance.max_bytes as u64;
+    let most = CatalogLimits::default().instance.max_bytes as u64;
     let bytes = payloads.read_verified(kept, most, now).await.ok()?;
     Some(JsonPayload::from_checked(bytes))
 }

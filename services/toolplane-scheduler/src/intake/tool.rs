@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_catalog::{
-    InputValidator, Limits, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
+    CatalogLimits, InputValidator, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
 };
 use toolplane_matching::ToolFacts;
 use toolplane_records::decision::DeniedPaths;
@@ -59,7 +59,7 @@ impl CallableTool {
     pub(crate) fn new(registration: Registration, limits: &ToolLimits) -> Result<Self, CallError> {
         let json = JsonPayload::of(&registration);
         let digest = json.digest();
-        let validator = InputValidator::for_registration(&registration, &Limits::default())
+        let validator = InputValidator::for_registration(&registration, &CatalogLimits::default())
             .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
         let facts = facts(&registration);
         let plan = plan(&registration, &facts, digest, limits).map(Arc::new);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use toolplane_lifecycle::{Acceptance, Command, LeaseKey, Outcome, Preparation, Refusal, accept};
+use toolplane_lifecycle::{Acceptance, Command, LeaseKey, Preparation, Refusal, ReportedOutcome, accept};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::*;
@@ -290,8 +290,8 @@ fn allow(id: &InvocationId) -> PermissionDecision {
     .unwrap()
 }
 
-fn succeeded(text: &str) -> Box<Outcome> {
-    Box::new(Outcome {
+fn succeeded(text: &str) -> Box<ReportedOutcome> {
+    Box::new(ReportedOutcome {
         status: ResultStatus::Succeeded,
         content: vec![ContentBlock::Text { text: text.into() }],
         model_facing_content: vec![ContentBlock::Text { text: text.into() }],

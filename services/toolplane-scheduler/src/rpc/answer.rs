@@ -1,6 +1,6 @@
 //! Answers to questions of running tools.
 
-use toolplane_catalog::{AnswerValidator, Limits};
+use toolplane_catalog::{AnswerValidator, CatalogLimits};
 use toolplane_lifecycle::Command;
 use toolplane_proto::v1;
 use toolplane_records::error::FieldViolation;
@@ -84,14 +84,14 @@ fn standing<'a>(record: &'a Invocation, input_id: &str) -> Result<&'a PendingInp
 
 /// Questions whose schema cannot be used are not let through, see [`is_askable`].
 fn validator(question: &PendingInput) -> Result<AnswerValidator, CallError> {
-    AnswerValidator::new(question.schema.as_ref(), &Limits::default()).map_err(|faults| {
+    AnswerValidator::new(question.schema.as_ref(), &CatalogLimits::default()).map_err(|faults| {
         CallError::Internal(format!("the schema of a standing question does not compile: {faults:?}"))
     })
 }
 
 /// Whether a question with this schema can be answered at all.
 pub(super) fn is_askable(schema: Option<&JsonPayload>) -> bool {
-    AnswerValidator::new(schema, &Limits::default()).is_ok()
+    AnswerValidator::new(schema, &CatalogLimits::default()).is_ok()
 }
 
 fn within_input(fault: FieldViolation) -> FieldViolation {

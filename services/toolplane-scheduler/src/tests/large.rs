@@ -265,9 +265,9 @@ async fn many_batches_are_pages() {
     assert_eq!((found.len() > 1, ids.len()), (true, 40));
 }
 
-fn outcome(text: String) -> toolplane_lifecycle::Outcome {
+fn outcome(text: String) -> toolplane_lifecycle::ReportedOutcome {
     let content = vec![ContentBlock::Text { text }];
-    toolplane_lifecycle::Outcome {
+    toolplane_lifecycle::ReportedOutcome {
         status: ResultStatus::Succeeded,
         model_facing_content: content.clone(),
         content,

@@ -1,7 +1,7 @@
 //! What this role knows, as messages.
 
 use toolplane_catalog::Registration;
-use toolplane_catalog::catalog::Entry;
+use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{self, Word as _};
 use toolplane_proto::v1;
@@ -19,7 +19,7 @@ pub(super) fn registration(registration: &Registration) -> v1::ToolRegistration 
     }
 }
 
-pub(super) fn summary(entry: &Entry) -> v1::ToolSummary {
+pub(super) fn summary(entry: &CatalogEntry) -> v1::ToolSummary {
     let registration = entry.tool.registration();
     let declaration = &registration.declaration;
     let execution = registration.execution_profile.as_ref().map(|profile| profile.execution_kind);
@@ -42,7 +42,7 @@ pub(super) fn summary(entry: &Entry) -> v1::ToolSummary {
     }
 }
 
-pub(super) fn loaded(entry: &Entry, loaded: &LoadedTool) -> v1::LoadedSchema {
+pub(super) fn loaded(entry: &CatalogEntry, loaded: &LoadedTool) -> v1::LoadedSchema {
     let registration = entry.tool.registration();
     // A tool without a schema takes no arguments, and a model has to be told so.
     let none = || JsonPayload::from_checked(r#"{"type":"object","properties":{},"additionalProperties":false}"#);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolplane_catalog::catalog::Entry;
+use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::{Catalog, Effort, LoadOutcome, NameIndex, Resolution, load, resolve, search, similar_in};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -26,7 +26,7 @@ use crate::view::View;
 #[derive(Debug)]
 pub(crate) enum Meaning {
     /// A tool that can be called.
-    Callable(Entry, LoadedTool),
+    Callable(CatalogEntry, LoadedTool),
     /// Nothing that can be called.
     Refused(Refusal),
 }

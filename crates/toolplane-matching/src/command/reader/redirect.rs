@@ -1,9 +1,9 @@
 //! Redirections and here-documents.
 
-use super::{Level, Lexed, Reader, Why};
+use super::{Level, Lexed, ShellReader, Why};
 use crate::command::{RedirectKind, Redirection, Word};
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     pub(super) fn redirection(&mut self, level: &mut Level) -> Result<(), Why> {
         if self.eat("<<<") {
             self.blanks();
@@ -98,7 +98,8 @@ impl Reader<'_, '_> {
 
     fn document_code(&mut self, start: usize, end: usize) -> Result<(), Why> {
         let text = self.text.get(start..end).unwrap_or_default();
-        let mut inner = Reader { text, at: 0, depth: self.depth, nest: 0, runs: self.runs, found: &mut *self.found };
+        let mut inner =
+            ShellReader { text, at: 0, depth: self.depth, nest: 0, runs: self.runs, found: &mut *self.found };
         let mut unused = Lexed::default();
         while let Some(c) = inner.peek() {
             match c {

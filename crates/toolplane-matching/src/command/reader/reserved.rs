@@ -1,8 +1,8 @@
 //! Reserved words: loops, conditions, functions.
 
-use super::{Draft, Level, Reader, Why};
+use super::{Draft, Level, ShellReader, Why};
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     /// Whether the word was one; then what belongs to it has been read.
     pub(super) fn reserved(&mut self, text: &str, level: &mut Level) -> Result<bool, Why> {
         match text {

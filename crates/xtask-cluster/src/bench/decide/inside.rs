@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolplane_cedar::{CedarPolicies, Source};
+use toolplane_cedar::{CedarPolicies, PolicyText};
 use toolplane_policy::{OrgPolicy, Policy, PolicySettings, RuleSet, evaluate};
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
@@ -18,7 +18,7 @@ const WARM_UP: usize = 2_000;
 
 /// The organisation's policies of the bench.
 pub(super) fn policies() -> Result<Arc<dyn OrgPolicy>, Problem> {
-    let loaded = CedarPolicies::load(&[Source::new("bench.cedar", CEDAR)], None, &PolicySettings::default());
+    let loaded = CedarPolicies::load(&[PolicyText::new("bench.cedar", CEDAR)], None, &PolicySettings::default());
     let policies = loaded.map_err(|faults| {
         let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
         Problem::Missing(format!("policies without faults: {}", faults.join("; ")))
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_policies_have_no_faults() {
-        let loaded = CedarPolicies::load(&[Source::new("bench.cedar", CEDAR)], None, &PolicySettings::default());
+        let loaded = CedarPolicies::load(&[PolicyText::new("bench.cedar", CEDAR)], None, &PolicySettings::default());
         assert_eq!(loaded.unwrap().len(), crate::bench::decide::rules::POLICIES);
     }
 }

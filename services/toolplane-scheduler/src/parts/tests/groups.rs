@@ -311,7 +311,7 @@ async fn calls_held_by_their_batch_wait_until_it_lets_them_go() {
     let (_, lease, _) = offered(&mut messages).await;
     let waiting = keys::waiting(&TenantId::unauthenticated());
     assert_eq!(bench.members(&waiting).await.len(), 3, "all but the one that was claimed");
-    let failed = Box::new(Outcome { status: ResultStatus::Failed, ..*succeeded("") });
+    let failed = Box::new(ReportedOutcome { status: ResultStatus::Failed, ..*succeeded("") });
     let command = |_: &Invocation| Command::Complete { lease: lease.clone(), outcome: failed.clone() };
     bench.parts.calls.command(&lease.call(), command).await.unwrap();
     let (_, _, ended) = told(bench.parts.groups.watch_batch(&batch, BatchStart::default())).await;
