@@ -8,7 +8,7 @@ use toolplane_records::payload::JsonPayload;
 
 /// What a tool wants to know before it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct InputQuestion {
     /// For people.
     pub prompt: String,
     /// JSON Schema the answer has to fit, when there is one.
@@ -32,7 +32,7 @@ pub enum Answer {
 pub trait Asker: Send + Sync {
     /// Puts a question and waits for the last word on it. While this waits, the call's time stands still. Dropping the
     /// future takes no question back: an answer that comes later is not heard.
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+    fn ask(&self, question: InputQuestion) -> BoxFuture<'_, Answer>;
 }
 
 /// Declines every question at once: there is nobody to ask.
@@ -40,7 +40,7 @@ pub trait Asker: Send + Sync {
 pub struct NobodyToAsk;
 
 impl Asker for NobodyToAsk {
-    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _question: InputQuestion) -> BoxFuture<'_, Answer> {
         std::future::ready(Answer::Declined).boxed()
     }
 }

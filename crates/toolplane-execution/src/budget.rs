@@ -19,7 +19,7 @@ const BELIEVED_TIMES: u32 = 20;
 
 /// Bounds on the workspaces of a worker. Each tenant has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct WorkspaceBounds {
     /// Most one call may add.
     pub call: Usage,
     /// Most the workspace of one tenant may hold.
@@ -30,7 +30,7 @@ pub struct Bounds {
     pub reserve_bytes: u64,
 }
 
-impl Default for Bounds {
+impl Default for WorkspaceBounds {
     /// Those of [`Quota`] for a call and a tenant; eight times the tenant's for the worker.
     fn default() -> Self {
         let Quota { most, growth, reserve_bytes } = Quota::default();
@@ -42,18 +42,18 @@ impl Default for Bounds {
 /// Keeps what was measured last, so that nothing is measured for every small write.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    bounds: Bounds,
-    known: Mutex<HashMap<PathBuf, Known>>,
+    bounds: WorkspaceBounds,
+    known: Mutex<HashMap<PathBuf, MeasuredUsage>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct MeasuredUsage {
     usage: Usage,
     until: Instant,
 }
 
 impl Budget {
-    pub(crate) fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(bounds: WorkspaceBounds) -> Self {
         Self { bounds, known: Mutex::default() }
     }
 
@@ -63,7 +63,7 @@ impl Budget {
         let others = known.iter().filter(|(path, _)| path.as_path() != workspace);
         let others = others.fold(Usage::default(), |sum, (_, known)| sum.and(known.usage));
         drop(known);
-        let Bounds { call, tenant, worker, reserve_bytes } = self.bounds;
+        let WorkspaceBounds { call, tenant, worker, reserve_bytes } = self.bounds;
         let left = worker.less(others);
         if left.bytes == 0 || left.files == 0 {
             let message = format!(
@@ -79,7 +79,7 @@ impl Budget {
     pub(crate) fn note(&self, workspace: &Path, usage: Usage, took: Duration) {
         let until = Instant::now() + BELIEVED.max(took * BELIEVED_TIMES);
         let mut known = self.known.lock();
-        known.insert(workspace.to_owned(), Known { usage, until });
+        known.insert(workspace.to_owned(), MeasuredUsage { usage, until });
     }
 
     /// Whether a file of `before` bytes (none: a new one) may become one of `after` bytes. What does not grow is always let

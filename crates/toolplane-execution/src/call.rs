@@ -10,7 +10,7 @@ use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
 
-use crate::ask::{Answer, Asker, NobodyToAsk, Question};
+use crate::ask::{Answer, Asker, InputQuestion, NobodyToAsk};
 use crate::kill::KillSwitch;
 use crate::progress::ProgressSink;
 
@@ -68,7 +68,7 @@ impl Context {
 
     /// Puts a question and waits for the last word on it, without the call's time going on. `None` when the call is to
     /// end early.
-    pub async fn ask(&self, question: Question) -> Option<Answer> {
+    pub async fn ask(&self, question: InputQuestion) -> Option<Answer> {
         tokio::select! {
             // Whoever is to end does not go on with an answer.
             biased;

@@ -53,13 +53,13 @@ enum Denied {
 /// a call that might open what is denied does not run.
 pub(crate) fn masks(denied: &DeniedPaths, workspace: &Path) -> Result<Masks, ToolError> {
     let (read, write) = patterns(denied)?;
-    walk::Walk::new(&read, &write, workspace)?.masks()
+    walk::DeniedWalk::new(&read, &write, workspace)?.masks()
 }
 
 /// The denied files of the directory `workspace` that have further names.
 fn linked(denied: &DeniedPaths, workspace: &Path) -> Result<Linked, ToolError> {
     let (read, write) = patterns(denied)?;
-    walk::Walk::new(&read, &write, workspace)?.linked()
+    walk::DeniedWalk::new(&read, &write, workspace)?.linked()
 }
 
 /// What must not be read, and what must not be written.

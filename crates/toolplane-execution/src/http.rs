@@ -28,7 +28,7 @@ use crate::deadline::bounded;
 use crate::failure::{excerpt, invalid_binding, something_may_be_done};
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
-use request::Request;
+use request::PreparedRequest;
 use resolve::{Clients, denied_by_resolver};
 pub use resolve::{Lookup, SystemLookup};
 
@@ -48,7 +48,7 @@ impl Http {
 
     async fn fetch(&self, call: &Call, binding: &HttpBinding, meter: &mut Meter) -> Result<Outcome, ToolError> {
         let policy = Egress::of(binding);
-        let request = Request::read(call, &policy)?;
+        let request = PreparedRequest::read(call, &policy)?;
         let client = self.clients.of(&policy).map_err(|error| invalid_binding(error.to_string()))?;
         let (url, response) = send(&client, request, &policy).await?;
         let most = binding.max_response_bytes.unwrap_or(body::DEFAULT_MAX_BYTES);
@@ -82,7 +82,7 @@ impl Adapter for Http {
 }
 
 /// Sends the request and follows redirects, each checked like the first URL.
-async fn send(client: &Client, mut request: Request, policy: &Egress) -> Result<(Url, Response), ToolError> {
+async fn send(client: &Client, mut request: PreparedRequest, policy: &Egress) -> Result<(Url, Response), ToolError> {
     let mut effects = false;
     for _ in 0..=MAX_REDIRECTS {
         effects |= !request.is_safe();
@@ -99,7 +99,7 @@ async fn send(client: &Client, mut request: Request, policy: &Egress) -> Result<
 }
 
 /// Turns the request to where the server sends it, if it may go there.
-fn follow(request: &mut Request, location: &str, status: StatusCode, policy: &Egress) -> Result<(), ToolError> {
+fn follow(request: &mut PreparedRequest, location: &str, status: StatusCode, policy: &Egress) -> Result<(), ToolError> {
     let target = request
         .url
         .join(location)

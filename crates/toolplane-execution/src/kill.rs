@@ -7,10 +7,10 @@ use toolplane_sandbox::running::Killer;
 
 /// Kills the processes of one call. Clones are the same switch.
 #[derive(Clone, Debug, Default)]
-pub struct KillSwitch(Arc<Mutex<State>>);
+pub struct KillSwitch(Arc<Mutex<KillState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct KillState {
     killer: Option<Killer>,
     thrown: bool,
 }

@@ -46,11 +46,11 @@ pub mod text;
 pub mod toolbox;
 
 pub use adapter::Adapter;
-pub use ask::{Answer, Asker, NobodyToAsk, Question};
-pub use budget::Bounds;
+pub use ask::{Answer, Asker, InputQuestion, NobodyToAsk};
+pub use budget::WorkspaceBounds;
 pub use call::{Call, Context};
 pub use http::{Lookup, SystemLookup};
 pub use kill::KillSwitch;
 pub use outcome::{Exact, Outcome};
 pub use progress::{ProgressSink, ProgressUpdate};
-pub use toolbox::{Capabilities, Gap, Options, POOLS, Toolbox};
+pub use toolbox::{Capabilities, Gap, POOLS, Toolbox, ToolboxOptions};

@@ -8,7 +8,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 
 use crate::adapter::Adapter;
-use crate::ask::{Answer, Question};
+use crate::ask::{Answer, InputQuestion};
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
 use crate::failure::{canceled, invalid_input};
@@ -145,7 +145,7 @@ impl Adapter for Ask {
                 return Outcome::failure(invalid_input("prompt", format!("must hold 1 to {MAX_PROMPT_BYTES} bytes")));
             }
             let ttl = ttl_ms.map(|ms| Duration::from_millis(ms.into()));
-            match context.ask(Question { prompt, schema, ttl }).await {
+            match context.ask(InputQuestion { prompt, schema, ttl }).await {
                 Some(Answer::Provided(answer)) => {
                     let text = answer.text().to_owned();
                     Outcome::text(text).structured(&AskOutput { outcome: "answered", answer: Some(answer) })

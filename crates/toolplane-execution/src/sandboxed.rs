@@ -12,7 +12,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{
-    Limits, Posture, Profile, Progress, Running, SandboxBackend, SandboxError, SandboxSpec, Usage, WorkspaceAccess,
+    Posture, Profile, Progress, RunLimits, Running, SandboxBackend, SandboxError, SandboxSpec, Usage, WorkspaceAccess,
 };
 
 use crate::budget::{self, Budget};
@@ -30,8 +30,8 @@ pub(crate) struct Sandboxed {
     pub(crate) backend: Arc<dyn SandboxBackend>,
     pub(crate) posture: Posture,
     pub(crate) workspace: PathBuf,
-    pub(crate) limits: Limits,
-    pub(crate) ceiling: Limits,
+    pub(crate) limits: RunLimits,
+    pub(crate) ceiling: RunLimits,
     pub(crate) read_only_paths: Vec<PathBuf>,
     pub(crate) budget: Arc<Budget>,
 }
@@ -63,7 +63,7 @@ impl Sandboxed {
         Ok(spec)
     }
 
-    fn limits(&self, call: &Call) -> Limits {
+    fn limits(&self, call: &Call) -> RunLimits {
         let mut limits = self.limits.clone();
         if let Some(timeout) = call.timeout {
             limits.wall = timeout;
@@ -124,7 +124,7 @@ async fn watch(
     running: Running,
     mut meter: Meter,
     context: &Context,
-    limits: &Limits,
+    limits: &RunLimits,
     rules: &Rules<'_>,
 ) -> (Outcome, Option<Usage>) {
     let mut progress = running.progress();

@@ -12,10 +12,10 @@ use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 use toolplane_sandbox::workspace::tidy;
-use toolplane_sandbox::{Limits, Posture, SandboxBackend};
+use toolplane_sandbox::{Posture, RunLimits, SandboxBackend};
 
 use crate::adapter::Adapter;
-use crate::budget::{Bounds, Budget};
+use crate::budget::{Budget, WorkspaceBounds};
 use crate::call::{Call, Context};
 use crate::failure;
 use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
@@ -31,31 +31,31 @@ pub const REASON_SANDBOX: &str = toolplane_records::codes::SANDBOX_MISSING.as_st
 
 /// How a toolbox is set up.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ToolboxOptions {
     /// The workspace of calls that bring none of their own. Must exist.
     pub workspace: PathBuf,
     /// Bounds of sandboxed calls that ask for nothing else.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// The largest bounds a call can ask for.
-    pub ceiling: Limits,
+    pub ceiling: RunLimits,
     /// Host directories outside `/usr` that sandboxed tools may read: where further programs are installed.
     pub read_only_paths: Vec<PathBuf>,
     /// Bounds on what is kept in workspaces.
-    pub bounds: Bounds,
+    pub bounds: WorkspaceBounds,
     /// Where the parts of the sandbox are.
-    pub sandbox: bubblewrap::Options,
+    pub sandbox: bubblewrap::BubblewrapOptions,
 }
 
-impl Options {
+impl ToolboxOptions {
     /// The defaults, with this workspace.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self {
             workspace: workspace.into(),
-            limits: Limits::default(),
-            ceiling: Limits::ceiling(),
+            limits: RunLimits::default(),
+            ceiling: RunLimits::ceiling(),
             read_only_paths: Vec::new(),
-            bounds: Bounds::default(),
-            sandbox: bubblewrap::Options::default(),
+            bounds: WorkspaceBounds::default(),
+            sandbox: bubblewrap::BubblewrapOptions::default(),
         }
     }
 }
@@ -100,7 +100,7 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Probes the sandbox and sets up the adapters. Takes about a second; never fails: what is missing is a gap.
-    pub async fn probe(options: Options) -> Self {
+    pub async fn probe(options: ToolboxOptions) -> Self {
         let sandbox = Bubblewrap::new(&options.sandbox);
         let posture = sandbox.probe().await;
         Self::with_sandbox(options, Arc::new(sandbox), posture, Arc::new(SystemLookup))
@@ -108,7 +108,7 @@ impl Toolbox {
 
     /// A toolbox on a sandbox that was probed already, resolving host names with `lookup`.
     pub fn with_sandbox(
-        options: Options,
+        options: ToolboxOptions,
         backend: Arc<dyn SandboxBackend>,
         posture: Posture,
         lookup: Arc<dyn Lookup>,

@@ -53,7 +53,7 @@ impl HookRun {
 
 /// A text of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct HookText {
     /// The hook.
     pub hook_id: String,
     /// What it said.
@@ -133,19 +133,19 @@ impl Keeping {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded {
     /// The first wish to end the call.
-    pub stop: Option<Said>,
+    pub stop: Option<HookText>,
     /// Permission hints in order, those of failed hooks included. Not those of classifiers.
     pub verdicts: Vec<HookVerdict>,
     /// New inputs in order; the last one counts.
     pub updates: Vec<InputUpdate>,
     /// Context for the model, in order.
-    pub additional_context: Vec<Said>,
+    pub additional_context: Vec<HookText>,
     /// For people and logs, in order.
-    pub messages: Vec<Said>,
+    pub messages: Vec<HookText>,
     /// Progress in order.
-    pub progress: Vec<Said>,
+    pub progress: Vec<HookText>,
     /// After the call: what the model must be told of the output, in order.
-    pub blocks: Vec<Said>,
+    pub blocks: Vec<HookText>,
     /// The output that stands in the place of the tool's.
     pub updated_output: Option<Replacement>,
     /// How bytes may be kept.
@@ -192,7 +192,7 @@ pub fn fold(event: HookEvent, input: &HookInput, runs: Vec<HookRun>) -> Folded {
 impl Folded {
     fn take(&mut self, hook: HookMeta, output: HookOutput) {
         let hook_id = hook.hook_id.clone();
-        let said = |text: String| Said { hook_id: hook_id.clone(), text };
+        let said = |text: String| HookText { hook_id: hook_id.clone(), text };
         if let Some(stop) = output.stop {
             self.stop.get_or_insert_with(|| said(stop.reason));
         }

@@ -20,14 +20,14 @@ use crate::fold::{Folded, HookMeta, HookRun, fold};
 use crate::input::HookInput;
 use crate::output::HookOutput;
 use crate::program::{Program, Sandbox};
-use crate::service::{self, Service};
+use crate::service::{self, ServiceHook};
 
 /// The hooks of one process for the points it is in charge of. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Hooks(Arc<Inner>);
+pub struct Hooks(Arc<LoadedHooks>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct LoadedHooks {
     hooks: Vec<Hook>,
     /// Where inputs are read: as rules read them.
     workspace: Workspace,
@@ -47,7 +47,7 @@ struct Hook {
 #[derive(Debug)]
 enum Way {
     Program(Box<Program>),
-    Service(Box<Service>),
+    Service(Box<ServiceHook>),
 }
 
 impl Hooks {
@@ -102,7 +102,7 @@ impl Hooks {
             }
             let (meta, matcher) = prepare(index, hook)?;
             let way = match &hook.grpc {
-                Some(_) => Way::Service(Box::new(Service::of(hook, ca_of(config)).map_err(of_service(hook))?)),
+                Some(_) => Way::Service(Box::new(ServiceHook::of(hook, ca_of(config)).map_err(of_service(hook))?)),
                 None => {
                     first_program.get_or_insert_with(|| hook.id.clone());
                     Way::Program(Box::new(program(index, hook, config)?))
@@ -127,7 +127,7 @@ impl Hooks {
             working_dirs: Vec::new(),
             trust_repositories: config.permission.trust_repositories,
         };
-        Ok(Self(Arc::new(Inner { hooks: hooks.into_iter().map(|(_, hook)| hook).collect(), workspace, sandbox })))
+        Ok(Self(Arc::new(LoadedHooks { hooks: hooks.into_iter().map(|(_, hook)| hook).collect(), workspace, sandbox })))
     }
 
     /// Whether there are hooks at all.

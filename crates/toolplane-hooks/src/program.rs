@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::{OnceCell, Semaphore};
 use toolplane_records::vocabulary::HookEvent;
 use toolplane_runtime::config::{HookConfig, Workspaces};
-use toolplane_sandbox::bubblewrap::Options;
+use toolplane_sandbox::bubblewrap::BubblewrapOptions;
 use toolplane_sandbox::environment::DEFAULT_PATH;
 use toolplane_sandbox::spec::{SCRATCH, WORKSPACE};
 use toolplane_sandbox::{
-    Bubblewrap, Ending, Exit, Limits, Posture, Profile, SandboxBackend as _, SandboxError, SandboxSpec,
+    Bubblewrap, Exit, Posture, ProcessEnd, Profile, RunLimits, SandboxBackend as _, SandboxError, SandboxSpec,
 };
 
 use crate::bounds::MAX_ANSWER_BYTES;
@@ -40,7 +40,7 @@ impl Sandbox {
     pub(crate) async fn of_process() -> Arc<Self> {
         static SANDBOX: OnceCell<Arc<Sandbox>> = OnceCell::const_new();
         let probe = async {
-            let backend = Bubblewrap::new(&Options::default());
+            let backend = Bubblewrap::new(&BubblewrapOptions::default());
             let posture = backend.probe().await;
             Arc::new(Self { backend, posture, room: Semaphore::new(AT_ONCE) })
         };
@@ -125,17 +125,17 @@ impl Program {
             return Err(HookFailure::TooLarge { bound: MAX_ANSWER_BYTES });
         }
         match exit.ending {
-            Ending::Code(0) => output::read(event, &exit.stdout.kept()),
-            Ending::Code(2) => Ok(output::refused(event, &exit.stderr.kept())),
-            Ending::Code(code) => Err(HookFailure::ExitCode { code }),
-            Ending::Signal(signal) => Err(HookFailure::Signal { signal }),
+            ProcessEnd::Code(0) => output::read(event, &exit.stdout.kept()),
+            ProcessEnd::Code(2) => Ok(output::refused(event, &exit.stderr.kept())),
+            ProcessEnd::Code(code) => Err(HookFailure::ExitCode { code }),
+            ProcessEnd::Signal(signal) => Err(HookFailure::Signal { signal }),
         }
     }
 }
 
-fn limits(hook: &HookConfig) -> Limits {
+fn limits(hook: &HookConfig) -> RunLimits {
     let answer = MAX_ANSWER_BYTES as u64;
-    Limits {
+    RunLimits {
         wall: hook.timeout(),
         grace: Duration::from_millis(50),
         cpu_seconds: hook.timeout().as_secs() + 1,
@@ -146,7 +146,7 @@ fn limits(hook: &HookConfig) -> Limits {
         // Half of what is kept is the beginning: an answer within its bound is kept in whole.
         output_kept_bytes: answer * 2,
         output_max_bytes: answer,
-        ..Limits::default()
+        ..RunLimits::default()
     }
 }
 

@@ -29,12 +29,12 @@ const MESSAGE_SLACK: usize = 64 * 1024;
 
 /// One hook that is a service.
 #[derive(Clone, Debug)]
-pub(crate) struct Service {
+pub(crate) struct ServiceHook {
     client: HookServiceClient<Peer>,
     timeout: Duration,
 }
 
-impl Service {
+impl ServiceHook {
     /// The service of `hook`. Connects at the first question; must be called within the runtime. Only its own token is ever
     /// shown to it.
     pub(crate) fn of(hook: &HookConfig, peers_ca: Option<&Path>) -> Result<Self, ServerError> {

@@ -42,7 +42,7 @@ pub trait Keep {
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct OutputBounds {
     /// Most bytes of one output.
     pub one_bytes: u64,
     /// Most characters of one output, when its tool says so.
@@ -148,7 +148,7 @@ pub struct Outputs {
 pub struct Keeper<K> {
     keep: K,
     ids: DecisionIds,
-    bounds: Bounds,
+    bounds: OutputBounds,
     handling: Handling,
     now: Timestamp,
     /// Bytes that may still be shown.
@@ -159,7 +159,7 @@ pub struct Keeper<K> {
 
 impl<K: Keep> Keeper<K> {
     /// Nothing is shown yet. Each decision gets the same `ids`.
-    pub fn new(keep: K, ids: DecisionIds, bounds: Bounds, handling: Handling, now: Timestamp) -> Self {
+    pub fn new(keep: K, ids: DecisionIds, bounds: OutputBounds, handling: Handling, now: Timestamp) -> Self {
         let budget = bounds.all_bytes;
         Self { keep, ids, bounds, handling, now, budget, names: Vec::new(), outputs: Outputs::default() }
     }

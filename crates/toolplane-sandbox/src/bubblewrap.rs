@@ -20,7 +20,7 @@ use crate::spec::SandboxSpec;
 
 /// Where to find the parts. The default looks in the usual places.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct BubblewrapOptions {
     /// The bubblewrap program; looked up in `/usr/bin`, `/bin`, `/usr/local/bin` and `PATH` when absent.
     pub bwrap: Option<PathBuf>,
     /// The launcher; when absent `TOOLPLANE_SANDBOX_LAUNCHER`, else beside this program or one directory up.
@@ -32,13 +32,13 @@ pub struct Options {
 /// Sandboxes made by bubblewrap (Debian and Ubuntu package `bubblewrap`, 0.8 or newer).
 #[derive(Debug)]
 pub struct Bubblewrap {
-    parts: Result<find::Parts, String>,
+    parts: Result<find::SandboxPrograms, String>,
     control_groups: ControlGroups,
 }
 
 impl Bubblewrap {
     /// Looks for the parts. A missing one is no error yet: it makes the posture unavailable and every run fail.
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &BubblewrapOptions) -> Self {
         let parts = find::parts(options);
         let control_groups = if options.without_control_groups || parts.is_err() {
             ControlGroups::default()

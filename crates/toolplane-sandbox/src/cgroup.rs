@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{LimitHit, LimitKind};
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 
 /// Processes of the sandbox itself that count towards `pids`: bubblewrap outside, the launcher inside.
 const OWN_PIDS: u64 = 2;
@@ -80,12 +80,13 @@ impl ControlGroups {
     }
 
     /// Makes the groups of one run and sets its bounds. They are removed when the value is dropped.
-    pub(crate) fn create(&self, name: &str, limits: &Limits) -> io::Result<RunGroup> {
+    pub(crate) fn create(&self, name: &str, limits: &RunLimits) -> io::Result<RunGroup> {
         let mut group = RunGroup { parts: Vec::new() };
         for hierarchy in &self.hierarchies {
             let dir = hierarchy.dir.join(name);
             fs::create_dir(&dir)?;
-            let part = Part { dir, unified: hierarchy.unified, memory: hierarchy.memory, pids: hierarchy.pids };
+            let part =
+                CgroupHierarchy { dir, unified: hierarchy.unified, memory: hierarchy.memory, pids: hierarchy.pids };
             let set = part.bound(limits);
             group.parts.push(part);
             set?;
@@ -105,19 +106,19 @@ impl Drop for ControlGroups {
 /// The control groups of one run.
 #[derive(Debug)]
 pub(crate) struct RunGroup {
-    parts: Vec<Part>,
+    parts: Vec<CgroupHierarchy>,
 }
 
 #[derive(Debug)]
-struct Part {
+struct CgroupHierarchy {
     dir: PathBuf,
     unified: bool,
     memory: bool,
     pids: bool,
 }
 
-impl Part {
-    fn bound(&self, limits: &Limits) -> io::Result<()> {
+impl CgroupHierarchy {
+    fn bound(&self, limits: &RunLimits) -> io::Result<()> {
         if self.pids {
             fs::write(self.dir.join("pids.max"), (limits.pids + OWN_PIDS).to_string())?;
         }
@@ -152,7 +153,7 @@ impl RunGroup {
     }
 
     /// Bounds that were reached, as counted by the kernel.
-    pub(crate) fn limits_hit(&self, limits: &Limits) -> Vec<LimitHit> {
+    pub(crate) fn limits_hit(&self, limits: &RunLimits) -> Vec<LimitHit> {
         let mut hits = Vec::new();
         for part in &self.parts {
             if part.pids

@@ -12,7 +12,7 @@ use crate::workspace::Usage;
 #[derive(Clone, Debug)]
 pub struct Exit {
     /// How the tool's first process ended.
-    pub ending: Ending,
+    pub ending: ProcessEnd,
     /// What it wrote to standard output.
     pub stdout: Captured,
     /// What it wrote to standard error.
@@ -43,14 +43,14 @@ pub struct Exit {
 impl Exit {
     /// Exit code 0, within all bounds.
     pub fn success(&self) -> bool {
-        self.ending == Ending::Code(0) && !self.timed_out && !self.canceled && !self.output_limit_hit
+        self.ending == ProcessEnd::Code(0) && !self.timed_out && !self.canceled && !self.output_limit_hit
     }
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum ProcessEnd {
     /// It exited with this code.
     Code(i32),
     /// This signal ended it.

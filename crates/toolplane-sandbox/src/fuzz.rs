@@ -2,7 +2,7 @@
 
 use toolplane_fuzz::fuzz;
 
-use crate::wire::{Report, encode, read_frame, take_frame};
+use crate::wire::{LauncherReport, encode, read_frame, take_frame};
 
 /// A reader that gets pieces takes the same frames as one that gets all at once.
 #[test]
@@ -26,6 +26,6 @@ fn frames() {
             }
             Ok(None) | Err(_) => assert!(whole.is_err()),
         }
-        let _ = take_frame::<Report>(&mut bytes.to_vec());
+        let _ = take_frame::<LauncherReport>(&mut bytes.to_vec());
     });
 }

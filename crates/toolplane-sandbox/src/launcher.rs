@@ -20,7 +20,7 @@ use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::process::ExitCode;
 
-use crate::wire::{self, Report};
+use crate::wire::{self, LauncherReport};
 
 pub(crate) use selftest::Facts;
 
@@ -44,13 +44,13 @@ pub fn main() -> ExitCode {
 
 /// A failed step of the launcher.
 #[derive(Debug)]
-struct Failure {
+struct StageFailure {
     stage: &'static str,
     errno: Option<i32>,
     detail: String,
 }
 
-impl Failure {
+impl StageFailure {
     fn new(stage: &'static str, detail: impl Into<String>) -> Self {
         Self { stage, errno: None, detail: detail.into() }
     }
@@ -63,8 +63,8 @@ impl Failure {
         }
     }
 
-    fn report(self) -> Report {
-        Report::Failed { stage: self.stage.into(), errno: self.errno, detail: self.detail }
+    fn report(self) -> LauncherReport {
+        LauncherReport::Failed { stage: self.stage.into(), errno: self.errno, detail: self.detail }
     }
 }
 

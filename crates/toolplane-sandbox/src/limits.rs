@@ -9,7 +9,7 @@ const MIB: u64 = 1024 * 1024;
 /// Bounds on one run. Every field is always in force; there is no "unlimited".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct RunLimits {
     /// Wall time from the start of the tool to the first signal that asks it to end.
     pub wall: Duration,
     /// Time between that signal (SIGTERM) and the kill of the whole tree.
@@ -32,7 +32,7 @@ pub struct Limits {
     pub output_max_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             wall: Duration::from_secs(30),
@@ -49,7 +49,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RunLimits {
     /// The largest bounds a caller can ask for.
     pub fn ceiling() -> Self {
         Self {

@@ -47,7 +47,7 @@ pub(crate) async fn probe(sandbox: &Bubblewrap) -> Posture {
 }
 
 async fn look_around(sandbox: &Bubblewrap) -> Result<Vec<Layer>, SandboxError> {
-    let place = Place::make().map_err(|error| SandboxError::setup("probe", &error))?;
+    let place = ProbeDirectory::make().map_err(|error| SandboxError::setup("probe", &error))?;
     let exit = self_test(sandbox, &place).await?;
     let facts: Facts = serde_json::from_slice(&exit.stdout.kept()).map_err(|error| SandboxError::SetupFailed {
         stage: "probe".into(),
@@ -60,7 +60,7 @@ async fn look_around(sandbox: &Bubblewrap) -> Result<Vec<Layer>, SandboxError> {
     Ok(layers)
 }
 
-async fn self_test(sandbox: &Bubblewrap, place: &Place) -> Result<Exit, SandboxError> {
+async fn self_test(sandbox: &Bubblewrap, place: &ProbeDirectory) -> Result<Exit, SandboxError> {
     let canary = place.canary.to_string_lossy();
     let numbers = [FILES * EXCESS, PROCESSES * EXCESS, MEMORY * EXCESS].map(|number| number.to_string());
     let mut argv = vec![INNER_LAUNCHER, PART_SELF_TEST, &canary];
@@ -79,7 +79,7 @@ fn evidence(exit: &Exit) -> Layer {
 }
 
 /// Two processes that ignore every request to end hold a lock; after the run it must be free.
-async fn tree_killed(sandbox: &Bubblewrap, place: &Place) -> Result<Layer, SandboxError> {
+async fn tree_killed(sandbox: &Bubblewrap, place: &ProbeDirectory) -> Result<Layer, SandboxError> {
     let mut spec = SandboxSpec::new([INNER_LAUNCHER, PART_LINGER, "/workspace/lock"])
         .with_profile(Profile::WorkspaceWrite, &place.workspace);
     spec.limits.wall = Duration::from_millis(300);
@@ -92,7 +92,7 @@ async fn tree_killed(sandbox: &Bubblewrap, place: &Place) -> Result<Layer, Sandb
 }
 
 /// A directory for one probe: a workspace, and beside it a file no tool may see. Removed when dropped.
-struct Place {
+struct ProbeDirectory {
     root: PathBuf,
     workspace: PathBuf,
     canary: PathBuf,
@@ -100,7 +100,7 @@ struct Place {
     _socket: UnixListener,
 }
 
-impl Place {
+impl ProbeDirectory {
     fn make() -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -117,7 +117,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ProbeDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(Path::new(&self.root));
     }

@@ -9,7 +9,7 @@
 use rustix::fs::FileType;
 use toolplane_records::workspace::{Protection, protection_of_name};
 
-use crate::workspace::walk::{Found, shown};
+use crate::workspace::walk::{WalkEntry, shown};
 
 /// Names that are protected directly beneath a `.git` directory.
 const GIT_NAMES: &[&str] = &["hooks", "config", "config.worktree"];
@@ -32,7 +32,7 @@ pub struct ProtectedPath {
 
 /// The protected paths of a workspace at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct ProtectedSnapshot {
     /// Paths with protected names, a directory before what is in it.
     pub paths: Vec<ProtectedPath>,
     /// Names of files that have a protected name as well, or one outside the workspace.
@@ -48,9 +48,9 @@ fn is_closed(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| protection_of_name(name) == Some(Protection::Closed))
 }
 
-impl Snapshot {
+impl ProtectedSnapshot {
     /// Notes the entry if it is protected.
-    pub(crate) fn visit(&mut self, found: &Found<'_>) {
+    pub(crate) fn visit(&mut self, found: &WalkEntry<'_>) {
         let name = found.name.to_bytes().to_ascii_lowercase();
         let git = name == b".git";
         let (above, parent) = parents(found.path);

@@ -18,7 +18,7 @@ use crate::capture::OutputStream;
 use crate::cgroup::RunGroup;
 use crate::error::SandboxError;
 use crate::exit::Exit;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::workspace::Visit;
 use reports::Reports;
 
@@ -50,7 +50,7 @@ enum Wish {
 
 /// What a run keeps on the host until it has ended.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HostResources {
     pub(crate) group: RunGroup,
     pub(crate) _slot: Option<Slot>,
     /// The writable workspace.
@@ -113,8 +113,8 @@ impl Running {
         child: Child,
         control: UnixStream,
         reports: Reports,
-        held: Held,
-        limits: Limits,
+        held: HostResources,
+        limits: RunLimits,
         tap: Option<OutputTap>,
     ) -> Result<Self, SandboxError> {
         let (wish, wished) = watch::channel(Wish::GoOn);

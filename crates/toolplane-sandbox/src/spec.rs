@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::environment;
 use crate::error::SandboxError;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::workspace::Quota;
 
 /// Where the workspace appears inside the sandbox.
@@ -171,7 +171,7 @@ pub struct SandboxSpec {
     /// Names the operator declared although they can change what programs run (`PATH`, `LD_LIBRARY_PATH`, ...).
     pub declared_env: BTreeSet<String>,
     /// Bounds of the run.
-    pub limits: Limits,
+    pub limits: RunLimits,
 }
 
 impl SandboxSpec {
@@ -186,7 +186,7 @@ impl SandboxSpec {
             cwd: None,
             env: BTreeMap::new(),
             declared_env: BTreeSet::new(),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the worker and the launcher say to each other: length-prefixed JSON frames over one socket pair.
 //!
 //! The worker sends an [`OuterPlan`] (read before bubblewrap starts), an [`InnerPlan`] followed by the standard input of
-//! the tool (read inside the sandbox), and then [`Order`]s. The launcher answers with [`Report`]s. The exit code of the
+//! the tool (read inside the sandbox), and then [`Order`]s. The launcher answers with [`LauncherReport`]s. The exit code of the
 //! launcher means nothing: the tool cannot speak on this channel, so it cannot forge a report.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Ending, ResourceUse, Violation};
+use crate::exit::{ProcessEnd, ResourceUse, Violation};
 
 /// Most bytes of one frame.
 pub(crate) const MAX_FRAME: usize = 4 * 1024 * 1024;
@@ -89,7 +89,7 @@ pub(crate) enum Order {
 
 /// From the launcher.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
+pub(crate) enum LauncherReport {
     /// A layer failed; the tool does not run.
     Failed { stage: String, errno: Option<i32>, detail: String },
     /// The inner stage runs and every layer was checked.
@@ -98,7 +98,7 @@ pub(crate) enum Report {
     Started,
     /// The tool ended, and with it everything it had started.
     Exited {
-        ending: Ending,
+        ending: ProcessEnd,
         resources: ResourceUse,
         /// Scratch file systems that were full at the end.
         scratch_full: Vec<String>,

@@ -21,7 +21,7 @@ pub use mend::tidy;
 pub use survey::measure;
 pub use visit::free_bytes;
 pub(crate) use visit::{Departure, Visit};
-pub(crate) use watch::Watch;
+pub(crate) use watch::WorkspaceWatch;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::{Bounds, Options as ToolboxOptions, Toolbox};
+use toolplane_execution::{Toolbox, ToolboxOptions, WorkspaceBounds};
 use toolplane_records::cluster::ClusterRole;
 use toolplane_runtime::config::{Config, Endpoints};
 use toolplane_runtime::health;
 use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
-use toolplane_sandbox::{Limits, Usage};
+use toolplane_sandbox::{RunLimits, Usage};
 
 use crate::error::ExecutorError;
 use crate::executor::Executor;
@@ -36,7 +36,7 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
     let own = workspace.clone();
     let mut options = ToolboxOptions::new(workspace);
     let sandbox = &config.executor.sandbox;
-    options.limits = Limits {
+    options.limits = RunLimits {
         grace: Duration::from_millis(sandbox.grace_ms),
         cpu_seconds: sandbox.cpu_seconds.into(),
         memory_bytes: sandbox.memory_bytes,
@@ -46,10 +46,10 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         scratch_bytes: sandbox.scratch_bytes,
         output_kept_bytes: sandbox.output_kept_bytes,
         output_max_bytes: sandbox.output_max_bytes,
-        ..Limits::default()
+        ..RunLimits::default()
     };
     let quota = &config.executor.quota;
-    options.bounds = Bounds {
+    options.bounds = WorkspaceBounds {
         call: Usage { bytes: quota.call_bytes, files: quota.call_files },
         tenant: Usage { bytes: quota.tenant_bytes, files: quota.tenant_files },
         worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use toolplane_sandbox::Usage;
 
-use super::{Bounds, Budget};
+use super::{Budget, WorkspaceBounds};
 
 const MIB: u64 = 1024 * 1024;
 
-fn bounds(tenant: Usage, worker: Usage) -> Bounds {
-    Bounds { call: Usage { bytes: MIB, files: 10 }, tenant, worker, reserve_bytes: 0 }
+fn bounds(tenant: Usage, worker: Usage) -> WorkspaceBounds {
+    WorkspaceBounds { call: Usage { bytes: MIB, files: 10 }, tenant, worker, reserve_bytes: 0 }
 }
 
 fn of(bytes: u64, files: u64) -> Usage {

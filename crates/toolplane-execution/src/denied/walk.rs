@@ -14,7 +14,7 @@ use super::{Denied, FileId, Linked, Patterns, refused};
 const MAX_ENTRIES: usize = 400_000;
 const MAX_DEPTH: usize = 64;
 
-pub(super) struct Walk<'a> {
+pub(super) struct DeniedWalk<'a> {
     read: &'a Patterns,
     write: &'a Patterns,
     workspace: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Walk<'a> {
     linked: Linked,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DeniedWalk<'a> {
     pub(super) fn new(read: &'a Patterns, write: &'a Patterns, workspace: &Path) -> Result<Self, ToolError> {
         let workspace = workspace.canonicalize().map_err(|error| unreadable("the workspace", &error))?;
         Ok(Self { read, write, workspace, masks: Masks::default(), entries: 0, linked: Linked::default() })

@@ -7,7 +7,7 @@ use toolplane_records::error::ToolError;
 use super::change::diff;
 use super::place::relative;
 use super::replace::replace;
-use super::target::Target;
+use super::target::FileTarget;
 use super::write::{MAX_BYTES, told};
 use super::{FileTool, Site};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
@@ -51,7 +51,7 @@ impl FileTool for Edit {
         if input.old_string == input.new_string {
             return Err(invalid_input("new_string", "is the same as `old_string`"));
         }
-        let target = Target::find(&site.dir, &input.path, false)?;
+        let target = FileTarget::find(&site.dir, &input.path, false)?;
         let Some(mut before) = target.existing(site, &input.path)? else { return Err(missing(&input.path)) };
         let Some(bytes) = before.read(MAX_BYTES as u64, &input.path)? else { return Err(too_long(before.size)) };
         let text = String::from_utf8(bytes).map_err(|_| not_text())?;

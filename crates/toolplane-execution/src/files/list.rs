@@ -26,7 +26,7 @@ pub(super) struct ListInput {
 }
 
 #[derive(Debug, Serialize)]
-struct Entry {
+struct ListedFile {
     /// Bytes that are no UTF-8 are replaced by U+FFFD.
     name: String,
     /// `file`, `directory`, `symlink` or `other`.
@@ -38,7 +38,7 @@ struct Entry {
 #[derive(Debug, Serialize)]
 struct ListReport {
     path: String,
-    entries: Vec<Entry>,
+    entries: Vec<ListedFile>,
     /// Entries there are, as far as they were looked at.
     total: usize,
     /// Entries were left out.
@@ -76,13 +76,17 @@ impl FileTool for List {
     }
 }
 
-fn describe(entry: &cap_std::fs::DirEntry) -> Entry {
+fn describe(entry: &cap_std::fs::DirEntry) -> ListedFile {
     let kind = entry.file_type().ok();
     let size_bytes = match kind {
         Some(kind) if kind.is_file() => entry.metadata().ok().map(|metadata| metadata.len()),
         _ => None,
     };
-    Entry { name: entry.file_name().to_string_lossy().into_owned(), kind: kind.map_or("other", name_of), size_bytes }
+    ListedFile {
+        name: entry.file_name().to_string_lossy().into_owned(),
+        kind: kind.map_or("other", name_of),
+        size_bytes,
+    }
 }
 
 fn name_of(kind: FileType) -> &'static str {
@@ -97,7 +101,7 @@ fn name_of(kind: FileType) -> &'static str {
     }
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &ListedFile) -> String {
     match (entry.kind, entry.size_bytes) {
         ("directory", _) => format!("{}/\n", entry.name),
         (_, Some(size)) => format!("{} ({size} bytes)\n", entry.name),

@@ -13,8 +13,8 @@ use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::Site;
-use super::target::Target;
-use super::walk::{Purpose, Walk};
+use super::target::FileTarget;
+use super::walk::{PathWalk, Purpose};
 use crate::denied::Access;
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done, path_of};
 
@@ -73,7 +73,7 @@ fn open(dir: &Dir, relative: &str, given: &str, how: OFlags) -> Result<OwnedFd, 
     if relative == "." {
         return Err(invalid_input("path", "is a directory, not a file"));
     }
-    let Target { directory, name } = Walk::new(dir, relative, given, Purpose::Read)?.run()?;
+    let FileTarget { directory, name } = PathWalk::new(dir, relative, given, Purpose::Read)?.run()?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | how;
     rustix::fs::openat(&directory, &name, flags, Mode::empty()).map_err(|error| match error {
         // A link took its place since the walk.

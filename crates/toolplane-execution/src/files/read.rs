@@ -81,14 +81,14 @@ impl FileTool for Read {
     }
 }
 
-struct Taken {
+struct LineWindow {
     bytes: Vec<u8>,
     lines: u64,
     cut: bool,
     more: bool,
 }
 
-fn report(path: &str, size_bytes: u64, first_line: u64, taken: &Taken) -> Outcome {
+fn report(path: &str, size_bytes: u64, first_line: u64, taken: &LineWindow) -> Outcome {
     let bytes = if taken.cut { without_cut_end(&taken.bytes) } else { &taken.bytes };
     let text = String::from_utf8_lossy(bytes);
     let encoding = if matches!(text, std::borrow::Cow::Borrowed(_)) { "utf-8" } else { "lossy" };
@@ -123,8 +123,8 @@ fn skip_lines(source: &mut impl BufRead, wanted: u64, stop: &Stop) -> std::io::R
 }
 
 /// Up to `limit` lines and [`MAX_BYTES`] bytes.
-fn take_lines(source: &mut impl BufRead, limit: u64, stop: &Stop) -> std::io::Result<Taken> {
-    let mut taken = Taken { bytes: Vec::new(), lines: 0, cut: false, more: false };
+fn take_lines(source: &mut impl BufRead, limit: u64, stop: &Stop) -> std::io::Result<LineWindow> {
+    let mut taken = LineWindow { bytes: Vec::new(), lines: 0, cut: false, more: false };
     let mut in_line = false;
     while taken.lines < limit && !stop.wanted() {
         let chunk = source.fill_buf()?;

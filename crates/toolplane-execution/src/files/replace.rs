@@ -10,7 +10,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::Site;
-use super::target::{Existing, Target, unwritable};
+use super::target::{Existing, FileTarget, unwritable};
 use crate::failure::{canceled, excerpt, execution_failed, nothing_done};
 
 /// Puts `content` at the place of `target`, durably, with the permission bits of the file before.
@@ -20,7 +20,7 @@ use crate::failure::{canceled, excerpt, execution_failed, nothing_done};
 /// link) of the old file ever sees half of it.
 pub(super) fn replace(
     site: &Site,
-    target: &Target,
+    target: &FileTarget,
     before: Option<&Existing>,
     content: &[u8],
     given: &str,

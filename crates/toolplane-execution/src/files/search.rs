@@ -22,11 +22,11 @@ const MAX_MATCHES: usize = 5000;
 const MAX_PATTERN_BYTES: usize = 4096;
 /// How much of one search is looked at.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct SearchBounds {
     entries: usize,
     bytes: u64,
 }
-const BOUNDS: Bounds = Bounds { entries: 100_000, bytes: 256 * 1024 * 1024 };
+const BOUNDS: SearchBounds = SearchBounds { entries: 100_000, bytes: 256 * 1024 * 1024 };
 /// Depth of directories, bytes of one file, bytes shown of one line.
 const MAX_DEPTH: usize = 64;
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -82,7 +82,7 @@ fn search(
     input: SearchInput,
     stop: &Stop,
     guard: &Guard,
-    bounds: Bounds,
+    bounds: SearchBounds,
 ) -> Result<Outcome, ToolError> {
     let most = input.max_matches.unwrap_or(DEFAULT_MATCHES);
     if most == 0 || most > MAX_MATCHES {
@@ -93,7 +93,7 @@ fn search(
     let start = relative(&input.path)?;
     let found = open_either(workspace, &start, &input.path)?;
     let mut walk =
-        Walk { pattern, glob, most, bounds, stop, guard, entries: 0, bytes: 0, report: SearchReport::default() };
+        SearchWalk { pattern, glob, most, bounds, stop, guard, entries: 0, bytes: 0, report: SearchReport::default() };
     match found {
         Opened::Dir(root) => walk.run(root)?,
         Opened::File(file) => {
@@ -138,11 +138,11 @@ fn outcome(report: SearchReport) -> Outcome {
     }
 }
 
-struct Walk<'a> {
+struct SearchWalk<'a> {
     pattern: Regex,
     glob: Option<PathGlob>,
     most: usize,
-    bounds: Bounds,
+    bounds: SearchBounds,
     stop: &'a Stop,
     guard: &'a Guard,
     entries: usize,
@@ -150,7 +150,7 @@ struct Walk<'a> {
     report: SearchReport,
 }
 
-impl Walk<'_> {
+impl SearchWalk<'_> {
     /// Breadth first, in the order of names, never through a symbolic link, never into `.git`.
     fn run(&mut self, root: Dir) -> Result<(), ToolError> {
         let mut waiting = VecDeque::from([(root, String::new(), 0)]);

@@ -13,13 +13,13 @@ use toolplane_records::error::ToolError;
 
 use super::Site;
 use super::place::{outside, refused};
-use super::walk::{Purpose, Walk};
+use super::walk::{PathWalk, Purpose};
 use crate::denied::Access;
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 
 /// The directory of the file, open, and the file's name in it.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct FileTarget {
     pub(super) directory: OwnedFd,
     pub(super) name: String,
 }
@@ -30,14 +30,14 @@ pub(super) struct Existing {
     file: File,
     pub(super) mode: Mode,
     pub(super) size: u64,
-    pub(super) identity: Identity,
+    pub(super) identity: FileIdentity,
 }
 
 /// What changes when somebody writes or replaces a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity([u64; 6]);
+pub(super) struct FileIdentity([u64; 6]);
 
-impl Identity {
+impl FileIdentity {
     pub(super) fn of(stat: &Stat) -> Self {
         let whole = |value: i64| value as u64;
         Self([
@@ -51,14 +51,14 @@ impl Identity {
     }
 }
 
-impl Target {
+impl FileTarget {
     /// Finds the place `given` names. With `parents`, directories that are missing are made.
     ///
     /// A path that links turn aside is refused with the name of what it leads to. Protected paths are refused by the name that was
     /// given and by the one that was found.
     pub(super) fn find(workspace: &Dir, given: &str, parents: bool) -> Result<Self, ToolError> {
         let relative = values::writable(given).map_err(|error| *error)?;
-        Walk::new(workspace, &relative, given, Purpose::Write { make: parents })?.run()
+        PathWalk::new(workspace, &relative, given, Purpose::Write { make: parents })?.run()
     }
 
     /// The file that is there, `None` when there is none. One that has a denied name too is refused.
@@ -82,14 +82,14 @@ impl Target {
             file: file.into(),
             mode: Mode::from_raw_mode(stat.st_mode) & Mode::from_raw_mode(0o777),
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            identity: Identity::of(&stat),
+            identity: FileIdentity::of(&stat),
         }))
     }
 
     /// What changes when the file at this place is written or replaced; `None` when there is nothing.
-    pub(super) fn identity(&self) -> Option<Identity> {
+    pub(super) fn identity(&self) -> Option<FileIdentity> {
         let stat = rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(Identity::of(&stat))
+        Some(FileIdentity::of(&stat))
     }
 }
 

@@ -9,7 +9,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::place::{linked, outside, refused};
-use super::target::{Target, refuse_protected, unwritable};
+use super::target::{FileTarget, refuse_protected, unwritable};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 
 /// Most links on one way.
@@ -23,7 +23,7 @@ const MAX_LOOKS: u32 = 64;
 ///
 /// A way that links turn aside is walked to its end only to say where that is: permission was decided about the path as it is
 /// written, so nothing else is opened.
-pub(super) struct Walk<'a> {
+pub(super) struct PathWalk<'a> {
     /// The workspace, and the directories passed since, by name.
     passed: Vec<(OwnedFd, String)>,
     /// Components that are left, the next one last.
@@ -46,7 +46,7 @@ pub(super) enum Purpose {
     },
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PathWalk<'a> {
     /// At the workspace, with all of `wanted` before it: the path `given`, as [`relative`](super::place::relative) reads it.
     pub(super) fn new(workspace: &Dir, wanted: &'a str, given: &'a str, purpose: Purpose) -> Result<Self, ToolError> {
         let root = open(workspace.as_fd(), ".").map_err(|error| refused(given, &error.into()))?;
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
     }
 
     /// To the end: the directory, and the name of something in it that was no link when it was looked at.
-    pub(super) fn run(mut self) -> Result<Target, ToolError> {
+    pub(super) fn run(mut self) -> Result<FileTarget, ToolError> {
         while let Some(name) = self.waiting.pop() {
             match name.as_str() {
                 "" | "." => {}
@@ -73,7 +73,7 @@ impl<'a> Walk<'a> {
                             }
                             // The list is never empty: the workspace is not left.
                             let Some((directory, _)) = self.passed.pop() else { break };
-                            return Ok(Target { directory, name });
+                            return Ok(FileTarget { directory, name });
                         }
                         None => self.enter(name)?,
                     }

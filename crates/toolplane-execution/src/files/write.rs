@@ -8,7 +8,7 @@ use toolplane_records::result::ContentBlock;
 use super::change::diff;
 use super::place::relative;
 use super::replace::replace;
-use super::target::Target;
+use super::target::FileTarget;
 use super::{FileTool, Site};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
@@ -55,7 +55,7 @@ impl FileTool for Write {
         if content.len() > MAX_BYTES {
             return Err(invalid_input("content", format!("is longer than {MAX_BYTES} bytes")));
         }
-        let target = Target::find(&site.dir, &input.path, input.create_parents)?;
+        let target = FileTarget::find(&site.dir, &input.path, input.create_parents)?;
         let mut before = target.existing(site, &input.path)?;
         let old = match &mut before {
             Some(existing) => existing.read(MAX_BYTES as u64, &input.path)?,

@@ -66,14 +66,14 @@ const HARMLESS: &[HeaderName] = &[header::ACCEPT, header::ACCEPT_LANGUAGE, heade
 
 /// A request that may be sent.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct PreparedRequest {
     method: Method,
     pub(super) url: Url,
     headers: HeaderMap,
     body: Option<Bytes>,
 }
 
-impl Request {
+impl PreparedRequest {
     /// Reads and checks the input.
     pub(super) fn read(call: &Call, egress: &Egress) -> Result<Self, ToolError> {
         let input: HttpInput = input::read(&call.input)?;

@@ -7,7 +7,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
-use toolplane_sandbox::{Ending, Exit, LimitHit, Limits, ResourceUse, Usage, Violation};
+use toolplane_sandbox::{Exit, LimitHit, ProcessEnd, ResourceUse, RunLimits, Usage, Violation};
 
 use crate::failure;
 use crate::outcome::{BYTES, Exact, Outcome};
@@ -66,7 +66,7 @@ struct ProcessReport<'a> {
 /// What an auditor is given.
 #[derive(Debug, Serialize)]
 struct Evidence<'a> {
-    ending: Ending,
+    ending: ProcessEnd,
     wall_ms: u64,
     resources: ResourceUse,
     violations: &'a [Violation],
@@ -79,14 +79,14 @@ struct Evidence<'a> {
 }
 
 /// The outcome of a process that ended.
-pub(crate) fn report(exit: &Exit, limits: &Limits, rules: &Rules<'_>) -> Outcome {
+pub(crate) fn report(exit: &Exit, limits: &RunLimits, rules: &Rules<'_>) -> Outcome {
     let (stdout, stderr) = (text::of_captured(&exit.stdout), text::of_captured(&exit.stderr));
     let exact = [text::exact(Exact::ANSWER, &exit.stdout), text::exact(STDERR, &exit.stderr)];
     let violations: Vec<_> = exit.violations.iter().map(Violation::evidence).collect();
     let error = error(exit, limits, rules, &violations);
     let (exit_code, signal) = match exit.ending {
-        Ending::Code(code) => (Some(code), None),
-        Ending::Signal(signal) => (None, Some(signal)),
+        ProcessEnd::Code(code) => (Some(code), None),
+        ProcessEnd::Signal(signal) => (None, Some(signal)),
     };
     let structured = JsonPayload::of(&ProcessReport {
         exit_code,
@@ -155,7 +155,7 @@ fn evidence(exit: &Exit) -> JsonPayload {
 
 /// Why the call failed, if it did. The first that holds: ended from outside, over a bound of output, denied, over a bound
 /// of resources, its own failure.
-fn error(exit: &Exit, limits: &Limits, rules: &Rules<'_>, violations: &[String]) -> Option<ToolError> {
+fn error(exit: &Exit, limits: &RunLimits, rules: &Rules<'_>, violations: &[String]) -> Option<ToolError> {
     let evidence_refs = violations.to_vec();
     if exit.canceled {
         return Some(failure::canceled());
@@ -168,10 +168,10 @@ fn error(exit: &Exit, limits: &Limits, rules: &Rules<'_>, violations: &[String])
         return Some(failure::something_may_be_done(failure::too_large(message)));
     }
     let code = match exit.ending {
-        Ending::Code(0) if rules.success.is_empty() => return None,
-        Ending::Code(code) if rules.success.contains(&code) => return None,
-        Ending::Code(code) => Ok(code),
-        Ending::Signal(signal) => Err(signal),
+        ProcessEnd::Code(0) if rules.success.is_empty() => return None,
+        ProcessEnd::Code(code) if rules.success.contains(&code) => return None,
+        ProcessEnd::Code(code) => Ok(code),
+        ProcessEnd::Signal(signal) => Err(signal),
     };
     let how = code.map_or_else(|signal| format!("was ended by signal {signal}"), |code| format!("exit code {code}"));
     let serious: Vec<_> =

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use toolplane_execution::{Lookup, Options, Outcome};
+use toolplane_execution::{Lookup, Outcome, ToolboxOptions};
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 use toolplane_records::vocabulary::ResultStatus;
 
@@ -39,7 +39,7 @@ pub(crate) fn allowed() -> HttpBinding {
 
 pub(crate) async fn fetch_with(binding: HttpBinding, input: Value, timeout: Duration) -> Outcome {
     let workspace = tempfile::tempdir().unwrap();
-    let toolbox = toolbox_with(Options::new(workspace.path()), Arc::new(Names)).await;
+    let toolbox = toolbox_with(ToolboxOptions::new(workspace.path()), Arc::new(Names)).await;
     let mut call = call(ExecutionBinding::Http(binding), input);
     call.timeout = Some(timeout);
     execute(&toolbox, &call).await

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use toolplane_execution::{Answer, Asker, Question};
+use toolplane_execution::{Answer, Asker, InputQuestion};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::ProgressStatus;
@@ -51,7 +51,7 @@ async fn sleeping_can_be_waited_for_timed_out_and_canceled() {
 struct Told(Option<Answer>);
 
 impl Asker for Told {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, question: InputQuestion) -> BoxFuture<'_, Answer> {
         assert_eq!((question.prompt.as_str(), question.ttl), ("which?", Some(Duration::from_secs(60))));
         assert_eq!(question.schema.unwrap().text(), r#"{"type":"string"}"#);
         match &self.0 {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_execution::{Options, SystemLookup};
+use toolplane_execution::{SystemLookup, ToolboxOptions};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ProgressStatus, ResultStatus};
 
@@ -102,7 +102,7 @@ async fn bad_input_and_bad_bindings_start_nothing() {
 #[tokio::test]
 async fn large_output_is_cut_in_the_middle_and_flooding_is_ended() {
     let workspace = tempfile::tempdir().unwrap();
-    let mut options = Options::new(workspace.path());
+    let mut options = ToolboxOptions::new(workspace.path());
     options.limits.output_kept_bytes = 1 << 20;
     let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
     let outcome = execute(&toolbox, &shell_call("seq 1 400000")).await;
@@ -145,7 +145,7 @@ async fn bytes_are_kept_as_they_are_and_text_is_a_view() {
 #[tokio::test]
 async fn what_was_left_out_of_the_middle_does_not_alter_the_rest() {
     let workspace = tempfile::tempdir().unwrap();
-    let mut options = Options::new(workspace.path());
+    let mut options = ToolboxOptions::new(workspace.path());
     options.limits.output_kept_bytes = 1000;
     let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;
     let outcome = execute(&toolbox, &shell_call("seq 1 10000")).await;
@@ -160,7 +160,7 @@ async fn what_was_left_out_of_the_middle_does_not_alter_the_rest() {
 #[tokio::test]
 async fn a_full_workspace_is_told_before_anything_runs() {
     let workspace = tempfile::tempdir().unwrap();
-    let mut options = Options::new(workspace.path());
+    let mut options = ToolboxOptions::new(workspace.path());
     options.bounds.tenant.bytes = 200_000;
     options.bounds.call.bytes = 3_000_000;
     let toolbox = toolbox_with(options, Arc::new(SystemLookup)).await;

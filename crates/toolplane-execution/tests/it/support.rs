@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use toolplane_execution::{
-    Call, Context, Lookup, Options, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox,
+    Call, Context, Lookup, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox, ToolboxOptions,
 };
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
@@ -20,7 +20,7 @@ pub(crate) async fn sandbox() -> (Arc<dyn SandboxBackend>, Posture) {
     static SANDBOX: OnceCell<(Arc<Bubblewrap>, Posture)> = OnceCell::const_new();
     let (sandbox, posture) = SANDBOX
         .get_or_init(|| async {
-            let sandbox = Arc::new(Bubblewrap::new(&bubblewrap::Options::default()));
+            let sandbox = Arc::new(Bubblewrap::new(&bubblewrap::BubblewrapOptions::default()));
             let posture = sandbox.probe().await;
             (sandbox, posture)
         })
@@ -30,10 +30,10 @@ pub(crate) async fn sandbox() -> (Arc<dyn SandboxBackend>, Posture) {
 }
 
 pub(crate) async fn toolbox(workspace: &Path) -> Toolbox {
-    toolbox_with(Options::new(workspace), Arc::new(SystemLookup)).await
+    toolbox_with(ToolboxOptions::new(workspace), Arc::new(SystemLookup)).await
 }
 
-pub(crate) async fn toolbox_with(options: Options, lookup: Arc<dyn Lookup>) -> Toolbox {
+pub(crate) async fn toolbox_with(options: ToolboxOptions, lookup: Arc<dyn Lookup>) -> Toolbox {
     let (sandbox, posture) = sandbox().await;
     Toolbox::with_sandbox(options, sandbox, posture, lookup)
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use toolplane_execution::{Options, SystemLookup, Toolbox};
+use toolplane_execution::{SystemLookup, Toolbox, ToolboxOptions};
 use toolplane_records::profile::BUILT_IN;
 use toolplane_sandbox::bubblewrap;
 
@@ -25,8 +25,8 @@ async fn with_the_sandbox_every_pool_is_served() {
 #[tokio::test]
 async fn without_the_sandbox_its_pools_are_gaps_and_nothing_runs() {
     let workspace = tempfile::tempdir().unwrap();
-    let mut options = Options::new(workspace.path());
-    options.sandbox = bubblewrap::Options { bwrap: Some("/nowhere/bwrap".into()), ..Default::default() };
+    let mut options = ToolboxOptions::new(workspace.path());
+    options.sandbox = bubblewrap::BubblewrapOptions { bwrap: Some("/nowhere/bwrap".into()), ..Default::default() };
     let toolbox = Toolbox::probe(options).await;
     let capabilities = toolbox.capabilities();
     assert_eq!(capabilities.pools, ["files", "http", "native"]);
@@ -44,7 +44,8 @@ async fn a_sandbox_that_no_longer_holds_runs_nothing() {
     let (sandbox, mut posture) = sandbox().await;
     posture.available = false;
     posture.missing_reason = Some("a layer fell".into());
-    let toolbox = Toolbox::with_sandbox(Options::new(workspace.path()), sandbox, posture, Arc::new(SystemLookup));
+    let toolbox =
+        Toolbox::with_sandbox(ToolboxOptions::new(workspace.path()), sandbox, posture, Arc::new(SystemLookup));
     let outcome = execute(&toolbox, &shell_call("touch ran")).await;
     assert_eq!(failure(&outcome), ("capability_gap", "sandbox.unavailable"));
     assert!(!workspace.path().join("ran").exists());

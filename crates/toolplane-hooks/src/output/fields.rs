@@ -10,11 +10,11 @@ use crate::failure::HookFailure;
 
 /// The members of one object.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(super) struct ObjectMembers {
     members: BTreeMap<String, Box<RawValue>>,
 }
 
-impl Fields {
+impl ObjectMembers {
     /// The members of `text`, which must be one object.
     pub(super) fn of(text: &str, what: &str) -> Result<Self, HookFailure> {
         let members =

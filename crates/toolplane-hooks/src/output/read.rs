@@ -8,7 +8,7 @@ use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, HookEvent, PersistenceStrategy};
 
-use super::fields::Fields;
+use super::fields::ObjectMembers;
 use super::{Classified, HookOutput, is_before};
 use crate::bounds::MAX_ANSWER_BYTES;
 use crate::failure::HookFailure;
@@ -34,7 +34,7 @@ pub fn read(event: HookEvent, written: &[u8]) -> Result<HookOutput, HookFailure>
     let limits = JsonLimits { max_bytes: MAX_ANSWER_BYTES, ..JsonLimits::default() };
     let answer = JsonPayload::ingest(text.to_owned(), &limits)
         .map_err(|refusal| HookFailure::bad(format!("it breaks {}", refusal.code())))?;
-    let mut fields = Fields::of(answer.text(), "it")?;
+    let mut fields = ObjectMembers::of(answer.text(), "it")?;
     let mut output = HookOutput::default();
     known(event, &mut fields, &mut output)?;
     flat(&mut fields, &mut output)?;
@@ -62,7 +62,7 @@ const TEXT: &str = "a text";
 const FLAG: &str = "true or false";
 
 /// The spelling of coding agents.
-fn known(event: HookEvent, fields: &mut Fields, output: &mut HookOutput) -> Result<(), HookFailure> {
+fn known(event: HookEvent, fields: &mut ObjectMembers, output: &mut HookOutput) -> Result<(), HookFailure> {
     let goes_on: Option<bool> = fields.take("continue", FLAG)?;
     let why: Option<String> = fields.take("stopReason", TEXT)?;
     if goes_on == Some(false) {
@@ -105,7 +105,7 @@ fn decided(event: HookEvent, word: &str, reason: String, output: &mut HookOutput
     Ok(())
 }
 
-fn specifics(specific: &mut Fields, output: &mut HookOutput) -> Result<(), HookFailure> {
+fn specifics(specific: &mut ObjectMembers, output: &mut HookOutput) -> Result<(), HookFailure> {
     let decision: Option<String> = specific.take("permissionDecision", TEXT)?;
     let reason: Option<String> = specific.take("permissionDecisionReason", TEXT)?;
     if let Some(decision) = decision {
@@ -130,7 +130,7 @@ fn specifics(specific: &mut Fields, output: &mut HookOutput) -> Result<(), HookF
 }
 
 /// The answer to a permission request.
-fn answered(decision: &mut Fields, output: &mut HookOutput) -> Result<(), HookFailure> {
+fn answered(decision: &mut ObjectMembers, output: &mut HookOutput) -> Result<(), HookFailure> {
     let behavior: Option<Behavior> = decision.take("behavior", "`allow`, `deny` or `ask`")?;
     let message: String = decision.take("message", TEXT)?.unwrap_or_default();
     let interrupt: Option<bool> = decision.take("interrupt", FLAG)?;
@@ -150,7 +150,7 @@ fn answered(decision: &mut Fields, output: &mut HookOutput) -> Result<(), HookFa
 }
 
 /// The flat names of the standard.
-fn flat(fields: &mut Fields, output: &mut HookOutput) -> Result<(), HookFailure> {
+fn flat(fields: &mut ObjectMembers, output: &mut HookOutput) -> Result<(), HookFailure> {
     output.messages.extend(fields.texts("message")?);
     output.progress.extend(fields.texts("progress")?);
     if let Some(input) = fields.value("updated_input") {
@@ -178,7 +178,7 @@ fn flat(fields: &mut Fields, output: &mut HookOutput) -> Result<(), HookFailure>
     Ok(())
 }
 
-fn classified(fields: &mut Fields) -> Result<Classified, HookFailure> {
+fn classified(fields: &mut ObjectMembers) -> Result<Classified, HookFailure> {
     Ok(Classified {
         classifier_ref: fields.take("classifier_ref", TEXT)?.unwrap_or_default(),
         pending: fields.take("pending", FLAG)?.unwrap_or_default(),

@@ -24,7 +24,7 @@ impl Keep for &Shelf {
 }
 
 fn keeper(shelf: &Shelf, all_bytes: u64, handling: Handling) -> Keeper<&Shelf> {
-    let bounds = Bounds { one_bytes: 100, one_chars: None, all_bytes, max_persist_bytes: 1_000 };
+    let bounds = OutputBounds { one_bytes: 100, one_chars: None, all_bytes, max_persist_bytes: 1_000 };
     let ids = DecisionIds {
         decision_id: DecisionId::from_trusted("persist_1"),
         invocation_id: InvocationId::from_trusted("inv_1"),

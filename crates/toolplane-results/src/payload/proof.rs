@@ -20,18 +20,18 @@ const MAX_KNOWN: usize = 1_000;
 /// What is known of the payloads that were read.
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
-    known: Mutex<Known>,
+    known: Mutex<RememberedProofs>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    states: HashMap<Path, State>,
+struct RememberedProofs {
+    states: HashMap<Path, ObjectState>,
     /// Their names, the one that is remembered longest first.
     order: VecDeque<Path>,
 }
 
 #[derive(Debug, PartialEq)]
-enum State {
+enum ObjectState {
     /// It had the digest of its name when the object store said this of it. Whatever is written there changes that.
     Proved(Box<ObjectMeta>),
     /// It had another digest, and the log says so.
@@ -41,12 +41,12 @@ enum State {
 impl Proofs {
     pub(super) fn has(&self, found: &ObjectMeta) -> bool {
         let known = self.known.lock();
-        let Some(State::Proved(proved)) = known.states.get(&found.location) else { return false };
+        let Some(ObjectState::Proved(proved)) = known.states.get(&found.location) else { return false };
         (proved.size, proved.last_modified, &proved.e_tag) == (found.size, found.last_modified, &found.e_tag)
     }
 
     /// Takes note of a state, and says whether it was known.
-    fn note(&self, name: &Path, state: State) -> bool {
+    fn note(&self, name: &Path, state: ObjectState) -> bool {
         let mut known = self.known.lock();
         let was_known = known.states.get(name) == Some(&state);
         if known.states.insert(name.clone(), state).is_none() {
@@ -79,7 +79,7 @@ impl PayloadStore {
         }
         let actual = Digest::from_bytes(hash.finalize().into());
         self.hold(key, actual)?;
-        self.proofs.note(key.path(), State::Proved(Box::new(meta.clone())));
+        self.proofs.note(key.path(), ObjectState::Proved(Box::new(meta.clone())));
         Ok(meta)
     }
 
@@ -89,7 +89,7 @@ impl PayloadStore {
             return Ok(());
         }
         let uri = key.uri();
-        if !self.proofs.note(key.path(), State::Damaged) {
+        if !self.proofs.note(key.path(), ObjectState::Damaged) {
             tracing::error!(
                 kind = "payload",
                 name = uri,
@@ -110,8 +110,8 @@ mod tests {
         let proofs = Proofs::default();
         let name = |number: usize| Path::from(format!("results/{number}"));
         for number in 0..MAX_KNOWN + 5 {
-            assert!(!proofs.note(&name(number), State::Damaged));
-            assert!(proofs.note(&name(number), State::Damaged), "the log is told once");
+            assert!(!proofs.note(&name(number), ObjectState::Damaged));
+            assert!(proofs.note(&name(number), ObjectState::Damaged), "the log is told once");
         }
         let known = proofs.known.lock();
         assert_eq!((known.states.len(), known.order.len()), (MAX_KNOWN, MAX_KNOWN));

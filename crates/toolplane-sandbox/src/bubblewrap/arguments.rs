@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::SandboxError;
-use crate::protected::Snapshot;
+use crate::protected::ProtectedSnapshot;
 use crate::spec::{Masks, SCRATCH, SandboxSpec, WORKSPACE, WorkspaceAccess};
 use crate::wire::{INNER_LAUNCHER, PART_INNER};
 
@@ -48,7 +48,7 @@ impl Arguments {
 pub(super) fn build(
     spec: &SandboxSpec,
     sources: &Sources<'_>,
-    protected: &Snapshot,
+    protected: &ProtectedSnapshot,
 ) -> Result<Vec<String>, SandboxError> {
     let mut arguments = Arguments(Vec::new());
     arguments.add(["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"]);
@@ -111,7 +111,7 @@ fn workspace(
     arguments: &mut Arguments,
     source: &Path,
     access: WorkspaceAccess,
-    protected: &Snapshot,
+    protected: &ProtectedSnapshot,
     masks: &Masks,
 ) -> Result<(), SandboxError> {
     if access == WorkspaceAccess::ReadOnly {

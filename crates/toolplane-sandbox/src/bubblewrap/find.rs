@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::Options;
+use super::BubblewrapOptions;
 
 const LAUNCHER: &str = "toolplane-sandbox-launcher";
 const LAUNCHER_VARIABLE: &str = "TOOLPLANE_SANDBOX_LAUNCHER";
 
 /// The programs a run needs.
 #[derive(Clone, Debug)]
-pub(super) struct Parts {
+pub(super) struct SandboxPrograms {
     pub(super) bwrap: PathBuf,
     pub(super) launcher: PathBuf,
 }
 
 /// Both programs, or what to do about the missing one.
-pub(super) fn parts(options: &Options) -> Result<Parts, String> {
+pub(super) fn parts(options: &BubblewrapOptions) -> Result<SandboxPrograms, String> {
     let bwrap = match &options.bwrap {
         Some(path) => existing(path.clone()),
         None => search_path().find_map(|dir| existing(dir.join("bwrap"))),
@@ -29,7 +29,7 @@ pub(super) fn parts(options: &Options) -> Result<Parts, String> {
     let launcher = launcher.ok_or_else(|| {
         format!("`{LAUNCHER}` is missing; put it beside this program or name it in {LAUNCHER_VARIABLE}")
     })?;
-    Ok(Parts { bwrap, launcher })
+    Ok(SandboxPrograms { bwrap, launcher })
 }
 
 fn search_path() -> impl Iterator<Item = PathBuf> {

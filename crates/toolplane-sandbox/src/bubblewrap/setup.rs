@@ -12,17 +12,19 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
 use super::arguments::{self, Sources};
-use super::find::Parts;
+use super::find::SandboxPrograms;
 use super::slot::Slot;
 use crate::cgroup::{ControlGroups, RunGroup};
 use crate::environment;
 use crate::error::SandboxError;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 use crate::probe::NAMESPACES;
-use crate::protected::Snapshot;
-use crate::running::{Held, OutputTap, Running, reports::Reports};
+use crate::protected::ProtectedSnapshot;
+use crate::running::{HostResources, OutputTap, Running, reports::Reports};
 use crate::spec::{SandboxSpec, WorkspaceAccess, WorkspaceMount};
-use crate::wire::{self, ExpectedMount, InnerPlan, OuterPlan, PART_OUTER, Report, STAGED_LAUNCHER, STAGED_WORKSPACE};
+use crate::wire::{
+    self, ExpectedMount, InnerPlan, LauncherReport, OuterPlan, PART_OUTER, STAGED_LAUNCHER, STAGED_WORKSPACE,
+};
 use crate::workspace::Visit;
 
 /// How long the layers may take to stand. Usually a few milliseconds.
@@ -30,7 +32,7 @@ const SETUP_BOUND: Duration = Duration::from_secs(20);
 
 /// Starts a run and waits until the tool's program runs.
 pub(super) async fn start(
-    parts: &Parts,
+    parts: &SandboxPrograms,
     groups: &ControlGroups,
     spec: SandboxSpec,
     tap: Option<OutputTap>,
@@ -66,7 +68,7 @@ pub(super) async fn start(
         }
     }
     let Host { slot, group, visit, .. } = host;
-    let held = Held { group, _slot: slot, writable: visit };
+    let held = HostResources { group, _slot: slot, writable: visit };
     Running::start(child, control, reports, held, spec.limits, tap)
 }
 
@@ -121,14 +123,19 @@ fn look(mount: &WorkspaceMount) -> Result<(PathBuf, Option<Visit>), SandboxError
 }
 
 /// Everything the launcher is told, in the order it reads it.
-fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host) -> Result<Vec<u8>, SandboxError> {
+fn plans(
+    parts: &SandboxPrograms,
+    groups: &ControlGroups,
+    spec: &SandboxSpec,
+    host: &Host,
+) -> Result<Vec<u8>, SandboxError> {
     let failed = |error: std::io::Error| SandboxError::setup("plan", &error);
     let staged = host.slot.is_some();
     let sources = Sources {
         launcher: if staged { Path::new(STAGED_LAUNCHER) } else { &parts.launcher },
         workspace: host.workspace.as_deref().map(|path| if staged { Path::new(STAGED_WORKSPACE) } else { path }),
     };
-    let nothing = Snapshot::default();
+    let nothing = ProtectedSnapshot::default();
     let snapshot = host.visit.as_ref().map_or(&nothing, Visit::protected);
     let outer = OuterPlan {
         control_groups: host.group.joins(),
@@ -160,7 +167,7 @@ fn plans(parts: &Parts, groups: &ControlGroups, spec: &SandboxSpec, host: &Host)
 }
 
 /// Limits of each process. Bounds of the whole tree are in the control groups where there are any.
-fn rlimits(limits: &Limits, groups: &ControlGroups) -> Vec<(u32, u64, u64)> {
+fn rlimits(limits: &RunLimits, groups: &ControlGroups) -> Vec<(u32, u64, u64)> {
     let both = |resource: u32, value: u64| (resource, value, value);
     // Behind a control group this is only the second wall, a little further out, so that the first one gives evidence.
     let processes = if groups.bounds_pids() { limits.pids + 64 } else { limits.pids + 1 };
@@ -194,12 +201,12 @@ async fn stand_up(control: &mut UnixStream, reports: &mut Reports, plans: &[u8])
     let mut stage = "namespaces";
     loop {
         match reports.next(control).await {
-            Ok(Some(Report::Failed { stage, errno, detail })) => {
+            Ok(Some(LauncherReport::Failed { stage, errno, detail })) => {
                 return Err(SandboxError::SetupFailed { stage, errno, detail });
             }
-            Ok(Some(Report::Inside)) => stage = "start",
-            Ok(Some(Report::Started)) => return Ok(()),
-            Ok(Some(Report::Exited { .. })) => {
+            Ok(Some(LauncherReport::Inside)) => stage = "start",
+            Ok(Some(LauncherReport::Started)) => return Ok(()),
+            Ok(Some(LauncherReport::Exited { .. })) => {
                 let detail = "the launcher reported an end before a start".into();
                 return Err(SandboxError::SetupFailed { stage: stage.into(), errno: None, detail });
             }

@@ -8,7 +8,7 @@
 
 mod verdict;
 
-pub(super) use verdict::{Verdict, judge};
+pub(super) use verdict::{SyscallDenial, judge};
 
 use libc::{c_long, sock_filter};
 

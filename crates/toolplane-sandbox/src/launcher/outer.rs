@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{CONTROL_FD, Failure, control_channel, staging, sys};
+use super::{CONTROL_FD, StageFailure, control_channel, staging, sys};
 use crate::wire::{self, OuterPlan};
 
 /// Becomes bubblewrap, or reports why it could not.
@@ -21,8 +21,8 @@ pub(super) fn run() -> ExitCode {
 }
 
 /// Returns only with what went wrong.
-fn prepare(control: &mut File) -> Failure {
-    let plan = match wire::read_frame::<OuterPlan>(control).map_err(Failure::at("plan")) {
+fn prepare(control: &mut File) -> StageFailure {
+    let plan = match wire::read_frame::<OuterPlan>(control).map_err(StageFailure::at("plan")) {
         Ok(plan) => plan,
         Err(failure) => return failure,
     };
@@ -32,17 +32,17 @@ fn prepare(control: &mut File) -> Failure {
     }
 }
 
-fn isolate(plan: &OuterPlan) -> Result<(), Failure> {
-    std::env::set_current_dir("/").map_err(Failure::at("session"))?;
+fn isolate(plan: &OuterPlan) -> Result<(), StageFailure> {
+    std::env::set_current_dir("/").map_err(StageFailure::at("session"))?;
     // Signals of the worker's terminal are not for us.
-    rustix::process::setsid().map_err(Failure::at("session"))?;
+    rustix::process::setsid().map_err(StageFailure::at("session"))?;
     for file in &plan.control_groups {
-        fs::write(file, "0").map_err(Failure::at("control_group"))?;
+        fs::write(file, "0").map_err(StageFailure::at("control_group"))?;
     }
-    sys::limit(libc::RLIMIT_CORE, 0, 0).map_err(Failure::at("rlimit"))?;
+    sys::limit(libc::RLIMIT_CORE, 0, 0).map_err(StageFailure::at("rlimit"))?;
     let Some(slot) = plan.slot else {
         return if rustix::process::geteuid().is_root() {
-            Err(Failure::new("user", "a root worker must give the sandbox a user of its own"))
+            Err(StageFailure::new("user", "a root worker must give the sandbox a user of its own"))
         } else {
             Ok(())
         };
@@ -50,13 +50,13 @@ fn isolate(plan: &OuterPlan) -> Result<(), Failure> {
     staging::prepare(&plan.launcher, plan.workspace.as_deref(), slot)?;
     // The tool may open `/dev/stdout` and `/dev/stderr` by name.
     for stream in [1, 2] {
-        sys::give_to(stream, slot).map_err(Failure::at("streams"))?;
+        sys::give_to(stream, slot).map_err(StageFailure::at("streams"))?;
     }
-    sys::become_user(slot).map_err(Failure::at("user"))
+    sys::become_user(slot).map_err(StageFailure::at("user"))
 }
 
-fn become_bubblewrap(plan: &OuterPlan) -> Failure {
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| Failure::new("plan", "an argument contains NUL"));
+fn become_bubblewrap(plan: &OuterPlan) -> StageFailure {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| StageFailure::new("plan", "an argument contains NUL"));
     let path = |path: &Path| text(path.as_os_str().as_bytes());
     let prepared = path(&plan.bwrap).and_then(|program| {
         let rest = plan.arguments.iter().map(|argument| text(argument.as_bytes()));
@@ -64,7 +64,7 @@ fn become_bubblewrap(plan: &OuterPlan) -> Failure {
         Ok((program, argv))
     });
     match prepared {
-        Ok((program, argv)) => Failure::at("bubblewrap")(sys::execute(&program, &argv, &[])),
+        Ok((program, argv)) => StageFailure::at("bubblewrap")(sys::execute(&program, &argv, &[])),
         Err(failure) => failure,
     }
 }

@@ -6,13 +6,13 @@ use std::io::Read as _;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
-use super::filter::{self, Verdict};
+use super::filter::{self, SyscallDenial};
 use super::sockets::{self, Connected};
 use super::start::Tool;
 use super::sys;
-use crate::exit::{Ending, ResourceUse, Violation};
+use crate::exit::{ProcessEnd, ResourceUse, Violation};
 use crate::spec::SCRATCH;
-use crate::wire::{self, Order, Report};
+use crate::wire::{self, LauncherReport, Order};
 
 /// Distinct denied attempts that are told apart; further ones are counted with the last.
 const MAX_DISTINCT: usize = 64;
@@ -25,8 +25,8 @@ pub(super) struct Reaper<'a> {
     tool: Tool,
     listening: bool,
     orders: Vec<u8>,
-    denied: BTreeMap<Verdict, u64>,
-    ending: Option<Ending>,
+    denied: BTreeMap<SyscallDenial, u64>,
+    ending: Option<ProcessEnd>,
 }
 
 impl<'a> Reaper<'a> {
@@ -35,7 +35,7 @@ impl<'a> Reaper<'a> {
     }
 
     /// Until the tool has ended or the worker is gone; then nothing else is left running.
-    pub(super) fn run(mut self) -> Report {
+    pub(super) fn run(mut self) -> LauncherReport {
         loop {
             let (alive, ended) = self.step(-1);
             if !alive {
@@ -142,18 +142,18 @@ impl<'a> Reaper<'a> {
         }
     }
 
-    fn report(self) -> Report {
+    fn report(self) -> LauncherReport {
         let (user_cpu_us, system_cpu_us, max_rss_bytes) = sys::usage_of_children();
         let full = |path: &&&str| rustix::fs::statvfs(**path).is_ok_and(|fs| fs.f_bavail == 0 || fs.f_favail == 0);
-        let violation = |(verdict, count): (Verdict, u64)| Violation {
+        let violation = |(verdict, count): (SyscallDenial, u64)| Violation {
             layer: "seccomp".into(),
             syscall: verdict.syscall,
             detail: verdict.detail,
             count,
             probe: verdict.probe,
         };
-        Report::Exited {
-            ending: self.ending.unwrap_or(Ending::Signal(libc::SIGKILL)),
+        LauncherReport::Exited {
+            ending: self.ending.unwrap_or(ProcessEnd::Signal(libc::SIGKILL)),
             resources: ResourceUse { user_cpu_us, system_cpu_us, max_rss_bytes },
             scratch_full: [SCRATCH, "/dev/shm"].iter().filter(full).map(|path| (*path).to_owned()).collect(),
             violations: self.denied.into_iter().map(violation).collect(),
@@ -161,10 +161,10 @@ impl<'a> Reaper<'a> {
     }
 }
 
-fn ending(status: i32) -> Ending {
+fn ending(status: i32) -> ProcessEnd {
     if libc::WIFSIGNALED(status) {
-        Ending::Signal(libc::WTERMSIG(status))
+        ProcessEnd::Signal(libc::WTERMSIG(status))
     } else {
-        Ending::Code(libc::WEXITSTATUS(status))
+        ProcessEnd::Code(libc::WEXITSTATUS(status))
     }
 }

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
-use super::sys::{self, Question};
+use super::sys::{self, SyscallNotice};
 use crate::spec::SCRATCH;
 
 /// Directories only this sandbox can put a socket in.
@@ -36,7 +36,7 @@ pub(super) enum Connected {
 }
 
 /// Connects the socket the question is about, if it stays inside.
-pub(super) fn connect(question: &Question, listener: std::os::fd::BorrowedFd<'_>) -> Connected {
+pub(super) fn connect(question: &SyscallNotice, listener: std::os::fd::BorrowedFd<'_>) -> Connected {
     let Some((address, socket)) = take(question) else { return Connected::Denied };
     // The thread that asked may be gone and its number taken by another one: then what was read is not its own.
     if !sys::still_asks(listener, question.id) {
@@ -61,7 +61,7 @@ pub(super) fn connect(question: &Question, listener: std::os::fd::BorrowedFd<'_>
 }
 
 /// The address, and a copy of the socket: the tool's own, whatever it does with its number meanwhile.
-fn take(question: &Question) -> Option<(Vec<u8>, OwnedFd)> {
+fn take(question: &SyscallNotice) -> Option<(Vec<u8>, OwnedFd)> {
     let [fd, at, length, ..] = question.arguments;
     let length = (length as u32 as usize).min(MAX_ADDRESS);
     let address = sys::read_memory(question.pid, at, length).ok()?;

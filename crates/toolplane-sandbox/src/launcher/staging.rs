@@ -13,23 +13,23 @@ use std::path::Path;
 use rustix::fs::CWD;
 use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags};
 
-use super::Failure;
+use super::StageFailure;
 use super::sys::{self, Fork};
 use crate::wire::{STAGED_LAUNCHER, STAGED_WORKSPACE};
 
-pub(super) fn prepare(launcher: &Path, workspace: Option<&Path>, slot: u32) -> Result<(), Failure> {
-    sys::unshare(libc::CLONE_NEWNS).map_err(Failure::at("staging"))?;
+pub(super) fn prepare(launcher: &Path, workspace: Option<&Path>, slot: u32) -> Result<(), StageFailure> {
+    sys::unshare(libc::CLONE_NEWNS).map_err(StageFailure::at("staging"))?;
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
-    rustix::mount::mount_change("/", private).map_err(Failure::at("staging"))?;
+    rustix::mount::mount_change("/", private).map_err(StageFailure::at("staging"))?;
     // Both are taken before `/tmp` is covered, since they may lie there.
-    let launcher = detached(launcher, false).map_err(Failure::at("staging"))?;
+    let launcher = detached(launcher, false).map_err(StageFailure::at("staging"))?;
     let workspace = workspace.map(|path| translated(path, slot)).transpose()?;
     rustix::mount::mount("tmpfs", "/tmp", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(c"mode=0755,size=64k"))
-        .map_err(Failure::at("staging"))?;
-    fs::write(STAGED_LAUNCHER, "").map_err(Failure::at("staging"))?;
+        .map_err(StageFailure::at("staging"))?;
+    fs::write(STAGED_LAUNCHER, "").map_err(StageFailure::at("staging"))?;
     attach(&launcher, STAGED_LAUNCHER)?;
     if let Some(workspace) = workspace {
-        fs::create_dir(STAGED_WORKSPACE).map_err(Failure::at("staging"))?;
+        fs::create_dir(STAGED_WORKSPACE).map_err(StageFailure::at("staging"))?;
         attach(&workspace, STAGED_WORKSPACE)?;
     }
     Ok(())
@@ -43,14 +43,14 @@ fn detached(path: &Path, recursive: bool) -> rustix::io::Result<OwnedFd> {
     rustix::mount::open_tree(CWD, path, flags)
 }
 
-fn attach(mount: &OwnedFd, target: &str) -> Result<(), Failure> {
+fn attach(mount: &OwnedFd, target: &str) -> Result<(), StageFailure> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    rustix::mount::move_mount(mount, "", CWD, target, flags).map_err(Failure::at("staging"))
+    rustix::mount::move_mount(mount, "", CWD, target, flags).map_err(StageFailure::at("staging"))
 }
 
 /// The workspace with its owner shown as the user `slot`. Mounts below it are left out.
-fn translated(path: &Path, slot: u32) -> Result<OwnedFd, Failure> {
-    let explain = |error: io::Error| Failure {
+fn translated(path: &Path, slot: u32) -> Result<OwnedFd, StageFailure> {
+    let explain = |error: io::Error| StageFailure {
         stage: "workspace",
         errno: error.raw_os_error(),
         detail: format!(
@@ -58,16 +58,16 @@ fn translated(path: &Path, slot: u32) -> Result<OwnedFd, Failure> {
              on ext4, xfs, btrfs or tmpfs"
         ),
     };
-    let owner = fs::metadata(path).map_err(Failure::at("workspace"))?;
-    let mount = detached(path, false).map_err(Failure::at("workspace"))?;
+    let owner = fs::metadata(path).map_err(StageFailure::at("workspace"))?;
+    let mount = detached(path, false).map_err(StageFailure::at("workspace"))?;
     let map = owner_map(owner.uid(), owner.gid(), slot)?;
     sys::map_owners(mount.as_fd(), map.as_fd()).map_err(explain)?;
     Ok(mount)
 }
 
 /// A user namespace that exists only to carry the translation.
-fn owner_map(uid: u32, gid: u32, slot: u32) -> Result<OwnedFd, Failure> {
-    let failed = Failure::at("workspace");
+fn owner_map(uid: u32, gid: u32, slot: u32) -> Result<OwnedFd, StageFailure> {
+    let failed = StageFailure::at("workspace");
     let (ours, theirs) = sys::message_pair().map_err(&failed)?;
     match sys::fork().map_err(&failed)? {
         Fork::Child => {
@@ -103,7 +103,7 @@ fn mapped(pid: i32, uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
 }
 
 /// The machine lets nobody make user namespaces, or no more of them: nothing about the workspace is wrong.
-fn no_user_namespaces(error: &io::Error) -> Failure {
+fn no_user_namespaces(error: &io::Error) -> StageFailure {
     let hint = match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EUSERS) => {
             "their number is bound: see `sysctl user.max_user_namespaces`, which must not be 0"
@@ -114,5 +114,5 @@ fn no_user_namespaces(error: &io::Error) -> Failure {
         _ => "the kernel may be built without them",
     };
     let detail = format!("user namespaces cannot be made ({error}); {hint}");
-    Failure { stage: "namespaces", errno: error.raw_os_error(), detail }
+    StageFailure { stage: "namespaces", errno: error.raw_os_error(), detail }
 }

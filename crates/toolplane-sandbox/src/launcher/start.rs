@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use super::sys::{self, Fork};
-use super::{Failure, filter};
+use super::{StageFailure, filter};
 use crate::environment::DEFAULT_PATH;
 use crate::wire::InnerPlan;
 
@@ -21,15 +21,15 @@ pub(super) struct Tool {
 const STEPS: &[&str] = &["stdin", "rlimit", "cwd", "seccomp", "exec"];
 
 /// Starts the tool and returns once its program runs.
-pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, Failure> {
-    let command = Command::prepare(plan)?;
+pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, StageFailure> {
+    let command = ExecVectors::prepare(plan)?;
     let stdin = match stdin {
         Some(bytes) => sys::memory_file(bytes),
         None => fs::File::open("/dev/null").map(Into::into),
     };
-    let stdin = stdin.map_err(Failure::at("stdin"))?;
-    let (ours, theirs) = sys::message_pair().map_err(Failure::at("start"))?;
-    match sys::fork().map_err(Failure::at("start"))? {
+    let stdin = stdin.map_err(StageFailure::at("stdin"))?;
+    let (ours, theirs) = sys::message_pair().map_err(StageFailure::at("start"))?;
+    match sys::fork().map_err(StageFailure::at("start"))? {
         Fork::Child => {
             drop(ours);
             let (step, error) = child(plan, &command, stdin.as_fd(), theirs.as_fd());
@@ -46,31 +46,31 @@ pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, Failu
 }
 
 /// First message: the listener. Then the socket closes when the program runs, or a second message tells what failed.
-fn wait_for_exec(pid: i32, socket: &OwnedFd) -> Result<Tool, Failure> {
-    let (first, listener) = sys::receive_message(socket.as_fd()).map_err(Failure::at("start"))?;
+fn wait_for_exec(pid: i32, socket: &OwnedFd) -> Result<Tool, StageFailure> {
+    let (first, listener) = sys::receive_message(socket.as_fd()).map_err(StageFailure::at("start"))?;
     let Some(listener) = listener else { return Err(failed_step(&first)) };
-    let (second, _) = sys::receive_message(socket.as_fd()).map_err(Failure::at("start"))?;
+    let (second, _) = sys::receive_message(socket.as_fd()).map_err(StageFailure::at("start"))?;
     if second.is_empty() { Ok(Tool { pid, listener }) } else { Err(failed_step(&second)) }
 }
 
-fn failed_step(message: &[u8]) -> Failure {
+fn failed_step(message: &[u8]) -> StageFailure {
     let step = message.first().and_then(|step| STEPS.get(usize::from(*step))).copied();
     match (step, message.get(1..).and_then(<[u8]>::first_chunk)) {
-        (Some(step), Some(errno)) => Failure::at(step)(io::Error::from_raw_os_error(i32::from_le_bytes(*errno))),
-        _ => Failure::new("start", "the tool's process ended before its program was started"),
+        (Some(step), Some(errno)) => StageFailure::at(step)(io::Error::from_raw_os_error(i32::from_le_bytes(*errno))),
+        _ => StageFailure::new("start", "the tool's process ended before its program was started"),
     }
 }
 
 /// What is handed to exec, made before the fork.
-struct Command {
+struct ExecVectors {
     programs: Vec<CString>,
     argv: Vec<CString>,
     env: Vec<CString>,
 }
 
-impl Command {
-    fn prepare(plan: &InnerPlan) -> Result<Self, Failure> {
-        let text = |text: String| CString::new(text).map_err(|_| Failure::new("plan", "a text contains NUL"));
+impl ExecVectors {
+    fn prepare(plan: &InnerPlan) -> Result<Self, StageFailure> {
+        let text = |text: String| CString::new(text).map_err(|_| StageFailure::new("plan", "a text contains NUL"));
         let list = |texts: Vec<String>| texts.into_iter().map(text).collect::<Result<Vec<_>, _>>();
         let program = plan.argv.first().cloned().unwrap_or_default();
         let path = plan.env.get("PATH").map_or(DEFAULT_PATH, String::as_str);
@@ -102,7 +102,7 @@ impl Command {
 /// The steps of the child, in order. Returns only with the one that failed.
 fn child(
     plan: &InnerPlan,
-    command: &Command,
+    command: &ExecVectors,
     stdin: BorrowedFd<'_>,
     socket: BorrowedFd<'_>,
 ) -> (&'static str, io::Error) {

@@ -154,18 +154,18 @@ pub(super) fn watch_children() -> io::Result<OwnedFd> {
 }
 
 /// An ended child: its number, raw wait status and usage.
-pub(super) struct Ended {
+pub(super) struct EndedChild {
     pub(super) pid: i32,
     pub(super) status: i32,
 }
 
 /// Collects one ended child without waiting. `Ok(None)`: children are left, none has ended. `Err`: none are left.
-pub(super) fn reap() -> io::Result<Option<Ended>> {
+pub(super) fn reap() -> io::Result<Option<EndedChild>> {
     let mut status = 0;
     // SAFETY: the status outlives the call.
     match check(unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) })? {
         0 => Ok(None),
-        pid => Ok(Some(Ended { pid: pid as i32, status })),
+        pid => Ok(Some(EndedChild { pid: pid as i32, status })),
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn signal(pid: i32, signal: i32) {
 
 /// What `wait` saw of one descriptor.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct PollEvents {
     /// There is something to read.
     pub(super) readable: bool,
     /// The other side is closed, or the descriptor is broken.
@@ -203,7 +203,7 @@ pub(super) struct Seen {
 }
 
 /// Waits until one of `fds` can be read or is closed. A descriptor of -1 is ignored; a negative timeout means for ever.
-pub(super) fn wait<const N: usize>(fds: [RawFd; N], timeout_ms: i32) -> io::Result<[Seen; N]> {
+pub(super) fn wait<const N: usize>(fds: [RawFd; N], timeout_ms: i32) -> io::Result<[PollEvents; N]> {
     let mut polls = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the array outlives the call and has N entries.
     let result = check(unsafe { libc::poll(polls.as_mut_ptr(), N as libc::nfds_t, timeout_ms) });
@@ -213,7 +213,7 @@ pub(super) fn wait<const N: usize>(fds: [RawFd; N], timeout_ms: i32) -> io::Resu
         return Err(error);
     }
     let closed = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
-    Ok(polls.map(|poll| Seen { readable: poll.revents & libc::POLLIN != 0, closed: poll.revents & closed != 0 }))
+    Ok(polls.map(|poll| PollEvents { readable: poll.revents & libc::POLLIN != 0, closed: poll.revents & closed != 0 }))
 }
 
 /// A file in memory holding `bytes`, read from its beginning.
@@ -300,7 +300,7 @@ pub(super) fn install_filter(program: &[libc::sock_filter]) -> io::Result<OwnedF
 }
 
 /// One denied system call: who asked, and what.
-pub(super) struct Question {
+pub(super) struct SyscallNotice {
     pub(super) id: u64,
     pub(super) pid: u32,
     pub(super) arch: u32,
@@ -309,7 +309,7 @@ pub(super) struct Question {
 }
 
 /// Takes the next question; `None` when the asker is gone.
-pub(super) fn next_question(listener: BorrowedFd<'_>) -> io::Result<Option<Question>> {
+pub(super) fn next_question(listener: BorrowedFd<'_>) -> io::Result<Option<SyscallNotice>> {
     // SAFETY: all-zero is valid (and required by the kernel); the struct outlives the call.
     let (result, question) = unsafe {
         let mut question: libc::seccomp_notif = mem::zeroed();
@@ -317,7 +317,7 @@ pub(super) fn next_question(listener: BorrowedFd<'_>) -> io::Result<Option<Quest
         (result, question)
     };
     match check(result) {
-        Ok(_) => Ok(Some(Question {
+        Ok(_) => Ok(Some(SyscallNotice {
             id: question.id,
             pid: question.pid,
             arch: question.data.arch,

@@ -6,21 +6,21 @@ use std::path::Path;
 
 use rustix::fs::StatVfsMountFlags;
 
-use super::Failure;
+use super::StageFailure;
 use crate::spec::WORKSPACE;
 use crate::wire::InnerPlan;
 
 /// The step all failures here belong to.
 const STAGE: &str = "verify";
 
-pub(super) fn check(plan: &InnerPlan) -> Result<(), Failure> {
+pub(super) fn check(plan: &InnerPlan) -> Result<(), StageFailure> {
     if !rustix::process::getpid().is_init() {
-        return Err(Failure::new(STAGE, "not process 1 of a process namespace"));
+        return Err(StageFailure::new(STAGE, "not process 1 of a process namespace"));
     }
     for (name, host) in &plan.host_namespaces {
-        let ours = namespace(name).ok_or_else(|| Failure::new(STAGE, format!("no {name} namespace")))?;
+        let ours = namespace(name).ok_or_else(|| StageFailure::new(STAGE, format!("no {name} namespace")))?;
         if ours == *host {
-            return Err(Failure::new(STAGE, format!("the {name} namespace is that of the worker")));
+            return Err(StageFailure::new(STAGE, format!("the {name} namespace is that of the worker")));
         }
     }
     privileges()?;
@@ -42,50 +42,50 @@ pub(super) const STATUS: &[(&str, &str)] = &[
     ("NoNewPrivs:", "1"),
 ];
 
-fn privileges() -> Result<(), Failure> {
-    let status = fs::read_to_string("/proc/self/status").map_err(Failure::at(STAGE))?;
+fn privileges() -> Result<(), StageFailure> {
+    let status = fs::read_to_string("/proc/self/status").map_err(StageFailure::at(STAGE))?;
     for (key, expected) in STATUS {
         let found = status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
         if found != Some(expected) {
-            return Err(Failure::new(STAGE, format!("{key} {} instead of {expected}", found.unwrap_or("absent"))));
+            return Err(StageFailure::new(STAGE, format!("{key} {} instead of {expected}", found.unwrap_or("absent"))));
         }
     }
     if rustix::process::geteuid().is_root() {
-        return Err(Failure::new(STAGE, "the tool would run as user 0"));
+        return Err(StageFailure::new(STAGE, "the tool would run as user 0"));
     }
     Ok(())
 }
 
-fn mounts(plan: &InnerPlan) -> Result<(), Failure> {
+fn mounts(plan: &InnerPlan) -> Result<(), StageFailure> {
     for path in ["/", "/usr", "/etc", "/dev"] {
         expect_access(path, false)?;
     }
     match plan.workspace_writable {
         Some(writable) => expect_access(WORKSPACE, writable)?,
-        None if Path::new(WORKSPACE).exists() => return Err(Failure::new(STAGE, "there is a workspace")),
+        None if Path::new(WORKSPACE).exists() => return Err(StageFailure::new(STAGE, "there is a workspace")),
         None => {}
     }
     for expected in &plan.protected {
-        let found = fs::symlink_metadata(&expected.path).map_err(Failure::at(STAGE))?;
+        let found = fs::symlink_metadata(&expected.path).map_err(StageFailure::at(STAGE))?;
         if (found.dev(), found.ino()) != (expected.dev, expected.ino) {
-            return Err(Failure::new(STAGE, format!("the protected path `{}` was replaced", expected.path)));
+            return Err(StageFailure::new(STAGE, format!("the protected path `{}` was replaced", expected.path)));
         }
         expect_access(&expected.path, false)?;
     }
     for path in &plan.hidden {
         let opened = fs::File::open(path).err().map(|error| error.kind());
         if opened != Some(std::io::ErrorKind::PermissionDenied) {
-            return Err(Failure::new(STAGE, format!("`{path}` is not hidden")));
+            return Err(StageFailure::new(STAGE, format!("`{path}` is not hidden")));
         }
     }
     Ok(())
 }
 
-fn expect_access(path: &str, writable: bool) -> Result<(), Failure> {
-    let stat = rustix::fs::statvfs(path).map_err(Failure::at(STAGE))?;
+fn expect_access(path: &str, writable: bool) -> Result<(), StageFailure> {
+    let stat = rustix::fs::statvfs(path).map_err(StageFailure::at(STAGE))?;
     if stat.f_flag.contains(StatVfsMountFlags::RDONLY) == writable {
         let should = if writable { "writable" } else { "read-only" };
-        return Err(Failure::new(STAGE, format!("`{path}` is not {should}")));
+        return Err(StageFailure::new(STAGE, format!("`{path}` is not {should}")));
     }
     Ok(())
 }

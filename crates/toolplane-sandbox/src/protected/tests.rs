@@ -1,10 +1,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::Snapshot;
+use super::ProtectedSnapshot;
 use crate::workspace::survey::Survey;
 
-fn take(root: &Path) -> Snapshot {
+fn take(root: &Path) -> ProtectedSnapshot {
     Survey::take(root).unwrap().protected
 }
 

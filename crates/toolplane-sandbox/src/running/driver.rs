@@ -10,13 +10,13 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::reports::Reports;
-use super::{Held, OutputTap, Progress, Wish};
+use super::{HostResources, OutputTap, Progress, Wish};
 use crate::capture::{Capture, OutputStream};
 use crate::error::SandboxError;
-use crate::exit::{Ending, Exit, LimitHit, LimitKind, ResourceUse, Violation};
-use crate::limits::Limits;
-use crate::wire::{self, Order, Report};
-use crate::workspace::{Departure, Visit, Watch};
+use crate::exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, Violation};
+use crate::limits::RunLimits;
+use crate::wire::{self, LauncherReport, Order};
+use crate::workspace::{Departure, Visit, WorkspaceWatch};
 
 /// Most bytes read at once.
 const CHUNK: usize = 64 * 1024;
@@ -36,7 +36,7 @@ enum Push {
 
 /// The tool's own end, as process 1 reported it.
 struct Reported {
-    ending: Ending,
+    ending: ProcessEnd,
     resources: ResourceUse,
     scratch_full: Vec<String>,
     violations: Vec<Violation>,
@@ -46,7 +46,7 @@ struct Reported {
 enum Happened {
     Output(OutputStream, usize),
     Closed(OutputStream),
-    Report(Report),
+    Report(LauncherReport),
     ReportsClosed,
     Alarm,
     Wished,
@@ -59,8 +59,8 @@ pub(super) struct Driver {
     child: Child,
     control: UnixStream,
     reports: Reports,
-    held: Held,
-    limits: Limits,
+    held: HostResources,
+    limits: RunLimits,
     tap: Option<OutputTap>,
     wished: watch::Receiver<Wish>,
     progress: watch::Sender<Progress>,
@@ -78,7 +78,7 @@ pub(super) struct Driver {
     timed_out: bool,
     output_limit_hit: bool,
     tool_ended: Option<Instant>,
-    watch: Option<Watch>,
+    watch: Option<WorkspaceWatch>,
     full: Option<LimitHit>,
 }
 
@@ -88,8 +88,8 @@ impl Driver {
         mut child: Child,
         control: UnixStream,
         reports: Reports,
-        held: Held,
-        limits: Limits,
+        held: HostResources,
+        limits: RunLimits,
         tap: Option<OutputTap>,
         wished: watch::Receiver<Wish>,
         progress: watch::Sender<Progress>,
@@ -212,8 +212,8 @@ impl Driver {
         }
     }
 
-    fn take_report(&mut self, report: Report) {
-        if let Report::Exited { ending, resources, scratch_full, violations } = report {
+    fn take_report(&mut self, report: LauncherReport) {
+        if let LauncherReport::Exited { ending, resources, scratch_full, violations } = report {
             self.tool_ended = Some(Instant::now());
             self.reported = Some(Reported { ending, resources, scratch_full, violations });
             // Process 1 is on its way out; if it does not get there, it is helped.
@@ -308,18 +308,18 @@ async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, buffer: &mut [u
 }
 
 /// Bounds whose reaching shows in how the tool ended.
-fn limits_shown_by(reported: &Reported, limits: &Limits) -> Vec<LimitHit> {
+fn limits_shown_by(reported: &Reported, limits: &RunLimits) -> Vec<LimitHit> {
     let mut hits = Vec::new();
     let mut hit = |limit, allowed, evidence: String| hits.push(LimitHit { limit, allowed, evidence });
     // A shell tells of a child's signal by its exit code, which anybody can return: then the time must fit as well. The
     // kernel counts in ticks and may be a little early.
     let cpu = reported.resources.user_cpu_us + reported.resources.system_cpu_us;
     let spent = cpu >= limits.cpu_seconds.saturating_mul(900_000);
-    let told = reported.ending == Ending::Code(128 + libc::SIGXCPU) && spent;
-    if reported.ending == Ending::Signal(libc::SIGXCPU) || told {
+    let told = reported.ending == ProcessEnd::Code(128 + libc::SIGXCPU) && spent;
+    if reported.ending == ProcessEnd::Signal(libc::SIGXCPU) || told {
         hit(LimitKind::Cpu, limits.cpu_seconds, format!("ended by SIGXCPU after {} ms of CPU time", cpu / 1000));
     }
-    if reported.ending == Ending::Signal(libc::SIGXFSZ) {
+    if reported.ending == ProcessEnd::Signal(libc::SIGXFSZ) {
         hit(LimitKind::FileSize, limits.file_bytes, "ended by SIGXFSZ".into());
     }
     for path in &reported.scratch_full {
@@ -329,7 +329,7 @@ fn limits_shown_by(reported: &Reported, limits: &Limits) -> Vec<LimitHit> {
 }
 
 /// Waits until the workspace goes over a bound; for ever when there is none to watch.
-async fn reached(watch: &mut Option<Watch>) -> LimitHit {
+async fn reached(watch: &mut Option<WorkspaceWatch>) -> LimitHit {
     match watch {
         Some(watch) => watch.reached().await,
         None => std::future::pending().await,

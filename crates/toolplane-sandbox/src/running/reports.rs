@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 
-use crate::wire::{self, Report};
+use crate::wire::{self, LauncherReport};
 
 /// Bytes of reports that were read but not yet taken.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Reports {
 
 impl Reports {
     /// The next report; `None` when the channel is closed. Nothing is lost when the future is dropped.
-    pub(crate) async fn next(&mut self, control: &mut UnixStream) -> io::Result<Option<Report>> {
+    pub(crate) async fn next(&mut self, control: &mut UnixStream) -> io::Result<Option<LauncherReport>> {
         loop {
             if let Some(report) = wire::take_frame(&mut self.buffer)? {
                 return Ok(Some(report));

@@ -8,8 +8,8 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use super::Usage;
-use super::walk::{Found, Walk};
-use crate::protected::{ProtectedPath, Snapshot};
+use super::walk::{WalkEntry, WalkOptions};
+use crate::protected::{ProtectedPath, ProtectedSnapshot};
 
 /// Device and inode of a file.
 pub(crate) type Id = (u64, u64);
@@ -50,7 +50,7 @@ struct Links {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) usage: Usage,
-    pub(crate) protected: Snapshot,
+    pub(crate) protected: ProtectedSnapshot,
     /// What could not be looked at, for people.
     pub(crate) unseen: Option<String>,
     pub(super) lending: Vec<(Item, Lends)>,
@@ -63,13 +63,13 @@ impl Survey {
     /// Looks through `workspace`.
     pub(crate) fn take(workspace: &Path) -> io::Result<Self> {
         let mut survey = Self::default();
-        let walk = Walk { unlock: true, ..Walk::default() };
+        let walk = WalkOptions { unlock: true, ..WalkOptions::default() };
         survey.unseen = walk.run(workspace, |found| survey.visit(found))?;
         survey.protect_linked();
         Ok(survey)
     }
 
-    fn visit(&mut self, found: &Found<'_>) {
+    fn visit(&mut self, found: &WalkEntry<'_>) {
         let first = self.note_links(found);
         if first {
             count(&mut self.usage, found);
@@ -84,7 +84,7 @@ impl Survey {
     }
 
     /// Whether this is the first name of the file that was found.
-    fn note_links(&mut self, found: &Found<'_>) -> bool {
+    fn note_links(&mut self, found: &WalkEntry<'_>) -> bool {
         if found.stat.st_nlink < 2 || found.kind() == FileType::Directory {
             return true;
         }
@@ -94,7 +94,7 @@ impl Survey {
         links.here.len() == 1
     }
 
-    fn note_lending(&mut self, found: &Found<'_>) {
+    fn note_lending(&mut self, found: &WalkEntry<'_>) {
         if self.lending.len() >= MAX_REMEMBERED {
             return;
         }
@@ -141,7 +141,7 @@ impl Survey {
 pub fn measure(directory: &Path, most: u64) -> io::Result<Usage> {
     let mut usage = Usage::default();
     let (mut entries, mut several) = (0, HashSet::new());
-    let walk = Walk { most, unlock: false };
+    let walk = WalkOptions { most, unlock: false };
     walk.run(directory, |found| {
         entries += 1;
         if found.stat.st_nlink < 2 || found.kind() == FileType::Directory || several.insert(found.id()) {
@@ -152,16 +152,16 @@ pub fn measure(directory: &Path, most: u64) -> io::Result<Usage> {
     Ok(Usage { files, ..usage })
 }
 
-fn count(usage: &mut Usage, found: &Found<'_>) {
+fn count(usage: &mut Usage, found: &WalkEntry<'_>) {
     usage.files += 1;
     usage.bytes += u64::try_from(found.stat.st_blocks).unwrap_or(0) * BLOCK;
 }
 
-fn item(found: &Found<'_>) -> Item {
+fn item(found: &WalkEntry<'_>) -> Item {
     Item { path: found.path.to_vec(), id: found.id() }
 }
 
-fn has_capabilities(found: &Found<'_>) -> bool {
+fn has_capabilities(found: &WalkEntry<'_>) -> bool {
     let mut path = format!("/proc/self/fd/{}/", found.directory.as_raw_fd()).into_bytes();
     path.extend_from_slice(found.name.to_bytes());
     rustix::fs::lgetxattr(path.as_slice(), CAPABILITIES, &mut [0_u8; 64]).is_ok()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode};
 
-use super::walk::{MAX_DEPTH, Walk};
+use super::walk::{MAX_DEPTH, WalkOptions};
 use super::{Quota, Usage, Visit, measure, tidy};
 use crate::error::SandboxError;
 
@@ -139,6 +139,6 @@ fn what_cannot_be_looked_through_is_refused() {
     fs::create_dir_all(&deep).unwrap();
     let error = Visit::begin(workspace.path(), Quota::default()).unwrap_err();
     assert!(error.to_string().contains("too deep"), "{error}");
-    let cut = Walk { most: 5, unlock: false }.run(workspace.path(), |_| {}).unwrap();
+    let cut = WalkOptions { most: 5, unlock: false }.run(workspace.path(), |_| {}).unwrap();
     assert!(cut.unwrap().contains("more than 5 entries"));
 }

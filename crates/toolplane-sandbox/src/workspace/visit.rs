@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::room::Stay;
 use super::survey::Survey;
-use super::watch::Watch;
+use super::watch::WorkspaceWatch;
 use super::{Quota, Usage, mend};
 use crate::error::SandboxError;
-use crate::protected::Snapshot;
+use crate::protected::ProtectedSnapshot;
 
 /// A stay that has begun.
 #[derive(Debug)]
@@ -56,13 +56,13 @@ impl Visit {
     }
 
     /// What is protected.
-    pub(crate) fn protected(&self) -> &Snapshot {
+    pub(crate) fn protected(&self) -> &ProtectedSnapshot {
         &self.before.protected
     }
 
     /// Measures the workspace for as long as the returned value lives.
-    pub(crate) fn watch(&self) -> Watch {
-        Watch::start(self.workspace.clone(), self.before.usage, self.quota)
+    pub(crate) fn watch(&self) -> WorkspaceWatch {
+        WorkspaceWatch::start(self.workspace.clone(), self.before.usage, self.quota)
     }
 
     /// Looks through the workspace again and takes back what must not stay. Blocks.

@@ -14,7 +14,7 @@ pub(crate) const MAX_DEPTH: usize = 64;
 pub(crate) const MAX_ENTRIES: u64 = 2_000_000;
 
 /// One entry.
-pub(crate) struct Found<'a> {
+pub(crate) struct WalkEntry<'a> {
     /// The directory it is in, open.
     pub(crate) directory: BorrowedFd<'a>,
     /// Its name there.
@@ -25,7 +25,7 @@ pub(crate) struct Found<'a> {
     pub(crate) stat: &'a Stat,
 }
 
-impl Found<'_> {
+impl WalkEntry<'_> {
     pub(crate) fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.stat.st_mode)
     }
@@ -38,14 +38,14 @@ impl Found<'_> {
 
 /// How a walk goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct WalkOptions {
     /// Most entries looked at.
     pub(crate) most: u64,
     /// A directory its owner has locked is opened all the same where this user is the owner: nothing can be hidden in it.
     pub(crate) unlock: bool,
 }
 
-impl Default for Walk {
+impl Default for WalkOptions {
     fn default() -> Self {
         Self { most: MAX_ENTRIES, unlock: false }
     }
@@ -57,13 +57,13 @@ struct Level {
     path: usize,
 }
 
-impl Walk {
+impl WalkOptions {
     /// Shows every entry beneath `root` to `visit`, a directory before what is in it. Returns what could not be looked at, for
     /// people: more entries than allowed, more levels, or a directory that cannot be read. Entries that go away meanwhile are
     /// passed over.
     ///
     /// Fails only when `root` itself cannot be read.
-    pub(crate) fn run(self, root: &Path, mut visit: impl FnMut(&Found<'_>)) -> io::Result<Option<String>> {
+    pub(crate) fn run(self, root: &Path, mut visit: impl FnMut(&WalkEntry<'_>)) -> io::Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
         let mut levels = vec![Level { dir: Dir::new(root)?, path: 0 }];
@@ -93,7 +93,7 @@ impl Walk {
             path.extend_from_slice(name.to_bytes());
             let directory = level.dir.fd()?;
             let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            let found = Found { directory, name, path: &path, stat: &stat };
+            let found = WalkEntry { directory, name, path: &path, stat: &stat };
             visit(&found);
             if found.kind() != FileType::Directory {
                 continue;
@@ -112,7 +112,7 @@ impl Walk {
         }
     }
 
-    fn enter(self, found: &Found<'_>) -> Result<OwnedFd, Errno> {
+    fn enter(self, found: &WalkEntry<'_>) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let open = || rustix::fs::openat(found.directory, found.name, flags, Mode::empty());
         match open() {

@@ -16,11 +16,11 @@ const REST: u32 = 9;
 
 /// Looks again and again; ends when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct WorkspaceWatch {
     task: JoinHandle<LimitHit>,
 }
 
-impl Watch {
+impl WorkspaceWatch {
     #[expect(clippy::disallowed_methods, reason = "it ends with its handle, which whoever watches waits for")]
     pub(super) fn start(workspace: PathBuf, before: Usage, quota: Quota) -> Self {
         let bound = before.and(quota.growth).within(quota.most);
@@ -53,7 +53,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for WorkspaceWatch {
     fn drop(&mut self) {
         self.task.abort();
     }

@@ -2,19 +2,19 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::sync::{Arc, Mutex};
 
-use toolplane_sandbox::{Ending, OutputStream, Profile, SandboxBackend as _, SandboxError, SandboxSpec};
+use toolplane_sandbox::{OutputStream, ProcessEnd, Profile, SandboxBackend as _, SandboxError, SandboxSpec};
 
 use crate::support::{run, run_in, sandbox, shell, stderr, stdout};
 
 #[tokio::test]
 async fn runs_a_tool_and_tells_its_end_and_output() {
     let exit = run(shell("echo out; echo err >&2; exit 7")).await;
-    assert_eq!((exit.ending, stdout(&exit).as_str(), stderr(&exit).as_str()), (Ending::Code(7), "out\n", "err\n"));
+    assert_eq!((exit.ending, stdout(&exit).as_str(), stderr(&exit).as_str()), (ProcessEnd::Code(7), "out\n", "err\n"));
     assert_eq!((exit.stdout.total_bytes, exit.stdout.total_lines), (4, 1));
     assert!(!exit.success() && !exit.timed_out && !exit.canceled && !exit.output_limit_hit);
     assert!(exit.violations.is_empty() && exit.limits_hit.is_empty(), "{exit:?}");
     assert!(run(shell("true")).await.success());
-    assert_eq!(run(shell("kill -9 $$")).await.ending, Ending::Signal(9));
+    assert_eq!(run(shell("kill -9 $$")).await.ending, ProcessEnd::Signal(9));
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_workspace_is_writable_only_if_asked_for() {
     std::fs::set_permissions(workspace.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
     std::fs::write(workspace.path().join("in.txt"), "hello").unwrap();
     let exit = run_in(workspace.path(), Profile::WorkspaceWrite, "cat in.txt > out.txt && mkdir d && pwd").await;
-    assert_eq!((exit.ending, stdout(&exit).as_str()), (Ending::Code(0), "/workspace\n"), "{}", stderr(&exit));
+    assert_eq!((exit.ending, stdout(&exit).as_str()), (ProcessEnd::Code(0), "/workspace\n"), "{}", stderr(&exit));
     assert_eq!(std::fs::read_to_string(workspace.path().join("out.txt")).unwrap(), "hello");
     let (owner, made) =
         (std::fs::metadata(workspace.path()).unwrap(), std::fs::metadata(workspace.path().join("out.txt")).unwrap());
@@ -109,7 +109,7 @@ async fn a_program_that_cannot_run_is_a_setup_failure() {
 #[tokio::test]
 async fn an_exit_code_of_the_tool_is_never_a_failure_of_the_sandbox() {
     for code in [1, 124, 125, 126, 127, 137, 255] {
-        assert_eq!(run(shell(&format!("exit {code}"))).await.ending, Ending::Code(code));
+        assert_eq!(run(shell(&format!("exit {code}"))).await.ending, ProcessEnd::Code(code));
     }
 }
 

@@ -1,7 +1,7 @@
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use toolplane_sandbox::{Ending, Profile, SandboxBackend as _, SandboxError};
+use toolplane_sandbox::{ProcessEnd, Profile, SandboxBackend as _, SandboxError};
 
 use crate::support::{run, run_in, sandbox, shell, stderr, stdout};
 
@@ -31,7 +31,7 @@ async fn attempts_to_leave_are_denied_and_recorded() {
 #[tokio::test]
 async fn a_foreign_call_ends_the_caller_and_a_forged_signal_is_no_violation() {
     let exit = run(shell("kill -SYS $$")).await;
-    assert_eq!(exit.ending, Ending::Signal(libc::SIGSYS));
+    assert_eq!(exit.ending, ProcessEnd::Signal(libc::SIGSYS));
     assert!(exit.violations.is_empty(), "{:?}", exit.violations);
     if cfg!(target_arch = "x86_64") {
         // mov eax, 359; mov ebx, 2; mov ecx, 1; int 0x80; ret
@@ -39,7 +39,7 @@ async fn a_foreign_call_ends_the_caller_and_a_forged_signal_is_no_violation() {
             m.write(bytes.fromhex(\"b867010000bb02000000b901000000cd80c3\")); \
             ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))(); print(\"SURVIVED\")";
         let exit = run(shell(&format!("exec {}", python(code)))).await;
-        assert_eq!(exit.ending, Ending::Signal(libc::SIGSYS), "{} {}", stdout(&exit), stderr(&exit));
+        assert_eq!(exit.ending, ProcessEnd::Signal(libc::SIGSYS), "{} {}", stdout(&exit), stderr(&exit));
         assert_eq!(exit.violations[0].syscall, "foreign_architecture");
     }
 }
@@ -88,7 +88,7 @@ async fn protected_paths_stay_as_they_are() {
          mv .envrc y; ln -sf /etc/passwd .mcp.json; echo fine > .git/index && cat .git/config",
     )
     .await;
-    assert_eq!((exit.ending, stdout(&exit).as_str()), (Ending::Code(0), "before"), "{}", stderr(&exit));
+    assert_eq!((exit.ending, stdout(&exit).as_str()), (ProcessEnd::Code(0), "before"), "{}", stderr(&exit));
     for file in [".git/config", ".mcp.json", ".envrc"] {
         assert_eq!(std::fs::read_to_string(workspace.path().join(file)).unwrap(), "before", "{file}");
     }

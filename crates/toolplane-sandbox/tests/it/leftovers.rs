@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
-use toolplane_sandbox::{Ending, Exit, Profile, SandboxBackend as _};
+use toolplane_sandbox::{Exit, ProcessEnd, Profile, SandboxBackend as _};
 
 use crate::support::{run, run_in, sandbox, shell, stderr, stdout};
 
@@ -108,7 +108,7 @@ async fn no_device_pipe_or_socket_stays() {
     let code = python("import socket; socket.socket(socket.AF_UNIX).bind(\"deep/socket\")");
     let command = format!("mkdir deep && mkfifo deep/fifo && (echo piped > deep/fifo & cat deep/fifo) && {code}");
     let exit = run_in(workspace.path(), Profile::WorkspaceWrite, &command).await;
-    assert_eq!((exit.ending, stdout(&exit).as_str()), (Ending::Code(0), "piped\n"), "{}", stderr(&exit));
+    assert_eq!((exit.ending, stdout(&exit).as_str()), (ProcessEnd::Code(0), "piped\n"), "{}", stderr(&exit));
     let mut mended = exit.mended;
     mended.sort();
     assert_eq!(mended, ["removed the FIFO `deep/fifo`", "removed the socket `deep/socket`"]);

@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
-use toolplane_sandbox::{Ending, Profile, SandboxBackend as _, SandboxError};
+use toolplane_sandbox::{ProcessEnd, Profile, SandboxBackend as _, SandboxError};
 
 use crate::support::{run, sandbox, shell, stdout};
 
@@ -45,10 +45,10 @@ fn holding(then: &str) -> String {
 #[tokio::test]
 async fn nothing_survives_the_end_of_the_tool() {
     for (then, ending) in [
-        ("exit 0", Ending::Code(0)),
-        ("sleep 1000 & exit 3", Ending::Code(3)),
-        ("(kill -STOP $BASHPID) & exit 0", Ending::Code(0)),
-        ("kill -KILL $$", Ending::Signal(9)),
+        ("exit 0", ProcessEnd::Code(0)),
+        ("sleep 1000 & exit 3", ProcessEnd::Code(3)),
+        ("(kill -STOP $BASHPID) & exit 0", ProcessEnd::Code(0)),
+        ("kill -KILL $$", ProcessEnd::Signal(9)),
     ] {
         let lock = Lock::new();
         let begin = Instant::now();
@@ -81,7 +81,7 @@ async fn a_tool_may_use_its_grace() {
     running.progress().wait_for(|progress| progress.stdout_lines == 1).await.unwrap();
     running.canceler().cancel();
     let exit = running.wait().await.unwrap();
-    assert_eq!((exit.ending, stdout(&exit).as_str()), (Ending::Code(5), "up\ntidy\n"));
+    assert_eq!((exit.ending, stdout(&exit).as_str()), (ProcessEnd::Code(5), "up\ntidy\n"));
     assert!(exit.canceled);
 }
 
@@ -100,7 +100,7 @@ async fn many_at_once_do_not_disturb_each_other() {
     let runs = (0..12).map(|number| tokio::spawn(run(shell(&format!("echo {number}; sleep 0.1; exit {number}")))));
     for (number, run) in runs.collect::<Vec<_>>().into_iter().enumerate() {
         let exit = run.await.unwrap();
-        assert_eq!((exit.ending, stdout(&exit)), (Ending::Code(number as i32), format!("{number}\n")));
+        assert_eq!((exit.ending, stdout(&exit)), (ProcessEnd::Code(number as i32), format!("{number}\n")));
     }
 }
 

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use toolplane_sandbox::{Ending, Exit, LimitKind, Profile};
+use toolplane_sandbox::{Exit, LimitKind, ProcessEnd, Profile};
 
 use crate::support::{run, sandbox, shell, stderr};
 
@@ -14,7 +14,7 @@ async fn wall_time_ends_the_tool_and_then_the_tree() {
     spec.limits.wall = Duration::from_millis(300);
     let exit = run(spec).await;
     assert!(exit.timed_out && !exit.canceled);
-    assert_eq!(exit.ending, Ending::Signal(libc::SIGTERM));
+    assert_eq!(exit.ending, ProcessEnd::Signal(libc::SIGTERM));
 
     let mut spec = shell("trap '' TERM INT HUP; echo ready; sleep 1000");
     spec.limits.wall = Duration::from_millis(300);
@@ -22,7 +22,7 @@ async fn wall_time_ends_the_tool_and_then_the_tree() {
     let begin = Instant::now();
     let exit = run(spec).await;
     assert!(exit.timed_out && begin.elapsed() < Duration::from_secs(10));
-    assert_eq!(exit.ending, Ending::Signal(libc::SIGKILL));
+    assert_eq!(exit.ending, ProcessEnd::Signal(libc::SIGKILL));
     assert_eq!(exit.stdout.kept(), b"ready\n");
 }
 
@@ -64,7 +64,7 @@ async fn processes_memory_files_and_space_are_bounded() {
     let mut spec = shell("exec dd if=/dev/zero of=/tmp/f bs=1M count=100");
     spec.limits.file_bytes = 5_000_000;
     let exit = run(spec).await;
-    assert_eq!(exit.ending, Ending::Signal(libc::SIGXFSZ));
+    assert_eq!(exit.ending, ProcessEnd::Signal(libc::SIGXFSZ));
     assert!(hit(&exit, LimitKind::FileSize));
 
     let mut spec = shell("dd if=/dev/zero of=/tmp/f bs=1M count=40");

@@ -1,4 +1,4 @@
-use toolplane_sandbox::bubblewrap::Options;
+use toolplane_sandbox::bubblewrap::BubblewrapOptions;
 use toolplane_sandbox::{Bubblewrap, SandboxBackend as _, SandboxError, SandboxSpec};
 
 use crate::support::sandbox;
@@ -15,7 +15,7 @@ async fn every_required_layer_holds_here() {
 
 #[tokio::test]
 async fn per_process_limits_are_enough_without_control_groups() {
-    let sandbox = Bubblewrap::new(&Options { without_control_groups: true, ..Options::default() });
+    let sandbox = Bubblewrap::new(&BubblewrapOptions { without_control_groups: true, ..BubblewrapOptions::default() });
     let posture = sandbox.probe().await;
     assert!(posture.available, "{posture:#?}");
     assert!(!posture.holds("memory_bound_of_tree"));
@@ -24,10 +24,10 @@ async fn per_process_limits_are_enough_without_control_groups() {
 #[tokio::test]
 async fn a_missing_part_makes_it_unavailable_and_says_what_to_do() {
     let missing = |bwrap: Option<&str>, launcher: Option<&str>| {
-        Bubblewrap::new(&Options {
+        Bubblewrap::new(&BubblewrapOptions {
             bwrap: bwrap.map(Into::into),
             launcher: launcher.map(Into::into),
-            ..Options::default()
+            ..BubblewrapOptions::default()
         })
     };
     for (sandbox, word) in [
@@ -49,10 +49,10 @@ async fn broken_parts_are_setup_failures_and_never_a_run() {
         (None, Some("/bin/true"), "namespaces"),
         (Some("/usr/bin/env"), None, "namespaces"),
     ] {
-        let sandbox = Bubblewrap::new(&Options {
+        let sandbox = Bubblewrap::new(&BubblewrapOptions {
             bwrap: bwrap.map(Into::into),
             launcher: launcher.map(Into::into),
-            ..Options::default()
+            ..BubblewrapOptions::default()
         });
         let error = sandbox.spawn(SandboxSpec::new(["true"]), None).await.unwrap_err();
         assert!(matches!(&error, SandboxError::SetupFailed { stage: found, .. } if found == stage), "{error:?}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolplane_sandbox::{
-    Ending, Exit, LimitKind, Profile, Quota, SandboxBackend as _, SandboxError, SandboxSpec, Usage,
+    Exit, LimitKind, ProcessEnd, Profile, Quota, SandboxBackend as _, SandboxError, SandboxSpec, Usage,
 };
 
 use crate::support::{run, sandbox, shell, stderr};
@@ -31,7 +31,7 @@ async fn a_tool_that_writes_too_much_is_ended() {
     ] {
         let workspace = tempfile::tempdir().unwrap();
         let exit = run(within(shell(command), workspace.path(), Quota { growth, ..Quota::default() })).await;
-        assert_eq!((exit.ending, hit(&exit)), (Ending::Signal(libc::SIGKILL), Some(limit)), "{command}: {exit:?}");
+        assert_eq!((exit.ending, hit(&exit)), (ProcessEnd::Signal(libc::SIGKILL), Some(limit)), "{command}: {exit:?}");
         assert!(!exit.timed_out && !exit.canceled);
         let held = exit.workspace_usage.unwrap();
         assert!(held.bytes > growth.bytes || held.files > growth.files, "{held:?}");

@@ -1,13 +1,13 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use toolplane_sandbox::bubblewrap::Options;
+use toolplane_sandbox::bubblewrap::BubblewrapOptions;
 use toolplane_sandbox::{Bubblewrap, Exit, Profile, SandboxBackend as _, SandboxSpec};
 
 /// One backend for all tests of this process, as in a worker.
 pub(crate) fn sandbox() -> &'static Bubblewrap {
     static SANDBOX: OnceLock<Bubblewrap> = OnceLock::new();
-    SANDBOX.get_or_init(|| Bubblewrap::new(&Options::default()))
+    SANDBOX.get_or_init(|| Bubblewrap::new(&BubblewrapOptions::default()))
 }
 
 pub(crate) fn shell(command: &str) -> SandboxSpec {

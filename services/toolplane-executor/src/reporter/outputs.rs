@@ -9,7 +9,7 @@ use toolplane_records::payload::PayloadRef;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::ResultStatus;
 use toolplane_results::decide::DecisionIds;
-use toolplane_results::outputs::{Bounds, Handling, Keep, Keeper, Outputs, Whole};
+use toolplane_results::outputs::{Handling, Keep, Keeper, OutputBounds, Outputs, Whole};
 use toolplane_runtime::clock;
 
 use super::journal::Frame;
@@ -86,7 +86,7 @@ pub(super) async fn report(uploads: Uploads<'_>, frame: &Frame, outcome: Outcome
 
 fn keeper<'a>(uploads: Uploads<'a>, frame: &Frame) -> Keeper<Uploads<'a>> {
     let all_bytes = frame.inline_bytes;
-    let bounds = Bounds {
+    let bounds = OutputBounds {
         one_bytes: frame.bounds.max_inline_bytes.unwrap_or(all_bytes),
         one_chars: frame.bounds.max_inline_chars,
         all_bytes,

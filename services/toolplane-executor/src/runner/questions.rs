@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use toolplane_execution::{Answer, Asker, Question};
+use toolplane_execution::{Answer, Asker, InputQuestion};
 use uuid::Uuid;
 
 use crate::assignments::Assignment;
@@ -36,7 +36,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Asker for Questions {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, question: InputQuestion) -> BoxFuture<'_, Answer> {
         async move {
             let _turn = self.turn.lock().await;
             let request = InputRequest {

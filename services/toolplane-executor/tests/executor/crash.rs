@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::atomic::Ordering;
 
-use toolplane_execution::{Options as ToolboxOptions, Toolbox};
+use toolplane_execution::{Toolbox, ToolboxOptions};
 use toolplane_executor::{Executor, Options};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolplane_execution::{Options as ToolboxOptions, Toolbox};
+use toolplane_execution::{Toolbox, ToolboxOptions};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, GoAway, StartGranted};

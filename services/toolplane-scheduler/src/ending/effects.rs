@@ -1,7 +1,7 @@
 //! What hooks make of an ending; pure.
 
 use toolplane_hooks::bounds::cut;
-use toolplane_hooks::fold::{Keeping, Said};
+use toolplane_hooks::fold::{HookText, Keeping};
 use toolplane_hooks::{Folded, Replacement};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
@@ -79,7 +79,7 @@ impl Effects {
     }
 
     fn say(&mut self, folded: &Folded) {
-        let spoken = |said: &Said| format!("hook `{}`: {}", said.hook_id, said.text);
+        let spoken = |said: &HookText| format!("hook `{}`: {}", said.hook_id, said.text);
         let context = folded.additional_context.iter().map(|said| said.text.clone());
         let stop = folded.stop.iter().map(|said| format!("hook `{}` asks to stop: {}", said.hook_id, said.text));
         let mut room = MAX_CONTEXT_CHARS.saturating_sub(self.context.iter().map(|text| text.chars().count()).sum());

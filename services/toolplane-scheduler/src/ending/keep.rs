@@ -10,7 +10,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultStatus};
 use toolplane_results::PayloadStore;
 use toolplane_results::decide::DecisionIds;
-use toolplane_results::outputs::{Bounds, Decided, Handling, Keep, Keeper, Loss, MAX_NOTE, MAX_PREVIEW};
+use toolplane_results::outputs::{Decided, Handling, Keep, Keeper, Loss, MAX_NOTE, MAX_PREVIEW, OutputBounds};
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_results::payload::key::URI_PREFIX;
 
@@ -25,8 +25,8 @@ const REASON_HOOK: &str = "kept_less_by_hook";
 const REASON_UNSEEN: &str = "too_large_for_hooks";
 
 /// How much of the ending of a call is shown.
-pub(super) fn bounds(plan: Option<&DispatchPlan>, max_inline_bytes: u64, payloads: &PayloadStore) -> Bounds {
-    Bounds {
+pub(super) fn bounds(plan: Option<&DispatchPlan>, max_inline_bytes: u64, payloads: &PayloadStore) -> OutputBounds {
+    OutputBounds {
         one_bytes: plan.map_or(max_inline_bytes, |plan| plan.max_inline_bytes),
         one_chars: plan.map(|plan| plan.max_inline_chars),
         all_bytes: max_inline_bytes,
@@ -58,7 +58,7 @@ pub(super) async fn keep(
     payloads: &PayloadStore,
     record: &Invocation,
     lease_no: u32,
-    bounds: Bounds,
+    bounds: OutputBounds,
     now: Timestamp,
     mut report: Report,
     effects: &Effects,

@@ -3,9 +3,9 @@ use cap_std::fs::Dir;
 use serde_json::json;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
 
-use super::{BOUNDS, Bounds, Guard, SearchInput, Stop, search};
+use super::{BOUNDS, Guard, SearchBounds, SearchInput, Stop, search};
 
-fn check(pattern: &str, bounds: Bounds, stop: &Stop, stopped_at: Option<&str>, class: Option<ErrorClass>) {
+fn check(pattern: &str, bounds: SearchBounds, stop: &Stop, stopped_at: Option<&str>, class: Option<ErrorClass>) {
     let root = tempfile::tempdir().unwrap();
     for number in 0..20 {
         std::fs::write(root.path().join(format!("f{number}")), "some text\n".repeat(10)).unwrap();
@@ -28,10 +28,10 @@ fn check(pattern: &str, bounds: Bounds, stop: &Stop, stopped_at: Option<&str>, c
 fn a_search_that_gave_up_says_so() {
     let (partial, nothing) = (Some(ErrorClass::PartialFailure), Some(ErrorClass::ResultTooLarge));
     check("absent", BOUNDS, &Stop::default(), None, None);
-    check("absent", Bounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), nothing);
-    check("some", Bounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), partial);
-    check("absent", Bounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), nothing);
-    check("some", Bounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), partial);
+    check("absent", SearchBounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), nothing);
+    check("some", SearchBounds { entries: 5, ..BOUNDS }, &Stop::default(), Some("entries"), partial);
+    check("absent", SearchBounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), nothing);
+    check("some", SearchBounds { bytes: 150, ..BOUNDS }, &Stop::default(), Some("bytes"), partial);
     let stopped = Stop::default();
     drop(super::super::StopOnDrop(stopped.clone()));
     check("absent", BOUNDS, &stopped, Some("time"), nothing);

@@ -24,7 +24,7 @@ pub(super) fn split(output: JsonPayload, wanted: bool) -> Result<(JsonPayload, V
     if !wanted || !output.text().contains(FIELD) {
         return Ok((output, Vec::new()));
     }
-    let Ok(Fields(fields)) = output.parse::<Fields<'_>>() else { return Ok((output, Vec::new())) };
+    let Ok(OrderedFields(fields)) = output.parse::<OrderedFields<'_>>() else { return Ok((output, Vec::new())) };
     let found = fields.iter().find(|(name, _)| name == FIELD);
     let Some(Ok(modifiers)) = found.map(|(_, value)| serde_json::from_str::<Vec<&RawValue>>(value.get())) else {
         return Ok((output, Vec::new()));
@@ -62,29 +62,29 @@ fn refuse(rule: String) -> ToolError {
 }
 
 /// The fields of an object in the order they were written, values as they stand.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+struct OrderedFields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for OrderedFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(FieldsVisitor)
     }
 }
 
-struct Reader;
+struct FieldsVisitor;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Fields<'de>;
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = OrderedFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedFields<'de>, A::Error> {
         let mut fields = Vec::new();
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Fields(fields))
+        Ok(OrderedFields(fields))
     }
 }
 

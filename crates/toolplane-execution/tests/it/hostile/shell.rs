@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolplane_execution::{Call, Options, Outcome, SystemLookup, Toolbox};
+use toolplane_execution::{Call, Outcome, SystemLookup, Toolbox, ToolboxOptions};
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding};
 use toolplane_records::result::ContentBlock;
-use toolplane_sandbox::Limits;
+use toolplane_sandbox::RunLimits;
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 
 use super::{Case, Verdict, compare};
@@ -80,10 +80,10 @@ impl Host {
     }
 }
 
-fn options(case: &Case, workspace: &Path) -> Options {
-    let mut options = Options::new(workspace);
+fn options(case: &Case, workspace: &Path) -> ToolboxOptions {
+    let mut options = ToolboxOptions::new(workspace);
     let limit = |name: &str| case.input["limits"][name].as_u64();
-    let mut limits = Limits::default();
+    let mut limits = RunLimits::default();
     if let Some(pids) = limit("pids") {
         limits.pids = pids;
     }
@@ -280,7 +280,7 @@ async fn launcher_faults(case: &Case) -> Verdict {
     for script in ["#!/bin/sh\nexit 125\n", "#!/bin/sh\nkill -9 $$\n", ""] {
         fs::write(&launcher, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
-        let options = bubblewrap::Options { launcher: Some(launcher.clone()), ..Default::default() };
+        let options = bubblewrap::BubblewrapOptions { launcher: Some(launcher.clone()), ..Default::default() };
         let backend = Arc::new(Bubblewrap::new(&options));
         // The fault comes after the probe.
         if script.is_empty() {
@@ -289,8 +289,12 @@ async fn launcher_faults(case: &Case) -> Verdict {
             fs::write(&launcher, script).unwrap();
         }
         let workspace = tempfile::tempdir().unwrap();
-        let toolbox =
-            Toolbox::with_sandbox(Options::new(workspace.path()), backend, posture.clone(), Arc::new(SystemLookup));
+        let toolbox = Toolbox::with_sandbox(
+            ToolboxOptions::new(workspace.path()),
+            backend,
+            posture.clone(),
+            Arc::new(SystemLookup),
+        );
         let outcome =
             execute(&toolbox, &call(ExecutionBinding::Shell { shell: None }, json!({"command": "touch ran"}))).await;
         let stage = outcome.error.as_ref().and_then(|error| error.native_error_ref.clone()).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::{
 
 /// What a denied call is recorded as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::launcher) struct Verdict {
+pub(in crate::launcher) struct SyscallDenial {
     pub(in crate::launcher) syscall: String,
     pub(in crate::launcher) detail: String,
     /// Ordinary programs try it too.
@@ -29,15 +29,15 @@ fn mode_of(number: c_long) -> Option<(&'static str, usize)> {
 }
 
 /// Datagram sockets are how libraries reach a system log that may not be there; a family says where somebody wanted to go.
-fn socket(syscall: &str, family: u32, kind: u32) -> Verdict {
+fn socket(syscall: &str, family: u32, kind: u32) -> SyscallDenial {
     let probe = family == libc::AF_UNIX as u32;
     let detail = if probe { format!("unix,type={}", kind & SOCKET_TYPE_BITS) } else { format!("family={family}") };
-    Verdict { syscall: syscall.into(), detail, probe, errno: libc::EPERM, fatal: false, connects: false }
+    SyscallDenial { syscall: syscall.into(), detail, probe, errno: libc::EPERM, fatal: false, connects: false }
 }
 
 /// Names a denied call from what the kernel told about it.
-pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> Verdict {
-    let verdict = |syscall: &str, detail: String| Verdict {
+pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> SyscallDenial {
+    let verdict = |syscall: &str, detail: String| SyscallDenial {
         syscall: syscall.into(),
         detail,
         probe: false,
@@ -47,7 +47,7 @@ pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -
     };
     if arch != ARCH {
         let detail = format!("arch={arch:#x},number={number}");
-        return Verdict { fatal: true, ..verdict("foreign_architecture", detail) };
+        return SyscallDenial { fatal: true, ..verdict("foreign_architecture", detail) };
     }
     let number = c_long::from(number);
     let find = |list: &[Denied]| list.iter().find(|(denied, _)| *denied == number).map(|(_, name)| *name);
@@ -55,10 +55,10 @@ pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -
         return verdict(name, String::new());
     }
     if let Some(name) = find(PROBED) {
-        return Verdict { probe: true, errno: libc::ENOSYS, ..verdict(name, String::new()) };
+        return SyscallDenial { probe: true, errno: libc::ENOSYS, ..verdict(name, String::new()) };
     }
     if let Some(name) = find(ATTRIBUTES) {
-        return Verdict { probe: true, errno: libc::EOPNOTSUPP, ..verdict(name, String::new()) };
+        return SyscallDenial { probe: true, errno: libc::EOPNOTSUPP, ..verdict(name, String::new()) };
     }
     let low = |at: usize| arguments[at] as u32;
     if let Some((name, mode)) = mode_of(number) {
@@ -67,7 +67,7 @@ pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -
     match number {
         libc::SYS_socket => socket("socket", low(0), low(1)),
         libc::SYS_socketpair => socket("socketpair", low(0), low(1)),
-        libc::SYS_connect => Verdict { errno: libc::EACCES, connects: true, ..verdict("connect", "unix".into()) },
+        libc::SYS_connect => SyscallDenial { errno: libc::EACCES, connects: true, ..verdict("connect", "unix".into()) },
         libc::SYS_clone => verdict("clone", format!("namespace_flags={:#x}", low(0) & NAMESPACE_FLAGS)),
         libc::SYS_ioctl => {
             let name = TERMINAL_REQUESTS.iter().find(|(request, _)| *request == low(1)).map_or("?", |(_, name)| *name);

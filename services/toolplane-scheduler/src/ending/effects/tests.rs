@@ -1,4 +1,4 @@
-use toolplane_hooks::fold::{Failed, Keeping, Said};
+use toolplane_hooks::fold::{Failed, HookText, Keeping};
 use toolplane_hooks::{Folded, HookFailure, Replacement};
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
@@ -29,8 +29,8 @@ fn failed() -> Report {
     Report { status: ResultStatus::Failed, error: Some(error), ..succeeded() }
 }
 
-fn said(text: &str) -> Said {
-    Said { hook_id: "h".to_owned(), text: text.to_owned() }
+fn said(text: &str) -> HookText {
+    HookText { hook_id: "h".to_owned(), text: text.to_owned() }
 }
 
 fn applied(mut outcome: Report, folded: Folded) -> (Report, Effects) {
