@@ -135,19 +135,19 @@ enum Way {
     /// One of several processes, chosen for each call.
     Any(Choice<Line>, Option<Picked<Line>>),
     /// The peer is this very process.
-    Inside(Inside, Place),
+    Inside(Inside, ServerAddress),
 }
 
 /// A connection and where it leads.
 #[derive(Clone, Debug)]
 struct Line {
     channel: Channel,
-    place: Place,
+    place: ServerAddress,
 }
 
 /// What spans say about where a call went.
 #[derive(Clone, Debug)]
-struct Place {
+struct ServerAddress {
     host: Arc<str>,
     port: u16,
 }
@@ -207,13 +207,13 @@ fn line(url: &str, settings: &PeerSettings) -> Result<Line, ServerError> {
         }
         endpoint = endpoint.tls_config(tls).map_err(ServerError::transport)?;
     }
-    Ok(Line { channel: endpoint.connect_lazy(), place: Place { host: host.into(), port } })
+    Ok(Line { channel: endpoint.connect_lazy(), place: ServerAddress { host: host.into(), port } })
 }
 
 /// The peer that is this very process, whose listener is at `address`. A call takes the way inside: it is checked,
 /// traced and served like any other, and needs no connection.
 pub(crate) fn own(inside: Inside, address: SocketAddr, settings: &PeerSettings) -> Result<Peer, ServerError> {
-    let place = Place { host: reachable(address.ip()).to_string().into(), port: address.port() };
+    let place = ServerAddress { host: reachable(address.ip()).to_string().into(), port: address.port() };
     Ok(Peer { way: Way::Inside(inside, place), authorization: authorization(settings)? })
 }
 

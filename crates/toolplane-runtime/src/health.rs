@@ -31,17 +31,17 @@ pub const REMARK: &str = "toolplane-remark";
 
 /// What the services of one process need and have. Cheap to clone; all clones are one.
 #[derive(Clone, Debug)]
-pub struct Readiness(Arc<watch::Sender<State>>);
+pub struct Readiness(Arc<watch::Sender<ReadinessState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ReadinessState {
     names: BTreeSet<&'static str>,
-    needs: Vec<Known>,
+    needs: Vec<NeedStatus>,
     open: bool,
 }
 
 #[derive(Debug)]
-struct Known {
+struct NeedStatus {
     /// What it is, as its owner calls it.
     what: String,
     /// The services that cannot work without it.
@@ -61,7 +61,7 @@ pub struct Need {
 impl Default for Readiness {
     /// A process that needs nothing and does not answer yet.
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(State::default())))
+        Self(Arc::new(watch::Sender::new(ReadinessState::default())))
     }
 }
 
@@ -74,7 +74,7 @@ impl Readiness {
     /// `services` need `what` from now on. Until it is said to be [there](Need::there), it is missing.
     pub fn need(&self, what: impl Into<String>, services: &[&'static str]) -> Need {
         let missing = Some("not known yet".to_owned());
-        let known = Known { what: what.into(), services: services.to_vec(), missing, remark: None };
+        let known = NeedStatus { what: what.into(), services: services.to_vec(), missing, remark: None };
         let mut at = 0;
         self.0.send_modify(|state| {
             state.names.extend(services);
@@ -99,12 +99,12 @@ impl Readiness {
         self.0.borrow().remarks(service)
     }
 
-    fn changes(&self) -> watch::Receiver<State> {
+    fn changes(&self) -> watch::Receiver<ReadinessState> {
         self.0.subscribe()
     }
 }
 
-impl State {
+impl ReadinessState {
     fn lacks(&self, service: &str) -> Option<Vec<String>> {
         if service == LIVENESS {
             return Some(Vec::new());
@@ -115,7 +115,7 @@ impl State {
         if !self.open {
             return Some(vec!["the process is starting or stopping".to_owned()]);
         }
-        let missing = |need: &Known| Some(format!("{}: {}", need.what, need.missing.as_ref()?));
+        let missing = |need: &NeedStatus| Some(format!("{}: {}", need.what, need.missing.as_ref()?));
         Some(self.needs_of(service).filter_map(missing).collect())
     }
 
@@ -124,7 +124,7 @@ impl State {
         there.filter_map(|need| Some(format!("{}: {}", need.what, need.remark.as_ref()?))).collect()
     }
 
-    fn needs_of(&self, service: &str) -> impl Iterator<Item = &Known> {
+    fn needs_of(&self, service: &str) -> impl Iterator<Item = &NeedStatus> {
         self.needs.iter().filter(move |need| service.is_empty() || need.services.contains(&service))
     }
 }

@@ -42,7 +42,7 @@ pub use remap::request_fault;
 pub use services::Services;
 
 use access::Access;
-use admission::Limits;
+use admission::ConnectionLimits;
 use calls::CallLayer;
 use inside::Inside;
 use lanes::Lanes;
@@ -265,7 +265,8 @@ impl Server {
             lanes.serve(async move { serving.await.map_err(ServerError::transport) });
         }
         let (total, per_address) = settings.connections;
-        let seats = Seats::new(Limits::derive(total, per_address, seats::descriptors(), settings.first_request));
+        let seats =
+            Seats::new(ConnectionLimits::derive(total, per_address, seats::descriptors(), settings.first_request));
         let incoming = connection::incoming(bound.listener, TCP_KEEPALIVE, seats.clone());
         let serving = lanes.run(incoming, seats, stop.clone());
         let mut serving = std::pin::pin!(serving);

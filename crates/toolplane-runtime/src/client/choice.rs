@@ -14,7 +14,7 @@ const LONGEST_REST: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub(super) struct Choice<T> {
     all: Arc<[T]>,
-    standing: Arc<Mutex<Standing>>,
+    standing: Arc<Mutex<EndpointStates>>,
 }
 
 /// The way a call takes.
@@ -26,7 +26,7 @@ pub(super) struct Picked<T> {
 }
 
 #[derive(Debug)]
-struct Standing {
+struct EndpointStates {
     /// The one that is taken while it works.
     current: usize,
     /// Failures in a row and the end of the rest, for each.
@@ -36,7 +36,7 @@ struct Standing {
 impl<T: Clone> Choice<T> {
     /// All ways, which must be at least one; `first` (taken modulo their number) is tried first.
     pub(super) fn new(all: Vec<T>, first: usize) -> Self {
-        let standing = Standing { current: first % all.len().max(1), resting: vec![(0, None); all.len()] };
+        let standing = EndpointStates { current: first % all.len().max(1), resting: vec![(0, None); all.len()] };
         Self { all: all.into(), standing: Arc::new(Mutex::new(standing)) }
     }
 

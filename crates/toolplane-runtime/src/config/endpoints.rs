@@ -54,13 +54,13 @@ impl Serialize for Endpoints {
 
 impl<'de> Deserialize<'de> for Endpoints {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(EndpointsVisitor)
     }
 }
 
-struct Reader;
+struct EndpointsVisitor;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for EndpointsVisitor {
     type Value = Endpoints;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

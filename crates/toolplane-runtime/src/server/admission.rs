@@ -25,7 +25,7 @@ const PROBING: usize = 16;
 
 /// How many connections of which kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
+pub(super) struct ConnectionLimits {
     /// Of every kind together.
     pub(super) total: usize,
     /// That wait to be known.
@@ -44,7 +44,7 @@ pub(super) struct Limits {
     patience: Duration,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The limits of a listener: as configured, else half of the descriptors the process may have. The other half is for
     /// its files, its peers and the programs it runs.
     pub(super) fn derive(total: Option<u32>, per_address: Option<u32>, descriptors: u64, patience: Duration) -> Self {
@@ -86,7 +86,7 @@ impl Limits {
 
 /// What is known of a connection. Later kinds keep their place against earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
+pub(super) enum ConnectionClass {
     /// Nothing yet.
     Waiting,
     /// It checks the health.
@@ -111,10 +111,10 @@ pub(super) type Usage = Arc<Mutex<Activity>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
-struct Seat<T> {
+struct Occupant<T> {
     address: IpAddr,
     since: Instant,
-    standing: Standing,
+    standing: ConnectionClass,
     usage: Usage,
     /// What its owner needs to close it.
     handle: T,
@@ -122,17 +122,17 @@ struct Seat<T> {
 
 /// The connections of one listener.
 pub(super) struct Admission<T> {
-    limits: Limits,
+    limits: ConnectionLimits,
     next: u64,
     /// By number, which grows with the time of arrival.
-    seats: BTreeMap<u64, Seat<T>>,
+    seats: BTreeMap<u64, Occupant<T>>,
     waiting: HashMap<IpAddr, BTreeSet<u64>>,
     ordinary: HashMap<IpAddr, usize>,
     counts: [usize; 4],
 }
 
 impl<T> Admission<T> {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: ConnectionLimits) -> Self {
         let (waiting, ordinary) = (HashMap::new(), HashMap::new());
         Self { limits, next: 0, seats: BTreeMap::new(), waiting, ordinary, counts: [0; 4] }
     }
@@ -149,7 +149,7 @@ impl<T> Admission<T> {
         let waiting = self.waiting.get(&address).map_or(0, BTreeSet::len);
         let victim = if waiting >= self.limits.waiting_per_address {
             self.waiting.get(&address).and_then(BTreeSet::first).copied()
-        } else if self.count(Standing::Waiting) >= self.limits.waiting || self.seats.len() >= self.limits.total {
+        } else if self.count(ConnectionClass::Waiting) >= self.limits.waiting || self.seats.len() >= self.limits.total {
             self.least_of_all()
         } else {
             None
@@ -160,7 +160,7 @@ impl<T> Admission<T> {
         }
         let id = self.next;
         self.next += 1;
-        let seat = Seat { address, since: now, standing: Standing::Waiting, usage, handle };
+        let seat = Occupant { address, since: now, standing: ConnectionClass::Waiting, usage, handle };
         self.count_in(id, &seat);
         self.seats.insert(id, seat);
         (Some(id), closed)
@@ -168,26 +168,26 @@ impl<T> Admission<T> {
 
     /// Takes note of who is at the other end of connection `id`, and says what must be closed for it. Nothing changes for a
     /// connection that is known as this or as more.
-    pub(super) fn settle(&mut self, id: u64, standing: Standing) -> Result<Option<T>, Full> {
+    pub(super) fn settle(&mut self, id: u64, standing: ConnectionClass) -> Result<Option<T>, Full> {
         let Some(seat) = self.seats.get(&id).filter(|seat| seat.standing < standing) else { return Ok(None) };
         let address = seat.address;
-        let known = self.seats.len() - self.count(Standing::Waiting);
-        let is_known = usize::from(seat.standing > Standing::Waiting);
+        let known = self.seats.len() - self.count(ConnectionClass::Waiting);
+        let is_known = usize::from(seat.standing > ConnectionClass::Waiting);
         let crowded = known - is_known + self.limits.entrance >= self.limits.total;
         let victim = match standing {
-            Standing::Waiting => None,
-            Standing::Probing if self.count(Standing::Probing) >= self.limits.probing => {
-                Some(self.first(Standing::Probing).ok_or(Full)?)
+            ConnectionClass::Waiting => None,
+            ConnectionClass::Probing if self.count(ConnectionClass::Probing) >= self.limits.probing => {
+                Some(self.first(ConnectionClass::Probing).ok_or(Full)?)
             }
-            Standing::Ordinary
+            ConnectionClass::Ordinary
                 if self.ordinary.get(&address).is_some_and(|many| *many >= self.limits.ordinary_per_address) =>
             {
                 Some(self.quietest(Some(address)).ok_or(Full)?)
             }
-            Standing::Ordinary if self.count(Standing::Ordinary) >= self.limits.ordinary => {
+            ConnectionClass::Ordinary if self.count(ConnectionClass::Ordinary) >= self.limits.ordinary => {
                 Some(self.quietest(None).ok_or(Full)?)
             }
-            Standing::Kept if crowded => Some(self.quietest(None).ok_or(Full)?),
+            ConnectionClass::Kept if crowded => Some(self.quietest(None).ok_or(Full)?),
             _ => None,
         };
         let closed = victim.and_then(|victim| self.leave(victim));
@@ -209,7 +209,7 @@ impl<T> Admission<T> {
 
     /// Takes out those that have waited too long.
     pub(super) fn overdue(&mut self, now: Instant) -> Vec<T> {
-        let late = |seat: &Seat<T>| now.saturating_duration_since(seat.since) >= self.limits.patience;
+        let late = |seat: &Occupant<T>| now.saturating_duration_since(seat.since) >= self.limits.patience;
         let waiting = self.waiting.values().flatten().copied();
         let late: Vec<u64> = waiting.filter(|id| self.seats.get(id).is_some_and(late)).collect();
         late.into_iter().filter_map(|id| self.leave(id)).collect()
@@ -226,7 +226,7 @@ impl<T> Admission<T> {
         self.least_of_all().and_then(|id| self.leave(id))
     }
 
-    fn count(&self, standing: Standing) -> usize {
+    fn count(&self, standing: ConnectionClass) -> usize {
         self.counts[standing as usize]
     }
 
@@ -236,14 +236,15 @@ impl<T> Admission<T> {
         busiest.and_then(BTreeSet::first).copied().or_else(|| self.quietest(None))
     }
 
-    fn first(&self, standing: Standing) -> Option<u64> {
+    fn first(&self, standing: ConnectionClass) -> Option<u64> {
         self.seats.iter().find(|(_, seat)| seat.standing == standing).map(|(id, _)| *id)
     }
 
     /// The ordinary caller, of this address or any, that has been quiet for longest.
     fn quietest(&self, address: Option<IpAddr>) -> Option<u64> {
         let quiet = self.seats.iter().filter_map(|(id, seat)| {
-            let fits = seat.standing == Standing::Ordinary && address.is_none_or(|address| address == seat.address);
+            let fits =
+                seat.standing == ConnectionClass::Ordinary && address.is_none_or(|address| address == seat.address);
             match *seat.usage.lock() {
                 Activity::QuietSince(since) if fits => Some((since, *id)),
                 _ => None,
@@ -252,18 +253,18 @@ impl<T> Admission<T> {
         quiet.min().map(|(_, id)| id)
     }
 
-    fn count_in(&mut self, id: u64, seat: &Seat<T>) {
+    fn count_in(&mut self, id: u64, seat: &Occupant<T>) {
         self.counts[seat.standing as usize] += 1;
         match seat.standing {
-            Standing::Waiting => drop(self.waiting.entry(seat.address).or_default().insert(id)),
-            Standing::Ordinary => *self.ordinary.entry(seat.address).or_default() += 1,
-            Standing::Probing | Standing::Kept => {}
+            ConnectionClass::Waiting => drop(self.waiting.entry(seat.address).or_default().insert(id)),
+            ConnectionClass::Ordinary => *self.ordinary.entry(seat.address).or_default() += 1,
+            ConnectionClass::Probing | ConnectionClass::Kept => {}
         }
     }
 
-    fn count_out(&mut self, id: u64, seat: &Seat<T>) {
+    fn count_out(&mut self, id: u64, seat: &Occupant<T>) {
         self.counts[seat.standing as usize] -= 1;
-        if seat.standing == Standing::Waiting
+        if seat.standing == ConnectionClass::Waiting
             && let Some(ids) = self.waiting.get_mut(&seat.address)
         {
             ids.remove(&id);
@@ -271,7 +272,7 @@ impl<T> Admission<T> {
                 self.waiting.remove(&seat.address);
             }
         }
-        if seat.standing == Standing::Ordinary
+        if seat.standing == ConnectionClass::Ordinary
             && let Some(many) = self.ordinary.get_mut(&seat.address)
         {
             *many -= 1;

@@ -35,7 +35,7 @@ type Response = http::Response<Body>;
 /// The stream that would otherwise keep every drain waiting.
 const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
 
-/// Puts [`Calls`] around the routes.
+/// Puts [`CallService`] around the routes.
 #[derive(Clone, Debug)]
 pub(super) struct CallLayer(Arc<Rules>);
 
@@ -89,21 +89,21 @@ impl CallLayer {
 }
 
 impl<S> Layer<S> for CallLayer {
-    type Service = Calls<S>;
+    type Service = CallService<S>;
 
-    fn layer(&self, inner: S) -> Calls<S> {
-        Calls { inner, rules: Arc::clone(&self.0) }
+    fn layer(&self, inner: S) -> CallService<S> {
+        CallService { inner, rules: Arc::clone(&self.0) }
     }
 }
 
 /// The routes with everything around them.
 #[derive(Clone, Debug)]
-pub(super) struct Calls<S> {
+pub(super) struct CallService<S> {
     inner: S,
     rules: Arc<Rules>,
 }
 
-impl<S> Service<Request> for Calls<S>
+impl<S> Service<Request> for CallService<S>
 where
     S: Service<Request, Response = Response> + Clone + Send + 'static,
     S::Future: Send + 'static,

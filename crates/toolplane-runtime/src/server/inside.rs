@@ -14,11 +14,11 @@ use tonic::body::Body;
 use tonic::service::Routes;
 use tower::ServiceExt as _;
 
-use super::calls::Calls;
+use super::calls::CallService;
 use crate::status::ApiError;
 
 /// The services of this process behind everything that is around them.
-pub(super) type Entry = Calls<Routes>;
+pub(super) type Entry = CallService<Routes>;
 
 /// A way into the server of this process, made before the server is. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use toolplane_records::codes;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::seats::{Place, Seat};
+use super::seats::{Seat, SeatGuard};
 use crate::status::ApiError;
 
 /// Different ages a server gives to its connections. Clients that came together must not leave together.
@@ -86,7 +86,7 @@ pub(super) struct Lifeline {
     pub(super) life: ConnectionLife,
     /// The connection is to fail.
     pub(super) cut: CancellationToken,
-    _place: Option<Place>,
+    _place: Option<SeatGuard>,
     _gone: DropGuard,
 }
 
@@ -96,9 +96,9 @@ impl Lifeline {
         age: Option<ConnectionAge>,
         ends: &CancellationToken,
         cut: CancellationToken,
-        place: Option<Place>,
+        place: Option<SeatGuard>,
     ) -> Self {
-        let seat = place.as_ref().map(Place::seat);
+        let seat = place.as_ref().map(SeatGuard::seat);
         let life = ConnectionLife { leaving: CancellationToken::new(), ends: ends.child_token(), seat };
         let gone = CancellationToken::new();
         if let Some(age) = age {

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tokio_util::sync::CancellationToken;
 use tonic_health::pb::health_server::HealthServer;
 
-use super::admission::Limits;
+use super::admission::ConnectionLimits;
 use super::lanes::Lanes;
 use super::seats::Seats;
 use super::{Access, Bound, CallLayer, ServerError, ServerSettings, Services, TCP_KEEPALIVE, connection, transport};
@@ -19,7 +19,7 @@ pub async fn serve(bound: Bound, readiness: Readiness, stop: CancellationToken) 
     let catalog = Services::default().catalog();
     let layer = CallLayer::new(catalog.clone(), Access::new(&[], catalog), None, stop.clone());
     let router = transport(&settings, None)?.layer(layer).add_service(HealthServer::new(HealthApi(readiness)));
-    let seats = Seats::new(Limits::of_probes(settings.first_request));
+    let seats = Seats::new(ConnectionLimits::of_probes(settings.first_request));
     let mut lanes = Lanes::new(false);
     let connections = lanes.add(None, &stop, &stop);
     let serving = router.serve_with_incoming_shutdown(connections, stop.clone().cancelled_owned());

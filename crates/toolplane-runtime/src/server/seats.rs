@@ -9,7 +9,7 @@ use toolplane_records::codes;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::{Activity, Admission, Full, Limits, Standing, Usage};
+use super::admission::{Activity, Admission, ConnectionClass, ConnectionLimits, Full, Usage};
 use crate::caller::{Caller, Role};
 use crate::status::ApiError;
 
@@ -22,9 +22,9 @@ const KEPT: [Role; 3] = [Role::Operator, Role::Worker, Role::Peer];
 
 /// All connections of one listener. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Seats(Arc<Shared>);
+pub(super) struct Seats(Arc<SeatTable>);
 
-struct Shared {
+struct SeatTable {
     admission: Mutex<Admission<CancellationToken>>,
     closed: Mutex<Closed>,
 }
@@ -38,7 +38,7 @@ struct Closed {
 }
 
 /// A connection's place. Dropped with the connection.
-pub(super) struct Place {
+pub(super) struct SeatGuard {
     seats: Seats,
     seat: Arc<Seat>,
 }
@@ -56,20 +56,20 @@ pub(super) struct Seat {
 pub(crate) struct Busy(Arc<Seat>);
 
 impl Seats {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self(Arc::new(Shared { admission: Mutex::new(Admission::new(limits)), closed: Mutex::default() }))
+    pub(super) fn new(limits: ConnectionLimits) -> Self {
+        Self(Arc::new(SeatTable { admission: Mutex::new(Admission::new(limits)), closed: Mutex::default() }))
     }
 
     /// A place for a new connection that `cut` closes, if there is one.
-    pub(super) fn arrive(&self, address: IpAddr, cut: &CancellationToken) -> Option<Place> {
+    pub(super) fn arrive(&self, address: IpAddr, cut: &CancellationToken) -> Option<SeatGuard> {
         let now = Instant::now();
         let usage: Usage = Arc::new(Mutex::new(Activity::QuietSince(now)));
         let arrived = self.0.admission.lock().arrive(address, Arc::clone(&usage), cut.clone(), now);
         let (id, victim) = arrived;
         self.close(victim, id.is_none());
-        let standing = AtomicU8::new(Standing::Waiting as u8);
+        let standing = AtomicU8::new(ConnectionClass::Waiting as u8);
         let seat = Arc::new(Seat { id: id?, seats: self.clone(), usage, standing });
-        Some(Place { seats: self.clone(), seat })
+        Some(SeatGuard { seats: self.clone(), seat })
     }
 
     /// Closes those that have said nothing for too long, as their time comes. Ends when something was closed.
@@ -111,13 +111,13 @@ impl Seats {
     }
 }
 
-impl Place {
+impl SeatGuard {
     pub(super) fn seat(&self) -> Arc<Seat> {
         Arc::clone(&self.seat)
     }
 }
 
-impl Drop for Place {
+impl Drop for SeatGuard {
     fn drop(&mut self) {
         drop(self.seats.0.admission.lock().leave(self.seat.id));
     }
@@ -127,15 +127,15 @@ impl Seat {
     /// Takes note that this caller uses the connection.
     pub(super) fn used_by(&self, caller: &Caller) -> Result<(), ApiError> {
         let kept = caller.authenticated && KEPT.iter().any(|role| caller.is(*role));
-        self.settle(if kept { Standing::Kept } else { Standing::Ordinary })
+        self.settle(if kept { ConnectionClass::Kept } else { ConnectionClass::Ordinary })
     }
 
     /// Takes note that somebody checks the health over the connection.
     pub(super) fn probes(&self) -> Result<(), ApiError> {
-        self.settle(Standing::Probing)
+        self.settle(ConnectionClass::Probing)
     }
 
-    fn settle(&self, standing: Standing) -> Result<(), ApiError> {
+    fn settle(&self, standing: ConnectionClass) -> Result<(), ApiError> {
         if self.standing.load(Ordering::Relaxed) >= standing as u8 {
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl std::fmt::Debug for Seat {
     }
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for SeatGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.seat.fmt(f)
     }

@@ -16,7 +16,7 @@ fn address(last: u8) -> IpAddr {
 impl Hall {
     /// For a process of so many descriptors.
     fn of(descriptors: u64) -> Self {
-        let limits = Limits::derive(None, None, descriptors, PATIENCE);
+        let limits = ConnectionLimits::derive(None, None, descriptors, PATIENCE);
         Self { admission: Admission::new(limits), usages: HashMap::new(), now: Instant::now() }
     }
 
@@ -31,7 +31,7 @@ impl Hall {
         (id.is_some(), closed)
     }
 
-    fn settle(&mut self, name: u32, standing: Standing) -> Result<Option<u32>, Full> {
+    fn settle(&mut self, name: u32, standing: ConnectionClass) -> Result<Option<u32>, Full> {
         self.admission.settle(self.usages[&name].0, standing)
     }
 
@@ -47,13 +47,13 @@ impl Hall {
 #[test]
 fn limits_leave_room_for_each_kind() {
     for descriptors in [0, 64, 256, 1024, 20_000, 1 << 40] {
-        let limits = Limits::derive(None, None, descriptors, PATIENCE);
+        let limits = ConnectionLimits::derive(None, None, descriptors, PATIENCE);
         assert!((16..=16 * 1024).contains(&limits.total), "{limits:?}");
         assert!(limits.total as u64 <= (descriptors / 2).max(16), "{limits:?}");
         assert!(limits.ordinary + limits.probing + 2 * limits.entrance == limits.total, "{limits:?}");
         assert!(limits.ordinary_per_address < limits.ordinary && limits.waiting_per_address < limits.waiting);
     }
-    let own = Limits::derive(Some(100), Some(7), 64, PATIENCE);
+    let own = ConnectionLimits::derive(Some(100), Some(7), 64, PATIENCE);
     assert_eq!(
         (own.total, own.ordinary_per_address, own.waiting_per_address),
         (100, 7, 7),
@@ -72,7 +72,7 @@ fn a_hundred_that_say_nothing_leave_room_for_whoever_says_something() {
     for (name, from) in [(1000, address(1)), (1001, address(2))] {
         let (came, closed) = hall.arrive(name, from);
         assert!(came && closed.is_none_or(|closed| closed < 100), "{closed:?}");
-        assert_eq!(hall.settle(name, Standing::Ordinary), Ok(None));
+        assert_eq!(hall.settle(name, ConnectionClass::Ordinary), Ok(None));
     }
     let before = hall.len();
     assert_eq!(hall.admission.overdue(hall.now + PATIENCE).len(), before - 2, "those that said something stay");
@@ -104,7 +104,7 @@ fn ordinary_callers_cannot_take_what_is_kept() {
     for name in 0..60_u32 {
         let from = address(u8::try_from(name % 7).expect("small"));
         assert!(hall.arrive(name, from).0, "there is always a place to say who one is");
-        match hall.settle(name, Standing::Ordinary) {
+        match hall.settle(name, ConnectionClass::Ordinary) {
             Ok(closed) => {
                 assert_eq!(closed, None);
                 hall.works(name);
@@ -116,17 +116,17 @@ fn ordinary_callers_cannot_take_what_is_kept() {
     assert_eq!(settled.len(), limits.ordinary, "all of them work, so none had to go");
     for name in 100..100 + u32::try_from(limits.entrance).expect("small") {
         assert!(hall.arrive(name, address(1)).0);
-        assert_eq!(hall.settle(name, Standing::Kept), Ok(None), "an operator's place is kept");
+        assert_eq!(hall.settle(name, ConnectionClass::Kept), Ok(None), "an operator's place is kept");
     }
     for name in 200..220 {
         assert!(hall.arrive(name, address(1)).0);
-        assert!(hall.settle(name, Standing::Probing).is_ok(), "and the health can be asked for");
+        assert!(hall.settle(name, ConnectionClass::Probing).is_ok(), "and the health can be asked for");
     }
     assert!(hall.len() <= limits.total);
     // One falls quiet, and the next caller takes its place.
     *hall.usages[&settled[3]].1.lock() = Activity::QuietSince(hall.now);
     assert!(hall.arrive(300, address(8)).0);
-    assert_eq!(hall.settle(300, Standing::Ordinary), Ok(Some(settled[3])));
+    assert_eq!(hall.settle(300, ConnectionClass::Ordinary), Ok(Some(settled[3])));
 }
 
 #[test]
@@ -135,15 +135,15 @@ fn one_address_leaves_room_for_others() {
     let limits = hall.admission.limits;
     for name in 0..40 {
         assert!(hall.arrive(name, address(1)).0);
-        let settled = hall.settle(name, Standing::Ordinary);
+        let settled = hall.settle(name, ConnectionClass::Ordinary);
         hall.works(name);
         assert_eq!(settled.is_ok(), (name as usize) < limits.ordinary_per_address, "{name}");
     }
     assert!(hall.arrive(100, address(2)).0);
-    assert_eq!(hall.settle(100, Standing::Ordinary), Ok(None));
+    assert_eq!(hall.settle(100, ConnectionClass::Ordinary), Ok(None));
     // Not even an operator is bound by what others at its address do.
     assert!(hall.arrive(101, address(1)).0);
-    assert_eq!(hall.settle(101, Standing::Kept), Ok(None));
+    assert_eq!(hall.settle(101, ConnectionClass::Kept), Ok(None));
     // IPv6 gives everybody as many addresses as they like.
     let of = |text: &str| place_of(text.parse().expect("address"));
     assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
@@ -157,8 +157,8 @@ fn without_descriptors_whoever_is_missed_least_goes() {
     for name in 0..3 {
         hall.arrive(name, address(1));
     }
-    hall.settle(0, Standing::Ordinary).expect("room");
-    hall.settle(1, Standing::Kept).expect("room");
+    hall.settle(0, ConnectionClass::Ordinary).expect("room");
+    hall.settle(1, ConnectionClass::Kept).expect("room");
     assert_eq!(hall.admission.relieve(), Some(2), "it says nothing");
     assert_eq!(hall.admission.relieve(), Some(0), "it is quiet");
     assert_eq!(hall.admission.relieve(), None, "what is kept stays");

@@ -18,21 +18,21 @@ const REMEMBERED: usize = 4096;
 
 /// The subjects that are callers.
 pub(super) struct Subjects {
-    entries: Vec<(Name, Arc<Caller>)>,
+    entries: Vec<(CertificateName, Arc<Caller>)>,
     /// By digest of the certificate: reading one costs more than the call it belongs to.
     known: RwLock<HashMap<[u8; 32], Option<Arc<Caller>>>>,
 }
 
 /// A name in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Name {
+enum CertificateName {
     Uri(String),
     Common(String),
     /// In lower case.
     Dns(String),
 }
 
-impl Name {
+impl CertificateName {
     fn parse(text: &str) -> Self {
         match text.strip_prefix("CN=") {
             Some(name) => Self::Common(name.to_owned()),
@@ -52,7 +52,7 @@ impl Subjects {
             roles: entry.roles.iter().copied().collect(),
             authenticated: true,
         };
-        let entries = entries.iter().map(|entry| (Name::parse(&entry.subject), Arc::new(caller(entry))));
+        let entries = entries.iter().map(|entry| (CertificateName::parse(&entry.subject), Arc::new(caller(entry))));
         Self { entries: entries.collect(), known: RwLock::default() }
     }
 
@@ -75,20 +75,20 @@ impl Subjects {
     }
 }
 
-fn names(certificate: &[u8]) -> Vec<Name> {
+fn names(certificate: &[u8]) -> Vec<CertificateName> {
     let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };
     let mut names = Vec::new();
     if let Ok(Some(alternative)) = certificate.subject_alternative_name() {
         for name in &alternative.value.general_names {
             match name {
-                GeneralName::URI(uri) => names.push(Name::Uri((*uri).to_owned())),
-                GeneralName::DNSName(name) => names.push(Name::Dns(name.to_ascii_lowercase())),
+                GeneralName::URI(uri) => names.push(CertificateName::Uri((*uri).to_owned())),
+                GeneralName::DNSName(name) => names.push(CertificateName::Dns(name.to_ascii_lowercase())),
                 _ => {}
             }
         }
     }
     let common = certificate.subject().iter_common_name().filter_map(|name| name.as_str().ok());
-    names.extend(common.map(|name| Name::Common(name.to_owned())));
+    names.extend(common.map(|name| CertificateName::Common(name.to_owned())));
     names
 }
 

@@ -60,7 +60,7 @@ struct Verified {
 }
 
 /// What became of a token.
-enum Verdict {
+enum TokenCheck {
     Good(Arc<Caller>),
     Bad(ApiError),
     /// No key of the issuer fits; it may have new ones.
@@ -103,10 +103,10 @@ impl Issuers {
             return Identified::Now(Ok(caller));
         }
         match self.verify(issuer, &keys, token, kid.as_deref(), algorithm, digest) {
-            Verdict::Good(caller) => Identified::Now(Ok(caller)),
-            Verdict::Bad(refusal) => Identified::Now(Err(refusal)),
-            Verdict::UnknownKey if !issuer.source.can_refresh() => Identified::Now(Err(no_key())),
-            Verdict::UnknownKey => {
+            TokenCheck::Good(caller) => Identified::Now(Ok(caller)),
+            TokenCheck::Bad(refusal) => Identified::Now(Err(refusal)),
+            TokenCheck::UnknownKey if !issuer.source.can_refresh() => Identified::Now(Err(no_key())),
+            TokenCheck::UnknownKey => {
                 let (issuers, token) = (Arc::clone(self), token.to_owned());
                 Identified::later(async move { issuers.caller_with_new_keys(&token, digest).await })
             }
@@ -119,9 +119,9 @@ impl Issuers {
         issuer.source.refresh().await;
         let keys = issuer.source.current();
         match self.verify(issuer, &keys, token, kid.as_deref(), algorithm, digest) {
-            Verdict::Good(caller) => Ok(caller),
-            Verdict::Bad(refusal) => Err(refusal),
-            Verdict::UnknownKey => Err(no_key()),
+            TokenCheck::Good(caller) => Ok(caller),
+            TokenCheck::Bad(refusal) => Err(refusal),
+            TokenCheck::UnknownKey => Err(no_key()),
         }
     }
 
@@ -152,11 +152,11 @@ impl Issuers {
         kid: Option<&str>,
         algorithm: Algorithm,
         digest: [u8; 32],
-    ) -> Verdict {
+    ) -> TokenCheck {
         if !issuer.algorithms.contains(&algorithm) {
-            return Verdict::Bad(refused("its algorithm is not taken from this issuer"));
+            return TokenCheck::Bad(refused("its algorithm is not taken from this issuer"));
         }
-        let Some(key) = keys.find(kid, algorithm) else { return Verdict::UnknownKey };
+        let Some(key) = keys.find(kid, algorithm) else { return TokenCheck::UnknownKey };
         let mut validation = Validation::new(algorithm);
         validation.leeway = issuer.config.leeway_seconds;
         validation.validate_nbf = true;
@@ -165,16 +165,16 @@ impl Issuers {
         validation.set_required_spec_claims(&["iss", "aud", "exp", "sub"]);
         let claims = match jsonwebtoken::decode::<Value>(token, key, &validation) {
             Ok(token) => token.claims,
-            Err(error) => return Verdict::Bad(of_library(error.kind())),
+            Err(error) => return TokenCheck::Bad(of_library(error.kind())),
         };
         let caller = match claims::caller(&issuer.config, &claims) {
             Ok(caller) => Arc::new(caller),
-            Err(reason) => return Verdict::Bad(refused(&reason)),
+            Err(reason) => return TokenCheck::Bad(refused(&reason)),
         };
         let end = claims.get("exp").and_then(Value::as_f64).map_or(0, |exp| (exp * 1000.0) as i64);
         let until_ms = end.min(clock::now().as_millis() + REMEMBERED_MS);
         self.remember(digest, Verified { caller: Arc::clone(&caller), until_ms, keys: keys.generation() });
-        Verdict::Good(caller)
+        TokenCheck::Good(caller)
     }
 
     fn remember(&self, digest: [u8; 32], found: Verified) {

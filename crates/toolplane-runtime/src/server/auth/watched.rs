@@ -18,12 +18,12 @@ pub(super) struct Watched<T> {
     file: PathBuf,
     read: fn(&str) -> Result<T, String>,
     current: ArcSwap<T>,
-    seen: Mutex<Seen>,
+    seen: Mutex<FileStamp>,
 }
 
 /// The state of a file that was looked at last.
 #[derive(PartialEq, Eq)]
-struct Seen {
+struct FileStamp {
     written: Option<SystemTime>,
     bytes: u64,
     digest: [u8; 32],
@@ -42,7 +42,7 @@ impl<T> Watched<T> {
         let refuse = |reason: String| ServerError::File { key, file: file.clone(), reason };
         let value = text(&content).and_then(read).map_err(refuse)?;
         let (written, bytes) = state(&file).unwrap_or((None, 0));
-        let seen = Seen { written, bytes, digest: crate::keys::digest(&content), away: false };
+        let seen = FileStamp { written, bytes, digest: crate::keys::digest(&content), away: false };
         Ok(Self { key, file, read, current: ArcSwap::from_pointee(value), seen: Mutex::new(seen) })
     }
 
@@ -62,7 +62,7 @@ impl<T> Watched<T> {
         let Ok(content) = std::fs::read(&self.file) else { return self.cannot_read(&mut seen) };
         let digest = crate::keys::digest(&content);
         let changed = seen.digest != digest;
-        *seen = Seen { written, bytes, digest, away: false };
+        *seen = FileStamp { written, bytes, digest, away: false };
         if !changed {
             return;
         }
@@ -81,7 +81,7 @@ impl<T> Watched<T> {
         }
     }
 
-    fn cannot_read(&self, seen: &mut Seen) {
+    fn cannot_read(&self, seen: &mut FileStamp) {
         if !std::mem::replace(&mut seen.away, true) {
             tracing::error!(key = self.key, file = %self.file.display(), "the file cannot be read; what it said stays in force");
         }
