@@ -33,7 +33,7 @@ use crate::storage::RecordError;
 use effects::Effects;
 use report::Report;
 use rules::Schemas;
-pub(crate) use stored::Ending;
+pub(crate) use stored::StoredReport;
 
 /// The points at which hooks are asked about an ending.
 pub(crate) const HOOK_EVENTS: &[HookEvent] =
@@ -44,10 +44,10 @@ const SLACK: Duration = Duration::from_secs(10);
 
 /// Takes reports of ended executions. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Endings(Arc<Inner>);
+pub(crate) struct Endings(Arc<EndingParts>);
 
 #[derive(Debug)]
-struct Inner {
+struct EndingParts {
     calls: Calls,
     hooks: Hooks,
     payloads: PayloadStore,
@@ -65,7 +65,7 @@ pub(crate) fn asks_hooks(hooks: Hooks) -> AsksHooks {
 
 /// What a worker is told about its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum ReportReceipt {
     /// It is durable, or known before: forget it.
     Stored,
     /// The lease was no longer the worker's; the report is kept as evidence at most.
@@ -82,7 +82,7 @@ impl Endings {
         capture: bool,
     ) -> Self {
         let schemas = Schemas::default();
-        Self(Arc::new(Inner { calls, hooks, payloads, schemas, max_inline_bytes, capture }))
+        Self(Arc::new(EndingParts { calls, hooks, payloads, schemas, max_inline_bytes, capture }))
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
@@ -92,19 +92,19 @@ impl Endings {
         lease: &LeaseKey,
         reported: Option<v1::ExecutionOutcome>,
         progress_left_out: u64,
-    ) -> Result<Taken, RecordError> {
+    ) -> Result<ReportReceipt, RecordError> {
         let inner = &self.0;
         let record = match inner.calls.cached(&lease.call()).await {
             Ok(record) => record,
-            Err(RecordError::NotFound) => return Ok(Taken::Stored),
+            Err(RecordError::NotFound) => return Ok(ReportReceipt::Stored),
             Err(error) => return Err(error),
         };
         // Whoever names the current lease and is not its holder is not listened to at all.
         if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
-            return Ok(Taken::Fenced);
+            return Ok(ReportReceipt::Fenced);
         }
         let plan = inner.calls.plans().of(&record).await?;
-        let ending = Ending { outcome: reported, progress_left_out };
+        let ending = StoredReport { outcome: reported, progress_left_out };
         let kept = inner.hooks.any().then(|| ending.to_bytes());
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
@@ -113,15 +113,15 @@ impl Endings {
             None => self.complete(lease, &record, plan.as_deref(), report.clone()).await,
         };
         match stored {
-            Ok(()) | Err(RecordError::NotFound) => Ok(Taken::Stored),
+            Ok(()) | Err(RecordError::NotFound) => Ok(ReportReceipt::Stored),
             Err(RecordError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {
                 let known = inner.calls.records().was_started_by(lease).await?;
-                Ok(if known { Taken::Stored } else { Taken::Fenced })
+                Ok(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(RecordError::Refused { refusal, .. }) => {
                 self.keep_late(lease, &report).await?;
                 // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
-                Ok(if matches!(refusal, Refusal::Terminal(_)) { Taken::Stored } else { Taken::Fenced })
+                Ok(if matches!(refusal, Refusal::Terminal(_)) { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(error) => Err(error),
         }
@@ -133,7 +133,7 @@ impl Endings {
         record: &Invocation,
         plan: Option<&DispatchPlan>,
         lease_no: u32,
-        ending: Ending,
+        ending: StoredReport,
     ) -> Result<Report, RecordError> {
         let now = self.0.calls.now().await?;
         let mut report = report::read(record, lease_no, ending.outcome, now);

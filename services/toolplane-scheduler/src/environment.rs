@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Chance and tasks of one process.
-pub trait Process: Send + Sync {
+pub trait HostProcess: Send + Sync {
     /// 128 bits of chance that nobody outside can guess.
     fn random(&self) -> u128;
 
@@ -23,7 +23,7 @@ pub trait Process: Send + Sync {
 #[derive(Debug)]
 struct RealProcess;
 
-impl Process for RealProcess {
+impl HostProcess for RealProcess {
     fn random(&self) -> u128 {
         Uuid::new_v4().as_u128()
     }
@@ -35,7 +35,7 @@ impl Process for RealProcess {
 
 /// The process the parts run in. Cheap to clone.
 #[derive(Clone)]
-pub struct Environment(Arc<dyn Process>);
+pub struct Environment(Arc<dyn HostProcess>);
 
 impl std::fmt::Debug for Environment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Environment {
 
 impl Environment {
     /// An environment in which chance and tasks are those of `process`.
-    pub fn new(process: Arc<dyn Process>) -> Self {
+    pub fn new(process: Arc<dyn HostProcess>) -> Self {
         Self(process)
     }
 

@@ -40,7 +40,7 @@ pub(crate) use spec::{CallSpec, SpecLimits};
 pub(crate) use tool::ToolLimits;
 
 pub(crate) use asker::{Asker, actor};
-pub(crate) use decide::{PermissionAnswer, Question, denial};
+pub(crate) use decide::{DecisionRequest, PermissionAnswer, denial};
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;

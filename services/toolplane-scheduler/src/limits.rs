@@ -5,5 +5,5 @@ mod bucket;
 mod pushback;
 mod rates;
 
-pub(crate) use bounds::{Bounds, Limits, ToolBound};
+pub(crate) use bounds::{CallLimits, ConfiguredBounds, ToolBound};
 pub(crate) use rates::Rates;

@@ -24,7 +24,7 @@ use crate::effects::{Listener, Router};
 use crate::environment::Environment;
 use crate::faults;
 use crate::groups::{GroupRetention, Groups, ScopeBell, Settler};
-use crate::limits::{Bounds, Limits, Rates};
+use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
 use crate::storage::{RecordError, Storage};
 use crate::timers::{DueTimers, LeaseWatchdog, Retention, Timers};
@@ -35,7 +35,7 @@ const TIMER_PATIENCE_TICKS: i64 = 3;
 
 /// Settings of the parts; durations in milliseconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct PartsOptions {
     /// A full lease.
     pub(crate) lease_ms: i64,
     /// How long an offered lease waits for its receipt.
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     /// How long a ready call waits for any worker of its pool to exist.
     pub(crate) placement_grace_ms: i64,
     /// How much one tenant and one tool may have.
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: ConfiguredBounds,
     /// Shares of tenants that wait at the same time; 1 for those not named.
     pub(crate) weights: BTreeMap<TenantId, u64>,
     /// How long ended calls are kept.
@@ -58,13 +58,13 @@ pub(crate) struct Options {
     pub(crate) endpoint: Option<String>,
 }
 
-impl Options {
+impl PartsOptions {
     fn timer_patience_ms(&self) -> i64 {
         i64::try_from(self.tick_ms).unwrap_or(i64::MAX / 4).saturating_mul(TIMER_PATIENCE_TICKS)
     }
 }
 
-impl Default for Options {
+impl Default for PartsOptions {
     /// The defaults of the configuration.
     fn default() -> Self {
         const DAY_MS: i64 = 86_400_000;
@@ -73,7 +73,7 @@ impl Default for Options {
             offer_ms: 5_000,
             tick_ms: 1_000,
             placement_grace_ms: 60_000,
-            bounds: Bounds::default(),
+            bounds: ConfiguredBounds::default(),
             weights: BTreeMap::new(),
             retention_ms: DAY_MS,
             archive: false,
@@ -136,7 +136,7 @@ impl Parts {
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         objects: PayloadStore,
-        options: Options,
+        options: PartsOptions,
         outside: Outside,
     ) -> Result<Opened, RecordError> {
         let opened = Self::wire(store, objects.clone(), options, outside)?;
@@ -153,13 +153,13 @@ impl Parts {
     fn wire(
         store: Arc<dyn Store>,
         objects: PayloadStore,
-        options: Options,
+        options: PartsOptions,
         outside: Outside,
     ) -> Result<Opened, RecordError> {
         let environment = outside.environment;
         let storage = Storage::new(store, environment.clone());
         let name = format!("scheduler-{}", environment.uuid().simple());
-        let limits = Arc::new(Limits::new(options.bounds.clone()).map_err(RecordError::Pattern)?);
+        let limits = Arc::new(CallLimits::new(options.bounds.clone()).map_err(RecordError::Pattern)?);
         let rates = Arc::new(Rates::new(&options.bounds, limits.clone(), environment.clone()));
         let members = Arc::new(Members::new(storage.clone(), name.clone(), options.endpoint.clone()));
         let workers = Arc::new(Workers::default());

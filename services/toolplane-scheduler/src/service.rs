@@ -25,8 +25,8 @@ use crate::ending::{self, Endings};
 use crate::environment::Environment;
 use crate::faults;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog};
-use crate::limits::{Bounds, ToolBound};
-use crate::parts::{Loops, Opened, Options, Outside, Parts};
+use crate::limits::{ConfiguredBounds, ToolBound};
+use crate::parts::{Loops, Opened, Outside, Parts, PartsOptions};
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, StreamLimit, WorkerApi, WorkerParts, WorkerTerms};
 use crate::storage::RecordError;
@@ -215,7 +215,7 @@ fn open_objects(config: &Config) -> Result<PayloadStore, SchedulerError> {
 }
 
 /// The settings of the parts.
-fn options(config: &Config) -> Options {
+fn options(config: &Config) -> PartsOptions {
     let settings = &config.scheduler;
     let tools = settings.tools.iter().map(|limit| ToolBound {
         tool: limit.tool.clone(),
@@ -225,12 +225,12 @@ fn options(config: &Config) -> Options {
     let weights = settings.weights.iter();
     let listen = config.server.listen;
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    Options {
+    PartsOptions {
         lease_ms: signed(settings.lease_ms),
         offer_ms: signed(settings.offer_ms),
         tick_ms: settings.tick_ms,
         placement_grace_ms: PLACEMENT_GRACE_MS,
-        bounds: Bounds {
+        bounds: ConfiguredBounds {
             max_waiting: settings.max_queued_per_tenant,
             max_running_per_tenant: settings.max_running_per_tenant,
             rate_per_tenant: settings.rate_per_tenant,

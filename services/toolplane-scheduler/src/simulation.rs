@@ -21,7 +21,7 @@ use toolplane_runtime::server::ConnectionLife;
 use toolplane_runtime::{Caller, Config, Shutdown};
 use toolplane_store::Store;
 
-pub use crate::environment::{Environment, Process, Task};
+pub use crate::environment::{Environment, HostProcess, Task};
 pub use crate::error::CallError;
 pub use crate::plan::DispatchPlan;
 pub use crate::storage::RecordError;
@@ -30,7 +30,7 @@ use crate::calls::{Admission, Admitted};
 use crate::dispatch::EveryDecisionHolds;
 use crate::ending::Endings;
 use crate::groups::{AdmittedBatch, BatchAdmission};
-use crate::parts::{Opened, Options, Outside, Parts};
+use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::rpc::{Session, WorkerParts, WorkerTerms, heartbeat, worker_command};
 
 /// Results larger than this are not kept inline; bytes.
@@ -87,11 +87,11 @@ impl SimulatedScheduler {
         durations: Durations,
         environment: Environment,
     ) -> Result<Self, RecordError> {
-        let options = Options {
+        let options = PartsOptions {
             lease_ms: durations.lease.into(),
             offer_ms: durations.offer.into(),
             tick_ms: durations.tick.into(),
-            ..Options::default()
+            ..PartsOptions::default()
         };
         let outside = Outside {
             environment: environment.clone(),

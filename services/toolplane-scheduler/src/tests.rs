@@ -37,7 +37,7 @@ use crate::environment::Environment;
 use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
-use crate::parts::{Opened, Options, Outside, Parts};
+use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, StreamLimit};
 use fakes::Fakes;
@@ -85,7 +85,7 @@ impl World {
         let fakes = Fakes::start().await;
         let store = Arc::new(MemoryStore::default());
         let objects = PayloadStore::in_memory(Default::default());
-        let options = Options { tick_ms: 20, ..Options::default() };
+        let options = PartsOptions { tick_ms: 20, ..PartsOptions::default() };
         let peer = || connect(&fakes.url, &PeerSettings::default()).unwrap();
         let limits = ToolLimits { default_timeout_ms: 30_000, max_timeout_ms: 60_000, max_inline_bytes: 65_536 };
         let surface = SurfacePeer::new(peer(), limits);
@@ -173,7 +173,8 @@ impl World {
             decisions: self.in_force.clone(),
             asks_hooks: ending::asks_hooks(hooks.clone()),
         };
-        let opened = Parts::open(self.store.clone(), self.objects.clone(), Options::default(), outside).await.unwrap();
+        let opened =
+            Parts::open(self.store.clone(), self.objects.clone(), PartsOptions::default(), outside).await.unwrap();
         let endings = Endings::new(opened.parts.calls, hooks, self.objects.clone(), 65_536, false);
         (endings, opened.hooks_overdue)
     }

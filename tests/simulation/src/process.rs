@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
-use toolplane_scheduler::simulation::{Process, Task};
+use toolplane_scheduler::simulation::{HostProcess, Task};
 
 use crate::random::Random;
 
@@ -29,7 +29,7 @@ impl SimulatedProcess {
     }
 }
 
-impl Process for SimulatedProcess {
+impl HostProcess for SimulatedProcess {
     fn random(&self) -> u128 {
         let mut random = self.random.lock();
         (u128::from(random.bits()) << 64) | u128::from(random.bits())

@@ -13,7 +13,7 @@ use toolplane_records::ids::{ApprovalId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{AbortReason, Behavior, InvocationStatus};
-use toolplane_scheduler::simulation::{Durations, Environment, PreparedCall, Process, SimulatedScheduler};
+use toolplane_scheduler::simulation::{Durations, Environment, HostProcess, PreparedCall, SimulatedScheduler};
 
 use crate::calls::{self, WantedBatch, WantedCall};
 use crate::env::Shared;

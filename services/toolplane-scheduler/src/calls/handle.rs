@@ -12,18 +12,18 @@ use super::cache::{CacheEntry, CachedCall, Moment, RecordCache};
 use super::effects::{EffectHandler, Update};
 use super::plans::Plans;
 use super::read::Records;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::storage::keys::QueueName;
 use crate::storage::{RecordError, Storage};
 
 /// Stored invocations and what changes them. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Calls(pub(super) Arc<Inner>);
+pub(crate) struct Calls(pub(super) Arc<CallParts>);
 
-pub(super) struct Inner {
+pub(super) struct CallParts {
     pub(super) records: Records,
     pub(super) plans: Plans,
-    pub(super) limits: Arc<Limits>,
+    pub(super) limits: Arc<CallLimits>,
     pub(super) effects: Arc<dyn EffectHandler>,
     pub(super) cache: RecordCache,
     /// How long idempotency keys are remembered after their calls ended, milliseconds.
@@ -41,11 +41,11 @@ impl Calls {
     pub(crate) fn new(
         records: Records,
         plans: Plans,
-        limits: Arc<Limits>,
+        limits: Arc<CallLimits>,
         effects: Arc<dyn EffectHandler>,
         key_window_ms: i64,
     ) -> Self {
-        Self(Arc::new(Inner { records, plans, limits, effects, cache: RecordCache::default(), key_window_ms }))
+        Self(Arc::new(CallParts { records, plans, limits, effects, cache: RecordCache::default(), key_window_ms }))
     }
 
     /// What is stored of calls, for reading.

@@ -34,20 +34,20 @@ pub(crate) struct Members {
     /// Where this scheduler can be reached, when it knows.
     endpoint: Option<String>,
     fences: Fences,
-    view: RwLock<View>,
+    view: RwLock<ClusterView>,
 }
 
 #[derive(Debug, Default)]
-struct View {
+struct ClusterView {
     /// The own number and the version of its record.
     own: Option<(u64, u64)>,
     /// Living schedulers by number, this one included.
-    living: BTreeMap<u64, Member>,
+    living: BTreeMap<u64, ClusterMember>,
 }
 
 /// One scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Member {
+struct ClusterMember {
     /// Made up at each start.
     name: String,
     /// Where it can be reached, when it knows.
@@ -174,7 +174,8 @@ impl Members {
     /// Whether a number belongs to an earlier life of this scheduler: only one process at a time can listen at its address.
     fn was_here(&self, stored: &Versioned) -> bool {
         let Some(endpoint) = &self.endpoint else { return false };
-        serde_json::from_slice::<Member>(&stored.bytes).is_ok_and(|member| member.endpoint.as_ref() == Some(endpoint))
+        serde_json::from_slice::<ClusterMember>(&stored.bytes)
+            .is_ok_and(|member| member.endpoint.as_ref() == Some(endpoint))
     }
 
     async fn take_number(
@@ -193,7 +194,7 @@ impl Members {
         builder.compare(keys::scheduler(number), expect);
         builder.put_json(
             keys::scheduler(number),
-            &Member { name, endpoint, pools, served: served.to_vec(), seen_at: now },
+            &ClusterMember { name, endpoint, pools, served: served.to_vec(), seen_at: now },
         )?;
         builder.enter(keys::SCHEDULERS, number.to_string(), score(now));
         if !matches!(self.storage.write(builder.done(true)).await?, Written::Applied) {
@@ -213,10 +214,9 @@ impl Members {
         let numbers: Vec<u64> = entries.iter().filter_map(|entry| entry.member.parse().ok()).collect();
         let wanted: Vec<_> = numbers.iter().map(|number| keys::scheduler(*number)).collect();
         let found = self.storage.readable(&wanted).await?;
-        let members = numbers
-            .into_iter()
-            .zip(found)
-            .filter_map(|(number, stored)| Some((number, serde_json::from_slice::<Member>(&stored?.bytes).ok()?)));
+        let members = numbers.into_iter().zip(found).filter_map(|(number, stored)| {
+            Some((number, serde_json::from_slice::<ClusterMember>(&stored?.bytes).ok()?))
+        });
         self.view.write().living = members.collect();
         Ok(())
     }
@@ -235,7 +235,7 @@ impl Members {
 }
 
 fn is_free(stored: &Versioned, now: Timestamp) -> bool {
-    match serde_json::from_slice::<Member>(&stored.bytes) {
+    match serde_json::from_slice::<ClusterMember>(&stored.bytes) {
         Ok(member) => now.since_millis(member.seen_at) > 2 * SILENT_MS,
         Err(_) => true,
     }

@@ -11,14 +11,14 @@ use toolplane_records::time::Timestamp;
 use super::workers::Workers;
 use crate::cluster::Members;
 use crate::environment::Environment;
-use crate::limits::Limits;
+use crate::limits::CallLimits;
 use crate::plan::DispatchPlan;
 
 /// Takes slots of workers. What is granted is only a plan until a commit says so.
 #[derive(Debug)]
 pub(crate) struct Grants {
     workers: Arc<Workers>,
-    limits: Arc<Limits>,
+    limits: Arc<CallLimits>,
     members: Arc<Members>,
     offer_ms: i64,
     environment: Environment,
@@ -29,7 +29,7 @@ impl Grants {
     /// Grants slots of `workers`, with fences of `members`; an offer waits `offer_ms` for its receipt.
     pub(crate) fn new(
         workers: Arc<Workers>,
-        limits: Arc<Limits>,
+        limits: Arc<CallLimits>,
         members: Arc<Members>,
         offer_ms: i64,
         environment: Environment,

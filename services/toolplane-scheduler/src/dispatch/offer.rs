@@ -26,9 +26,9 @@ pub(crate) type AsksHooks = Box<dyn Fn(&DispatchPlan) -> bool + Send + Sync>;
 
 /// Sends offers. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Offers(Arc<Inner>);
+pub(crate) struct Offers(Arc<OfferParts>);
 
-struct Inner {
+struct OfferParts {
     storage: Storage,
     plans: Plans,
     workers: Arc<Workers>,
@@ -45,7 +45,7 @@ impl Offers {
         asks_hooks: AsksHooks,
         offer_ms: i64,
     ) -> Self {
-        Self(Arc::new(Inner { storage, plans, workers, asks_hooks, offer_ms }))
+        Self(Arc::new(OfferParts { storage, plans, workers, asks_hooks, offer_ms }))
     }
 
     /// Sends the offer of a lease that was just granted. Renewals of a confirmed lease send nothing, and neither do leases

@@ -22,12 +22,12 @@ const PAGE: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Quarantine {
     storage: Storage,
-    known: RwLock<Keys>,
+    known: RwLock<QuarantinedKeys>,
     count: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Keys {
+struct QuarantinedKeys {
     until: HashMap<Digest, Timestamp>,
     /// Heard of since the store was asked last: its answer may be older.
     news: HashMap<Digest, Timestamp>,

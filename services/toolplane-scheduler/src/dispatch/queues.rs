@@ -12,7 +12,7 @@ use crate::storage::{RecordError, Storage};
 /// Non-empty queues. What is missing here is found with the next look into the store, so it may be wrong, never for long.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyQueues {
-    lanes: Mutex<BTreeMap<QueueName, Lane>>,
+    lanes: Mutex<BTreeMap<QueueName, QueueNote>>,
     waiting: AtomicUsize,
     moment: AtomicU64,
     places: AtomicU64,
@@ -22,7 +22,7 @@ pub(crate) struct ReadyQueues {
 
 /// What is known of one queue.
 #[derive(Clone, Copy, Debug)]
-struct Lane {
+struct QueueNote {
     /// When something was put there, or seen there, last.
     noted: u64,
     /// One of its permits had no place left; nothing of it can be claimed until one is given back.
@@ -54,7 +54,7 @@ impl ReadyQueues {
         let mut lanes = self.lanes.lock();
         match lanes.get_mut(queue) {
             Some(lane) => lane.noted = noted,
-            None => drop(lanes.insert(queue.clone(), Lane { noted, full: false })),
+            None => drop(lanes.insert(queue.clone(), QueueNote { noted, full: false })),
         }
         self.waiting.store(lanes.len(), Ordering::SeqCst);
     }
@@ -68,8 +68,8 @@ impl ReadyQueues {
     fn refresh(&self, moment: u64, names: impl IntoIterator<Item = QueueName>) {
         let noted = self.tick();
         let mut lanes = self.lanes.lock();
-        let seen: BTreeMap<QueueName, Lane> =
-            names.into_iter().map(|name| (name, Lane { noted, full: false })).collect();
+        let seen: BTreeMap<QueueName, QueueNote> =
+            names.into_iter().map(|name| (name, QueueNote { noted, full: false })).collect();
         lanes.retain(|name, lane| lane.noted > moment && !seen.contains_key(name));
         lanes.extend(seen);
         self.waiting.store(lanes.len(), Ordering::SeqCst);

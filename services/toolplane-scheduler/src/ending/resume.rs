@@ -19,7 +19,7 @@ use tracing::Instrument as _;
 
 use super::effects::Effects;
 use super::report::Report;
-use super::{Ending, Endings, asking};
+use super::{Endings, StoredReport, asking};
 use crate::calls::is_race;
 use crate::storage::RecordError;
 
@@ -147,7 +147,7 @@ impl Endings {
 
     /// The ending of `record` as it was reported, held against what its tool declares.
     async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, RecordError> {
-        let ending = Ending::read(self.0.calls.records().ending(&record.key()).await?);
+        let ending = StoredReport::read(self.0.calls.records().ending(&record.key()).await?);
         let plan = self.0.calls.plans().of(record).await?;
         self.read(record, plan.as_deref(), record.lease_no, ending).await
     }

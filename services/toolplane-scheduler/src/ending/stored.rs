@@ -6,7 +6,7 @@ use toolplane_proto::v1;
 
 /// What is known of an ended execution when its report comes.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct Ending {
+pub(crate) struct StoredReport {
     /// How it ended, as its worker says.
     #[prost(message, optional, tag = "1")]
     pub(crate) outcome: Option<v1::ExecutionOutcome>,
@@ -15,7 +15,7 @@ pub(crate) struct Ending {
     pub(crate) progress_left_out: u64,
 }
 
-impl Ending {
+impl StoredReport {
     /// The stored form.
     pub(crate) fn to_bytes(&self) -> Bytes {
         self.encode_to_vec().into()

@@ -18,7 +18,7 @@ use super::handle::Groups;
 use crate::storage::RecordError;
 use crate::trace::CallTrace;
 
-use member::{Member, News};
+use member::{MemberCursor, MemberNews};
 
 /// Where a watcher goes on.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub(crate) struct BatchWatch {
     groups: Groups,
     tenant: TenantId,
     batch_id: BatchId,
-    members: Vec<Member>,
+    members: Vec<MemberCursor>,
     /// Events of a call wait until the calls before it are through.
     all_ordered: bool,
     defer_modifiers: bool,
@@ -89,7 +89,7 @@ impl Groups {
         let members = (0u32..).zip(&batch.members).map(|(index, member)| {
             let from = start.from.get(&index).copied().unwrap_or(1);
             let key = InvocationKey::new(&batch.tenant, &member.invocation_id);
-            Member::new(self, index, key, from, traces.next())
+            MemberCursor::new(self, index, key, from, traces.next())
         });
         BatchWatch {
             groups: self.clone(),
@@ -117,7 +117,7 @@ impl BatchWatch {
     /// The next news; `None` after the end. Waits as long as it takes. Safe to cancel.
     pub(crate) async fn next(&mut self) -> Result<Option<BatchNews>, RecordError> {
         if !self.opened {
-            futures_util::future::try_join_all(self.members.iter_mut().map(Member::open)).await?;
+            futures_util::future::try_join_all(self.members.iter_mut().map(MemberCursor::open)).await?;
             self.opened = true;
         }
         loop {
@@ -127,7 +127,7 @@ impl BatchWatch {
             if self.ended {
                 return Ok(None);
             }
-            if self.members.iter().all(Member::is_through) {
+            if self.members.iter().all(MemberCursor::is_through) {
                 // Whatever still waits for an earlier result, that result was withdrawn.
                 self.ready.extend(std::mem::take(&mut self.early).into_values());
                 if self.ready.is_empty() {
@@ -144,10 +144,10 @@ impl BatchWatch {
     }
 
     /// Waits for any call to have news, and takes along what others have at the same moment.
-    async fn wait(&mut self) -> Result<Vec<News>, RecordError> {
+    async fn wait(&mut self) -> Result<Vec<MemberNews>, RecordError> {
         let open = self.members.iter_mut().filter(|member| !member.is_through());
         let heard = open.take(if self.all_ordered { 1 } else { usize::MAX });
-        let mut waiting: FuturesUnordered<_> = heard.map(Member::next).collect();
+        let mut waiting: FuturesUnordered<_> = heard.map(MemberCursor::next).collect();
         let mut news = Vec::new();
         if let Some(first) = waiting.next().await {
             news.push(first?);
@@ -158,8 +158,8 @@ impl BatchWatch {
         Ok(news)
     }
 
-    fn take(&mut self, news: News) {
-        let News { index, invocation_id, events, released } = news;
+    fn take(&mut self, news: MemberNews) {
+        let MemberNews { index, invocation_id, events, released } = news;
         let (terminal, yield_seq) = match released {
             Some((terminal, yield_seq)) => (Some(terminal), yield_seq),
             None => (None, 0),

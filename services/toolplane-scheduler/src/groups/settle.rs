@@ -142,7 +142,7 @@ impl Settler {
             return self.drop_entries(&scope, key, entries).await;
         };
         let before: Batch = serde_json::from_slice(&stored.bytes)?;
-        let read = Read::of(&scope, entries, extra);
+        let read = ScopeRead::of(&scope, entries, extra);
         let mut missing = Vec::new();
         let outcome = self.calls.change_together(&read.ids, |records, now| {
             let step = batch::settle(&before, &read.known(records), now);
@@ -180,7 +180,7 @@ impl Settler {
             None => new_domain(tenant, name, self.calls.now().await?),
         };
         let expect = stored.as_ref().map_or(Expect::Absent, |stored| Expect::Version(stored.version));
-        let read = Read::of(&scope, entries, extra);
+        let read = ScopeRead::of(&scope, entries, extra);
         let linger_ms = self.linger_ms;
         let (mut missing, mut quiet) = (Vec::new(), false);
         let outcome = self.calls.change_together(&read.ids, |records, now| {
@@ -213,7 +213,7 @@ impl Settler {
         key: RecordKey,
         entries: &[IndexEntry],
     ) -> Result<Settled, RecordError> {
-        let read = Read::of(scope, entries, &[]);
+        let read = ScopeRead::of(scope, entries, &[]);
         let outcome = self.calls.change_together(&read.ids, |_, _| {
             let mut rest = Builder::default();
             rest.compare(key, Expect::Absent);
@@ -226,13 +226,13 @@ impl Settler {
 }
 
 /// What an attempt reads: the calls that asked, and those an earlier attempt found missing.
-struct Read<'a> {
+struct ScopeRead<'a> {
     scope: &'a Scope,
     entries: &'a [IndexEntry],
     ids: Vec<InvocationKey>,
 }
 
-impl<'a> Read<'a> {
+impl<'a> ScopeRead<'a> {
     fn of(scope: &'a Scope, entries: &'a [IndexEntry], extra: &[InvocationKey]) -> Self {
         let asked = entries.iter().filter_map(|entry| match InvocationKey::parse(&entry.member) {
             Ok(id) => Some(id),

@@ -13,7 +13,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass};
 
 use super::asker::Asker;
-use super::decide::{PermissionAnswer, Question, denial};
+use super::decide::{DecisionRequest, PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
 use super::refusals::{no_executor, runtime_error, schema_error};
 use super::resolve::Resolved;
@@ -150,7 +150,7 @@ impl Preparer {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
         }
         let (shown, redacted) = inputs.permission(tool.sensitive());
-        let question = Question {
+        let question = DecisionRequest {
             invocation_id: &spec.invocation_id,
             caller: &spec.caller,
             asker,

@@ -15,7 +15,7 @@ use toolplane_runtime::Caller;
 
 use super::fields::Fields;
 use super::locks;
-use super::spec::{CallSpec, Member, SpecLimits, digest_of, id_of};
+use super::spec::{BatchPlacement, CallSpec, SpecLimits, digest_of, id_of};
 use crate::error::CallError;
 
 /// Most calls of one batch.
@@ -82,7 +82,7 @@ impl BatchSpec {
         let policy = policy(spec.policy.unwrap_or_default(), &mut fields);
         let may_exist = own_id.is_some() || idempotency_key.is_some();
         let batch_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
-        let shared = Shared {
+        let shared = BatchContext {
             caller: Arc::clone(caller),
             batch_id,
             policy,
@@ -126,7 +126,7 @@ impl BatchSpec {
 }
 
 /// What the calls of a batch have in common.
-struct Shared {
+struct BatchContext {
     caller: Arc<Caller>,
     batch_id: BatchId,
     policy: SchedulerPolicy,
@@ -136,7 +136,7 @@ struct Shared {
     count: usize,
 }
 
-impl Shared {
+impl BatchContext {
     fn call(&self, index: usize, call: v1::BatchCall, limits: &SpecLimits, fields: &mut Fields) -> Option<BatchCall> {
         let place = format!("spec.calls[{index}]");
         fields.enter(place.clone());
@@ -162,7 +162,7 @@ impl Shared {
         }
         spec.resource_locks = locks::merge([spec.resource_locks, self.policy.resource_locks.clone()].concat());
         spec.scheduler_policy_ref = spec.scheduler_policy_ref.or_else(|| Some(self.policy.scheduler_policy_id.clone()));
-        spec.member = Some(Member {
+        spec.member = Some(BatchPlacement {
             place: BatchPlace { batch_id: self.batch_id.clone(), index },
             interrupt_behavior: self.policy.interrupt_behavior,
             context_modifier_policy: self.modifiers(),

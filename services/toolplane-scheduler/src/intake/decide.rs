@@ -27,7 +27,7 @@ use crate::error::CallError;
 
 /// One call as the permission service is asked about it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct DecisionRequest<'a> {
     pub(crate) invocation_id: &'a InvocationId,
     pub(crate) caller: &'a Arc<Caller>,
     pub(crate) asker: &'a Asker,
@@ -80,7 +80,7 @@ impl PermissionPeer {
     }
 
     /// Asks for a decision. Anything unclear is an error, never an allow.
-    pub(crate) async fn decide(&self, question: Question<'_>) -> Result<PermissionAnswer, CallError> {
+    pub(crate) async fn decide(&self, question: DecisionRequest<'_>) -> Result<PermissionAnswer, CallError> {
         let request = request(&question);
         // Asked again, the same question finds the decision that was made about this very call.
         let ask = || {
@@ -113,7 +113,7 @@ fn damaged(what: &str) -> CallError {
     CallError::Internal(format!("the permission service sent {what}"))
 }
 
-fn request(question: &Question<'_>) -> v1::DecideRequest {
+fn request(question: &DecisionRequest<'_>) -> v1::DecideRequest {
     let (tool, asker, caller) = (question.tool, question.asker, question.caller);
     let declaration = &tool.registration.declaration;
     let roles = Role::ALL.into_iter().filter(|role| caller.is(*role));

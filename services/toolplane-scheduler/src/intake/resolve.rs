@@ -44,10 +44,10 @@ pub(crate) struct ToolAddress {
 /// The memory is used only while the service's change stream is open, and the service waits for our acknowledgement
 /// before it answers a change: a caller that loads or retires a tool and then calls it never meets an old answer.
 #[derive(Clone, Debug)]
-pub(crate) struct SurfacePeer(Arc<Inner>);
+pub(crate) struct SurfacePeer(Arc<ToolCache>);
 
 #[derive(Debug)]
-struct Inner {
+struct ToolCache {
     client: SurfaceServiceClient<Peer>,
     limits: ToolLimits,
     places: DashMap<ToolAddress, Arc<CallableTool>>,
@@ -61,7 +61,7 @@ struct Inner {
 impl SurfacePeer {
     /// The surface service behind `peer`.
     pub(crate) fn new(peer: Peer, limits: ToolLimits) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ToolCache {
             client: SurfaceServiceClient::new(peer),
             limits,
             places: DashMap::new(),

@@ -79,7 +79,7 @@ pub(crate) struct CallSpec {
     /// Where the caller wants the locks to apply.
     pub lock_domain: Option<String>,
     /// Its place in a batch, and the batch's word on it.
-    pub member: Option<Member>,
+    pub member: Option<BatchPlacement>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
     /// Whether a call with this id may exist already.
@@ -88,7 +88,7 @@ pub(crate) struct CallSpec {
 
 /// What a batch adds to one of its calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Member {
+pub(crate) struct BatchPlacement {
     /// The batch, and the call's position in it.
     pub place: BatchPlace,
     /// The interrupt behaviour of the call, when that is not the tool's own word.

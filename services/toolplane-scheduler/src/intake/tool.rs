@@ -13,7 +13,7 @@ use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
 
-use super::spec::{Member, digest_of};
+use super::spec::{BatchPlacement, digest_of};
 use crate::error::CallError;
 use crate::plan::DispatchPlan;
 
@@ -117,7 +117,7 @@ impl CallableTool {
     pub(crate) fn dispatch(
         &self,
         tenant: &TenantId,
-        member: Option<&Member>,
+        member: Option<&BatchPlacement>,
         plan: &DispatchPlan,
         plan_digest: Digest,
         idempotent: bool,

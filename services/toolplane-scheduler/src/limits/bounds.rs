@@ -24,7 +24,7 @@ pub(crate) struct ToolBound {
 
 /// All bounds, as configured.
 #[derive(Clone, Debug)]
-pub(crate) struct Bounds {
+pub(crate) struct ConfiguredBounds {
     /// Most calls of one tenant that wait to be run.
     pub(crate) max_waiting: u64,
     /// Most calls of one tenant that run at a time; 0 is no bound.
@@ -37,7 +37,7 @@ pub(crate) struct Bounds {
     pub(crate) tools: Vec<ToolBound>,
 }
 
-impl Default for Bounds {
+impl Default for ConfiguredBounds {
     fn default() -> Self {
         Self { max_waiting: 10_000, max_running_per_tenant: 0, rate_per_tenant: 0, rate_burst: 0, tools: Vec::new() }
     }
@@ -48,16 +48,16 @@ const MAX_FOUND: usize = 10_000;
 
 /// Bounds ready for use.
 #[derive(Debug)]
-pub(crate) struct Limits {
-    bounds: Bounds,
+pub(crate) struct CallLimits {
+    bounds: ConfiguredBounds,
     patterns: Vec<(TextGlob, ToolBound)>,
     /// Bounds of tools by full name; `None` where no pattern fits.
     by_name: DashMap<String, Option<Arc<ToolBound>>>,
 }
 
-impl Limits {
+impl CallLimits {
     /// Bounds whose patterns are well formed. Returns an error on the first pattern that is not.
-    pub(crate) fn new(bounds: Bounds) -> Result<Self, InvalidGlob> {
+    pub(crate) fn new(bounds: ConfiguredBounds) -> Result<Self, InvalidGlob> {
         let compile = |bound: &ToolBound| Ok((TextGlob::parse(&bound.tool)?, bound.clone()));
         let patterns = bounds.tools.iter().map(compile).collect::<Result<_, InvalidGlob>>()?;
         Ok(Self { bounds, patterns, by_name: DashMap::new() })

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use toolplane_records::ids::{TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 
-use super::bounds::{Bounds, Limits};
+use super::bounds::{CallLimits, ConfiguredBounds};
 use super::bucket::{Buckets, Pace};
 use super::pushback::Pushback;
 use crate::environment::Environment;
@@ -21,7 +21,7 @@ const MAX_TOOLS: usize = 10_000;
 /// Counts calls that ask to be accepted.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    limits: Arc<Limits>,
+    limits: Arc<CallLimits>,
     pushback: Pushback,
     pace_of_tenants: Option<Pace>,
     tenants: Buckets<TenantId>,
@@ -30,7 +30,7 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// The rates of `bounds`; `limits` say which tool has which.
-    pub(crate) fn new(bounds: &Bounds, limits: Arc<Limits>, environment: Environment) -> Self {
+    pub(crate) fn new(bounds: &ConfiguredBounds, limits: Arc<CallLimits>, environment: Environment) -> Self {
         let pace_of_tenants = NonZeroU32::new(bounds.rate_per_tenant)
             .map(|rate| Pace::new(rate, NonZeroU32::new(bounds.rate_burst).unwrap_or(rate)));
         let pushback = Pushback::new(environment);

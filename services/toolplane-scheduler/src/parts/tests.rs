@@ -38,9 +38,9 @@ use crate::plan::DispatchPlan;
 use crate::storage::keys::{self, payload_uri};
 use crate::watch::Watch;
 
-fn options() -> Options {
-    let bounds = Bounds { max_waiting: 1_000, ..Bounds::default() };
-    Options { tick_ms: 20, bounds, ..Options::default() }
+fn options() -> PartsOptions {
+    let bounds = ConfiguredBounds { max_waiting: 1_000, ..ConfiguredBounds::default() };
+    PartsOptions { tick_ms: 20, bounds, ..PartsOptions::default() }
 }
 
 fn objects() -> PayloadStore {
@@ -58,7 +58,7 @@ fn outside() -> Outside {
 impl Parts {
     /// Parts whose loops do not run.
     pub(crate) async fn over(store: Arc<dyn Store>, objects: PayloadStore) -> Self {
-        Self::open(store, objects, Options::default(), outside()).await.unwrap().parts
+        Self::open(store, objects, PartsOptions::default(), outside()).await.unwrap().parts
     }
 }
 
@@ -109,11 +109,11 @@ impl Bench {
         Self::with(store, options()).await
     }
 
-    async fn with(store: Arc<dyn Store>, options: Options) -> Self {
+    async fn with(store: Arc<dyn Store>, options: PartsOptions) -> Self {
         Self::whole(store, objects(), options).await
     }
 
-    async fn whole(store: Arc<dyn Store>, objects: PayloadStore, options: Options) -> Self {
+    async fn whole(store: Arc<dyn Store>, objects: PayloadStore, options: PartsOptions) -> Self {
         let Opened { parts, loops, .. } = Parts::open(store.clone(), objects, options, outside()).await.unwrap();
         let audit = loops.audit.clone();
         let running = tokio::spawn(async move { loops.run(std::future::pending()).await });

@@ -20,7 +20,8 @@ use crate::dispatch::Decisions as _;
 use crate::environment::Environment;
 use crate::error::CallError;
 use crate::intake::{
-    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Question, Resolved, denial, locks_again, tool_changed,
+    Asker, CallableTool, DecisionRequest, Inputs, PermissionAnswer, Preparer, Resolved, denial, locks_again,
+    tool_changed,
 };
 use crate::storage::RecordError;
 
@@ -209,7 +210,7 @@ impl Rechecker {
         let record = &case.record;
         let evaluation = case.tool.evaluate(inputs.call());
         let (shown, redacted) = inputs.permission(case.tool.sensitive());
-        let question = Question {
+        let question = DecisionRequest {
             invocation_id: &record.invocation_id,
             caller: &case.caller,
             asker: &case.asker,

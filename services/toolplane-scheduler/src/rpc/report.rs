@@ -15,7 +15,7 @@ use super::session::WorkerParts;
 use super::wire::{lease_key, lease_of};
 use super::{answer, wire};
 use crate::dispatch::{Started, WorkerLink, WorkerMessage};
-use crate::ending::Taken;
+use crate::ending::ReportReceipt;
 use crate::storage::RecordError;
 
 /// Longest question, in characters.
@@ -123,8 +123,8 @@ impl CallReports {
     pub(super) async fn done(&self, lease: LeaseKey, outcome: Option<v1::ExecutionOutcome>) -> Result<(), RecordError> {
         let left_out = self.news.end(lease.lease_id.as_str());
         let answer = match self.parts.endings.take(&lease, outcome, left_out).await? {
-            Taken::Stored => WorkerMessage::DoneAcknowledged { lease },
-            Taken::Fenced => LeaseMessage::Fenced { lease }.into(),
+            ReportReceipt::Stored => WorkerMessage::DoneAcknowledged { lease },
+            ReportReceipt::Fenced => LeaseMessage::Fenced { lease }.into(),
         };
         self.link.send(answer);
         Ok(())

@@ -16,11 +16,11 @@ const GAP: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct LeaseWatchdog {
     gap: Duration,
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<WatchedSpan>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct WatchedSpan {
     since: Timestamp,
     last: Timestamp,
     looked: Instant,
@@ -40,7 +40,7 @@ impl LeaseWatchdog {
             now.since_millis(state.last) <= gap_ms && state.looked.elapsed() <= self.gap && now >= state.last
         });
         let since = steady.map_or(now, |state| state.since);
-        *state = Some(State { since, last: now, looked: Instant::now() });
+        *state = Some(WatchedSpan { since, last: now, looked: Instant::now() });
     }
 
     /// The store did not answer.

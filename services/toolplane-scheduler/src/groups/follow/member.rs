@@ -21,7 +21,7 @@ const PAGE: usize = 256;
 
 /// News of one call.
 #[derive(Debug)]
-pub(super) struct News {
+pub(super) struct MemberNews {
     pub(super) index: u32,
     pub(super) invocation_id: InvocationId,
     pub(super) events: Vec<LogEvent>,
@@ -30,7 +30,7 @@ pub(super) struct News {
 }
 
 /// A cursor over one call.
-pub(super) struct Member {
+pub(super) struct MemberCursor {
     groups: Groups,
     index: u32,
     id: InvocationKey,
@@ -44,19 +44,19 @@ enum Phase {
     /// The call has not ended, as far as is known here.
     Running(Box<Watch>),
     /// It has ended; its result is not released, as far as is known here.
-    Ended(Ended),
+    Ended(EndedMember),
     /// Nothing more will come.
     Through,
 }
 
-struct Ended {
+struct EndedMember {
     terminal: Arc<Terminal>,
     live: Option<Subscription>,
     /// When the store is asked next.
     look_at: Instant,
 }
 
-impl Member {
+impl MemberCursor {
     pub(super) fn new(groups: &Groups, index: u32, id: InvocationKey, from: u64, trace: Option<CallTrace>) -> Self {
         let phase = Phase::New { trace };
         Self { groups: groups.clone(), index, id, next_seq: from.max(1), phase }
@@ -91,7 +91,7 @@ impl Member {
     }
 
     /// The next news; after the last one, the member is through. Safe to cancel.
-    pub(super) async fn next(&mut self) -> Result<News, RecordError> {
+    pub(super) async fn next(&mut self) -> Result<MemberNews, RecordError> {
         loop {
             let news = match &mut self.phase {
                 Phase::New { .. } => {
@@ -108,11 +108,11 @@ impl Member {
         }
     }
 
-    fn news(&self, events: Vec<LogEvent>, released: Option<(Arc<Terminal>, u64)>) -> News {
-        News { index: self.index, invocation_id: self.id.id.clone(), events, released }
+    fn news(&self, events: Vec<LogEvent>, released: Option<(Arc<Terminal>, u64)>) -> MemberNews {
+        MemberNews { index: self.index, invocation_id: self.id.id.clone(), events, released }
     }
 
-    async fn run(&mut self) -> Result<Option<News>, RecordError> {
+    async fn run(&mut self) -> Result<Option<MemberNews>, RecordError> {
         let Phase::Running(watch) = &mut self.phase else { return Ok(None) };
         let Some(item) = watch.next().await? else {
             self.phase = Phase::Through;
@@ -120,12 +120,12 @@ impl Member {
         };
         self.next_seq = watch.head_seq() + 1;
         if let Some(terminal) = item.terminal {
-            self.phase = Phase::Ended(Ended { terminal, live: None, look_at: Instant::now() });
+            self.phase = Phase::Ended(EndedMember { terminal, live: None, look_at: Instant::now() });
         }
         Ok((!item.events.is_empty()).then(|| self.news(item.events, None)))
     }
 
-    async fn await_release(&mut self) -> Result<Option<News>, RecordError> {
+    async fn await_release(&mut self) -> Result<Option<MemberNews>, RecordError> {
         let Phase::Ended(ended) = &mut self.phase else { return Ok(None) };
         // Subscribed before the store is asked, so that nothing falls between the two.
         let live = ended.live.get_or_insert_with(|| self.groups.watchers.subscribe(&self.id));

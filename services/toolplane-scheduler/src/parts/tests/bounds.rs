@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::shared::Cluster;
 use super::*;
 
-fn bounded(bounds: Bounds) -> Options {
-    Options { bounds, ..options() }
+fn bounded(bounds: ConfiguredBounds) -> PartsOptions {
+    PartsOptions { bounds, ..options() }
 }
 
 #[tokio::test]
 async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
     let cluster = Cluster::new();
-    let few = || bounded(Bounds { max_waiting: 25, ..Bounds::default() });
+    let few = || bounded(ConfiguredBounds { max_waiting: 25, ..ConfiguredBounds::default() });
     let benches = [Bench::with(cluster.member(), few()).await, Bench::with(cluster.member(), few()).await];
     let asks = (0..200).map(|number| benches[number % 2].admit(ask(format!("inv_{number}"))));
     let answers = futures_util::future::join_all(asks).await;
@@ -49,7 +49,7 @@ async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
 }
 
 /// The most calls that ran at a time, by the offers of two eager workers of two schedulers.
-async fn most_running(bounds: Bounds, calls: Vec<Ask>) -> (usize, usize) {
+async fn most_running(bounds: ConfiguredBounds, calls: Vec<Ask>) -> (usize, usize) {
     let cluster = Cluster::new();
     let (running, most, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), calls.len());
     let benches = [
@@ -90,7 +90,7 @@ async fn most_running(bounds: Bounds, calls: Vec<Ask>) -> (usize, usize) {
 
 #[tokio::test]
 async fn a_tenant_runs_no_more_calls_than_it_may() {
-    let bounds = Bounds { max_running_per_tenant: 3, ..Bounds::default() };
+    let bounds = ConfiguredBounds { max_running_per_tenant: 3, ..ConfiguredBounds::default() };
     let (most, _) = most_running(bounds, (0..60).map(|number| ask(format!("inv_{number}"))).collect()).await;
     assert_eq!(most, 3, "never more, and no place stays empty");
 }
@@ -98,7 +98,7 @@ async fn a_tenant_runs_no_more_calls_than_it_may() {
 #[tokio::test]
 async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     let tools = vec![ToolBound { tool: "n.s*".into(), max_running: 2, rate_per_s: 0 }];
-    let bounds = Bounds { tools, ..Bounds::default() };
+    let bounds = ConfiguredBounds { tools, ..ConfiguredBounds::default() };
     let calls = (0..40).map(|number| Ask { tool: "n.slow", ..ask(format!("inv_{number}")) });
     let (most, _) = most_running(bounds.clone(), calls.collect()).await;
     assert_eq!(most, 2);
@@ -125,7 +125,7 @@ async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
 #[tokio::test]
 async fn rates_are_kept_per_tenant_and_tool_and_a_refusal_says_when_to_come_back() {
     let tools = vec![ToolBound { tool: "n.rare".into(), max_running: 0, rate_per_s: 1 }];
-    let bounds = Bounds { rate_per_tenant: 1, rate_burst: 5, tools, ..Bounds::default() };
+    let bounds = ConfiguredBounds { rate_per_tenant: 1, rate_burst: 5, tools, ..ConfiguredBounds::default() };
     let bench = Bench::with(Arc::new(MemoryStore::default()), bounded(bounds)).await;
     let mut accepted = 0;
     for number in 0..20 {
@@ -149,7 +149,7 @@ async fn rates_are_kept_per_tenant_and_tool_and_a_refusal_says_when_to_come_back
 async fn a_malformed_pattern_is_refused_at_start() {
     let tools =
         vec![ToolBound { tool: "n.[".into(), ..ToolBound { tool: String::new(), max_running: 1, rate_per_s: 0 } }];
-    let options = bounded(Bounds { tools, ..Bounds::default() });
+    let options = bounded(ConfiguredBounds { tools, ..ConfiguredBounds::default() });
     let opened = Parts::open(Arc::new(MemoryStore::default()), objects(), options, outside());
     assert!(matches!(opened.await, Err(RecordError::Pattern(_))));
 }
@@ -157,7 +157,7 @@ async fn a_malformed_pattern_is_refused_at_start() {
 /// Without the word that a place is free, the next call would wait for the next look into the store.
 #[tokio::test(start_paused = true)]
 async fn a_place_that_is_given_back_is_taken_at_once() {
-    let options = bounded(Bounds { max_running_per_tenant: 1, ..Bounds::default() });
+    let options = bounded(ConfiguredBounds { max_running_per_tenant: 1, ..ConfiguredBounds::default() });
     let bench = Bench::with(Arc::new(MemoryStore::default()), options).await;
     let (_link, mut messages) = bench.worker(2, vec![]).await;
     bench.admit(ask("inv_a")).await.unwrap();

@@ -33,8 +33,8 @@ async fn claims(bench: &Bench) -> Vec<u128> {
 async fn a_claim_costs_the_same_however_many_wait() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(EmbeddedStore::open(folder.path(), Default::default()).unwrap());
-    let bounds = Bounds { max_waiting: u64::MAX, ..Bounds::default() };
-    let bench = Bench::with(store, Options { bounds, tick_ms: 1_000, ..options() }).await;
+    let bounds = ConfiguredBounds { max_waiting: u64::MAX, ..ConfiguredBounds::default() };
+    let bench = Bench::with(store, PartsOptions { bounds, tick_ms: 1_000, ..options() }).await;
     let fill = async |from: usize, count: usize| {
         for chunk in (from..from + count).collect::<Vec<_>>().chunks(256) {
             let asks = chunk.iter().map(|number| bench.admit(ask(format!("inv_{number:07}"))));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 
 /// Tenants in the order their waiting calls are offered to one worker with few slots.
-async fn order_of(options: Options, calls: Vec<Ask>, count: usize) -> Vec<Arc<Invocation>> {
+async fn order_of(options: PartsOptions, calls: Vec<Ask>, count: usize) -> Vec<Arc<Invocation>> {
     let bench = Bench::with(Arc::new(MemoryStore::default()), options).await;
     for call in calls {
         bench.admit(call).await.unwrap();
@@ -45,7 +45,7 @@ async fn weights_and_bands_share_as_declared_and_within_a_tenant_the_oldest_goes
     for tenant in ["big", "small"] {
         calls.extend((0..200).map(|number| Ask { tenant, ..ask(format!("inv_{tenant}_{number:03}")) }));
     }
-    let order = order_of(Options { weights, ..options() }, calls, 200).await;
+    let order = order_of(PartsOptions { weights, ..options() }, calls, 200).await;
     let big = order.iter().filter(|record| record.tenant.as_str() == "big").count();
     assert!((145..=155).contains(&big), "{big} of 200 at weights 3 to 1");
     let created: Vec<_> =

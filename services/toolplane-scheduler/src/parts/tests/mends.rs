@@ -119,7 +119,7 @@ async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
 #[tokio::test]
 async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
-    let short = || Options { lease_ms: 600, offer_ms: 100, ..options() };
+    let short = || PartsOptions { lease_ms: 600, offer_ms: 100, ..options() };
     let bench = Bench::with(store.clone(), short()).await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     bench.admit(Ask { idempotent: false, ..ask("inv_a") }).await.unwrap();

@@ -41,7 +41,7 @@ async fn an_idempotent_call_costs_two_scripts() {
     let server = server().await;
     let store = store(&server).await;
     // Nothing but the calls themselves: the sweep's own reads would be counted too.
-    let quiet = Options { tick_ms: 3_600_000, ..options() };
+    let quiet = PartsOptions { tick_ms: 3_600_000, ..options() };
     let bench = Bench::with(store.clone(), quiet).await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     let mut scripts = Vec::new();
@@ -62,7 +62,7 @@ async fn an_idempotent_call_costs_two_scripts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_that_stands_still_for_longer_than_a_lease_ends_no_lease() {
     let mut server = server().await;
-    let options = Options { lease_ms: 3_000, ..options() };
+    let options = PartsOptions { lease_ms: 3_000, ..options() };
     let bench = Bench::with(store(&server).await, options).await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     bench.admit(Ask { idempotent: false, ..ask("inv_a") }).await.unwrap();

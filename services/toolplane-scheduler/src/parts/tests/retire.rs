@@ -5,8 +5,8 @@ use toolplane_store::Family;
 
 use super::*;
 
-fn brief(retention_ms: i64, key_window_ms: i64) -> Options {
-    Options { retention_ms, key_window_ms, ..options() }
+fn brief(retention_ms: i64, key_window_ms: i64) -> PartsOptions {
+    PartsOptions { retention_ms, key_window_ms, ..options() }
 }
 
 async fn run_to_end(bench: &Bench, call: Ask) {
@@ -88,7 +88,7 @@ async fn a_dated_key_older_than_the_window_is_refused_unless_its_call_is_there()
 async fn an_archive_is_written_before_anything_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let objects = PayloadStore::local(folder.path(), Default::default()).unwrap();
-    let options = Options { archive: true, ..brief(50, 0) };
+    let options = PartsOptions { archive: true, ..brief(50, 0) };
     let bench = Bench::whole(Arc::new(MemoryStore::default()), objects, options).await;
     let _worker = bench.eager_worker("w1", 1).await;
     run_to_end(&bench, ask("inv_a")).await;

@@ -164,7 +164,7 @@ async fn a_call_costs_few_commits() {
     let cluster = Cluster::new();
     let member = cluster.member();
     // Nothing but the calls themselves: the sweep's own commits would be counted too.
-    let bench = Bench::with(member.clone(), Options { tick_ms: 3_600_000, ..options() }).await;
+    let bench = Bench::with(member.clone(), PartsOptions { tick_ms: 3_600_000, ..options() }).await;
     bench.admit(Ask { idempotent: false, ..ask("inv_warm") }).await.unwrap();
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     let mut run = async |call: Option<Ask>| {
@@ -198,7 +198,7 @@ async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
 #[tokio::test]
 async fn a_scheduler_that_comes_back_takes_its_own_number_again() {
     let cluster = Cluster::new();
-    let endpoint = || Options { endpoint: Some("http://127.0.0.1:7430".to_owned()), ..options() };
+    let endpoint = || PartsOptions { endpoint: Some("http://127.0.0.1:7430".to_owned()), ..options() };
     // More lives than there are numbers, none of which had the time to give its number back.
     for _ in 0..70 {
         let life = Parts::open(cluster.member(), objects(), endpoint(), outside()).await.unwrap().parts;

@@ -73,7 +73,7 @@ impl Store for Counting {
 async fn a_crowd_looks_into_the_store_as_one() {
     const CROWD: usize = 10_000;
     let store = Arc::new(Counting::default());
-    let quiet = Options { tick_ms: 3_600_000, ..options() };
+    let quiet = PartsOptions { tick_ms: 3_600_000, ..options() };
     let bench = Bench::with(store.clone(), quiet).await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
     bench.admit(ask("inv_a")).await.unwrap();
