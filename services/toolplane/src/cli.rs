@@ -116,7 +116,7 @@ enum Command {
 
 /// How a command that worked ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum CommandOutcome {
     /// What was asked for happened.
     Done,
     /// The answer is a failure of the tool or a denial: exit code 1.
@@ -137,14 +137,14 @@ pub fn main() -> ExitCode {
         Err(error) => Err(Failure::Local(format!("cannot start the runtime: {error}"))),
     };
     match outcome {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::ToolFailed) => ExitCode::from(1),
-        Ok(Ending::StillWaiting) => ExitCode::from(3),
+        Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::ToolFailed) => ExitCode::from(1),
+        Ok(CommandOutcome::StillWaiting) => ExitCode::from(3),
         Err(failure) => failure.report(),
     }
 }
 
-async fn run(cli: Cli) -> Result<Ending, Failure> {
+async fn run(cli: Cli) -> Result<CommandOutcome, Failure> {
     let mut out = Output::standard(cli.output);
     match &cli.command {
         Command::Keys(command) => return keys::run(command, &mut out),
@@ -166,10 +166,10 @@ async fn run(cli: Cli) -> Result<Ending, Failure> {
 }
 
 /// Runs a command that asks the cluster.
-async fn answered(command: Command, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn answered(command: Command, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match command {
         Command::Serve(_) | Command::Keys(_) | Command::Store(_) | Command::Completions(_) | Command::Man(_) => {
-            Ok(Ending::Done)
+            Ok(CommandOutcome::Done)
         }
         Command::Tools(command) => tools::run(command, connection, out).await,
         Command::Surface(command) => surface::run(command, connection, out).await,

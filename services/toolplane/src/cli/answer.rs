@@ -8,7 +8,7 @@ use super::calls::print_record;
 use super::connection::Connection;
 use super::invoke::input;
 use super::output::{Output, payload_text, readable};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// An answer. Without one, the question is shown.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct InputArgs {
 }
 
 /// Shows the question, or answers it.
-pub(crate) async fn run(args: InputArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(args: InputArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let input = match &args.answer {
         Some(answer) => Some(input::read(answer)?),
         None if args.decline => None,
@@ -50,10 +50,10 @@ pub(crate) async fn run(args: InputArgs, connection: &Connection, out: &mut Outp
     } else {
         out.line(format!("{}  {}", call.invocation_id, call.status))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::GetInvocationRequest { invocation_id: id, ..Default::default() };
     let call = connection.invocations().get_invocation(request).await?.into_inner().invocation;
     let call = call.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
@@ -62,7 +62,7 @@ async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<E
     };
     if out.json() {
         print_record(call, out)?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     out.block(&question.prompt)?;
     if let Some(schema) = payload_text(question.schema.as_ref()) {
@@ -71,5 +71,5 @@ async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<E
         out.block(&readable(&schema))?;
     }
     out.note(&format!("answer it with `toolplane input {} JSON`", call.invocation_id))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }

@@ -7,7 +7,7 @@ use toolplane_records::approval;
 use super::connection::Connection;
 use super::output::{Output, Table, age, instant, payload_text, readable};
 use super::tools::word;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 mod answer;
 pub(crate) mod suggestion;
@@ -78,7 +78,7 @@ pub(crate) async fn run(
     command: ApprovalsCommand,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     match command {
         ApprovalsCommand::Ls { state, all, queue } => {
             let state = if all { Which::All } else { state };
@@ -91,7 +91,12 @@ pub(crate) async fn run(
     }
 }
 
-async fn list(which: Which, queue: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn list(
+    which: Which,
+    queue: String,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let mut request =
         v1::ListApprovalsRequest { state: which.state().into(), queue, page_size: 200, ..Default::default() };
     let mut table = Table::new(&["APPROVAL", "STATE", "QUEUE", "TOOL", "AGE", "ASKED BY", "WHY"]);
@@ -124,11 +129,11 @@ async fn list(which: Which, queue: String, connection: &Connection, out: &mut Ou
         out.table(&table, "nothing waits for an answer")?;
         out.point_out(&look_alikes)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Shows one approval; shared with `toolplane get`.
-pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::GetApprovalRequest { approval_id: id, view: v1::RecordView::Json.into() };
     let answer = connection.permissions().get_approval(request).await?.into_inner();
     match answer.json {
@@ -137,7 +142,7 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
         None if out.json() => out.record::<approval::Approval, _>(answer.approval.ok_or_else(missing)?)?,
         _ => print(&answer.approval.ok_or_else(missing)?, out)?,
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
@@ -174,7 +179,7 @@ fn print(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
 fn described(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
-    struct Registration {
+    struct ShownRegistration {
         declaration: Declaration,
     }
     #[derive(Default, serde::Deserialize)]
@@ -185,7 +190,7 @@ fn described(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
     }
     let text = payload_text(approval.tool_registration.as_ref()).unwrap_or_default();
     let Declaration { title, description } =
-        serde_json::from_str::<Registration>(&text).unwrap_or_default().declaration;
+        serde_json::from_str::<ShownRegistration>(&text).unwrap_or_default().declaration;
     if !title.is_empty() {
         out.line(format!("  title    {title}"))?;
     }

@@ -10,13 +10,13 @@ use toolplane_proto::v1;
 use super::connection::Connection;
 use super::invoke::{PRODUCER, session, waits_for_a_person};
 use super::output::{Output, Table, age};
-use super::waiting::{WaitArgs, Waiting};
-use super::{Ending, Failure, result};
+use super::waiting::{WaitArgs, WaitTimer};
+use super::{CommandOutcome, Failure, result};
 
 mod file;
 mod follow;
 
-use follow::Step;
+use follow::BatchUpdate;
 
 /// A batch.
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ pub(crate) enum BatchesCommand {
 }
 
 /// Makes the calls; the ending says whether all of them succeeded.
-pub(crate) async fn run(args: BatchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(args: BatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut batch = file::read(&args.file)?;
     if let Some(policy) = &args.policy {
         file::override_policy(&mut batch, policy)?;
@@ -108,7 +108,7 @@ pub(crate) async fn batches(
     command: BatchesCommand,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     match command {
         BatchesCommand::Get { id } => {
             let answer = connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id }).await?;
@@ -119,7 +119,7 @@ pub(crate) async fn batches(
             let answer = connection.invocations().get_batch(v1::GetBatchRequest { batch_id: id.clone() }).await?;
             let batch = answer.into_inner().batch.unwrap_or_default();
             let names = batch.members.into_iter().map(|member| member.tool_name).collect();
-            let mut printer = Printer::new(names, full, Waiting::new(None), out);
+            let mut printer = Printer::new(names, full, WaitTimer::new(None), out);
             follow::watch(connection, id, &mut |step| printer.step(step)).await?;
             printer.end()
         }
@@ -135,7 +135,7 @@ pub(crate) async fn batches(
     }
 }
 
-async fn submit(batch: v1::BatchSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn submit(batch: v1::BatchSpec, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::SubmitBatchRequest { spec: Some(batch) };
     let answer = connection.invocations().submit_batch(request).await?.into_inner();
     let id = answer.accepted.as_ref().map(|accepted| accepted.batch_id.clone()).unwrap_or_default();
@@ -146,7 +146,7 @@ async fn submit(batch: v1::BatchSpec, connection: &Connection, out: &mut Output)
     let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
     let count = answer.invocations.len();
     out.note(&format!("{count} calls accepted{again}; follow them with `toolplane batches watch {id}`"))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Follows the batch; the first Ctrl-C asks it to stop, the second leaves it alone. Ends early when nothing goes on because
@@ -156,15 +156,15 @@ async fn invoke(
     (full, wait): (bool, WaitArgs),
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let names = file::names(&batch);
     let known = tokio::sync::watch::channel(String::new()).0;
-    let waiting = Waiting::new(wait.bound(std::io::stderr().is_terminal()));
+    let waiting = WaitTimer::new(wait.bound(std::io::stderr().is_terminal()));
     let mut printer = Printer::new(names, full, waiting.clone(), out);
     let mut left = false;
     {
-        let mut on_step = |step: Step<'_>| {
-            if let Step::Accepted(accepted) = &step {
+        let mut on_step = |step: BatchUpdate<'_>| {
+            if let BatchUpdate::Accepted(accepted) = &step {
                 known.send_replace(accepted.batch_id.clone());
             }
             printer.step(step)
@@ -202,7 +202,7 @@ async fn invoke(
     printer
         .out
         .note(&format!("  follow them: `toolplane batches watch {id}`; end them: `toolplane batches cancel {id}`"))?;
-    Ok(Ending::StillWaiting)
+    Ok(CommandOutcome::StillWaiting)
 }
 
 /// Prints results as they are released.
@@ -210,7 +210,7 @@ struct Printer<'a> {
     names: Vec<String>,
     /// Whole results, rather than a line for each.
     full: bool,
-    waiting: Waiting,
+    waiting: WaitTimer,
     /// Calls that wait for a person.
     asked: BTreeSet<u32>,
     out: &'a mut Output,
@@ -219,18 +219,20 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(names: Vec<String>, full: bool, waiting: Waiting, out: &'a mut Output) -> Self {
+    fn new(names: Vec<String>, full: bool, waiting: WaitTimer, out: &'a mut Output) -> Self {
         Self { names, full, waiting, asked: BTreeSet::new(), out, results: 0, failed: 0 }
     }
 
-    fn step(&mut self, step: Step<'_>) -> Result<(), Failure> {
+    fn step(&mut self, step: BatchUpdate<'_>) -> Result<(), Failure> {
         match step {
-            Step::Accepted(accepted) => {
+            BatchUpdate::Accepted(accepted) => {
                 let again = if accepted.duplicate { ", accepted before under this key" } else { "" };
                 self.out.note(&format!("{} accepted ({}{again})", accepted.batch_id, accepted.durability))
             }
-            Step::Broken(status) => self.out.note(&format!("connection lost ({}); following again", status.message())),
-            Step::Event(index, call, event) => {
+            BatchUpdate::Broken(status) => {
+                self.out.note(&format!("connection lost ({}); following again", status.message()))
+            }
+            BatchUpdate::Event(index, call, event) => {
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
                 let mut waits = waits_for_a_person(event, call);
                 match waits.is_empty() {
@@ -245,7 +247,7 @@ impl<'a> Printer<'a> {
                 self.waiting.set(!self.asked.is_empty());
                 waits.iter().try_for_each(|line| self.out.note(&format!("[{index}] {name} {line}")))
             }
-            Step::Result(index, result) => {
+            BatchUpdate::Result(index, result) => {
                 self.results += 1;
                 self.failed += usize::from(result.is_error);
                 let name = self.names.get(index as usize).map(String::as_str).unwrap_or_default();
@@ -258,18 +260,18 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn end(self) -> Result<Ending, Failure> {
+    fn end(self) -> Result<CommandOutcome, Failure> {
         let Self { out, results, failed, .. } = self;
         out.note(&format!("{results} results: {} succeeded, {failed} did not", results - failed))?;
-        Ok(if failed == 0 { Ending::Done } else { Ending::ToolFailed })
+        Ok(if failed == 0 { CommandOutcome::Done } else { CommandOutcome::ToolFailed })
     }
 }
 
-fn show(batch: Option<v1::Batch>, out: &mut Output) -> Result<Ending, Failure> {
+fn show(batch: Option<v1::Batch>, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let batch = batch.ok_or_else(|| Failure::Answer("the batch is missing".to_owned()))?;
     if out.json() {
         out.record::<toolplane_records::batch::Batch, _>(batch)?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     out.note(&format!("{}: {} of {} results released", batch.batch_id, batch.yields, batch.members.len()))?;
     let mut table = Table::new(&["#", "CALL", "TOOL", "STATE", "RELEASED AS", "CANCELED BY"]);
@@ -290,10 +292,15 @@ fn show(batch: Option<v1::Batch>, out: &mut Output) -> Result<Ending, Failure> {
         ]);
     }
     out.table(&table, "no calls")?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-async fn list(session: String, limit: usize, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn list(
+    session: String,
+    limit: usize,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let page_size = i32::try_from(limit.min(200)).unwrap_or(200);
     let mut request = v1::ListBatchesRequest { session_ref: session, page_size, ..Default::default() };
     let mut table = Table::new(&["BATCH", "CALLS", "RELEASED", "AGE", "SESSION"]);
@@ -323,5 +330,5 @@ async fn list(session: String, limit: usize, connection: &Connection, out: &mut 
     if !out.json() {
         out.table(&table, "no batches; make one with `toolplane batch FILE`")?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }

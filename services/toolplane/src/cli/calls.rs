@@ -8,7 +8,7 @@ use toolplane_records::invocation::{InputBodies, Invocation};
 
 use super::connection::Connection;
 use super::output::{Output, Table, age, duration};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// Which calls are listed.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ pub(crate) struct CancelArgs {
 }
 
 /// Lists calls, newest first.
-pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let filters = [&args.status, &args.tool, &args.surface, &args.session, &args.batch, &args.key];
     let all = args.limit > 0 && filters.iter().all(|filter| filter.is_empty());
     let mut request = v1::ListInvocationsRequest {
@@ -93,7 +93,7 @@ pub(crate) async fn list(args: LsArgs, connection: &Connection, out: &mut Output
         let none = if all { "no calls; make one with `toolplane invoke TOOL --input JSON`" } else { "no call fits" };
         out.table(&table, none)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The call as the standard's JSON, inputs by reference.
@@ -121,7 +121,11 @@ fn took(call: &v1::Invocation) -> String {
 }
 
 /// Asks a call to stop. The answer says what was asked; the result says what came of it.
-pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn cancel(
+    args: CancelArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let request = v1::CancelInvocationRequest {
         invocation_id: args.id,
         reason: args.reason,
@@ -132,7 +136,7 @@ pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut 
     let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     if out.json() {
         print_record(call, out)?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let said = match answer.cancel.and_then(|cancel| cancel.failed).as_deref() {
         Some("completed_first" | "ended_first") => "it ended first",
@@ -142,7 +146,7 @@ pub(crate) async fn cancel(args: CancelArgs, connection: &Connection, out: &mut 
     }
     .to_owned();
     out.line(format!("{}  {}: {said}", call.invocation_id, call.status))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use toolplane_proto::v1::read_payload_request::Selector;
 
 use super::connection::Connection;
 use super::output::{Output, bytes};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 use sink::Sink;
 
 mod sink;
@@ -39,7 +39,7 @@ pub(crate) struct FetchArgs {
 }
 
 /// Copies the bytes to a file or to standard output. A whole payload is checked against its digest.
-pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let selector = match &args.reference {
         Some(text) if text.starts_with("sha256:") => Selector::Digest(text.clone()),
         Some(uri) => Selector::Uri(uri.clone()),
@@ -55,7 +55,7 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
     let file = args.file.filter(|file| file.as_os_str() != "-");
     let mut sink = Sink::open(file.clone(), out.terminal() && !args.raw)?;
     let mut stream = connection.invocations().read_payload(request).await?.into_inner();
-    let mut seen = Seen::default();
+    let mut seen = ReceivedPart::default();
     while let Some(part) = stream.message().await? {
         seen.part(&part);
         sink.write(&part.data, out)?;
@@ -64,7 +64,7 @@ pub(crate) async fn run(args: FetchArgs, connection: &Connection, out: &mut Outp
     sink.close(out)?;
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     out.note(&format!("{} of {}{place}; {proof}", bytes(seen.received), bytes(seen.total)))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 async fn first_reference(invocation_id: &str, connection: &Connection) -> Result<Selector, Failure> {
@@ -81,14 +81,14 @@ async fn first_reference(invocation_id: &str, connection: &Connection) -> Result
 
 /// What has been received.
 #[derive(Default)]
-struct Seen {
+struct ReceivedPart {
     received: u64,
     total: u64,
     digest: Sha256,
     wanted: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedPart {
     fn part(&mut self, part: &v1::ReadPayloadResponse) {
         self.received += part.data.len() as u64;
         self.total = part.total_size_bytes;
@@ -119,8 +119,8 @@ impl Seen {
 mod tests {
     use super::*;
 
-    fn seen(data: &[u8], kept: &[u8]) -> Seen {
-        let mut seen = Seen::default();
+    fn seen(data: &[u8], kept: &[u8]) -> ReceivedPart {
+        let mut seen = ReceivedPart::default();
         seen.part(&v1::ReadPayloadResponse {
             data: data.to_vec().into(),
             total_size_bytes: kept.len() as u64,

@@ -15,7 +15,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(300);
 
 /// What is learned on the way.
 #[derive(Debug)]
-pub(crate) enum Step<'a> {
+pub(crate) enum CallUpdate<'a> {
     /// The call is on record.
     Accepted(&'a v1::Acceptance),
     /// Something happened; sequences are gapless and come once each.
@@ -28,7 +28,7 @@ pub(crate) enum Step<'a> {
 pub(crate) async fn call(
     connection: &Connection,
     spec: v1::InvocationSpec,
-    on_step: &mut impl FnMut(Step<'_>),
+    on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<v1::ToolResult, Failure> {
     let request = v1::InvokeRequest { spec: Some(spec) };
     let mut stream = connection.invocations().invoke(request).await?.into_inner();
@@ -39,7 +39,7 @@ pub(crate) async fn call(
             Ok(Some(message)) => {
                 if let Some(acceptance) = &message.accepted {
                     accepted = Some(acceptance.invocation_id.clone());
-                    on_step(Step::Accepted(acceptance));
+                    on_step(CallUpdate::Accepted(acceptance));
                 }
                 deliver(&message.events, &mut next, on_step);
                 if let Some(result) = message.result {
@@ -48,7 +48,7 @@ pub(crate) async fn call(
             }
             Ok(None) => break,
             Err(status) if accepted.is_some() && is_break(&status) => {
-                on_step(Step::Broken(&status));
+                on_step(CallUpdate::Broken(&status));
                 break;
             }
             Err(status) => return Err(status.into()),
@@ -65,7 +65,7 @@ pub(crate) async fn watch(
     connection: &Connection,
     invocation_id: &str,
     mut next: u64,
-    on_step: &mut impl FnMut(Step<'_>),
+    on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<v1::ToolResult, Failure> {
     let mut heard = Instant::now();
     loop {
@@ -73,7 +73,7 @@ pub(crate) async fn watch(
         match watch_once(connection, invocation_id, &mut next, on_step).await {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => {}
-            Err(status) if is_break(&status) && heard.elapsed() < PATIENCE => on_step(Step::Broken(&status)),
+            Err(status) if is_break(&status) && heard.elapsed() < PATIENCE => on_step(CallUpdate::Broken(&status)),
             Err(status) => return Err(status.into()),
         }
         if next > before {
@@ -88,7 +88,7 @@ async fn watch_once(
     connection: &Connection,
     invocation_id: &str,
     next: &mut u64,
-    on_step: &mut impl FnMut(Step<'_>),
+    on_step: &mut impl FnMut(CallUpdate<'_>),
 ) -> Result<Option<v1::ToolResult>, Status> {
     let request = v1::WatchInvocationRequest { invocation_id: invocation_id.to_owned(), from_seq: *next };
     let mut stream: Streaming<v1::WatchInvocationResponse> =
@@ -102,12 +102,12 @@ async fn watch_once(
     Ok(None)
 }
 
-fn deliver(events: &[v1::Event], next: &mut u64, on_step: &mut impl FnMut(Step<'_>)) {
+fn deliver(events: &[v1::Event], next: &mut u64, on_step: &mut impl FnMut(CallUpdate<'_>)) {
     for event in events {
         // A stream that was made again may start a little earlier than asked.
         if event.sequence >= *next {
             *next = event.sequence + 1;
-            on_step(Step::Event(event));
+            on_step(CallUpdate::Event(event));
         }
     }
 }

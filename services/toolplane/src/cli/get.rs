@@ -5,7 +5,7 @@ use toolplane_proto::v1;
 
 use super::connection::Connection;
 use super::output::{Output, payload_text, readable};
-use super::{Ending, Failure, approvals, hooks, result, surface, tools};
+use super::{CommandOutcome, Failure, approvals, hooks, result, surface, tools};
 
 mod invocation;
 pub(super) mod pages;
@@ -32,7 +32,7 @@ const KINDS: [(&str, &str); 4] =
 const DECISION: &str = "perm_";
 
 /// Shows the record.
-pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(args: GetArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let Some(id) = args.id else {
         return match args.kind_or_id.starts_with(DECISION) {
             true => decisions(args.kind_or_id, connection, out).await,
@@ -48,7 +48,7 @@ async fn one(
     inputs: bool,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     match kind {
         "invocation" | "inv" => invocation::show(id, inputs, connection, out).await,
         "result" => result(id, connection, out).await,
@@ -67,7 +67,7 @@ async fn one(
 }
 
 /// Looks for an id everywhere, first where its beginning points to.
-async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut kinds = KINDS;
     kinds.sort_by_key(|(_, prefix)| !id.starts_with(prefix));
     let mut hidden = None;
@@ -86,7 +86,7 @@ async fn any(id: String, inputs: bool, connection: &Connection, out: &mut Output
     Err(Failure::Usage(format!("no invocation, surface, approval or tool is called `{id}`")))
 }
 
-async fn result(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn result(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::GetResultRequest { invocation_id: id, view: v1::RecordView::Json.into() };
     let answer = connection.invocations().get_result(request).await?.into_inner();
     if out.json() {
@@ -95,11 +95,11 @@ async fn result(id: String, connection: &Connection, out: &mut Output) -> Result
         let outcome = answer.result.ok_or_else(|| Failure::Answer("the result is missing".to_owned()))?;
         result::print(&outcome, result::Beside::Nothing, out)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// One decision, or every decision of a call: a question and its answer are two.
-async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let call = id.strip_prefix(DECISION).and_then(|rest| rest.rsplit_once('_'));
     let invocation_id = call.map_or(id.as_str(), |(call, _)| call).to_owned();
     let found = pages::decisions(invocation_id, v1::RecordView::Json, connection).await?;
@@ -121,7 +121,7 @@ async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Res
             if call.is_none() {
                 left_out("decisions", found.left_out, out)?;
             }
-            Ok(Ending::Done)
+            Ok(CommandOutcome::Done)
         }
     }
 }
@@ -137,14 +137,14 @@ pub(super) fn left_out(kind: &str, count: u64, out: &mut Output) -> Result<(), F
 }
 
 /// Every change of the inputs of a call.
-async fn mutations(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn mutations(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     for json in pages::mutations(id, v1::RecordView::Json, connection).await?.jsons {
         print_json(&payload_text(Some(&json)).unwrap_or_default(), out)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-async fn persistence(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn persistence(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request =
         v1::GetPersistenceRequest { invocation_id: id, view: v1::RecordView::Json.into(), ..Default::default() };
     let answer = connection.invocations().get_persistence(request).await?.into_inner();
@@ -152,7 +152,7 @@ async fn persistence(id: String, connection: &Connection, out: &mut Output) -> R
         let text = payload_text(Some(&json)).unwrap_or_default();
         print_json(&text, out)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn print_json(text: &str, out: &mut Output) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use super::get::{left_out, pages};
 use super::output::{Output, Table, duration, payload_text};
 use super::rules::behavior;
 use super::tools::word;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// What can be done with the records of hooks.
 #[derive(Debug, Subcommand)]
@@ -22,13 +22,17 @@ pub(crate) enum HooksCommand {
 }
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: HooksCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    command: HooksCommand,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let HooksCommand::Ls { id } = command;
     list(id, connection, out).await
 }
 
 /// Lists the hooks of a call; shared with `toolplane get`.
-pub(crate) async fn list(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn list(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let found = pages::hooks(id, connection).await?;
     if out.json() {
         found.hooks.into_iter().try_for_each(|hook| out.record::<ToolHook, _>(hook))?;
@@ -38,7 +42,7 @@ pub(crate) async fn list(id: String, connection: &Connection, out: &mut Output) 
         table(&found.hooks, out)?;
     }
     left_out("hook runs", found.left_out, out)?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Hook records as a table.

@@ -6,8 +6,8 @@ use toolplane_proto::v1::json_payload::Body;
 
 use super::connection::Connection;
 use super::output::Output;
-use super::waiting::{WaitArgs, Waiting};
-use super::{Ending, Failure, calls, follow, result};
+use super::waiting::{WaitArgs, WaitTimer};
+use super::{CommandOutcome, Failure, calls, follow, result};
 
 pub(crate) mod input;
 mod live;
@@ -63,7 +63,11 @@ pub(crate) struct InvokeArgs {
 }
 
 /// Calls the tool; the ending says whether it succeeded.
-pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    args: InvokeArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let model_input = input::read(&args.input)?;
     let surface_id = match &args.surface {
         Some(surface) => surface.clone(),
@@ -94,7 +98,11 @@ pub(crate) async fn run(args: InvokeArgs, connection: &Connection, out: &mut Out
     }
 }
 
-async fn submit(spec: v1::InvocationSpec, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn submit(
+    spec: v1::InvocationSpec,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let request = v1::SubmitInvocationRequest { spec: Some(spec) };
     let answer = connection.invocations().submit_invocation(request).await?.into_inner();
     let invocation = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
@@ -106,7 +114,7 @@ async fn submit(spec: v1::InvocationSpec, connection: &Connection, out: &mut Out
         let again = if answer.accepted.unwrap_or_default().duplicate { " (it was already there)" } else { "" };
         out.note(&format!("{}{again}; follow it with `toolplane watch {id}`", invocation.status))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 async fn call(
@@ -114,7 +122,7 @@ async fn call(
     wait: WaitArgs,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let mut live = Live::new(&spec.tool_name, wait);
     let id = live.call();
     let outcome = until_result(spec, connection, &mut live).await;
@@ -128,7 +136,7 @@ async fn call(
 }
 
 /// The call waits for somebody, and nobody waits for it any more: says which it is, as `--detach` does, and how to go on.
-async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     if out.json() {
         let request = v1::GetInvocationRequest { invocation_id: id.clone(), ..Default::default() };
         let answer = connection.invocations().get_invocation(request).await?.into_inner();
@@ -138,7 +146,7 @@ async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> 
     }
     out.note("nobody answered; the call goes on waiting")?;
     out.note(&format!("  follow it: `toolplane watch {id}`; end it: `toolplane cancel {id}`"))?;
-    Ok(Ending::StillWaiting)
+    Ok(CommandOutcome::StillWaiting)
 }
 
 /// Follows the call; the first Ctrl-C asks it to stop, the second leaves it alone. Nothing when a person was waited for too long.
@@ -147,10 +155,10 @@ async fn until_result(
     connection: &Connection,
     live: &mut Live,
 ) -> Result<Option<v1::ToolResult>, Failure> {
-    let waiting: Waiting = live.waiting();
+    let waiting: WaitTimer = live.waiting();
     let known = live.call();
     known.send_replace(spec.invocation_id.clone());
-    let mut on_step = |step: follow::Step<'_>| live.step(&step);
+    let mut on_step = |step: follow::CallUpdate<'_>| live.step(&step);
     let following = follow::call(connection, spec, &mut on_step);
     tokio::pin!(following);
     let mut asked = false;

@@ -12,7 +12,7 @@ use toolplane_runtime::Role;
 use toolplane_runtime::keys::{KeyEntry, NewKey, has_key};
 
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 mod tls;
 
@@ -79,14 +79,14 @@ impl From<RoleName> for Role {
 }
 
 /// Runs the command.
-pub(crate) fn run(command: &KeysCommand, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) fn run(command: &KeysCommand, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match command {
         KeysCommand::New(args) => new(args, out),
         KeysCommand::Tls(args) => tls::run(args, out),
     }
 }
 
-fn new(args: &NewArgs, out: &mut Output) -> Result<Ending, Failure> {
+fn new(args: &NewArgs, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let refused = |error: toolplane_runtime::keys::KeyError| Failure::Usage(error.to_string());
     let key = NewKey::make(&args.id).map_err(refused)?;
     let entry = KeyEntry {
@@ -105,14 +105,14 @@ fn new(args: &NewArgs, out: &mut Output) -> Result<Ending, Failure> {
     }
     if out.json() {
         out.serialized(&json!({ "key": key.text(), "entry": entry }))?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     out.line(key.text())?;
     if args.file.is_none() {
         out.note("the key itself is shown only now; for the file of `server.auth.api_key_file`:")?;
         lines.lines().try_for_each(|line| out.line(line))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Adds lines to a file of keys. A server that reads it meanwhile sees the old file or the new one, never half of it.

@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// For whom.
 #[derive(Debug, Args)]
@@ -24,15 +24,19 @@ pub(crate) struct ManArgs {
 }
 
 /// Prints the completions.
-pub(crate) fn completions(args: &CompletionsArgs, command: &mut Command, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    command: &mut Command,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "toolplane", &mut script);
     out.raw(&script)?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Prints the page of the program, or writes one for every command.
-pub(crate) fn man(args: &ManArgs, command: Command, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) fn man(args: &ManArgs, command: Command, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match &args.folder {
         None => {
             let mut page = Vec::new();
@@ -45,5 +49,5 @@ pub(crate) fn man(args: &ManArgs, command: Command, out: &mut Output) -> Result<
             out.note(&format!("written to {}", folder.display()))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }

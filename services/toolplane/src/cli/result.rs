@@ -7,14 +7,14 @@ use toolplane_records::visible;
 
 use super::failure::told_of;
 use super::output::{Output, bytes, payload_text, pretty};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// Most lines of structured content shown; the JSON record has all of it.
 const STRUCTURED_LINES: usize = 40;
 
 /// Whether the call did what it was asked to.
-pub(crate) fn ending(result: &v1::ToolResult) -> Ending {
-    if result.is_error { Ending::ToolFailed } else { Ending::Done }
+pub(crate) fn ending(result: &v1::ToolResult) -> CommandOutcome {
+    if result.is_error { CommandOutcome::ToolFailed } else { CommandOutcome::Done }
 }
 
 /// What else is on standard output.

@@ -9,7 +9,7 @@ use toolplane_records::rule::PermissionRule;
 use super::connection::Connection;
 use super::output::{Output, Table, instant};
 use super::tools::word;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 mod add;
 mod check;
@@ -65,7 +65,7 @@ pub(crate) struct LsArgs {
 }
 
 /// Runs a command that needs no cluster; nothing when it needs one.
-pub(crate) fn run_offline(command: &RulesCommand, out: &mut Output) -> Option<Result<Ending, Failure>> {
+pub(crate) fn run_offline(command: &RulesCommand, out: &mut Output) -> Option<Result<CommandOutcome, Failure>> {
     match command {
         RulesCommand::Check { files } => Some(check::run(files, out)),
         _ => None,
@@ -73,7 +73,11 @@ pub(crate) fn run_offline(command: &RulesCommand, out: &mut Output) -> Option<Re
 }
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: RulesCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    command: RulesCommand,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     match command {
         RulesCommand::Ls(args) => list(args, connection, out).await,
         RulesCommand::Add(args) => add::run(*args, connection, out).await,
@@ -84,7 +88,7 @@ pub(crate) async fn run(command: RulesCommand, connection: &Connection, out: &mu
     }
 }
 
-async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut request = v1::ListRulesRequest {
         source: args.source,
         tenant: args.tenant,
@@ -111,7 +115,7 @@ async fn list(args: LsArgs, connection: &Connection, out: &mut Output) -> Result
         out.table(&table, "no rules; every call is asked about")?;
         out.note(&format!("policy {digest}"))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn row(rule: &v1::PermissionRule) -> [String; 8] {
@@ -161,7 +165,12 @@ fn scope(scope: Option<&v1::RuleScope>) -> String {
     named.collect::<Vec<_>>().join(" ")
 }
 
-async fn revoke(id: String, reason: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn revoke(
+    id: String,
+    reason: String,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let request = v1::RevokeRuleRequest { rule_id: id, reason };
     let answer = connection.permissions().revoke_rule(request).await?.into_inner();
     let rule = answer.rule.ok_or_else(missing)?;
@@ -171,10 +180,10 @@ async fn revoke(id: String, reason: String, connection: &Connection, out: &mut O
         out.line(format!("{}  revoked", rule.rule_id))?;
         out.note(&format!("policy {}", answer.policy_digest))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-async fn reload(check: bool, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn reload(check: bool, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::ReloadRulesRequest { validate_only: check };
     let answer = connection.permissions().reload_rules(request).await?.into_inner();
     if out.json() {
@@ -184,7 +193,7 @@ async fn reload(check: bool, connection: &Connection, out: &mut Output) -> Resul
         out.line(format!("{} rules {said}", answer.rules))?;
         out.note(&format!("policy {}", answer.policy_digest))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn missing() -> Failure {

@@ -8,7 +8,7 @@ use toolplane_proto::v1::load_outcome::Outcome;
 use super::connection::Connection;
 use super::output::{Output, Table, payload_text, readable};
 use super::tools::word;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// What is searched for.
 #[derive(Debug, Args)]
@@ -34,7 +34,11 @@ pub(crate) struct LoadArgs {
 }
 
 /// Searches in a surface.
-pub(crate) async fn search(args: SearchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn search(
+    args: SearchArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let request = v1::SearchToolsRequest {
         surface_id: args.surface.clone(),
         query: args.query.join(" "),
@@ -44,7 +48,7 @@ pub(crate) async fn search(args: SearchArgs, connection: &Connection, out: &mut 
     let answer = connection.surfaces().search_tools(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let result = answer.result.unwrap_or_default();
     let mut table = Table::new(&["NAME", "STATE", "HINT"]);
@@ -60,7 +64,7 @@ pub(crate) async fn search(args: SearchArgs, connection: &Connection, out: &mut 
         out.note(&format!("still connecting: {}", result.pending_providers.join(", ")))?;
     }
     out.note(&next_step(&result.next_action, &args.surface))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn next_step(action: &str, surface: &str) -> String {
@@ -75,15 +79,15 @@ fn next_step(action: &str, surface: &str) -> String {
 }
 
 /// Loads deferred tools. A name that cannot be loaded is a failure of the command, after all others were loaded.
-pub(crate) async fn load(args: LoadArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn load(args: LoadArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::LoadToolsRequest { surface_id: args.surface, names: args.names };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
-    let mut ending = Ending::Done;
+    let mut ending = CommandOutcome::Done;
     for outcome in answer.outcomes {
         match &outcome.outcome {
             Some(Outcome::Loaded(schema)) => loaded(&outcome.name, schema, out)?,
             Some(Outcome::Failure(failure)) => {
-                ending = Ending::ToolFailed;
+                ending = CommandOutcome::ToolFailed;
                 refused(&outcome.name, failure, out)?;
             }
             None => return Err(Failure::Answer(format!("nothing is said about `{}`", outcome.name))),

@@ -11,14 +11,14 @@ use toolplane_runtime::health::{REASON, REMARK};
 
 use super::connection::Connection;
 use super::output::{Output, Table};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// Nothing to choose.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {}
 
 /// What a process says of one of its services.
-struct Said {
+struct ServiceReport {
     /// What the service lacks; nothing when it is ready.
     lacks: Option<String>,
     /// What should be known of it all the same.
@@ -26,7 +26,7 @@ struct Said {
 }
 
 /// Asks the process at the endpoint for its health; needs no credential. Exit code 1 when it is not ready.
-pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut table = Table::new(&["ROLE", "STATE", "LACKS"]);
     let (mut ready, mut remark) = (true, None);
     for name in ClusterRole::ALL.map(ClusterRole::as_str).into_iter().chain([""]) {
@@ -37,7 +37,7 @@ pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output
         }
         let name = if name.is_empty() { "(all)" } else { name };
         if out.json() {
-            let Said { lacks, remark } = said;
+            let ServiceReport { lacks, remark } = said;
             out.value(
                 &json!({ "role": name, "ready": lacks.is_none(), "lacks": lacks, "remark": remark }).to_string(),
             )?;
@@ -49,11 +49,11 @@ pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output
         out.table(&table, "the process answers for nothing")?;
         remark.iter().try_for_each(|remark| out.line(remark))?;
     }
-    Ok(if ready { Ending::Done } else { Ending::ToolFailed })
+    Ok(if ready { CommandOutcome::Done } else { CommandOutcome::ToolFailed })
 }
 
 /// What a process says of a service; nothing when it does not answer for it.
-async fn ask(connection: &Connection, service: &str) -> Result<Option<Said>, Failure> {
+async fn ask(connection: &Connection, service: &str) -> Result<Option<ServiceReport>, Failure> {
     let request = HealthCheckRequest { service: service.to_owned() };
     let answer = match HealthClient::new(connection.transport()).check(request).await {
         Ok(answer) => answer,
@@ -65,5 +65,5 @@ async fn ask(connection: &Connection, service: &str) -> Result<Option<Said>, Fai
         ServingStatus::Serving => None,
         _ => Some(header(REASON).unwrap_or_else(|| "it does not say what".to_owned())),
     };
-    Ok(Some(Said { lacks, remark: header(REMARK) }))
+    Ok(Some(ServiceReport { lacks, remark: header(REMARK) }))
 }

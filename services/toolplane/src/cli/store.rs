@@ -9,7 +9,7 @@ use toolplane_backend::stored::{self, StoredError};
 use toolplane_runtime::Config;
 
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 mod report;
 
@@ -75,7 +75,7 @@ impl From<StoredError> for Failure {
 }
 
 /// Runs the command.
-pub(crate) async fn run(command: &StoreCommand, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(command: &StoreCommand, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match command {
         StoreCommand::Check(args) => report::checked(&stored::check(&args.load()?).await?, out),
         StoreCommand::Backup { directory, config } => {

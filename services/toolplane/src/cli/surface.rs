@@ -7,7 +7,7 @@ use toolplane_records::surface::ToolSurface;
 
 use super::connection::Connection;
 use super::output::{Output, Table, age};
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// What can be done with surfaces.
 #[derive(Debug, Subcommand)]
@@ -71,7 +71,11 @@ enum Defer {
 }
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: SurfaceCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    command: SurfaceCommand,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     match command {
         SurfaceCommand::Create(args) => create(args, connection, out).await,
         SurfaceCommand::Show { id } => show(id, connection, out).await,
@@ -79,7 +83,7 @@ pub(crate) async fn run(command: SurfaceCommand, connection: &Connection, out: &
     }
 }
 
-async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let policy = match args.defer {
         Defer::Auto => v1::DeferPolicy::Auto,
         Defer::All => v1::DeferPolicy::All,
@@ -105,11 +109,11 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
     };
     let surface = connection.surfaces().create_surface(request).await?.into_inner().surface;
     print(whole(surface.ok_or_else(missing)?, connection).await?, out)?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Shows one surface; shared with `toolplane get`.
-pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let request = v1::GetSurfaceRequest { surface_id: id, view: v1::RecordView::Json.into() };
     let answer = connection.surfaces().get_surface(request).await?.into_inner();
     if out.json() && answer.json.is_some() {
@@ -117,7 +121,7 @@ pub(crate) async fn show(id: String, connection: &Connection, out: &mut Output) 
     } else {
         print(whole(answer.surface.ok_or_else(missing)?, connection).await?, out)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The surface with all of its tools: an answer holds the first ones only when there are many.
@@ -145,7 +149,7 @@ async fn whole(mut surface: v1::ToolSurface, connection: &Connection) -> Result<
     Ok(surface)
 }
 
-async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut table = Table::new(&["SURFACE", "SCOPE", "AGE", "LOADED", "DEFERRED", "HIDDEN", "MADE BY"]);
     let mut request = v1::ListSurfacesRequest { page_size: 200, ..Default::default() };
     let mut left = limit;
@@ -177,7 +181,7 @@ async fn list(limit: usize, connection: &Connection, out: &mut Output) -> Result
     if !out.json() {
         out.table(&table, "no surfaces yet; make one with `toolplane surface create`")?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn print(surface: v1::ToolSurface, out: &mut Output) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use toolplane_proto::v1::get_tool_request::Tool;
 
 use super::connection::Connection;
 use super::output::{Output, Table, payload_text, readable};
-use super::{Ending, Failure, workers};
+use super::{CommandOutcome, Failure, workers};
 
 mod files;
 
@@ -50,7 +50,11 @@ pub(crate) enum ToolsCommand {
 }
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: ToolsCommand, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    command: ToolsCommand,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     match command {
         ToolsCommand::Ls { namespace, text } => {
             let request = v1::ListToolsRequest {
@@ -67,7 +71,11 @@ pub(crate) async fn run(command: ToolsCommand, connection: &Connection, out: &mu
     }
 }
 
-async fn list(mut request: v1::ListToolsRequest, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn list(
+    mut request: v1::ListToolsRequest,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let mut table = Table::new(&["NAME", "KIND", "RUNS AS", "RISK", "STATE", "HINT"]);
     loop {
         let page = connection.surfaces().list_tools(request.clone()).await?.into_inner();
@@ -93,7 +101,7 @@ async fn list(mut request: v1::ListToolsRequest, connection: &Connection, out: &
     if !out.json() {
         out.table(&table, "no tools yet; declare some with `toolplane tools register FILE...`")?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn summary(tool: &v1::ToolSummary) -> serde_json::Value {
@@ -135,7 +143,7 @@ pub(crate) async fn find(name: &str, connection: &Connection) -> Result<v1::GetT
 }
 
 /// Shows one tool; shared with `toolplane get`.
-pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let tool = find(&name, connection).await?;
     let parts = [
         ("declaration", tool.declaration_json),
@@ -148,7 +156,7 @@ pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output
     if out.json() {
         let members: Vec<String> = texts.iter().map(|(name, json)| format!("\"{name}\":{json}")).collect();
         out.value(&format!("{{{}}}", members.join(",")))?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let declaration = tool.registration.unwrap_or_default().declaration.unwrap_or_default();
     out.line(format!("{}  {}  revision {}", declaration.name, tool.digest, tool.revision))?;
@@ -158,7 +166,7 @@ pub(crate) async fn show(name: String, connection: &Connection, out: &mut Output
         out.block(&readable(&json))?;
     }
     out.point_out(&format!("{} {} {}", declaration.name, declaration.title, declaration.description))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 async fn register(
@@ -166,7 +174,7 @@ async fn register(
     check: bool,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let (mut names, mut pools) = (Vec::new(), Vec::new());
     let mut tools = Vec::new();
     for file in files {
@@ -199,10 +207,15 @@ async fn register(
             ))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-async fn retire(name: String, reason: String, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+async fn retire(
+    name: String,
+    reason: String,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let id = find(&name, connection).await?.registration.unwrap_or_default().declaration.unwrap_or_default().tool_id;
     let request = v1::RetireToolRequest { tool_id: id.clone(), reason };
     let answer = connection.surfaces().retire_tool(request).await?.into_inner();
@@ -212,5 +225,5 @@ async fn retire(name: String, reason: String, connection: &Connection, out: &mut
     } else {
         out.line(format!("{id}  retired (revision {})", answer.revision))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }

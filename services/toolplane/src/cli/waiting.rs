@@ -30,12 +30,12 @@ impl WaitArgs {
 
 /// Since when nothing goes on because somebody has to do something. Clones are the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitTimer {
     since: watch::Sender<Option<Instant>>,
     bound: Option<Duration>,
 }
 
-impl Waiting {
+impl WaitTimer {
     /// Nobody is waited for yet; later for at most `bound`.
     pub(crate) fn new(bound: Option<Duration>) -> Self {
         Self { since: watch::channel(None).0, bound }
@@ -81,13 +81,13 @@ mod tests {
         assert_eq!(WaitArgs { wait: None }.bound(true), None);
         assert_eq!(WaitArgs { wait: None }.bound(false), Some(UNATTENDED));
         assert_eq!(WaitArgs { wait: Some(second) }.bound(true), Some(second));
-        assert_eq!(Waiting::new(None).notice(), None);
-        assert!(Waiting::new(Some(UNATTENDED)).notice().unwrap().contains("5 min"));
+        assert_eq!(WaitTimer::new(None).notice(), None);
+        assert!(WaitTimer::new(Some(UNATTENDED)).notice().unwrap().contains("5 min"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn only_waiting_counts() {
-        let waiting = Waiting::new(Some(Duration::from_secs(10)));
+        let waiting = WaitTimer::new(Some(Duration::from_secs(10)));
         let ends = |within: u64| tokio::time::timeout(Duration::from_secs(within), waiting.too_long());
         assert!(ends(60).await.is_err(), "nobody is waited for");
         waiting.set(true);
@@ -96,7 +96,7 @@ mod tests {
         assert!(ends(60).await.is_err(), "somebody answered");
         waiting.set(true);
         assert!(ends(11).await.is_ok());
-        let unbounded = Waiting::new(None);
+        let unbounded = WaitTimer::new(None);
         unbounded.set(true);
         assert!(tokio::time::timeout(Duration::from_secs(100_000), unbounded.too_long()).await.is_err());
     }

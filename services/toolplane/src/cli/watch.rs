@@ -5,9 +5,9 @@ use toolplane_proto::v1;
 use toolplane_records::event::ToolEvent;
 
 use super::connection::Connection;
-use super::follow::{self, Step};
+use super::follow::{self, CallUpdate};
 use super::output::{Output, instant, payload_text};
-use super::{Ending, Failure, result};
+use super::{CommandOutcome, Failure, result};
 
 /// What is followed.
 #[derive(Debug, Args)]
@@ -20,9 +20,9 @@ pub(crate) struct WatchArgs {
 }
 
 /// Prints events until the call has ended, then its result.
-pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut printed = Ok(());
-    let mut on_step = |step: Step<'_>| {
+    let mut on_step = |step: CallUpdate<'_>| {
         if printed.is_ok() {
             printed = print(&step, out);
         }
@@ -36,14 +36,14 @@ pub(crate) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
     Ok(result::ending(&outcome))
 }
 
-fn print(step: &Step<'_>, out: &mut Output) -> Result<(), Failure> {
+fn print(step: &CallUpdate<'_>, out: &mut Output) -> Result<(), Failure> {
     match step {
-        Step::Event(event) if out.json() => out.record::<ToolEvent, v1::Event>((*event).clone()),
-        Step::Event(event) => {
+        CallUpdate::Event(event) if out.json() => out.record::<ToolEvent, v1::Event>((*event).clone()),
+        CallUpdate::Event(event) => {
             let data = payload_text(event.data.as_ref()).unwrap_or_default();
             out.line(format!("{:>4}  {}  {}  {data}", event.sequence, instant(event.time.as_ref()), event.event_type))
         }
-        Step::Broken(status) => out.note(&format!("connection lost ({}); following again", status.message())),
-        Step::Accepted(_) => Ok(()),
+        CallUpdate::Broken(status) => out.note(&format!("connection lost ({}); following again", status.message())),
+        CallUpdate::Accepted(_) => Ok(()),
     }
 }

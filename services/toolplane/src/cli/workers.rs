@@ -8,14 +8,14 @@ use toolplane_records::profile::{self, BUILT_IN};
 use super::connection::Connection;
 use super::output::{Output, Table, age, instant, payload_text};
 use super::tools::word;
-use super::{Ending, Failure};
+use super::{CommandOutcome, Failure};
 
 /// Nothing to choose.
 #[derive(Debug, Args)]
 pub(crate) struct WorkersArgs {}
 
 /// Lists the workers, with what they cannot do and why.
-pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut request = v1::ListWorkersRequest { page_size: 1000, ..Default::default() };
     let mut table = Table::new(&["WORKER", "STATE", "FREE", "SERVES", "CALLS", "SEEN", "SCHEDULER", "VERSION"]);
     let mut gaps = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
         out.table(&table, "no workers; start one with `toolplane serve` or `toolplane serve --role executor`")?;
         gaps.iter().try_for_each(|gap| out.note(gap))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Those of these tools, each with its pool, that no connected worker serves; none where nobody may or can say.

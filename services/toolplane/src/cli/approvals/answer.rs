@@ -13,7 +13,7 @@ use crate::cli::connection::Connection;
 use crate::cli::invoke::input;
 use crate::cli::output::Output;
 use crate::cli::tools::word;
-use crate::cli::{Ending, Failure};
+use crate::cli::{CommandOutcome, Failure};
 
 /// A yes.
 #[derive(Debug, Args)]
@@ -49,14 +49,22 @@ pub(crate) struct AnswerArgs {
 }
 
 /// Lets the call run.
-pub(super) async fn approve(args: ApproveArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) async fn approve(
+    args: ApproveArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let edited = args.input.as_deref().map(input::read).transpose()?;
     let edited = edited.map(|input| v1::JsonPayload { body: Some(Body::Inline(input)), ..Default::default() });
     resolve(args.answer, v1::Behavior::Allow, edited, connection, out).await
 }
 
 /// Refuses the call.
-pub(super) async fn reject(args: AnswerArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) async fn reject(
+    args: AnswerArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     resolve(args, v1::Behavior::Deny, None, connection, out).await
 }
 
@@ -66,7 +74,7 @@ async fn resolve(
     updated_input: Option<v1::JsonPayload>,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let rule = match args.always {
         true => Some(accepted_rule(&args, behavior, connection, out).await?),
         false => None,
@@ -96,7 +104,7 @@ async fn resolve(
         out.line(format!("{}  {state}", approval.approval_id))?;
         out.note(&format!("follow the call with `toolplane watch {}`", approval.invocation_id))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn option(behavior: v1::Behavior, always: bool) -> v1::PermissionOption {

@@ -21,7 +21,7 @@ pub(crate) struct Suggestion {
     #[serde(default)]
     rules: Vec<SuggestedRule>,
     #[serde(default)]
-    preview: Preview,
+    preview: ShownPreview,
 }
 
 /// What is shown of a rule: all that says how far it reaches.
@@ -40,7 +40,7 @@ struct SuggestedRule {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Preview {
+struct ShownPreview {
     #[serde(default)]
     description: String,
     #[serde(default)]

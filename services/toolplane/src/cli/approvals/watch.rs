@@ -11,7 +11,7 @@ use super::{asker, reason, state};
 use crate::cli::connection::Connection;
 use crate::cli::follow::{PATIENCE, PAUSE, is_break};
 use crate::cli::output::{Output, instant};
-use crate::cli::{Ending, Failure};
+use crate::cli::{CommandOutcome, Failure};
 
 /// What is followed.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct WatchArgs {
 }
 
 /// Where the watcher is.
-struct Place {
+struct WatchPosition {
     /// Nothing until the stream has said how far it is.
     revision: Option<u64>,
     printed: usize,
@@ -34,7 +34,7 @@ struct Place {
     open: HashSet<String>,
 }
 
-impl Place {
+impl WatchPosition {
     fn full(&self) -> bool {
         self.limit > 0 && self.printed >= self.limit
     }
@@ -45,17 +45,17 @@ impl Place {
 }
 
 /// Prints changes until the limit, Ctrl-C, or a cluster that stays away.
-pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
-    let mut place = Place { revision: args.from_revision, printed: 0, limit: args.limit, open: HashSet::new() };
+pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let mut place = WatchPosition { revision: args.from_revision, printed: 0, limit: args.limit, open: HashSet::new() };
     let mut heard = Instant::now();
     loop {
         let before = place.revision;
         let followed = tokio::select! {
             followed = follow(&mut place, connection, out) => followed,
-            _ = tokio::signal::ctrl_c() => return Ok(Ending::Done),
+            _ = tokio::signal::ctrl_c() => return Ok(CommandOutcome::Done),
         };
         match followed {
-            Ok(()) if place.full() => return Ok(Ending::Done),
+            Ok(()) if place.full() => return Ok(CommandOutcome::Done),
             Ok(()) => {}
             Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
                 out.note(&format!("connection lost ({}); following again", status.message()))?;
@@ -70,7 +70,7 @@ pub(super) async fn run(args: WatchArgs, connection: &Connection, out: &mut Outp
 }
 
 /// One stream, until its end or the limit. It begins before open questions are read, so that none falls in between.
-async fn follow(place: &mut Place, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
+async fn follow(place: &mut WatchPosition, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
     let from_revision = place.revision.unwrap_or(u64::MAX);
     let request = v1::WatchApprovalsRequest { from_revision, ..Default::default() };
     let mut stream = connection.permissions().watch_approvals(request).await?.into_inner();
@@ -95,7 +95,7 @@ async fn follow(place: &mut Place, connection: &Connection, out: &mut Output) ->
 }
 
 /// The questions that are open now, oldest first.
-async fn open_questions(place: &mut Place, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
+async fn open_questions(place: &mut WatchPosition, connection: &Connection, out: &mut Output) -> Result<(), Failure> {
     let mut request =
         v1::ListApprovalsRequest { state: v1::ApprovalState::Pending.into(), page_size: 1000, ..Default::default() };
     let mut open = Vec::new();

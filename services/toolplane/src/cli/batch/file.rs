@@ -30,17 +30,17 @@ const MAX_CALLS: usize = 64;
 #[serde(deny_unknown_fields)]
 struct BatchFile {
     #[serde(default)]
-    policy: Policy,
+    policy: BatchPolicy,
     #[serde(default)]
     session: String,
     #[serde(default)]
     lock_domain: String,
-    calls: Vec<Call>,
+    calls: Vec<CallInFile>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct CallInFile {
     tool: String,
     input: Option<Box<RawValue>>,
     #[serde(default)]
@@ -57,7 +57,7 @@ struct Call {
 /// The standard's scheduler policy, every part of it optional.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Policy {
+struct BatchPolicy {
     #[serde(default)]
     scheduler_policy_id: String,
     #[serde(default)]
@@ -72,8 +72,8 @@ struct Policy {
     resource_locks: Vec<ResourceLock>,
 }
 
-impl From<Policy> for v1::SchedulerPolicy {
-    fn from(policy: Policy) -> Self {
+impl From<BatchPolicy> for v1::SchedulerPolicy {
+    fn from(policy: BatchPolicy) -> Self {
         Self::from(&SchedulerPolicy {
             schema_version: toolplane_records::schema_version(),
             scheduler_policy_id: policy.scheduler_policy_id,
@@ -112,7 +112,7 @@ fn parse(text: &str) -> Result<v1::BatchSpec, String> {
     let said = |error: serde_json::Error| error.to_string();
     let batch = match text.trim_start().starts_with('[') {
         true => BatchFile {
-            policy: Policy::default(),
+            policy: BatchPolicy::default(),
             session: String::new(),
             lock_domain: String::new(),
             calls: serde_json::from_str(text).map_err(said)?,
@@ -131,7 +131,7 @@ fn parse(text: &str) -> Result<v1::BatchSpec, String> {
     })
 }
 
-fn call(call: Call) -> v1::BatchCall {
+fn call(call: CallInFile) -> v1::BatchCall {
     let input = call.input.map_or_else(|| Bytes::from_static(b"{}"), |input| Bytes::from(input.get().to_owned()));
     v1::BatchCall {
         spec: Some(v1::InvocationSpec {
@@ -159,7 +159,7 @@ pub(super) fn override_policy(batch: &mut v1::BatchSpec, given: &str) -> Result<
         Some(file) => std::fs::read_to_string(file).map_err(|error| Failure::file(Path::new(file), &error))?,
         None => given.to_owned(),
     };
-    let policy: Policy = serde_json::from_str(&text).map_err(|error| {
+    let policy: BatchPolicy = serde_json::from_str(&text).map_err(|error| {
         Failure::Usage(format!(
             "--policy {error}; give `ignore`, `cancel_siblings`, `cancel_dependent`, or a scheduler policy as JSON"
         ))

@@ -12,7 +12,7 @@ use crate::cli::follow::{PATIENCE, PAUSE, is_break};
 
 /// What is learned on the way.
 #[derive(Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum BatchUpdate<'a> {
     /// The batch is on record.
     Accepted(&'a v1::BatchAcceptance),
     /// Something happened to the call at this position.
@@ -25,27 +25,27 @@ pub(super) enum Step<'a> {
 
 /// How far a batch was followed.
 #[derive(Default)]
-struct Seen {
+struct BatchPosition {
     next_seq: BTreeMap<u32, u64>,
     yield_seq: u64,
 }
 
-impl Seen {
+impl BatchPosition {
     fn take(
         &mut self,
         items: &[v1::BatchItem],
-        on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+        on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         for item in items {
             for event in &item.events {
-                on_step(Step::Event(item.index, &item.invocation_id, event))?;
+                on_step(BatchUpdate::Event(item.index, &item.invocation_id, event))?;
             }
             if let Some(last) = item.events.last() {
                 self.next_seq.insert(item.index, last.sequence + 1);
             }
             if let Some(result) = item.result.as_ref().filter(|_| item.yield_seq > self.yield_seq) {
                 self.yield_seq = item.yield_seq;
-                on_step(Step::Result(item.index, result))?;
+                on_step(BatchUpdate::Result(item.index, result))?;
             }
         }
         Ok(())
@@ -65,17 +65,17 @@ impl Seen {
 pub(super) async fn invoke(
     connection: &Connection,
     spec: v1::BatchSpec,
-    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+    on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let request = v1::InvokeBatchRequest { spec: Some(spec) };
     let mut stream = connection.invocations().invoke_batch(request).await?.into_inner();
-    let (mut accepted, mut seen) = (None, Seen::default());
+    let (mut accepted, mut seen) = (None, BatchPosition::default());
     loop {
         match stream.message().await {
             Ok(Some(message)) => {
                 if let Some(acceptance) = &message.accepted {
                     accepted = Some(acceptance.batch_id.clone());
-                    on_step(Step::Accepted(acceptance))?;
+                    on_step(BatchUpdate::Accepted(acceptance))?;
                 }
                 seen.take(&message.items, on_step)?;
                 if message.batch.is_some() {
@@ -84,7 +84,7 @@ pub(super) async fn invoke(
             }
             Ok(None) => break,
             Err(status) if accepted.is_some() && is_break(&status) => {
-                on_step(Step::Broken(&status))?;
+                on_step(BatchUpdate::Broken(&status))?;
                 break;
             }
             Err(status) => return Err(status.into()),
@@ -100,16 +100,16 @@ pub(super) async fn invoke(
 pub(super) async fn watch(
     connection: &Connection,
     batch_id: String,
-    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+    on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    watch_from(connection, &batch_id, Seen::default(), on_step).await
+    watch_from(connection, &batch_id, BatchPosition::default(), on_step).await
 }
 
 async fn watch_from(
     connection: &Connection,
     batch_id: &str,
-    mut seen: Seen,
-    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+    mut seen: BatchPosition,
+    on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut heard = Instant::now();
     loop {
@@ -117,7 +117,7 @@ async fn watch_from(
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(Failure::Api(status)) if is_break(&status) && heard.elapsed() < PATIENCE => {
-                on_step(Step::Broken(&status))?;
+                on_step(BatchUpdate::Broken(&status))?;
             }
             Err(failure) => return Err(failure),
         }
@@ -129,9 +129,9 @@ async fn watch_from(
 async fn watch_once(
     connection: &Connection,
     batch_id: &str,
-    seen: &mut Seen,
+    seen: &mut BatchPosition,
     heard: &mut Instant,
-    on_step: &mut impl FnMut(Step<'_>) -> Result<(), Failure>,
+    on_step: &mut impl FnMut(BatchUpdate<'_>) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
     let mut stream = connection.invocations().watch_batch(seen.request(batch_id)).await?.into_inner();
     while let Some(message) = stream.message().await? {

@@ -12,7 +12,7 @@ const MAX_LINE: usize = 64 * 1024;
 
 /// A file or standard output.
 pub(super) struct Sink {
-    file: Option<Target>,
+    file: Option<PartialFile>,
     /// The bytes are shown as text; those of the line that has not ended are kept back.
     shown: Option<Vec<u8>>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Sink {
 impl Sink {
     pub(super) fn open(path: Option<PathBuf>, terminal: bool) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self { file: None, shown: terminal.then(Vec::new) }) };
-        Ok(Self { file: Some(Target::open(path)?), shown: None })
+        Ok(Self { file: Some(PartialFile::open(path)?), shown: None })
     }
 
     pub(super) fn write(&mut self, data: &[u8], out: &mut Output) -> Result<(), Failure> {
@@ -53,14 +53,14 @@ fn show(lines: &[u8], out: &mut Output) -> Result<(), Failure> {
 }
 
 /// A file that is written under another name until it is whole.
-struct Target {
+struct PartialFile {
     path: PathBuf,
     file: BufWriter<File>,
     /// What it is called meanwhile. Something else than a file, as a pipe, is written to as it is.
     partial: Option<PathBuf>,
 }
 
-impl Target {
+impl PartialFile {
     fn open(path: PathBuf) -> Result<Self, Failure> {
         let there = fs::metadata(&path).ok();
         let partial = there.as_ref().is_none_or(fs::Metadata::is_file);
@@ -91,7 +91,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
             // Of no use to anybody. What cannot be removed has a name that says so.
@@ -118,7 +118,7 @@ mod tests {
     fn a_file_is_there_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fetched");
-        let open = || Target::open(path.clone()).unwrap();
+        let open = || PartialFile::open(path.clone()).unwrap();
         let mut target = open();
         target.file.write_all(b"wrong").unwrap();
         drop(target);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_no_file_is_not_replaced() {
-        let mut target = Target::open("/dev/null".into()).unwrap();
+        let mut target = PartialFile::open("/dev/null".into()).unwrap();
         target.file.write_all(b"text").unwrap();
         target.finish().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

@@ -9,7 +9,7 @@ use crate::cli::output::{Output, instant, payload_text, readable};
 use crate::cli::result::Beside;
 use crate::cli::rules::behavior;
 use crate::cli::tools::word;
-use crate::cli::{Ending, Failure, hooks, result};
+use crate::cli::{CommandOutcome, Failure, hooks, result};
 
 /// Shows a call; `inputs` with all four inputs rather than the arguments alone.
 pub(super) async fn show(
@@ -17,13 +17,13 @@ pub(super) async fn show(
     inputs: bool,
     connection: &Connection,
     out: &mut Output,
-) -> Result<Ending, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let request =
         v1::GetInvocationRequest { invocation_id: id, view: v1::RecordView::Json.into(), include_inputs: inputs };
     let answer = connection.invocations().get_invocation(request).await?.into_inner();
     if out.json() {
         out.payload(answer.json)?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let call = answer.invocation.ok_or_else(|| Failure::Answer("the invocation is missing".to_owned()))?;
     print(&call, out)?;
@@ -36,7 +36,7 @@ pub(super) async fn show(
         out.gap()?;
         result::print(outcome, Beside::OwnLines, out)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn print(call: &v1::Invocation, out: &mut Output) -> Result<(), Failure> {

@@ -8,9 +8,9 @@ use toolplane_proto::v1;
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::visible;
 
-use crate::cli::follow::Step;
+use crate::cli::follow::CallUpdate;
 use crate::cli::output::{self, bytes, duration, payload_bytes};
-use crate::cli::waiting::{WaitArgs, Waiting};
+use crate::cli::waiting::{WaitArgs, WaitTimer};
 
 /// Least time between two plain progress lines.
 const PLAIN_PAUSE: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ pub(crate) struct Live {
     state: String,
     progress: String,
     last_plain: Option<Instant>,
-    waiting: Waiting,
+    waiting: WaitTimer,
 }
 
 impl Live {
@@ -38,12 +38,12 @@ impl Live {
         bar.enable_steady_tick(Duration::from_millis(120));
         let (call, _) = watch::channel(String::new());
         let tool = visible::line(tool).into_owned();
-        let waiting = Waiting::new(wait.bound(!plain));
+        let waiting = WaitTimer::new(wait.bound(!plain));
         Self { tool, call, bar, plain, state: "asking".to_owned(), progress: String::new(), last_plain: None, waiting }
     }
 
     /// Whether a person is waited for.
-    pub(crate) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> WaitTimer {
         self.waiting.clone()
     }
 
@@ -53,11 +53,11 @@ impl Live {
     }
 
     /// Shows one step.
-    pub(crate) fn step(&mut self, step: &Step<'_>) {
+    pub(crate) fn step(&mut self, step: &CallUpdate<'_>) {
         match step {
-            Step::Accepted(acceptance) => self.accepted(acceptance),
-            Step::Event(event) => self.event(event),
-            Step::Broken(status) => {
+            CallUpdate::Accepted(acceptance) => self.accepted(acceptance),
+            CallUpdate::Event(event) => self.event(event),
+            CallUpdate::Broken(status) => {
                 self.say(&format!("connection lost ({}); following again", status.message()));
             }
         }

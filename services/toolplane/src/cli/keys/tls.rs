@@ -16,7 +16,7 @@ use serde_json::json;
 use toolplane_runtime::clock;
 
 use crate::cli::output::Output;
-use crate::cli::{Ending, Failure};
+use crate::cli::{CommandOutcome, Failure};
 
 /// The authority's name: the same for all that are made here, so that its key is enough to go on with.
 const AUTHORITY: &str = "Toolplane cluster authority";
@@ -60,11 +60,11 @@ struct Written {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &TlsArgs, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &TlsArgs, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let written = make(args)?;
     if out.json() {
         out.line(json!({ "made": written.made, "kept": written.kept }).to_string())?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     for (word, files) in [("made", &written.made), ("kept, it was there", &written.kept)] {
         for file in files {
@@ -74,7 +74,7 @@ pub(super) fn run(args: &TlsArgs, out: &mut Output) -> Result<Ending, Failure> {
     for line in lines(args) {
         out.line(line)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// What goes into the configuration, and how it is called then.

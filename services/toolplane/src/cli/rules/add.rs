@@ -12,7 +12,7 @@ use toolplane_records::rule::PermissionRule;
 use super::{behavior, condition, describe, expiry, files, remarks};
 use crate::cli::connection::Connection;
 use crate::cli::output::{Output, payload_text};
-use crate::cli::{Ending, Failure};
+use crate::cli::{CommandOutcome, Failure};
 
 /// A rule, or a file of them.
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub(crate) struct AddArgs {
 }
 
 /// Adds the rules, all of them or none.
-pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let check = args.check;
     let rules = match &args.file {
         Some(file) => files::read(file)?.iter().map(v1::PermissionRule::from).collect(),
@@ -101,7 +101,7 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
         out.note(&format!("policy {}", answer.policy_digest))?;
     }
     said.iter().try_for_each(|remark| out.note(remark))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The declaration of a tool as it is now.

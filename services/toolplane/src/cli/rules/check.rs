@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::files;
 use crate::cli::output::Output;
-use crate::cli::{Ending, Failure};
+use crate::cli::{CommandOutcome, Failure};
 
 /// Checks every file; each fault is named by its place. Returns an error when there is any.
-pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<Ending, Failure> {
+pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<CommandOutcome, Failure> {
     let mut wrong = 0;
     for path in paths {
         match files::check(path)? {
@@ -19,7 +19,7 @@ pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<Ending, Failure
         }
     }
     match wrong {
-        0 => Ok(Ending::Done),
+        0 => Ok(CommandOutcome::Done),
         1 => Err(Failure::Local("a file of rules is refused".to_owned())),
         count => Err(Failure::Local(format!("{count} files of rules are refused"))),
     }

@@ -15,7 +15,7 @@ use crate::cli::connection::Connection;
 use crate::cli::invoke::{Manner, input, session};
 use crate::cli::output::{Output, Table};
 use crate::cli::tools::word;
-use crate::cli::{Ending, Failure, hooks};
+use crate::cli::{CommandOutcome, Failure, hooks};
 
 /// A call that is not made.
 #[derive(Debug, Args)]
@@ -39,7 +39,11 @@ pub(crate) struct ExplainArgs {
 }
 
 /// Asks, and prints the answer. The ending says whether the call would be let through, perhaps after a question.
-pub(super) async fn run(args: ExplainArgs, connection: &Connection, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) async fn run(
+    args: ExplainArgs,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
     let model_input = input::read(&args.input)?;
     let surface_id = match &args.surface {
         Some(surface) => surface.clone(),
@@ -57,8 +61,8 @@ pub(super) async fn run(args: ExplainArgs, connection: &Connection, out: &mut Ou
     let request = v1::ExplainInvocationRequest { spec: Some(spec) };
     let answer = connection.invocations().explain_invocation(request).await?.into_inner();
     let ending = match &answer.decision {
-        Some(decision) if answer.error.is_none() && decision.behavior() != v1::Behavior::Deny => Ending::Done,
-        _ => Ending::ToolFailed,
+        Some(decision) if answer.error.is_none() && decision.behavior() != v1::Behavior::Deny => CommandOutcome::Done,
+        _ => CommandOutcome::ToolFailed,
     };
     match out.json() {
         true => json(answer, out)?,

@@ -6,10 +6,10 @@ use toolplane_backend::stored::{Copied, Forgotten, Named, Report};
 use toolplane_runtime::Config;
 
 use super::super::output::{Output, bytes};
-use super::super::{Ending, Failure};
+use super::super::{CommandOutcome, Failure};
 
-pub(super) fn checked(report: &Report, out: &mut Output) -> Result<Ending, Failure> {
-    let ending = if report.sound { Ending::Done } else { Ending::ToolFailed };
+pub(super) fn checked(report: &Report, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let ending = if report.sound { CommandOutcome::Done } else { CommandOutcome::ToolFailed };
     if out.json() {
         out.serialized(report)?;
         return Ok(ending);
@@ -39,46 +39,46 @@ pub(super) fn checked(report: &Report, out: &mut Output) -> Result<Ending, Failu
     Ok(ending)
 }
 
-pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> Result<CommandOutcome, Failure> {
     if out.json() {
         out.serialized(&serde_json::json!({
             "directory": directory, "made_at": copied.made_at, "files": copied.files, "bytes": copied.bytes,
             "not_included": copied.not_included,
         }))?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     out.line(format!("{}: {} files, {}", directory.display(), copied.files, bytes(copied.bytes)))?;
     if !copied.not_included.is_empty() {
         out.note("what the scheduler and the permission role keep is in Redis: back that up with its own means, at the same time")?;
     }
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-pub(super) fn forgotten(forgotten: &Forgotten, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) fn forgotten(forgotten: &Forgotten, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let Forgotten { role, kind, name, at, values, file } = forgotten;
     let file = file.display().to_string();
     if out.json() {
         out.serialized(&serde_json::json!({
             "role": role, "kind": kind, "name": name, "at": at, "values": values.len(), "file": file,
         }))?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let count = if values.is_empty() { String::new() } else { format!(" ({} values)", values.len()) };
     out.line(format!("{role}: {kind} {name} is forgotten; what was there{count} is kept in {file}"))?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
 
-pub(super) fn restored(copied: &Copied, config: &Config, out: &mut Output) -> Result<Ending, Failure> {
+pub(super) fn restored(copied: &Copied, config: &Config, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let data_dir = &config.server.data_dir;
     if out.json() {
         out.serialized(&serde_json::json!({
             "data_dir": data_dir, "made_at": copied.made_at, "files": copied.files, "bytes": copied.bytes,
             "not_included": copied.not_included,
         }))?;
-        return Ok(Ending::Done);
+        return Ok(CommandOutcome::Done);
     }
     let (files, size) = (copied.files, bytes(copied.bytes));
     out.line(format!("restored as of {}: {files} files, {size}, below {}", copied.made_at, data_dir.display()))?;
     out.note("calls that had not ended then go on; what was accepted later is not known any more")?;
-    Ok(Ending::Done)
+    Ok(CommandOutcome::Done)
 }
