@@ -10,9 +10,9 @@ pub mod effect;
 mod expand;
 pub(crate) mod files;
 mod find;
-mod found;
 pub(crate) mod git;
 mod judge;
+mod parsed;
 mod reader;
 mod risk;
 mod sed;
@@ -27,7 +27,7 @@ use std::ops::Range;
 
 pub use why::Why;
 
-use found::{ParsedShell, StandardInput};
+use parsed::{ParsedShell, StandardInput};
 
 /// Longest text that is parsed, in bytes. A longer one is opaque.
 pub const MAX_TEXT: usize = 64 * 1024;

@@ -3,8 +3,8 @@
 mod allow;
 mod denied;
 mod floor;
-mod found;
-mod outcome;
+mod hits;
+mod ruling;
 #[cfg(test)]
 mod tests;
 
@@ -13,9 +13,9 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
 
 pub(crate) use self::allow::open_parts;
-pub(crate) use self::found::{Hit, RuleHits};
-use self::outcome::Ruling;
-pub(crate) use self::outcome::{NO_BYPASS, parts, quoted};
+pub(crate) use self::hits::{Hit, RuleHits};
+use self::ruling::Ruling;
+pub(crate) use self::ruling::{NO_BYPASS, parts, quoted};
 use crate::call::{CallFacts, FactName};
 use crate::org::OrgVerdict;
 use crate::policy::Policy;
@@ -83,7 +83,7 @@ fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Opti
             && let PathFact::Invalid(rule) = path.fact
         {
             let message = format!("a path of the call {rule}");
-            let blocked_path = Some(outcome::blocked(&path.given));
+            let blocked_path = Some(ruling::blocked(&path.given));
             let outcome = Ruling::new(Behavior::Deny, source::SAFETY_CHECK, ReasonType::SafetyCheck, message);
             return Some(Ruling { blocked_path, ..outcome });
         }

@@ -4,7 +4,7 @@
 //! indexes say the same thing twice, so what one of them has lost is read from another.
 
 mod indexes;
-mod known;
+mod known_damage;
 mod raw;
 
 use std::ops::Bound;
@@ -23,7 +23,7 @@ use crate::tables::{
 };
 
 pub(crate) use indexes::{IndexRow, OrderSource};
-pub(crate) use known::KnownDamage;
+pub(crate) use known_damage::KnownDamage;
 pub use raw::RawRow;
 
 /// Why something is damaged whose row nobody reads any more.

@@ -1,6 +1,6 @@
 //! From a command as written to everything it runs: wrappers taken off, nested shells read, options looked at.
 
-use super::found::{ParsedShell, StandardInput};
+use super::parsed::{ParsedShell, StandardInput};
 use super::wrapper::{self, Unwrapped};
 use super::{MAX_SHOWN_CHARS, Runs, SimpleCommand, Why, Word, find, git, risk, shells};
 

@@ -3,7 +3,7 @@
 mod redirect;
 mod reserved;
 
-use super::found::{Draft, ParsedShell};
+use super::parsed::{Draft, ParsedShell};
 use super::word::Lexed;
 use super::{MAX_DEPTH, Runs, Why};
 

@@ -2,7 +2,7 @@
 
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
-use super::outcome::{Ruling, blocked, quoted};
+use super::ruling::{Ruling, blocked, quoted};
 use super::{Hit, RuleHits, because, classifier, of_classifier};
 use crate::org::OrgVerdict;
 use crate::rule::Rule;

@@ -6,7 +6,7 @@ use toolplane_records::assurance::Confidence;
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
 use super::because;
-use super::outcome::Ruling;
+use super::ruling::Ruling;
 use crate::call::{CallFacts, FactName};
 use crate::scene::Scene;
 use crate::settings::PolicySettings;
@@ -61,7 +61,7 @@ fn unsure(call: &CallFacts, settings: &PolicySettings) -> Option<String> {
         return Some(format!("the agent's own check says `{verdict}`"));
     }
     let missing = assurance.missing_evidence.first()?;
-    Some(format!("evidence is missing: {}", super::outcome::quoted(missing)))
+    Some(format!("evidence is missing: {}", super::ruling::quoted(missing)))
 }
 
 /// Whether the input asks for no sandbox: by the internal field of shell tools, or in the words agents know.

@@ -6,9 +6,9 @@
 //! tell. A call to connect is put to process 1 too, which makes the connection itself where it stays inside. Everything here is
 //! what namespaces and missing capabilities do not already cover, or cover only by one layer.
 
-mod verdict;
+mod denial;
 
-pub(super) use verdict::{SyscallDenial, judge};
+pub(super) use denial::{SyscallDenial, judge};
 
 use libc::{c_long, sock_filter};
 

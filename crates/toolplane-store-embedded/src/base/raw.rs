@@ -40,7 +40,7 @@ impl Base {
                 }
                 for row in self.set_aside_events.iter()? {
                     let (key, value) = row?;
-                    if super::known::is_of(key.value(), stream) {
+                    if super::known_damage::is_of(key.value(), stream) {
                         rows.push(RawRow::new(key.value(), value.value()));
                     }
                 }
