@@ -15,7 +15,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use peer::{check, follow};
+pub use peer::{PeerUnready, check, follow};
 
 pub(crate) use service::HealthApi;
 

@@ -47,7 +47,7 @@ pub enum TelemetryError {
     },
     /// The log filter is malformed.
     #[error("`log.filter`: {0}")]
-    Filter(String),
+    Filter(LogFilterError),
     /// This process has telemetry already.
     #[error("telemetry is already set up in this process")]
     AlreadySet,
@@ -121,9 +121,17 @@ pub fn init(config: &Config, role: &str) -> Result<TelemetryGuard, TelemetryErro
     Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.telemetry.flush_timeout_ms) })
 }
 
-/// Reads a log filter; the error is its rule, for the configuration to show.
-pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, String> {
-    EnvFilter::try_new(text).map_err(|error| format!("`{text}` is not a log filter: {error}"))
+/// A log filter that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("`{text}` is not a log filter: {error}")]
+pub struct LogFilterError {
+    text: String,
+    error: tracing_subscriber::filter::ParseError,
+}
+
+/// Reads a log filter.
+pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, LogFilterError> {
+    EnvFilter::try_new(text).map_err(|error| LogFilterError { text: text.to_owned(), error })
 }
 
 /// The layer that turns the spans of the tree, and nothing else, into OpenTelemetry spans.

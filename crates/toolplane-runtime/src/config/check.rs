@@ -171,6 +171,6 @@ impl Config {
         }
         crate::telemetry::parse_filter(&self.log.filter)
             .map(drop)
-            .map_err(|rule| ConfigError::value("log.filter", rule))
+            .map_err(|rule| ConfigError::value("log.filter", rule.to_string()))
     }
 }

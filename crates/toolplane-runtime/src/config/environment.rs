@@ -42,25 +42,28 @@ pub(super) fn apply(base: &toml::Table, overrides: &[Override]) -> Result<Config
     let mut chosen: Vec<Override> = overrides.to_vec();
     let mut outcome = read(base, &chosen)?;
     for index in 0..chosen.len() {
-        if outcome.is_ok() {
-            break;
+        if let Overridden::Fits(config) = outcome {
+            return Ok(*config);
         }
         // Text that happens to be TOML (`12`, `true`) may be meant for a key that wants a string.
         let typed = std::mem::replace(&mut chosen[index].typed, toml::Value::String(overrides[index].text.clone()));
         let retried = read(base, &chosen)?;
-        if retried.is_ok() || alone_is_fine(base, &chosen[index]) {
+        if matches!(retried, Overridden::Fits(_)) || alone_is_fine(base, &chosen[index]) {
             outcome = retried;
         } else {
             chosen[index].typed = typed;
         }
     }
-    outcome.map_err(|error| blame(base, &chosen, &error))
+    match outcome {
+        Overridden::Fits(config) => Ok(*config),
+        Overridden::Refused(error) => Err(blame(base, &chosen, &error)),
+    }
 }
 
 fn blame(base: &toml::Table, overrides: &[Override], error: &toml::de::Error) -> ConfigError {
     let refused_alone = |one: &&Override| {
-        read(base, std::slice::from_ref(*one))
-            .is_ok_and(|outcome| outcome.is_err_and(|alone| alone.message() == error.message()))
+        let alone = read(base, std::slice::from_ref(*one));
+        matches!(alone, Ok(Overridden::Refused(alone)) if alone.message() == error.message())
     };
     // A key that another override needs beside it is not wrong alone; then removing it is what helps.
     let variable = overrides
@@ -72,15 +75,25 @@ fn blame(base: &toml::Table, overrides: &[Override], error: &toml::de::Error) ->
 }
 
 fn alone_is_fine(base: &toml::Table, one: &Override) -> bool {
-    matches!(read(base, std::slice::from_ref(one)), Ok(Ok(_)))
+    matches!(read(base, std::slice::from_ref(one)), Ok(Overridden::Fits(_)))
 }
 
-fn read(base: &toml::Table, overrides: &[Override]) -> Result<Result<Config, toml::de::Error>, ConfigError> {
+/// What a configuration with overrides in place is.
+enum Overridden {
+    Fits(Box<Config>),
+    /// A value is none its key takes.
+    Refused(toml::de::Error),
+}
+
+fn read(base: &toml::Table, overrides: &[Override]) -> Result<Overridden, ConfigError> {
     let mut table = base.clone();
     for one in overrides {
         set(&mut table, one)?;
     }
-    Ok(Config::deserialize(toml::Value::Table(table)))
+    Ok(match Config::deserialize(toml::Value::Table(table)) {
+        Ok(config) => Overridden::Fits(Box::new(config)),
+        Err(error) => Overridden::Refused(error),
+    })
 }
 
 fn set(table: &mut toml::Table, one: &Override) -> Result<(), ConfigError> {

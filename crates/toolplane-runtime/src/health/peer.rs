@@ -20,36 +20,57 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest reason that is passed on.
 const MAX_REASON_CHARS: usize = 300;
 
+/// Why a service of another process is of no use now, in a few words. Names no host: anybody may ask for the health.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PeerUnready {
+    /// It did not answer in time.
+    #[error("no answer within {} s", PATIENCE.as_secs())]
+    Silent,
+    /// Nothing listens at its address, or no way leads there.
+    #[error("it cannot be reached")]
+    Unreachable,
+    /// The TLS handshake with it fails.
+    #[error("encryption fails between it and this process")]
+    Encryption,
+    /// The process at its address knows no such service.
+    #[error("another service answers at its address")]
+    AnotherService,
+    /// It answers with an error.
+    #[error("it answers {0:?}")]
+    Answers(Code),
+    /// It says that it is not ready, and may say what it lacks.
+    #[error("it is not ready{}", if .0.is_empty() { String::new() } else { format!(" ({})", .0) })]
+    NotReady(String),
+}
+
 /// Asks the process behind `peer` whether `service` (or, without a name, all of it) is ready. Returns an error when it cannot be
-/// reached, does not answer within 2 s, or is not ready; the error says in a few words what is missing.
-pub async fn check(peer: Peer, service: &str) -> Result<(), String> {
+/// reached, does not answer within 2 s, or is not ready.
+pub async fn check(peer: Peer, service: &str) -> Result<(), PeerUnready> {
     // A connection that has grown old is no news.
     let asking = retry(Backoff::BRIEF, || {
         let (mut client, service) = (HealthClient::new(peer.clone()), service.to_owned());
         async move { client.check(HealthCheckRequest { service }).await }
     });
     let asked = tokio::time::timeout(PATIENCE, asking).await;
-    let answer =
-        asked.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?.map_err(|status| away(&status))?;
+    let answer = asked.map_err(|_| PeerUnready::Silent)?.map_err(|status| away(&status))?;
     if answer.get_ref().status() == ServingStatus::Serving {
         return Ok(());
     }
     // Header values that are text hold no control characters.
     let said = answer.metadata().get(REASON).and_then(|reason| reason.to_str().ok()).unwrap_or_default();
-    let said: String = said.chars().take(MAX_REASON_CHARS).collect();
-    Err(if said.is_empty() { "it is not ready".to_owned() } else { format!("it is not ready ({said})") })
+    Err(PeerUnready::NotReady(said.chars().take(MAX_REASON_CHARS).collect()))
 }
 
-fn away(status: &Status) -> String {
+fn away(status: &Status) -> PeerUnready {
     match status::reason(status).as_deref().and_then(codes::Code::find) {
-        Some(codes::NO_CONNECTION) => "it cannot be reached".to_owned(),
+        Some(codes::NO_CONNECTION) => PeerUnready::Unreachable,
         // Names of hosts may be in what is said, and anybody may ask for the health.
         Some(codes::TLS_FAILED) => {
             tracing::debug!(message = status.message(), "a peer cannot be reached with TLS");
-            "encryption fails between it and this process".to_owned()
+            PeerUnready::Encryption
         }
-        _ if status.code() == Code::NotFound => "another service answers at its address".to_owned(),
-        _ => format!("it answers {:?}", status.code()),
+        _ if status.code() == Code::NotFound => PeerUnready::AnotherService,
+        _ => PeerUnready::Answers(status.code()),
     }
 }
 
@@ -63,7 +84,7 @@ pub async fn follow(need: Need, peer: Peer, service: &'static str, stop: Cancell
                     EVERY
                 }
                 Err(why) => {
-                    need.missing(why);
+                    need.missing(why.to_string());
                     SOON
                 }
             };

@@ -22,6 +22,7 @@ use crate::keys::digest;
 use crate::status::ApiError;
 
 mod certificates;
+mod credential_file;
 mod jwt;
 mod presented;
 mod ring;

@@ -233,5 +233,5 @@ fn context_passes_through_without_an_exporter() {
 #[test]
 fn the_log_filter_is_checked() {
     assert!(parse_filter("info,toolplane_scheduler=debug").is_ok());
-    assert!(parse_filter("a=b=c").expect_err("malformed").contains("`a=b=c`"));
+    assert!(parse_filter("a=b=c").expect_err("malformed").to_string().contains("`a=b=c`"));
 }

@@ -8,11 +8,32 @@ use rustls::client::danger::ServerCertVerifier as _;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use x509_parser::prelude::{FromDer as _, X509Certificate};
+use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
 
 use crate::config::Config;
 use crate::server::ServerError;
 use crate::server::internal::read;
+
+/// What a certificate or a key cannot be used for, and why.
+#[derive(Debug, thiserror::Error)]
+enum CertificateError {
+    #[error("the certificate of `{subject}` expired on {end}")]
+    Expired { subject: String, end: ASN1Time },
+    #[error("the certificate of `{subject}` is in force only from {start} on")]
+    NotYet { subject: String, start: ASN1Time },
+    #[error("a certificate cannot be read")]
+    Unreadable,
+    #[error("it is not the key of the certificate in `server.tls.cert_file`")]
+    OtherKey,
+    #[error("the key cannot be used")]
+    Key,
+    #[error("it names no host")]
+    NoHost,
+    #[error("{0}")]
+    Authorities(rustls::client::VerifierBuilderError),
+    #[error("{}", super::TlsFault::find(.0).map_or_else(|| .0.to_string(), |fault| fault.to_string()))]
+    Refused(rustls::Error),
+}
 
 /// Checks all files of `config` that are about TLS: they are there and in force, the key is that of the certificate, the
 /// chain is one, and the authorities the cluster trusts are those that signed it.
@@ -21,7 +42,7 @@ pub(crate) fn check(config: &Config) -> Result<(), ServerError> {
     let Some(tls) = &config.server.tls else { return Ok(()) };
     let chain = chain("server.tls.cert_file", &tls.cert_file)?;
     let key = key("server.tls.key_file", &tls.key_file)?;
-    fits(&chain, key).map_err(|reason| refuse("server.tls.key_file", &tls.key_file, reason))?;
+    fits(&chain, key).map_err(|reason| refuse("server.tls.key_file", &tls.key_file, reason.to_string()))?;
     let clients_ca =
         tls.client_ca_file.as_deref().map(|file| authorities("server.tls.client_ca_file", file)).transpose()?;
     // What this process shows others, and others of this configuration show it.
@@ -67,9 +88,9 @@ fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>,
     let chain = certificates(key, file)?;
     let mut issuer = None;
     for certificate in &chain {
-        let (_, parsed) =
-            X509Certificate::from_der(certificate).map_err(|_| refuse(key, file, "a certificate cannot be read"))?;
-        in_force(&parsed).map_err(|reason| refuse(key, file, reason))?;
+        let (_, parsed) = X509Certificate::from_der(certificate)
+            .map_err(|_| refuse(key, file, CertificateError::Unreadable.to_string()))?;
+        in_force(&parsed).map_err(|reason| refuse(key, file, reason.to_string()))?;
         if issuer.is_some_and(|issuer| issuer != parsed.subject().to_string()) {
             return Err(refuse(key, file, "it is no chain: each certificate must be followed by that of its issuer"));
         }
@@ -87,27 +108,26 @@ fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerEr
         match parsed {
             Ok(Ok(())) => roots.add(certificate).map_err(|error| refuse(key, file, error.to_string()))?,
             Ok(Err(over)) => reason = Some(over),
-            Err(_) => reason = Some("a certificate cannot be read".to_owned()),
+            Err(_) => reason = Some(CertificateError::Unreadable),
         }
     }
     match reason {
-        Some(reason) if roots.is_empty() => Err(refuse(key, file, reason)),
+        Some(reason) if roots.is_empty() => Err(refuse(key, file, reason.to_string())),
         _ => Ok(roots),
     }
 }
 
-fn in_force(certificate: &X509Certificate<'_>) -> Result<(), String> {
+fn in_force(certificate: &X509Certificate<'_>) -> Result<(), CertificateError> {
     let validity = certificate.validity();
     if validity.is_valid() {
         return Ok(());
     }
     let now = UnixTime::now().as_secs();
     let over = validity.not_after.timestamp() < i64::try_from(now).unwrap_or(i64::MAX);
+    let subject = certificate.subject().to_string();
     Err(match over {
-        true => format!("the certificate of `{}` expired on {}", certificate.subject(), validity.not_after),
-        false => {
-            format!("the certificate of `{}` is in force only from {} on", certificate.subject(), validity.not_before)
-        }
+        true => CertificateError::Expired { subject, end: validity.not_after },
+        false => CertificateError::NotYet { subject, start: validity.not_before },
     })
 }
 
@@ -117,35 +137,29 @@ fn key(name: &'static str, file: &Path) -> Result<PrivateKeyDer<'static>, Server
     PrivateKeyDer::from_pem_slice(&pem).map_err(|_| refuse(name, file, "it holds no private key (PEM)"))
 }
 
-fn fits(chain: &[CertificateDer<'static>], key: PrivateKeyDer<'static>) -> Result<(), String> {
+fn fits(chain: &[CertificateDer<'static>], key: PrivateKeyDer<'static>) -> Result<(), CertificateError> {
     let checked = rustls::sign::CertifiedKey::from_der(chain.to_vec(), key, &default_provider());
     checked.map(drop).map_err(|error| match error {
-        rustls::Error::InconsistentKeys(_) => {
-            "it is not the key of the certificate in `server.tls.cert_file`".to_owned()
-        }
-        _ => "the key cannot be used".to_owned(),
+        rustls::Error::InconsistentKeys(_) => CertificateError::OtherKey,
+        _ => CertificateError::Key,
     })
 }
 
-fn as_server(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), String> {
+fn as_server(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), CertificateError> {
     let Some((own, between)) = chain.split_first() else { return Ok(()) };
-    let name = first_name(own).ok_or("it names no host")?;
+    let name = first_name(own).ok_or(CertificateError::NoHost)?;
     let verifier =
         rustls::client::WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()));
-    let verifier = verifier.build().map_err(|error| error.to_string())?;
-    verifier.verify_server_cert(own, between, &name, &[], UnixTime::now()).map(drop).map_err(|error| said(&error))
+    let verifier = verifier.build().map_err(CertificateError::Authorities)?;
+    verifier.verify_server_cert(own, between, &name, &[], UnixTime::now()).map(drop).map_err(CertificateError::Refused)
 }
 
-fn as_client(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), String> {
+fn as_client(chain: &[CertificateDer<'static>], roots: RootCertStore) -> Result<(), CertificateError> {
     let Some((own, between)) = chain.split_first() else { return Ok(()) };
     let verifier =
         rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()));
-    let verifier = verifier.build().map_err(|error| error.to_string())?;
-    verifier.verify_client_cert(own, between, UnixTime::now()).map(drop).map_err(|error| said(&error))
-}
-
-fn said(error: &rustls::Error) -> String {
-    super::TlsFault::find(error).map_or_else(|| error.to_string(), |fault| fault.to_string())
+    let verifier = verifier.build().map_err(CertificateError::Authorities)?;
+    verifier.verify_client_cert(own, between, UnixTime::now()).map(drop).map_err(CertificateError::Refused)
 }
 
 /// A name the certificate is for.

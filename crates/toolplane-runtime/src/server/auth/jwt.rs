@@ -31,6 +31,8 @@ mod tests;
 
 pub(crate) use fetch::jwks_address;
 
+pub(super) use source::KeySetError;
+
 use source::{KeySet, KeySource};
 
 /// Longest token looked at, bytes.
@@ -169,7 +171,7 @@ impl Issuers {
         };
         let caller = match claims::caller(&issuer.config, &claims) {
             Ok(caller) => Arc::new(caller),
-            Err(reason) => return TokenCheck::Bad(refused(&reason)),
+            Err(error) => return TokenCheck::Bad(refused(&error.to_string())),
         };
         let end = claims.get("exp").and_then(Value::as_f64).map_or(0, |exp| (exp * 1000.0) as i64);
         let until_ms = end.min(clock::now().as_millis() + REMEMBERED_MS);

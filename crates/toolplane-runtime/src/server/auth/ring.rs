@@ -6,6 +6,7 @@ use std::sync::Arc;
 use toolplane_records::codes;
 use toolplane_records::time::Timestamp;
 
+use super::credential_file::CredentialFileError;
 use super::tokens::same;
 use super::unknown;
 use crate::caller::Caller;
@@ -25,8 +26,8 @@ struct Holder {
 
 impl KeyRing {
     /// The keys of a file's text.
-    pub(super) fn from_text(text: &str) -> Result<Self, String> {
-        let keys = keys::read_file(text).map_err(|error| error.to_string())?;
+    pub(super) fn from_text(text: &str) -> Result<Self, CredentialFileError> {
+        let keys = keys::read_file(text)?;
         let holder = |key: keys::Key| {
             let caller = Caller {
                 tenant: key.tenant,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::credential_file::CredentialFileError;
 use crate::keys::digest;
 use crate::server::error::{self, ServerError};
 
@@ -10,9 +11,9 @@ pub(super) struct TokenSet(Vec<[u8; 32]>);
 
 impl TokenSet {
     /// Tokens from text: one per line, empty lines and lines starting with `#` skipped. At least one is needed.
-    pub(super) fn from_text(text: &str) -> Result<Self, String> {
+    pub(super) fn from_text(text: &str) -> Result<Self, CredentialFileError> {
         let tokens: Vec<[u8; 32]> = tokens_of(text).map(|token| digest(token.as_bytes())).collect();
-        if tokens.is_empty() { Err("it holds no token".to_owned()) } else { Ok(Self(tokens)) }
+        if tokens.is_empty() { Err(CredentialFileError::NoToken) } else { Ok(Self(tokens)) }
     }
 
     /// Compares with every token in full: neither which one nor how much of it was right shows in the time taken.
@@ -29,9 +30,10 @@ pub(super) fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
 
 /// The first token of a file, to be shown to peers.
 pub(crate) fn first_token(key: &'static str, file: &Path) -> Result<String, ServerError> {
-    let refuse = |reason: &str| ServerError::File { key, file: file.to_owned(), reason: reason.to_owned() };
-    let text = String::from_utf8(error::read(key, file)?).map_err(|_| refuse("it is not UTF-8 text"))?;
-    tokens_of(&text).next().map(str::to_owned).ok_or_else(|| refuse("it holds no token"))
+    let refuse =
+        |error: CredentialFileError| ServerError::File { key, file: file.to_owned(), reason: error.to_string() };
+    let text = String::from_utf8(error::read(key, file)?).map_err(|_| refuse(CredentialFileError::NotText))?;
+    tokens_of(&text).next().map(str::to_owned).ok_or_else(|| refuse(CredentialFileError::NoToken))
 }
 
 fn tokens_of(text: &str) -> impl Iterator<Item = &str> {

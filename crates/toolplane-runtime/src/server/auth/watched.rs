@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
+use super::credential_file::CredentialFileError;
 use crate::server::error::{self, ServerError};
 
 /// A file that changed this recently may change again without its time showing it.
@@ -16,7 +17,7 @@ const FRESH: Duration = Duration::from_secs(3);
 pub(super) struct Watched<T> {
     key: &'static str,
     file: PathBuf,
-    read: fn(&str) -> Result<T, String>,
+    read: fn(&str) -> Result<T, CredentialFileError>,
     current: ArcSwap<T>,
     seen: Mutex<FileStamp>,
 }
@@ -36,10 +37,11 @@ impl<T> Watched<T> {
     pub(super) fn open(
         key: &'static str,
         file: PathBuf,
-        read: fn(&str) -> Result<T, String>,
+        read: fn(&str) -> Result<T, CredentialFileError>,
     ) -> Result<Self, ServerError> {
         let content = error::read(key, &file)?;
-        let refuse = |reason: String| ServerError::File { key, file: file.clone(), reason };
+        let refuse =
+            |error: CredentialFileError| ServerError::File { key, file: file.clone(), reason: error.to_string() };
         let value = text(&content).and_then(read).map_err(refuse)?;
         let (written, bytes) = state(&file).unwrap_or((None, 0));
         let seen = FileStamp { written, bytes, digest: crate::keys::digest(&content), away: false };
@@ -88,8 +90,8 @@ impl<T> Watched<T> {
     }
 }
 
-fn text(content: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(content).map_err(|_| "it is not UTF-8 text".to_owned())
+fn text(content: &[u8]) -> Result<&str, CredentialFileError> {
+    std::str::from_utf8(content).map_err(|_| CredentialFileError::NotText)
 }
 
 fn state(file: &std::path::Path) -> std::io::Result<(Option<SystemTime>, u64)> {

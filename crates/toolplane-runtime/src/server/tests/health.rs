@@ -1,7 +1,7 @@
 //! What a process lacks, as health checks tell it.
 
 use super::*;
-use crate::health::{LIVENESS, Need, Readiness, check, follow};
+use crate::health::{LIVENESS, Need, PeerUnready, Readiness, check, follow};
 
 /// A server that answers for what it needs.
 async fn start_needing(readiness: &Readiness) -> String {
@@ -45,7 +45,7 @@ async fn what_is_missing_is_told_through_processes() {
     until(&front, "test.v1.Front", &[expected]).await;
     assert_eq!(watch.message().await.expect("change").expect("change").status(), Serving::NotServing);
     for service in ["", "test.v1.Front"] {
-        assert_eq!(check(peer.clone(), service).await, Err(format!("it is not ready ({expected})")), "{service}");
+        assert_eq!(check(peer.clone(), service).await, Err(PeerUnready::NotReady(expected.to_owned())), "{service}");
     }
     assert_eq!(health(&peer, LIVENESS).await, Ok(Serving::Serving), "a restart would bring no store back");
     assert_eq!(health(&peer, "test.v1.Other").await, Err(Code::NotFound));

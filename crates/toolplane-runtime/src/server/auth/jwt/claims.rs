@@ -11,27 +11,42 @@ const MAX_SUBJECT_CHARS: usize = 256;
 /// Longest reference, in characters.
 const MAX_REF_CHARS: usize = 512;
 
-/// The caller, or which claim is missing or unusable. Texts name claims and never their values.
-pub(super) fn caller(config: &JwtConfig, claims: &Value) -> Result<Caller, String> {
+/// Which claim is missing or unusable. Texts name claims and never their values.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClaimError {
+    #[error("it needs the claim `{0}`")]
+    Missing(String),
+    #[error("its `sub` cannot be used")]
+    Subject,
+    #[error("it names no tenant in `{0}`")]
+    NoTenant(String),
+    #[error("`{0}` is not a tenant's name")]
+    NotATenant(String),
+    #[error("it gives no role in `{0}`")]
+    NoRole(String),
+}
+
+/// The caller of these claims.
+pub(super) fn caller(config: &JwtConfig, claims: &Value) -> Result<Caller, ClaimError> {
     for name in &config.required_claims {
         if claim(claims, name).is_none_or(Value::is_null) {
-            return Err(format!("it needs the claim `{name}`"));
+            return Err(ClaimError::Missing(name.clone()));
         }
     }
     let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| {
         (1..=MAX_SUBJECT_CHARS).contains(&subject.chars().count()) && !subject.chars().any(char::is_control)
     });
-    let subject = subject.ok_or("its `sub` cannot be used")?;
+    let subject = subject.ok_or(ClaimError::Subject)?;
     let tenant = claim(claims, &config.tenant_claim).and_then(Value::as_str);
-    let tenant = tenant.ok_or_else(|| format!("it names no tenant in `{}`", config.tenant_claim))?;
-    let tenant = TenantId::given(tenant).map_err(|_| format!("`{}` is not a tenant's name", config.tenant_claim))?;
+    let tenant = tenant.ok_or_else(|| ClaimError::NoTenant(config.tenant_claim.clone()))?;
+    let tenant = TenantId::given(tenant).map_err(|_| ClaimError::NotATenant(config.tenant_claim.clone()))?;
     let roles = roles(config, claims);
     if roles.is_empty() {
-        return Err(format!("it gives no role in `{}`", config.roles_claim));
+        return Err(ClaimError::NoRole(config.roles_claim.clone()));
     }
     let caller_ref = format!("jwt:{}#{subject}", config.issuer);
     if caller_ref.chars().count() > MAX_REF_CHARS {
-        return Err("its `sub` cannot be used".to_owned());
+        return Err(ClaimError::Subject);
     }
     Ok(Caller { tenant, actor: Some(subject.to_owned()), caller_ref, roles, authenticated: true })
 }

@@ -3,6 +3,7 @@
 //! The address is the operator's, never the token's, and its host must be on the operator's list. When an issuer is
 //! away, the keys it published last stay good.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use url::{Host, Url};
 
-use super::source::KeySet;
+use super::source::{KeySet, KeySetError};
 use crate::server::error::ServerError;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,37 +35,67 @@ pub(super) struct Remote {
     next: tokio::sync::Mutex<Option<Instant>>,
 }
 
+/// The rule that an address of keys breaks.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JwksAddressError {
+    #[error("is not a URL")]
+    NotAUrl,
+    #[error("names no host")]
+    NoHost,
+    #[error("must start with `https://`, or `http://` on loopback")]
+    NotEncrypted,
+    #[error("must hold no user, password or fragment")]
+    TooMuch,
+    #[error("needs `{0}` in `server.auth.jwks_hosts`")]
+    UnknownHost(String),
+}
+
+/// Why the keys of an issuer could not be fetched.
+#[derive(Debug, thiserror::Error)]
+enum FetchError {
+    #[error("{0}")]
+    Away(reqwest::Error),
+    #[error("it answers {0}")]
+    Status(reqwest::StatusCode),
+    #[error("its answer is larger than {MAX_BYTES} bytes")]
+    TooLarge,
+    #[error("its answer is not UTF-8 text")]
+    NotText,
+    #[error(transparent)]
+    KeySet(#[from] KeySetError),
+}
+
 /// Checks an address of keys: `https`, or `http` on loopback, on one of these hosts.
-pub(crate) fn jwks_address(url: &str, hosts: &[String]) -> Result<Url, String> {
-    let url = Url::parse(url).map_err(|_| "is not a URL".to_owned())?;
+pub(crate) fn jwks_address(url: &str, hosts: &[String]) -> Result<Url, JwksAddressError> {
+    let url = Url::parse(url).map_err(|_| JwksAddressError::NotAUrl)?;
     let local = match url.host() {
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
         Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
         Some(Host::Domain(name)) => name == "localhost",
-        None => return Err("names no host".to_owned()),
+        None => return Err(JwksAddressError::NoHost),
     };
     if url.scheme() != "https" && !(url.scheme() == "http" && local) {
-        return Err("must start with `https://`, or `http://` on loopback".to_owned());
+        return Err(JwksAddressError::NotEncrypted);
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-        return Err("must hold no user, password or fragment".to_owned());
+        return Err(JwksAddressError::TooMuch);
     }
     let host = url.host_str().unwrap_or_default();
     if !hosts.iter().any(|known| known.eq_ignore_ascii_case(host)) {
-        return Err(format!("needs `{host}` in `server.auth.jwks_hosts`"));
+        return Err(JwksAddressError::UnknownHost(host.to_owned()));
     }
     Ok(url)
 }
 
 impl Remote {
     pub(super) fn new(url: &str, hosts: &[String], ttl_ms: u64) -> Result<Self, ServerError> {
-        let refuse = |rule: String| ServerError::Transport(format!("`server.auth.jwt.jwks_url`: `{url}` {rule}"));
-        let address = jwks_address(url, hosts).map_err(refuse)?;
+        let refuse = |rule: &dyn Display| ServerError::Transport(format!("`server.auth.jwt.jwks_url`: `{url}` {rule}"));
+        let address = jwks_address(url, hosts).map_err(|rule| refuse(&rule))?;
         let mut client = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
         if address.scheme() == "http" {
             client = client.no_proxy();
         }
-        let client = client.build().map_err(|error| refuse(error.to_string()))?;
+        let client = client.build().map_err(|error| refuse(&error))?;
         Ok(Self {
             url: address,
             client,
@@ -105,21 +136,21 @@ impl Remote {
         *next = Some(Instant::now() + pause);
     }
 
-    async fn fetch(&self) -> Result<KeySet, String> {
-        let away = |error: reqwest::Error| error.without_url().to_string();
+    async fn fetch(&self) -> Result<KeySet, FetchError> {
+        let away = |error: reqwest::Error| FetchError::Away(error.without_url());
         let answer = self.client.get(self.url.clone()).send().await.map_err(away)?;
         if answer.status() != reqwest::StatusCode::OK {
-            return Err(format!("it answers {}", answer.status()));
+            return Err(FetchError::Status(answer.status()));
         }
         let (mut body, mut parts) = (Vec::new(), answer.bytes_stream());
         while let Some(part) = parts.next().await {
             let part = part.map_err(away)?;
             if body.len() + part.len() > MAX_BYTES {
-                return Err(format!("its answer is larger than {MAX_BYTES} bytes"));
+                return Err(FetchError::TooLarge);
             }
             body.extend_from_slice(&part);
         }
-        let text = String::from_utf8(body).map_err(|_| "its answer is not UTF-8 text".to_owned())?;
-        KeySet::parse(&text)
+        let text = String::from_utf8(body).map_err(|_| FetchError::NotText)?;
+        Ok(KeySet::parse(&text)?)
     }
 }

@@ -35,6 +35,21 @@ struct Document {
     keys: Vec<Value>,
 }
 
+/// Why a text is no usable key set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::server::auth) enum KeySetError {
+    #[error("it says something twice in one object")]
+    SaidTwice,
+    #[error("it is not a JWK set")]
+    NotAKeySet,
+    #[error("it holds more than {MAX_KEYS} keys")]
+    TooManyKeys,
+    #[error("it holds two keys with the same `kid`")]
+    SameId,
+    #[error("it holds no key that checks signatures")]
+    NoKey,
+}
+
 impl KeySet {
     /// No key.
     pub(super) fn empty() -> Self {
@@ -42,25 +57,21 @@ impl KeySet {
     }
 
     /// The keys of a JWK set that check signatures; others (shared secrets, keys for encryption, unknown kinds) are left out.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, KeySetError> {
         let limits = JsonLimits { max_bytes: text.len(), ..JsonLimits::default() };
         if matches!(json::check(text.as_bytes(), &limits), Err(JsonRefusal::DuplicateKey(_))) {
-            return Err("it says something twice in one object".to_owned());
+            return Err(KeySetError::SaidTwice);
         }
-        let document: Document = serde_json::from_str(text).map_err(|_| "it is not a JWK set".to_owned())?;
+        let document: Document = serde_json::from_str(text).map_err(|_| KeySetError::NotAKeySet)?;
         if document.keys.len() > MAX_KEYS {
-            return Err(format!("it holds more than {MAX_KEYS} keys"));
+            return Err(KeySetError::TooManyKeys);
         }
         let keys: Vec<Key> = document.keys.into_iter().filter_map(key).collect();
         let mut known = HashSet::new();
         if keys.iter().any(|key| key.id.as_ref().is_some_and(|id| !known.insert((id, key.key.family() as u8)))) {
-            return Err("it holds two keys with the same `kid`".to_owned());
+            return Err(KeySetError::SameId);
         }
-        if keys.is_empty() {
-            Err("it holds no key that checks signatures".to_owned())
-        } else {
-            Ok(Self { generation: next(), keys })
-        }
+        if keys.is_empty() { Err(KeySetError::NoKey) } else { Ok(Self { generation: next(), keys }) }
     }
 
     /// A number of this set's own.
@@ -116,7 +127,10 @@ pub(super) enum KeySource {
 impl KeySource {
     pub(super) fn open(config: &JwtConfig, hosts: &[String]) -> Result<Self, ServerError> {
         match (&config.jwks_file, &config.jwks_url) {
-            (Some(file), _) => Ok(Self::File(Watched::open("server.auth.jwt.jwks_file", file.clone(), KeySet::parse)?)),
+            (Some(file), _) => {
+                let read = |text: &str| Ok(KeySet::parse(text)?);
+                Ok(Self::File(Watched::open("server.auth.jwt.jwks_file", file.clone(), read)?))
+            }
             (None, Some(url)) => Ok(Self::Remote(Arc::new(Remote::new(url, hosts, config.jwks_ttl_ms)?))),
             (None, None) => Err(ServerError::Transport(format!("issuer `{}` has no keys", config.issuer))),
         }
