@@ -3,23 +3,35 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tokio::time::Instant;
 use toolplane_records::time::Timestamp;
 
 /// The system's wall clock, held at its highest reading when the system steps back.
 #[derive(Debug)]
 pub struct MonotonicClock {
     last: AtomicI64,
+    /// The clock of the runtime in place of the system's, from this moment on.
+    runtime: Option<Instant>,
 }
 
 impl MonotonicClock {
     /// A clock that never reads earlier than `floor`.
     pub fn starting_at(floor: Timestamp) -> Self {
-        Self { last: AtomicI64::new(floor.as_millis()) }
+        Self { last: AtomicI64::new(floor.as_millis()), runtime: None }
+    }
+
+    /// A clock that goes on with the runtime it is made in, from the system's time now: in a test whose time is paused it
+    /// stands still, and moves as that time is moved.
+    pub fn of_the_runtime() -> Self {
+        Self { last: AtomicI64::new(system_millis()), runtime: Some(Instant::now()) }
     }
 
     /// The current time, at least every earlier reading.
     pub fn now(&self) -> Timestamp {
-        self.read(system_millis())
+        let Some(begun) = self.runtime else { return self.read(system_millis()) };
+        // `last` holds the beginning for ever.
+        let passed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(self.last.load(Ordering::Acquire).saturating_add(passed))
     }
 
     fn read(&self, system: i64) -> Timestamp {
@@ -44,6 +56,14 @@ mod tests {
         for (system, reads) in [(40, 50), (60, 60), (55, 60), (61, 61)] {
             assert_eq!(clock.read(system).as_millis(), reads);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clock_of_a_paused_runtime_moves_with_it() {
+        let clock = MonotonicClock::of_the_runtime();
+        let begun = clock.now();
+        tokio::time::advance(std::time::Duration::from_secs(90)).await;
+        assert_eq!(clock.now().since_millis(begun), 90_000);
     }
 
     #[test]

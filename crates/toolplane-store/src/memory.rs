@@ -47,7 +47,11 @@ struct MemoryIndex {
 impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
-        let clock = MonotonicClock::starting_at(Timestamp::from_millis(0));
+        Self::on(MonotonicClock::starting_at(Timestamp::from_millis(0)))
+    }
+
+    /// An empty store whose time is that of `clock`, e.g. [`MonotonicClock::of_the_runtime`] in a test whose time is paused.
+    pub fn on(clock: MonotonicClock) -> Self {
         Self { clock, state: Mutex::default(), damage: DamageList::default() }
     }
 

@@ -27,7 +27,7 @@ use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::*;
-use toolplane_store::{MemoryStore, Store};
+use toolplane_store::{MemoryStore, MonotonicClock, Store};
 
 use super::*;
 use crate::calls::{Admission, Admitted, CallFilter};
@@ -41,6 +41,11 @@ use crate::watch::Watch;
 fn options() -> PartsOptions {
     let bounds = ConfiguredBounds { max_waiting: 1_000, ..ConfiguredBounds::default() };
     PartsOptions { tick_ms: 20, bounds, ..PartsOptions::default() }
+}
+
+/// An empty store whose time is the test's: most tests here run with their time paused.
+fn memory() -> MemoryStore {
+    MemoryStore::on(MonotonicClock::of_the_runtime())
 }
 
 fn objects() -> PayloadStore {
@@ -102,7 +107,7 @@ fn ask(id: impl Into<String>) -> Ask {
 
 impl Bench {
     async fn new() -> Self {
-        Self::over(Arc::new(MemoryStore::default())).await
+        Self::over(Arc::new(memory())).await
     }
 
     async fn over(store: Arc<dyn Store>) -> Self {

@@ -9,7 +9,7 @@ fn bounded(bounds: ConfiguredBounds) -> PartsOptions {
     PartsOptions { bounds, ..options() }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
     let cluster = Cluster::new();
     let few = || bounded(ConfiguredBounds { max_waiting: 25, ..ConfiguredBounds::default() });
@@ -88,14 +88,14 @@ async fn most_running(bounds: ConfiguredBounds, calls: Vec<Ask>) -> (usize, usiz
     (most.load(Ordering::SeqCst), ended)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tenant_runs_no_more_calls_than_it_may() {
     let bounds = ConfiguredBounds { max_running_per_tenant: 3, ..ConfiguredBounds::default() };
     let (most, _) = most_running(bounds, (0..60).map(|number| ask(format!("inv_{number}"))).collect()).await;
     assert_eq!(most, 3, "never more, and no place stays empty");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     let tools = vec![ToolBound { tool: "n.s*".into(), max_running: 2, rate_per_s: 0 }];
     let bounds = ConfiguredBounds { tools, ..ConfiguredBounds::default() };
@@ -103,7 +103,7 @@ async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     let (most, _) = most_running(bounds.clone(), calls.collect()).await;
     assert_eq!(most, 2);
 
-    let bench = Bench::with(Arc::new(MemoryStore::default()), bounded(bounds)).await;
+    let bench = Bench::with(Arc::new(memory()), bounded(bounds)).await;
     for number in 0..10 {
         bench.admit(Ask { tool: "n.slow", ..ask(format!("inv_slow_{number}")) }).await.unwrap();
     }
@@ -122,11 +122,11 @@ async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     assert_eq!(record.status, InvocationStatus::Queued, "an express claim keeps the bound too");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rates_are_kept_per_tenant_and_tool_and_a_refusal_says_when_to_come_back() {
     let tools = vec![ToolBound { tool: "n.rare".into(), max_running: 0, rate_per_s: 1 }];
     let bounds = ConfiguredBounds { rate_per_tenant: 1, rate_burst: 5, tools, ..ConfiguredBounds::default() };
-    let bench = Bench::with(Arc::new(MemoryStore::default()), bounded(bounds)).await;
+    let bench = Bench::with(Arc::new(memory()), bounded(bounds)).await;
     let mut accepted = 0;
     for number in 0..20 {
         match bench.admit(ask(format!("inv_{number}"))).await {
@@ -145,12 +145,12 @@ async fn rates_are_kept_per_tenant_and_tool_and_a_refusal_says_when_to_come_back
     assert_eq!(bench.members("living").await.len(), accepted + 1, "nothing is stored of a refused call");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_malformed_pattern_is_refused_at_start() {
     let tools =
         vec![ToolBound { tool: "n.[".into(), ..ToolBound { tool: String::new(), max_running: 1, rate_per_s: 0 } }];
     let options = bounded(ConfiguredBounds { tools, ..ConfiguredBounds::default() });
-    let opened = Parts::open(Arc::new(MemoryStore::default()), objects(), options, outside());
+    let opened = Parts::open(Arc::new(memory()), objects(), options, outside());
     assert!(matches!(opened.await, Err(RecordError::Pattern(_))));
 }
 
@@ -158,7 +158,7 @@ async fn a_malformed_pattern_is_refused_at_start() {
 #[tokio::test(start_paused = true)]
 async fn a_place_that_is_given_back_is_taken_at_once() {
     let options = bounded(ConfiguredBounds { max_running_per_tenant: 1, ..ConfiguredBounds::default() });
-    let bench = Bench::with(Arc::new(MemoryStore::default()), options).await;
+    let bench = Bench::with(Arc::new(memory()), options).await;
     let (_link, mut messages) = bench.worker(2, vec![]).await;
     bench.admit(ask("inv_a")).await.unwrap();
     bench.admit(ask("inv_b")).await.unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_meets_a_free_worker_in_one_commit_and_its_watcher_sees_every_event() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(2, vec![]).await;
@@ -24,7 +24,7 @@ async fn a_call_meets_a_free_worker_in_one_commit_and_its_watcher_sees_every_eve
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_same_id_is_accepted_once() {
     let bench = Bench::new().await;
     let (first, second) = (bench.call("inv_a", true).await, bench.call("inv_a", true).await);
@@ -32,7 +32,7 @@ async fn the_same_id_is_accepted_once() {
     assert!(matches!(bench.parts.admissions.admit(second).await.unwrap(), Admitted::Exists(_)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_waiting_call_is_offered_when_a_worker_comes_and_a_stale_lease_changes_nothing() {
     let bench = Bench::new().await;
     bench.parts.admissions.admit(bench.call("inv_a", false).await).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_waiting_call_is_offered_when_a_worker_comes_and_a_stale_lease_changes
     assert!(matches!(again, RecordError::Refused { refusal: Refusal::Terminal(_), .. }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_calls_through_few_slots_each_end_once() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(4, vec![]).await;
@@ -76,7 +76,7 @@ async fn many_calls_through_few_slots_each_end_once() {
     assert_eq!(left, ["ended", "invocations/default"], "nothing is left behind");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tenant_cannot_fill_the_queue_without_bound() {
     let bench = Bench::new().await;
     let mut refused = 0;
@@ -99,7 +99,7 @@ async fn a_tenant_cannot_fill_the_queue_without_bound() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pool_every_worker_declines_is_a_capability_gap() {
     let bench = Bench::new().await;
     let gap =
@@ -114,7 +114,7 @@ async fn a_pool_every_worker_declines_is_a_capability_gap() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_restarted_worker_ends_its_earlier_leases_and_the_next_scheduler_goes_on() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(2, vec![]).await;

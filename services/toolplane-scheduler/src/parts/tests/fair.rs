@@ -6,7 +6,7 @@ use super::*;
 
 /// Tenants in the order their waiting calls are offered to one worker with few slots.
 async fn order_of(options: PartsOptions, calls: Vec<Ask>, count: usize) -> Vec<Arc<Invocation>> {
-    let bench = Bench::with(Arc::new(MemoryStore::default()), options).await;
+    let bench = Bench::with(Arc::new(memory()), options).await;
     for call in calls {
         bench.admit(call).await.unwrap();
     }
@@ -20,7 +20,7 @@ async fn order_of(options: PartsOptions, calls: Vec<Ask>, count: usize) -> Vec<A
     order
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tenant_that_floods_does_not_hold_up_those_who_trickle() {
     let mut calls: Vec<Ask> = (0..200).map(|number| Ask { tenant: "flood", ..ask(format!("inv_f{number}")) }).collect();
     for tenant in ["a", "b", "c"] {
@@ -38,7 +38,7 @@ async fn a_tenant_that_floods_does_not_hold_up_those_who_trickle() {
     assert_eq!([of("flood"), of("a"), of("b"), of("c")], [40, 40, 40, 40]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn weights_and_bands_share_as_declared_and_within_a_tenant_the_oldest_goes_first() {
     let weights = BTreeMap::from([(TenantId::from_trusted("big"), 3)]);
     let mut calls = Vec::new();
@@ -64,7 +64,7 @@ async fn weights_and_bands_share_as_declared_and_within_a_tenant_the_oldest_goes
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_queues_are_all_served() {
     let names: Vec<&'static str> = (0..300).map(|number| &*format!("t{number}").leak()).collect();
     let calls = names.iter().map(|tenant| Ask { tenant, ..ask(format!("inv_{tenant}")) }).collect();
@@ -73,7 +73,7 @@ async fn many_queues_are_all_served() {
     assert_eq!(tenants.len(), 300);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_offer_says_how_long_the_call_was_queued() {
     let bench = Bench::new().await;
     bench.admit(ask("inv_a")).await.unwrap();

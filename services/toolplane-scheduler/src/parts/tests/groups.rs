@@ -131,7 +131,7 @@ async fn assert_quiet(bench: &Bench) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_batch_runs_over_two_schedulers_and_both_tell_the_same() {
     let cluster = Cluster::new();
     let (one, other) = (cluster.member(), cluster.member());
@@ -173,7 +173,7 @@ async fn a_batch_runs_over_two_schedulers_and_both_tell_the_same() {
     assert_eq!(late, [(10, 11, 0), (11, 12, 0)]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_batch_is_accepted_whole_or_not_at_all() {
     let bench = Bench::new().await;
     bench.admit(ask("batch_part-1")).await.unwrap();
@@ -198,7 +198,7 @@ async fn a_batch_is_accepted_whole_or_not_at_all() {
     assert!(matches!(bench.parts.groups.admit_batch(again).await.unwrap(), AdmittedBatch::Exists(_)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_dead_scheduler_left_unsettled_another_settles() {
     let cluster = Cluster::new();
     let dead = Bench::over(cluster.member()).await;
@@ -268,7 +268,7 @@ async fn a_lock_excludes_over_two_schedulers_and_fences_follow_the_tickets() {
     assert_quiet(&benches[0]).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
     let bench = Bench::new().await;
     bench.eager_worker("w1", 2).await;
@@ -295,7 +295,7 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
 
 /// Calls of a batch that wait for each other are waiting calls from their acceptance on, and none when one of them has failed and
 /// the others were canceled for it: both are decided by the batch itself.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_held_by_their_batch_wait_until_it_lets_them_go() {
     let bench = Bench::new().await;
     let policy = SchedulerPolicy {

@@ -17,7 +17,7 @@ fn resident_kib() -> usize {
 /// audit run hundreds of times.
 #[tokio::test(start_paused = true)]
 async fn idle_time_costs_no_memory() {
-    let bench = Bench::with(Arc::new(MemoryStore::default()), PartsOptions { tick_ms: 1_000, ..options() }).await;
+    let bench = Bench::with(Arc::new(memory()), PartsOptions { tick_ms: 1_000, ..options() }).await;
     let link = bench.eager_worker("w1", 8).await;
     for number in 0..50 {
         bench.admit(ask(format!("inv_ended_{number}"))).await.unwrap();

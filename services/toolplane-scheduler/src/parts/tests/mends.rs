@@ -21,7 +21,7 @@ async fn becomes(bench: &Bench, index: &str, expected: &[&str]) {
     panic!("{index} holds {found:?}, not {expected:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
     let bench = Bench::new().await;
     for id in ["inv_bad", "inv_missing", "inv_good"] {
@@ -44,9 +44,9 @@ async fn what_cannot_be_read_is_set_aside_and_stops_nobody() {
     becomes(&again, "undecodable/timers/deadline", &["no id!"]).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_that_changed_at_rest_stops_nobody_and_is_named_by_lists() {
-    let store = Arc::new(MemoryStore::default());
+    let store = Arc::new(memory());
     let bench = Bench::over(store.clone()).await;
     for id in ["inv_bad", "inv_good"] {
         bench.admit(ask(id)).await.unwrap();
@@ -82,9 +82,9 @@ async fn still(store: &dyn Store, ids: &[&str]) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let store: Arc<dyn Store> = Arc::new(memory());
     let bench = Bench::over(store.clone()).await;
     bench.admit(ask("inv_queued")).await.unwrap();
     let (_link, mut messages) = bench.worker(1, vec![]).await;
@@ -116,9 +116,9 @@ async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
     assert_eq!(bench.audit.repairs(), repairs, "what is right is left alone");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let store: Arc<dyn Store> = Arc::new(memory());
     let short = || PartsOptions { lease_ms: 600, offer_ms: 100, ..options() };
     let bench = Bench::with(store.clone(), short()).await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
@@ -137,18 +137,18 @@ async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
     assert_eq!(terminal.result.error.clone().unwrap().error_code, "exec.outcome_unknown", "and then it ends");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_start_the_store_forgot_is_not_repeated() {
     let objects = objects();
     let guarded = || Ask { idempotent: false, guard: StartGuard::Object, ..ask("inv_a") };
-    let first = Bench::whole(Arc::new(MemoryStore::default()), objects.clone(), options()).await;
+    let first = Bench::whole(Arc::new(memory()), objects.clone(), options()).await;
     let (_link, mut messages) = first.worker(1, vec![]).await;
     first.admit(guarded()).await.unwrap();
     let (_, lease, _) = offered(&mut messages).await;
     assert!(matches!(first.parts.starts.start(&lease, 15_000).await.unwrap(), Started::Granted));
     assert!(matches!(first.parts.starts.start(&lease, 15_000).await.unwrap(), Started::Granted), "asked again");
     // The store loses everything; the caller submits again, as it was never answered.
-    let second = Bench::whole(Arc::new(MemoryStore::default()), objects, options()).await;
+    let second = Bench::whole(Arc::new(memory()), objects, options()).await;
     let (_link, mut messages) = second.worker(1, vec![]).await;
     second.admit(guarded()).await.unwrap();
     let (_, lease, _) = offered(&mut messages).await;
@@ -157,7 +157,7 @@ async fn a_start_the_store_forgot_is_not_repeated() {
     assert_eq!(end.result.error.unwrap().error_code, "exec.outcome_unknown");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn poison_is_kept_out_for_a_while_by_every_scheduler() {
     let cluster = super::shared::Cluster::new();
     let bench = Bench::over(cluster.member()).await;
@@ -190,7 +190,7 @@ async fn poison_is_kept_out_for_a_while_by_every_scheduler() {
     panic!("the other scheduler never heard of it: {:?}", RecordKey::new(toolplane_store::Family::Meta, "quarantine"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_waiting_call_like_one_that_workers_died_of_is_not_tried() {
     let bench = Bench::new().await;
     let key = toolplane_records::payload::Digest::of(b"version and input");
@@ -210,7 +210,7 @@ async fn a_waiting_call_like_one_that_workers_died_of_is_not_tried() {
 }
 
 /// The scheduler that hears of a worker's death need not be the one the worker was connected to.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_arrived_is_known_to_every_scheduler_when_the_stream_ends() {
     let cluster = super::shared::Cluster::new();
     let bench = Bench::over(cluster.member()).await;
@@ -232,7 +232,7 @@ async fn what_arrived_is_known_to_every_scheduler_when_the_stream_ends() {
     assert_eq!((losses("inv_seen").await, losses("inv_unseen").await), (1, 0));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_arrived_counts_when_its_worker_starts_again_at_once() {
     let bench = Bench::new().await;
     bench.admit(ask("inv_a")).await.unwrap();
@@ -244,7 +244,7 @@ async fn what_arrived_counts_when_its_worker_starts_again_at_once() {
     assert_eq!(bench.parts.calls.records().get(&lease.call()).await.unwrap().worker_losses, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_given_back_waits_again() {
     let bench = Bench::new().await;
     bench.admit(ask("inv_a")).await.unwrap();

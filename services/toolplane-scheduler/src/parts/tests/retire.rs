@@ -26,9 +26,9 @@ async fn gone(bench: &Bench, id: &str) {
     panic!("{id} is still kept");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_ended_call_goes_with_everything_that_belongs_to_it_and_a_living_one_stays() {
-    let bench = Bench::with(Arc::new(MemoryStore::default()), brief(50, 0)).await;
+    let bench = Bench::with(Arc::new(memory()), brief(50, 0)).await;
     let _worker = bench.eager_worker("w1", 1).await;
     run_to_end(&bench, ask("inv_a")).await;
     bench.parts.workers.list()[0].drain();
@@ -45,9 +45,9 @@ async fn an_ended_call_goes_with_everything_that_belongs_to_it_and_a_living_one_
     assert!(bench.parts.calls.records().get(&call_key("inv_waits")).await.is_ok());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_is_remembered_longer_than_its_call() {
-    let bench = Bench::with(Arc::new(MemoryStore::default()), brief(50, 2_000)).await;
+    let bench = Bench::with(Arc::new(memory()), brief(50, 2_000)).await;
     let _worker = bench.eager_worker("w1", 1).await;
     run_to_end(&bench, ask("inv_a")).await;
     gone(&bench, "inv_a").await;
@@ -68,9 +68,9 @@ async fn a_key_is_remembered_longer_than_its_call() {
     panic!("the key was never forgotten");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_dated_key_older_than_the_window_is_refused_unless_its_call_is_there() {
-    let bench = Bench::with(Arc::new(MemoryStore::default()), brief(86_400_000, 60_000)).await;
+    let bench = Bench::with(Arc::new(memory()), brief(86_400_000, 60_000)).await;
     let now = bench.parts.calls.now().await.unwrap().as_millis();
     let dated = |age_ms: i64| {
         let seconds = u64::try_from((now - age_ms) / 1000).unwrap();
@@ -84,12 +84,12 @@ async fn a_dated_key_older_than_the_window_is_refused_unless_its_call_is_there()
     bench.admit(Ask { key: Some("any text".into()), ..ask("inv_plain") }).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_archive_is_written_before_anything_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let objects = PayloadStore::local(folder.path(), Default::default()).unwrap();
     let options = PartsOptions { archive: true, ..brief(50, 0) };
-    let bench = Bench::whole(Arc::new(MemoryStore::default()), objects, options).await;
+    let bench = Bench::whole(Arc::new(memory()), objects, options).await;
     let _worker = bench.eager_worker("w1", 1).await;
     run_to_end(&bench, ask("inv_a")).await;
     gone(&bench, "inv_a").await;

@@ -11,7 +11,7 @@ async fn pair() -> (Bench, Bench, Arc<Cluster>) {
     (Bench::over(cluster.member()).await, Bench::over(cluster.member()).await, cluster)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_accepted_by_one_runs_at_the_worker_of_the_other_and_both_see_it_end() {
     let (one, other, _) = pair().await;
     let (_link, mut messages) = other.worker(1, vec![]).await;
@@ -28,7 +28,7 @@ async fn a_call_accepted_by_one_runs_at_the_worker_of_the_other_and_both_see_it_
     assert!(matches!(one.admit(ask("inv_a")).await.unwrap(), Admitted::Exists(_)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_hints_everything_still_arrives() {
     let cluster = Cluster::new();
     let member = cluster.member();
@@ -40,7 +40,7 @@ async fn without_hints_everything_still_arrives() {
     assert_eq!(follow(watch).await.1.result.status, ResultStatus::Succeeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn racing_claims_lease_each_call_once_and_every_fence_is_new() {
     let (one, other, _) = pair().await;
     for number in 0..200 {
@@ -65,7 +65,7 @@ async fn racing_claims_lease_each_call_once_and_every_fence_is_new() {
     assert_eq!(one.audit.repairs() + other.audit.repairs(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_moves_between_schedulers_gets_growing_fences() {
     let (one, other, _) = pair().await;
     let (_l1, mut first) = one.worker_named("w1", 1, vec![]).await;
@@ -85,7 +85,7 @@ async fn a_call_that_moves_between_schedulers_gets_growing_fences() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_report_to_another_scheduler_than_the_one_that_leased_counts() {
     let (one, other, _) = pair().await;
     let (link, mut messages) = one.worker(1, vec![]).await;
@@ -108,7 +108,7 @@ async fn a_report_to_another_scheduler_than_the_one_that_leased_counts() {
     panic!("the slot was not given back");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_cancel_reaches_a_worker_that_is_connected_elsewhere() {
     let (one, other, _) = pair().await;
     let (_link, mut messages) = one.worker(1, vec![]).await;
@@ -124,7 +124,7 @@ async fn a_cancel_reaches_a_worker_that_is_connected_elsewhere() {
     assert!(matches!(told, WorkerMessage::Lease(toolplane_lifecycle::LeaseMessage::Cancel { .. })), "{told:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn lost_answers_are_asked_for_again_and_nothing_happens_twice() {
     let cluster = Cluster::new();
     let member = cluster.member();
@@ -143,7 +143,7 @@ async fn lost_answers_are_asked_for_again_and_nothing_happens_twice() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_store_that_refuses_is_an_error_and_leaves_nothing() {
     let cluster = Cluster::new();
     let member = cluster.member();
@@ -159,7 +159,7 @@ async fn a_store_that_refuses_is_an_error_and_leaves_nothing() {
     offered(&mut messages).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_costs_few_commits() {
     let cluster = Cluster::new();
     let member = cluster.member();
@@ -184,7 +184,7 @@ async fn a_call_costs_few_commits() {
     assert_eq!(run(Some(Ask { idempotent: false, ..ask("inv_b") })).await, 3, "its start is durable before its effect");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
     let cluster = Cluster::new();
     let engines = futures_util::future::join_all((0..5).map(|_| Bench::over(cluster.member()))).await;
@@ -195,7 +195,7 @@ async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
     assert_eq!(next.members("schedulers").await.len(), 5);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_scheduler_that_comes_back_takes_its_own_number_again() {
     let cluster = Cluster::new();
     let endpoint = || PartsOptions { endpoint: Some("http://127.0.0.1:7430".to_owned()), ..options() };
@@ -210,7 +210,7 @@ async fn a_scheduler_that_comes_back_takes_its_own_number_again() {
 }
 
 /// A worker is its credential's on every scheduler, as long as one that lives holds its stream.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_scheduler_knows_whose_a_worker_is_and_who_holds_its_stream() {
     let (one, other, _) = pair().await;
     let (link, _messages) = one.worker(1, vec![]).await;

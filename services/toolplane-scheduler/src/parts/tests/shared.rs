@@ -35,7 +35,7 @@ pub(super) struct Member {
 
 impl Cluster {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { inner: MemoryStore::default(), bus: broadcast::channel(4096).0, next: AtomicU64::new(0) })
+        Arc::new(Self { inner: memory(), bus: broadcast::channel(4096).0, next: AtomicU64::new(0) })
     }
 
     pub(super) fn member(self: &Arc<Self>) -> Arc<Member> {

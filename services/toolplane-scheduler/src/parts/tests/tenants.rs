@@ -12,7 +12,7 @@ fn of(tenant: &'static str, id: &str) -> InvocationKey {
 }
 
 /// Everything about two calls of the same id, of two tenants, on one worker and at the same time.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_tenants_use_one_id_and_never_meet() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(4, vec![]).await;
@@ -80,7 +80,7 @@ async fn two_tenants_use_one_id_and_never_meet() {
 }
 
 /// A lease is the right of one worker, in one of its starts; its secret alone is worth nothing.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lease_presented_by_anybody_but_its_holder_changes_nothing() {
     let bench = Bench::new().await;
     let (_link, mut messages) = bench.worker(1, vec![]).await;
@@ -133,7 +133,7 @@ async fn ids_at_their_bound_live_a_whole_life_on_every_store() {
     let server = toolplane_testkit::redis::RedisServer::start(Default::default()).await.expect("a Redis server");
     let redis = toolplane_store_redis::RedisOptions::standalone(server.url());
     let redis = toolplane_store_redis::RedisStore::open(redis).await.unwrap();
-    let stores: [Arc<dyn Store>; 3] = [Arc::new(MemoryStore::default()), Arc::new(embedded), Arc::new(redis)];
+    let stores: [Arc<dyn Store>; 3] = [Arc::new(memory()), Arc::new(embedded), Arc::new(redis)];
     // A slash is what grows most where names are written down.
     let longest = |first: &str| format!("{first}{}", "/".repeat(MAX_GIVEN_ID_LEN - first.len() - 1) + "z");
     let tenant: &'static str = longest("tenant").leak();
@@ -181,9 +181,9 @@ async fn ids_at_their_bound_live_a_whole_life_on_every_store() {
 
 /// A store of a version in which ids belonged to nobody: what it holds of other tenants than the first is found where it
 /// belongs, goes on, and is out of the way of others.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_of_an_earlier_version_go_on_under_their_tenants() {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let store: Arc<dyn Store> = Arc::new(memory());
     let earlier = Bench::over(store.clone()).await;
     let (link, mut messages) = earlier.worker(1, vec![]).await;
     earlier.admit(ask("inv_ended")).await.unwrap();
