@@ -43,7 +43,7 @@ fn read_schema(source: &PolicyText) -> Result<Schema, Vec<PolicyFault>> {
     }
     let read = Schema::from_cedarschema_str(&source.text).map(|(schema, _)| schema);
     let schema = read.map_err(|error| vec![source.fault_of(&error, None)])?;
-    sample::describable(&schema).map_err(|rule| vec![source.fault(rule)])?;
+    sample::describable(&schema, source).map_err(|fault| vec![fault])?;
     Ok(schema)
 }
 

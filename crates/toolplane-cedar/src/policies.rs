@@ -72,7 +72,7 @@ impl CedarPolicies {
             authorizer: Authorizer::new(),
             actions: load::actions(&schema).map_err(|fault| vec![schema_source.fault(fault)])?,
             wanted: load::wanted(&checked),
-            slices: Slices::new(checked.policies).map_err(|fault| vec![schema_source.fault(fault)])?,
+            slices: Slices::new(checked.policies).map_err(|error| vec![schema_source.fault(error.to_string())])?,
             meanings: checked.meanings,
             settings: settings.clone(),
             warnings: checked.warnings,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cedar_policy::{EntityUid, Policy, PolicySet, ResourceConstraint};
+use cedar_policy::{EntityUid, Policy, PolicySet, PolicySetError, ResourceConstraint};
 
 /// Evaluation takes time for every policy it is given. A policy whose scope names a tool, a namespace or a kind is given only
 /// the calls of what it names; the answers of the slices are put together afterwards.
@@ -14,7 +14,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    pub(crate) fn new(policies: Vec<Policy>) -> Result<Self, String> {
+    pub(crate) fn new(policies: Vec<Policy>) -> Result<Self, Box<PolicySetError>> {
         let mut slices = Self::default();
         for policy in policies {
             let slice = match policy.resource_constraint() {
@@ -23,7 +23,7 @@ impl Slices {
                 }
                 ResourceConstraint::Any | ResourceConstraint::Is(_) => &mut slices.any,
             };
-            slice.add(policy).map_err(|error| error.to_string())?;
+            slice.add(policy)?;
         }
         Ok(slices)
     }

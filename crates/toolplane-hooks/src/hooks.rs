@@ -19,7 +19,7 @@ use crate::failure::HookFailure;
 use crate::fold::{Folded, HookMeta, HookRun, fold};
 use crate::input::HookInput;
 use crate::output::HookOutput;
-use crate::program::{Program, Sandbox};
+use crate::program::{Program, ProgramError, Sandbox};
 use crate::service::{self, ServiceHook};
 
 /// The hooks of one process for the points it is in charge of. Cheap to clone.
@@ -256,7 +256,7 @@ fn prepare(index: usize, hook: &HookConfig) -> Result<(HookMeta, Matchers), Hook
 }
 
 fn program(index: usize, hook: &HookConfig, config: &Config) -> Result<Program, HooksError> {
-    Program::of(hook, config.workspaces()).map_err(|(key, rule)| HooksError::config(index, key, rule))
+    Program::of(hook, config.workspaces()).map_err(|ProgramError { key, rule }| HooksError::config(index, key, rule))
 }
 
 fn of_service(hook: &HookConfig) -> impl FnOnce(toolplane_runtime::server::ServerError) -> HooksError + '_ {

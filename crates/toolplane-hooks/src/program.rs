@@ -62,10 +62,27 @@ pub(crate) struct Program {
     timeout: Duration,
 }
 
+/// A program that cannot be a hook: the key of the hook's configuration that is wrong, and the rule it breaks.
+#[derive(Debug)]
+pub(crate) struct ProgramError {
+    pub(crate) key: &'static str,
+    pub(crate) rule: String,
+}
+
+impl ProgramError {
+    fn command(rule: String) -> Self {
+        Self { key: "command", rule }
+    }
+
+    fn read_only_paths(rule: String) -> Self {
+        Self { key: "read_only_paths", rule }
+    }
+}
+
 impl Program {
     /// The program of `hook`, which may read the workspace of the tenant whose call it is asked about. Checks all that can be
-    /// checked without running it: the key and the rule of what is wrong.
-    pub(crate) fn of(hook: &HookConfig, workspaces: Workspaces) -> Result<Self, (&'static str, String)> {
+    /// checked without running it.
+    pub(crate) fn of(hook: &HookConfig, workspaces: Workspaces) -> Result<Self, ProgramError> {
         let argv = hook.command.clone().unwrap_or_default();
         check_places(&argv, &hook.read_only_paths)?;
         let mut spec = SandboxSpec::new(argv);
@@ -76,11 +93,11 @@ impl Program {
         spec.env = environment(&hook.env);
         spec.limits = limits(hook);
         spec.check().map_err(|error| match error {
-            SandboxError::Invalid { field: "read_only_paths", rule } => ("read_only_paths", rule),
-            SandboxError::Invalid { field: "env", rule } => ("env", rule),
-            other => ("command", other.to_string()),
+            SandboxError::Invalid { field: "read_only_paths", rule } => ProgramError::read_only_paths(rule),
+            SandboxError::Invalid { field: "env", rule } => ProgramError { key: "env", rule },
+            other => ProgramError::command(other.to_string()),
         })?;
-        check_program(&spec.argv, &hook.read_only_paths).map_err(|rule| ("command", rule))?;
+        check_program(&spec.argv, &hook.read_only_paths)?;
         Ok(Self { spec, workspaces, timeout: hook.timeout() })
     }
 
@@ -163,19 +180,19 @@ const INTERPRETERS: &[&str] =
     &["bash", "bun", "dash", "deno", "lua", "node", "perl", "php", "pypy", "python", "ruby", "Rscript", "sh", "zsh"];
 
 /// What is run must be there and a program; a script that is named must be there, where it could be seen.
-fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), String> {
+fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), ProgramError> {
     let runs =
         |path: &Path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     let Some((program, arguments)) = argv.split_first() else { return Ok(()) };
     if program.contains('/') {
         if !Path::new(program).is_file() {
-            return Err(format!("`{program}` does not exist"));
+            return Err(ProgramError::command(format!("`{program}` does not exist")));
         }
         if !runs(Path::new(program)) {
-            return Err(format!("`{program}` is not executable"));
+            return Err(ProgramError::command(format!("`{program}` is not executable")));
         }
     } else if !DEFAULT_PATH.split(':').any(|dir| runs(&Path::new(dir).join(program))) {
-        return Err(format!("`{program}` is no program in {DEFAULT_PATH}"));
+        return Err(ProgramError::command(format!("`{program}` is no program in {DEFAULT_PATH}")));
     }
     let script =
         is_interpreter(program).then(|| arguments.iter().find(|argument| !argument.starts_with('-'))).flatten();
@@ -183,7 +200,7 @@ fn check_program(argv: &[String], shared: &[PathBuf]) -> Result<(), String> {
     let is_shared = |path: &&Path| shared.iter().any(|dir| path.starts_with(dir));
     let named = arguments.iter().map(Path::new).filter(is_shared).chain(script);
     let missing = named.into_iter().find(|path| !path.exists());
-    missing.map_or(Ok(()), |path| Err(format!("`{}` does not exist", path.display())))
+    missing.map_or(Ok(()), |path| Err(ProgramError::command(format!("`{}` does not exist", path.display()))))
 }
 
 /// Whether a program runs the script that is its first argument.
@@ -194,24 +211,24 @@ fn is_interpreter(program: &str) -> bool {
 }
 
 /// What a hook runs must be there for it, and be nothing that tools could have written.
-fn check_places(argv: &[String], shared: &[PathBuf]) -> Result<(), (&'static str, String)> {
+fn check_places(argv: &[String], shared: &[PathBuf]) -> Result<(), ProgramError> {
     let is_system = |path: &Path| SYSTEM.iter().any(|dir| path.starts_with(dir));
     for (index, argument) in argv.iter().enumerate() {
         let path = Path::new(argument);
         if index == 0 && argument.contains('/') && !path.is_absolute() {
             let rule = format!("`{argument}` must be the name of a program or an absolute path");
-            return Err(("command", rule));
+            return Err(ProgramError::command(rule));
         }
         if !path.is_absolute() || is_system(path) || shared.iter().any(|dir| path.starts_with(dir)) {
             continue;
         }
         if index == 0 || path.exists() {
             let rule = format!("`{argument}` cannot be seen in the sandbox: name it or its directory here");
-            return Err(("read_only_paths", rule));
+            return Err(ProgramError::read_only_paths(rule));
         }
     }
     match shared.iter().find(|path| !path.exists()) {
-        Some(path) => Err(("read_only_paths", format!("`{}` does not exist", path.display()))),
+        Some(path) => Err(ProgramError::read_only_paths(format!("`{}` does not exist", path.display()))),
         None => Ok(()),
     }
 }

@@ -67,10 +67,10 @@ mod tests {
     use toolplane_records::payload::JsonPayload;
     use toolplane_records::result::ContentBlock;
 
-    use super::Replacement;
+    use super::{HookFailure, Replacement};
 
-    fn read(json: &str) -> Result<Replacement, String> {
-        Replacement::of(JsonPayload::from_checked(json.to_owned())).map_err(|failure| failure.to_string())
+    fn read(json: &str) -> Result<Replacement, HookFailure> {
+        Replacement::of(JsonPayload::from_checked(json.to_owned()))
     }
 
     fn text(text: &str) -> ContentBlock {

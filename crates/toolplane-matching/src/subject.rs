@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::command::{self, Shell};
 use crate::path::{PathAccess, PathFact};
 use crate::url::{self, InvalidUrl, UrlFact};
-use field::Given;
+use field::{Given, StartDirectory};
 pub use named::NamedPath;
 
 /// What kind of subject a tool has.
@@ -86,14 +86,21 @@ pub struct Subjects {
 /// Finds the subjects of an input.
 pub fn extract(spec: &SubjectSpec, input: &Value, workspace: &Workspace) -> Subjects {
     let found = field::find(spec, input);
-    let directory = if spec.kind == SubjectKind::Command { field::directory(input) } else { Some(None) };
+    let (readable, directory) = match spec.kind {
+        SubjectKind::Command => match field::start_directory(input) {
+            StartDirectory::Workspace => (true, None),
+            StartDirectory::Given(directory) => (true, Some(directory)),
+            StartDirectory::Unknown => (false, None),
+        },
+        SubjectKind::Path | SubjectKind::Url => (true, None),
+    };
     Subjects {
-        complete: found.complete && directory.is_some(),
+        complete: found.complete && readable,
         kind: Some(spec.kind),
         given: found.given,
         access: spec.access,
         tree: field::is_tree(input),
-        directory: directory.flatten(),
+        directory,
         workspace: workspace.clone(),
         ..Subjects::unknown()
     }

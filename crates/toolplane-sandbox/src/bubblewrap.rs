@@ -32,20 +32,20 @@ pub struct BubblewrapOptions {
 /// Sandboxes made by bubblewrap (Debian and Ubuntu package `bubblewrap`, 0.8 or newer).
 #[derive(Debug)]
 pub struct Bubblewrap {
-    parts: Result<find::SandboxPrograms, String>,
+    programs: Result<find::SandboxPrograms, find::MissingProgram>,
     control_groups: ControlGroups,
 }
 
 impl Bubblewrap {
-    /// Looks for the parts. A missing one is no error yet: it makes the posture unavailable and every run fail.
+    /// Looks for the programs. A missing one is no error yet: it makes the posture unavailable and every run fail.
     pub fn new(options: &BubblewrapOptions) -> Self {
-        let parts = find::parts(options);
-        let control_groups = if options.without_control_groups || parts.is_err() {
+        let programs = find::programs(options);
+        let control_groups = if options.without_control_groups || programs.is_err() {
             ControlGroups::default()
         } else {
             ControlGroups::detect()
         };
-        Self { parts, control_groups }
+        Self { programs, control_groups }
     }
 
     /// The control groups runs are put in.
@@ -55,15 +55,15 @@ impl Bubblewrap {
 
     /// Name and version, for people.
     pub(crate) fn describe(&self) -> String {
-        match &self.parts {
-            Ok(parts) => find::version(&parts.bwrap).unwrap_or_else(|| "bubblewrap (version unknown)".into()),
+        match &self.programs {
+            Ok(programs) => find::version(&programs.bwrap).unwrap_or_else(|| "bubblewrap (version unknown)".into()),
             Err(_) => "bubblewrap".into(),
         }
     }
 
     /// Why nothing can be run, if that is already known.
-    pub(crate) fn missing(&self) -> Option<&str> {
-        self.parts.as_ref().err().map(String::as_str)
+    pub(crate) fn missing(&self) -> Option<find::MissingProgram> {
+        self.programs.as_ref().err().copied()
     }
 }
 
@@ -74,8 +74,8 @@ impl SandboxBackend for Bubblewrap {
 
     fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>> {
         Box::pin(async move {
-            let parts = self.parts.as_ref().map_err(|reason| SandboxError::Unavailable(reason.clone()))?;
-            setup::start(parts, &self.control_groups, spec, tap).await
+            let programs = self.programs.as_ref().map_err(|missing| SandboxError::Unavailable(missing.to_string()))?;
+            setup::start(programs, &self.control_groups, spec, tap).await
         })
     }
 }

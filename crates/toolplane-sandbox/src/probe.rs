@@ -38,7 +38,7 @@ const EXCESS: u64 = 4;
 pub(crate) async fn probe(sandbox: &Bubblewrap) -> Posture {
     let backend = sandbox.describe();
     if let Some(reason) = sandbox.missing() {
-        return Posture::unavailable(backend, reason);
+        return Posture::unavailable(backend, reason.to_string());
     }
     match look_around(sandbox).await {
         Ok(layers) => Posture::of_layers(backend, layers),

@@ -12,6 +12,9 @@ use crate::operations::{Digest, OperationMemory};
 use crate::shared::Tables;
 use crate::space::Space;
 
+/// What the caller of a commit is told, once its group is durable.
+pub(crate) type CommitAnswer = Result<CommitOutcome, StoreError>;
+
 /// Changes decided but not yet durable. Nobody but the writer sees them.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
@@ -47,7 +50,7 @@ impl Group {
 
     /// Decides one well-formed commit and, if it applies, adds it to the group.
     ///
-    /// The inner result is the caller's answer, once the group is durable. A fault leaves the group unusable.
+    /// Fails with a fault that leaves the group unusable; a refused commit is an answer like another.
     pub(crate) fn decide(
         &mut self,
         commit: Commit,
@@ -55,7 +58,7 @@ impl Group {
         tables: &Tables,
         known: &mut OperationMemory,
         space: &Space,
-    ) -> Result<Result<CommitOutcome, StoreError>, Fault> {
+    ) -> Result<CommitAnswer, Fault> {
         match self.judge(&commit, operation, tables, known, space) {
             Ok(None) => {}
             Ok(Some(answer)) => return Ok(answer),
@@ -78,7 +81,7 @@ impl Group {
         tables: &Tables,
         known: &OperationMemory,
         space: &Space,
-    ) -> Result<Option<Result<CommitOutcome, StoreError>>, Fault> {
+    ) -> Result<Option<CommitAnswer>, Fault> {
         if operation.is_some_and(|digest| known.contains(&digest)) {
             return Ok(Some(Ok(CommitOutcome::Replayed)));
         }

@@ -6,13 +6,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use toolplane_store::{Commit, CommitOutcome, StoreError};
+use toolplane_store::{Commit, StoreError};
 
 use crate::EmbeddedOptions;
 use crate::checkpoint::{Checkpointer, PoisonOnPanic};
 use crate::fault::Fault;
 use crate::files::DirectoryLock;
-use crate::group::Group;
+use crate::group::{CommitAnswer, Group};
 use crate::log::CommitLog;
 use crate::operations::{Digest, OperationMemory};
 use crate::shared::{Lower, Shared};
@@ -33,7 +33,7 @@ pub(crate) struct Job {
     pub(crate) commit: Commit,
     pub(crate) operation: Option<Digest>,
     pub(crate) size: usize,
-    pub(crate) reply: oneshot::Sender<Result<CommitOutcome, StoreError>>,
+    pub(crate) reply: oneshot::Sender<CommitAnswer>,
     /// The commit's share of what may wait.
     pub(crate) _permit: OwnedSemaphorePermit,
 }
@@ -259,8 +259,8 @@ impl Writer {
     }
 }
 
-type Reply = oneshot::Sender<Result<CommitOutcome, StoreError>>;
-type Answers = Vec<(Reply, Result<CommitOutcome, StoreError>)>;
+type Reply = oneshot::Sender<CommitAnswer>;
+type Answers = Vec<(Reply, CommitAnswer)>;
 
 /// The writer is a thread of its own, and nothing ends this wait: whoever comes meanwhile is found in the queue.
 #[expect(clippy::disallowed_methods, reason = "a tenth of the time an fsync takes, on a thread that does nothing else")]

@@ -15,6 +15,8 @@
 
 use toolplane_store::{Family, RecordKey};
 
+use crate::open_error::OpenError;
+
 /// The longest namespace, in bytes: it is part of every key. Longer than the configured one can be: a role may add its name.
 const MAX_NAMESPACE: usize = 64;
 
@@ -26,12 +28,14 @@ pub(crate) struct KeySpace {
 
 impl KeySpace {
     /// The keys below `namespace`, or what is wrong with that name.
-    pub(crate) fn new(namespace: &str) -> Result<Self, String> {
+    pub(crate) fn new(namespace: &str) -> Result<Self, OpenError> {
         let fits = (1..=MAX_NAMESPACE).contains(&namespace.len());
         if fits && namespace.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
             return Ok(Self { prefix: format!("{{{namespace}}}:") });
         }
-        Err(format!("the namespace `{namespace}` must have 1 to {MAX_NAMESPACE} letters, digits, `-`, `_` or `.`"))
+        let reason =
+            format!("the namespace `{namespace}` must have 1 to {MAX_NAMESPACE} letters, digits, `-`, `_` or `.`");
+        Err(OpenError::InvalidOption { reason })
     }
 
     /// The ids of a family.

@@ -65,13 +65,13 @@ impl RedisStore {
     /// letters, digits, `-`, `_` or `.`, when no server is named, or when an address is not a `redis://` or `rediss://`
     /// URL, and with [`OpenError::File`] when a certificate or key cannot be read.
     pub fn check(options: RedisOptions) -> Result<(), OpenError> {
-        let keys = KeySpace::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        let keys = KeySpace::new(&options.namespace)?;
         Connector::new(options, &keys).map(drop)
     }
 
     /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0.
     pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
-        let keys = KeySpace::new(&options.namespace).map_err(|reason| OpenError::InvalidOption { reason })?;
+        let keys = KeySpace::new(&options.namespace)?;
         let connector = Arc::new(Connector::new(options, &keys)?);
         let (standing, counters) =
             (Arc::new(Standing::unknown(connector.options.refuse_buffered)), Arc::new(Counters::default()));

@@ -10,7 +10,7 @@
 //! its own, beside the old one.
 
 use bytes::Bytes;
-use lz4_flex::block::{compress_into_with_dict, decompress_with_dict, get_maximum_output_size};
+use lz4_flex::block::{DecompressError, compress_into_with_dict, decompress_with_dict, get_maximum_output_size};
 use toolplane_store::{Damage, DamageLocation, RecordKey, Sealed, Versioned};
 
 /// Below this, packing saves less than it costs.
@@ -27,7 +27,25 @@ const SEALED_PLAIN: u8 = 2;
 const SEALED_PACKED: u8 = 3;
 const SUM_BYTES: usize = 4;
 const LENGTH_BYTES: usize = 4;
-const MISFIT: &str = "it does not fit its checksum";
+
+/// How a stored value is not what was written.
+#[derive(Debug, thiserror::Error)]
+enum Misfit {
+    #[error("it does not fit its checksum")]
+    Sum,
+    #[error("it ends within its sum")]
+    CutInSum,
+    #[error("its first byte is not what it was")]
+    FirstByte,
+    #[error("its stored value begins with {0:?}")]
+    Kind(Option<u8>),
+    #[error("its packed value ends within its length")]
+    CutInLength,
+    #[error("its packed value claims {0} bytes")]
+    Length(usize),
+    #[error("its packed value: {0}")]
+    Packed(DecompressError),
+}
 
 /// What a value is stored as, which its sum covers.
 #[derive(Clone, Copy, Debug)]
@@ -88,23 +106,23 @@ pub(crate) fn unpack(name: ValueName<'_>, mut stored: Vec<u8>) -> Result<Bytes, 
         Some(SEALED_PLAIN | SEALED_PACKED) => unpack_sealed(name, kind == Some(SEALED_PACKED), &stored),
         // With its own first byte it would be a good one: then that byte is what has changed.
         Some(PLAIN | PACKED) if [false, true].iter().any(|packed| unpack_sealed(name, *packed, &stored).is_ok()) => {
-            Err("its first byte is not what it was".to_owned())
+            Err(Misfit::FirstByte)
         }
         Some(PACKED) => unpack_block(&stored[1..]),
         Some(PLAIN) => {
             stored.drain(..1);
             Ok(Bytes::from(stored))
         }
-        other => Err(format!("its stored value begins with {other:?}")),
+        other => Err(Misfit::Kind(other)),
     };
-    bytes.map_err(|reason| name.damaged(reason))
+    bytes.map_err(|misfit| name.damaged(misfit.to_string()))
 }
 
-fn unpack_sealed(name: ValueName<'_>, packed: bool, stored: &[u8]) -> Result<Bytes, String> {
+fn unpack_sealed(name: ValueName<'_>, packed: bool, stored: &[u8]) -> Result<Bytes, Misfit> {
     let behind = stored.get(1..).and_then(<[u8]>::split_first_chunk::<SUM_BYTES>);
-    let (sum, content) = behind.ok_or_else(|| "it ends within its sum".to_owned())?;
+    let (sum, content) = behind.ok_or(Misfit::CutInSum)?;
     let bytes = if packed { unpack_block(content)? } else { Bytes::copy_from_slice(content) };
-    if name.sum(&bytes) == u32::from_le_bytes(*sum) { Ok(bytes) } else { Err(MISFIT.to_owned()) }
+    if name.sum(&bytes) == u32::from_le_bytes(*sum) { Ok(bytes) } else { Err(Misfit::Sum) }
 }
 
 /// The record in a stored value with its version; nothing for an empty value, which stands for no record.
@@ -120,16 +138,16 @@ pub(crate) fn record(key: &RecordKey, mut stored: Vec<u8>) -> Result<Option<Vers
     Ok(Some(Versioned { version, bytes: unpack(name, stored)? }))
 }
 
-fn unpack_block(stored: &[u8]) -> Result<Bytes, String> {
+fn unpack_block(stored: &[u8]) -> Result<Bytes, Misfit> {
     let Some((length, packed)) = stored.split_first_chunk::<LENGTH_BYTES>() else {
-        return Err("its packed value ends within its length".to_owned());
+        return Err(Misfit::CutInLength);
     };
     let length = u32::from_le_bytes(*length) as usize;
     // Nothing larger was ever accepted, so a larger length is damage and not worth the memory.
     if length > toolplane_store::commit::MAX_COMMIT_BYTES {
-        return Err(format!("its packed value claims {length} bytes"));
+        return Err(Misfit::Length(length));
     }
-    let bytes = decompress_with_dict(packed, length, WORDS).map_err(|error| format!("its packed value: {error}"))?;
+    let bytes = decompress_with_dict(packed, length, WORDS).map_err(Misfit::Packed)?;
     Ok(Bytes::from(bytes))
 }
 

@@ -6,6 +6,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod answer;
 mod approvals;
+mod argument;
 mod batch;
 mod calls;
 mod connection;

@@ -63,12 +63,12 @@ mod tests {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(name)
     }
 
-    fn checked(text: &str) -> Result<(), String> {
+    fn checked(text: &str) -> Result<(), RoleError> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("toolplane.toml");
         std::fs::write(&file, text).unwrap();
-        let config = Config::load(Some(&file), []).map_err(|error| error.to_string())?;
-        check_permission(&config).map_err(|error| error.to_string())
+        let config = Config::load(Some(&file), [])?;
+        check_permission(&config)
     }
 
     /// What the example configurations say is good in all of its parts, not only in its keys.
@@ -90,7 +90,7 @@ mod tests {
         };
         let (rules, policies) = (listed("examples/rules"), listed("examples/policies"));
         checked(&format!("[permission]\nrules_files = {rules}\ncedar_policies = {policies}\n")).unwrap();
-        let error = checked("[permission]\ncedar_policies = [\"/no/such.cedar\"]\n").unwrap_err();
+        let error = checked("[permission]\ncedar_policies = [\"/no/such.cedar\"]\n").unwrap_err().to_string();
         assert!(error.contains("/no/such.cedar"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! The versions of JSON Schema a tool's schema may be written in.
 
+use std::fmt;
+
 use jsonschema::{Draft, ValidationError};
 use serde_json::Value;
 
@@ -19,6 +21,22 @@ pub enum Dialect {
     /// 2020-12: `prefixItems`, `$dynamicRef`.
     Draft202012,
 }
+
+/// A `$schema` that names no version of JSON Schema that is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDialect {
+    given: String,
+}
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<String> = Dialect::ALL.iter().rev().map(|one| format!("`{}`", one.uri())).collect();
+        let Self { given } = self;
+        write!(f, "{given} is not a version of JSON Schema that is known here; known are {}", known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownDialect {}
 
 impl Dialect {
     /// Every version, the oldest first.
@@ -49,9 +67,9 @@ impl Dialect {
         }
     }
 
-    /// The version `named` as `$schema`, with `http` or `https`, with or without an empty fragment. The error is the rule that
-    /// is broken.
-    pub fn named(named: &Value) -> Result<Self, String> {
+    /// The version `named` as `$schema`, with `http` or `https`, with or without an empty fragment. Fails when it is no
+    /// version that is known here.
+    pub fn named(named: &Value) -> Result<Self, UnknownDialect> {
         let text = named.as_str().unwrap_or_default();
         let plain = |uri: &str| -> Option<String> {
             let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
@@ -59,11 +77,7 @@ impl Dialect {
         };
         let found =
             plain(text).and_then(|text| Self::ALL.into_iter().find(|one| plain(one.uri()).as_ref() == Some(&text)));
-        found.ok_or_else(|| {
-            let known: Vec<String> = Self::ALL.iter().rev().map(|one| format!("`{}`", one.uri())).collect();
-            let given = shown(&named.to_string(), 120);
-            format!("{given} is not a version of JSON Schema that is known here; known are {}", known.join(", "))
-        })
+        found.ok_or_else(|| UnknownDialect { given: shown(&named.to_string(), 120) })
     }
 
     /// The keyword that names a schema.

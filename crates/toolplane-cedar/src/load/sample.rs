@@ -8,21 +8,21 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect};
 
-use crate::fault::told;
+use crate::fault::{PolicyFault, PolicyText, told};
 use crate::names::{CALL, Type};
 use crate::request;
 
 /// Refuses a schema that lacks the action, or an attribute that calls have: its policies would be checked against one thing
 /// and evaluated on another.
-pub(super) fn describable(schema: &Schema) -> Result<(), String> {
+pub(super) fn describable(schema: &Schema, source: &PolicyText) -> Result<(), PolicyFault> {
     let call = Type::Action.uid(CALL);
     if !schema.actions().any(|action| *action == call) {
-        return Err(format!("has no action `{CALL}`"));
+        return Err(source.fault(format!("has no action `{CALL}`")));
     }
     for facts in [bare(), full()] {
-        let entities = request::entities(&facts, &[], true).map_err(|error| told(&*error))?;
+        let entities = request::entities(&facts, &[], true).map_err(|error| source.fault(told(&*error)))?;
         Entities::from_entities(entities, Some(schema))
-            .map_err(|error| format!("cannot describe a call: {}", told(&error)))?;
+            .map_err(|error| source.fault(format!("cannot describe a call: {}", told(&error))))?;
     }
     Ok(())
 }

@@ -80,15 +80,25 @@ pub(super) fn find(spec: &SubjectSpec, input: &Value) -> FieldValues {
     found
 }
 
-/// The directory a command begins in: none when the input has none, and not even that when it cannot be read.
-pub(super) fn directory(input: &Value) -> Option<Option<String>> {
+/// The directory a command begins in.
+pub(super) enum StartDirectory {
+    /// The input names none.
+    Workspace,
+    /// This one, as given.
+    Given(String),
+    /// The input names one that cannot be read.
+    Unknown,
+}
+
+/// The directory in which the command of an input begins.
+pub(super) fn start_directory(input: &Value) -> StartDirectory {
     let names = ["cwd", "workdir", "working_directory", "working_dir", "directory"];
     match names.iter().find_map(|name| input.get(name)) {
-        None | Some(Value::Null) => Some(None),
-        Some(Value::String(text)) if text == REDACTED => None,
-        Some(Value::String(text)) if text.is_empty() => Some(None),
-        Some(Value::String(text)) => Some(Some(text.clone())),
-        Some(_) => None,
+        None | Some(Value::Null) => StartDirectory::Workspace,
+        Some(Value::String(text)) if text == REDACTED => StartDirectory::Unknown,
+        Some(Value::String(text)) if text.is_empty() => StartDirectory::Workspace,
+        Some(Value::String(text)) => StartDirectory::Given(text.clone()),
+        Some(_) => StartDirectory::Unknown,
     }
 }
 

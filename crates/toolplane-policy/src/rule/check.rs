@@ -51,7 +51,7 @@ pub(super) fn rule(record: &PermissionRule) -> Result<Rule, Vec<FieldViolation>>
     if record.reason.chars().count() > MAX_REASON_CHARS {
         faults.add("reason", format!("has more than {MAX_REASON_CHARS} characters"));
     }
-    if let Err(rule) = name(&record.author) {
+    if let Some(rule) = broken_name_rule(&record.author) {
         faults.add("author", rule);
     }
     if let Some(pin) = &record.pin {
@@ -143,7 +143,7 @@ fn scope(scope: &RuleScope, faults: &mut Faults) {
         ("surface", &scope.surface),
     ];
     for (field, text) in named {
-        if let Err(rule) = name(text) {
+        if let Some(rule) = broken_name_rule(text) {
             faults.add(format!("scope.{field}"), rule);
         }
     }
@@ -152,12 +152,11 @@ fn scope(scope: &RuleScope, faults: &mut Faults) {
     }
 }
 
-fn name(text: &str) -> Result<(), String> {
+/// The rule that a name breaks, when it breaks one.
+fn broken_name_rule(text: &str) -> Option<String> {
     if text.len() > MAX_NAME {
-        return Err(format!("is longer than {MAX_NAME} bytes"));
+        return Some(format!("is longer than {MAX_NAME} bytes"));
     }
-    if text.contains('*') || text.chars().any(char::is_control) {
-        return Err("must not contain `*` or control characters".to_owned());
-    }
-    Ok(())
+    let is_pattern = text.contains('*') || text.chars().any(char::is_control);
+    is_pattern.then(|| "must not contain `*` or control characters".to_owned())
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use toolplane_matching::SubjectPattern;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::error::FieldViolation;
-use toolplane_records::ids::{ProfileId, ToolId, check_id};
+use toolplane_records::ids::{InvalidId, ProfileId, ToolId, check_id};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::{AccessKind, Behavior, RiskLevel, ToolKind, WriteEffect};
@@ -48,6 +48,15 @@ struct ExampleFacts {
     taints: Option<Vec<String>>,
 }
 
+/// Why an example is no call.
+#[derive(Debug, thiserror::Error)]
+enum ExampleError {
+    #[error("must be a text, or an object of `tool`, `input` and `facts`: {0}")]
+    Form(serde_json::Error),
+    #[error("the name of the tool {0}")]
+    ToolName(#[from] InvalidId),
+}
+
 /// Every example that does not hold, by its place.
 ///
 /// What a text stands for depends on the tool: where the rule leaves that open, all texts must be of one kind.
@@ -76,7 +85,7 @@ fn faults_of_kind(rule: &Rule, kind: Option<SubjectKind>) -> Vec<FieldViolation>
                 Ok(true) => continue,
                 Ok(false) if wanted => "the rule does not surely match this example".to_owned(),
                 Ok(false) => "the rule matches this example, or may match it".to_owned(),
-                Err(wrong) => wrong,
+                Err(error) => error.to_string(),
             };
             faults.push(FieldViolation { field: format!("{field}[{index}]"), description: wrong });
         }
@@ -84,7 +93,7 @@ fn faults_of_kind(rule: &Rule, kind: Option<SubjectKind>) -> Vec<FieldViolation>
     faults
 }
 
-fn holds(rule: &Rule, kind: Option<SubjectKind>, example: &JsonPayload, wanted: bool) -> Result<bool, String> {
+fn holds(rule: &Rule, kind: Option<SubjectKind>, example: &JsonPayload, wanted: bool) -> Result<bool, ExampleError> {
     let text = example.parse::<String>().ok();
     let call = match &text {
         Some(text) => of_text(rule, kind, text)?,
@@ -101,7 +110,7 @@ fn holds(rule: &Rule, kind: Option<SubjectKind>, example: &JsonPayload, wanted: 
 }
 
 /// The call a text stands for.
-fn of_text(rule: &Rule, kind: Option<SubjectKind>, text: &str) -> Result<CallFacts, String> {
+fn of_text(rule: &Rule, kind: Option<SubjectKind>, text: &str) -> Result<CallFacts, ExampleError> {
     let input = match kind {
         None => return Ok(CallFacts::new(tool(rule, Some(text), None)?, JsonPayload::of(&json!({})))),
         Some(SubjectKind::Command) => json!({ "command": text }),
@@ -119,10 +128,8 @@ fn kinds(pattern: &SubjectPattern) -> impl Iterator<Item = SubjectKind> {
     command.into_iter().chain(path).chain(url)
 }
 
-fn of_call(rule: &Rule, example: &JsonPayload) -> Result<CallFacts, String> {
-    let Example { tool: name, input, facts } = example
-        .parse()
-        .map_err(|error| format!("must be a text, or an object of `tool`, `input` and `facts`: {error}"))?;
+fn of_call(rule: &Rule, example: &JsonPayload) -> Result<CallFacts, ExampleError> {
+    let Example { tool: name, input, facts } = example.parse().map_err(ExampleError::Form)?;
     let input = JsonPayload::from_checked(input.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned()));
     let fields = input.to_value();
     let kind = [
@@ -186,11 +193,11 @@ fn blank_profile() -> PermissionProfile {
 }
 
 /// The tool of an example: the one it names, otherwise one the rule is about.
-fn tool(rule: &Rule, name: Option<&str>, kind: Option<SubjectKind>) -> Result<ToolFacts, String> {
+fn tool(rule: &Rule, name: Option<&str>, kind: Option<SubjectKind>) -> Result<ToolFacts, ExampleError> {
     let pattern = &rule.matcher().tools;
     let (name, namespace) = match name {
         Some(name) => {
-            check_id(name).map_err(|wrong| format!("the name of the tool {wrong}"))?;
+            check_id(name)?;
             let dotted = if name.starts_with("mcp__") { name.replacen("__", ".", 2) } else { name.to_owned() };
             let namespace = dotted.rsplit_once('.').map_or(String::new(), |(namespace, _)| namespace.to_owned());
             (dotted, namespace)

@@ -15,20 +15,27 @@ pub(super) struct SandboxPrograms {
     pub(super) launcher: PathBuf,
 }
 
-/// Both programs, or what to do about the missing one.
-pub(super) fn parts(options: &BubblewrapOptions) -> Result<SandboxPrograms, String> {
+/// A program that is missing, and what to do about it.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(crate) enum MissingProgram {
+    #[error("bubblewrap is not installed; install the package `bubblewrap` (0.8 or newer)")]
+    Bubblewrap,
+    #[error("`{LAUNCHER}` is missing; put it beside this program or name it in {LAUNCHER_VARIABLE}")]
+    Launcher,
+}
+
+/// Both programs.
+pub(super) fn programs(options: &BubblewrapOptions) -> Result<SandboxPrograms, MissingProgram> {
     let bwrap = match &options.bwrap {
         Some(path) => existing(path.clone()),
         None => search_path().find_map(|dir| existing(dir.join("bwrap"))),
     };
-    let bwrap = bwrap.ok_or("bubblewrap is not installed; install the package `bubblewrap` (0.8 or newer)")?;
+    let bwrap = bwrap.ok_or(MissingProgram::Bubblewrap)?;
     let launcher = match options.launcher.clone().or_else(|| std::env::var_os(LAUNCHER_VARIABLE).map(Into::into)) {
         Some(path) => existing(path),
         None => beside_this_program(),
     };
-    let launcher = launcher.ok_or_else(|| {
-        format!("`{LAUNCHER}` is missing; put it beside this program or name it in {LAUNCHER_VARIABLE}")
-    })?;
+    let launcher = launcher.ok_or(MissingProgram::Launcher)?;
     Ok(SandboxPrograms { bwrap, launcher })
 }
 

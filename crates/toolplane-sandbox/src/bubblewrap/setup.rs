@@ -32,20 +32,20 @@ const SETUP_BOUND: Duration = Duration::from_secs(20);
 
 /// Starts a run and waits until the tool's program runs.
 pub(super) async fn start(
-    parts: &SandboxPrograms,
+    programs: &SandboxPrograms,
     groups: &ControlGroups,
     spec: SandboxSpec,
     tap: Option<OutputTap>,
 ) -> Result<Running, SandboxError> {
     spec.check()?;
     let host = Host::prepare(groups, &spec).await?;
-    let plans = plans(parts, groups, &spec, &host)?;
+    let plans = plans(programs, groups, &spec, &host)?;
     let (ours, theirs) =
         std::os::unix::net::UnixStream::pair().map_err(|error| SandboxError::setup("control", &error))?;
     ours.set_nonblocking(true).map_err(|error| SandboxError::setup("control", &error))?;
     let mut control = UnixStream::from_std(ours).map_err(|error| SandboxError::setup("control", &error))?;
     // Nothing that makes the standard library fork: no user, no hook, no working directory.
-    let child = Command::new(&parts.launcher)
+    let child = Command::new(&programs.launcher)
         .arg(PART_OUTER)
         .env_clear()
         .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -124,7 +124,7 @@ fn look(mount: &WorkspaceMount) -> Result<(PathBuf, Option<Visit>), SandboxError
 
 /// Everything the launcher is told, in the order it reads it.
 fn plans(
-    parts: &SandboxPrograms,
+    programs: &SandboxPrograms,
     groups: &ControlGroups,
     spec: &SandboxSpec,
     host: &Host,
@@ -132,7 +132,7 @@ fn plans(
     let failed = |error: std::io::Error| SandboxError::setup("plan", &error);
     let staged = host.slot.is_some();
     let sources = Sources {
-        launcher: if staged { Path::new(STAGED_LAUNCHER) } else { &parts.launcher },
+        launcher: if staged { Path::new(STAGED_LAUNCHER) } else { &programs.launcher },
         workspace: host.workspace.as_deref().map(|path| if staged { Path::new(STAGED_WORKSPACE) } else { path }),
     };
     let nothing = ProtectedSnapshot::default();
@@ -140,9 +140,9 @@ fn plans(
     let outer = OuterPlan {
         control_groups: host.group.joins(),
         slot: host.slot.as_ref().map(Slot::id),
-        launcher: parts.launcher.clone(),
+        launcher: programs.launcher.clone(),
         workspace: host.workspace.clone(),
-        bwrap: parts.bwrap.clone(),
+        bwrap: programs.bwrap.clone(),
         arguments: arguments::build(spec, &sources, snapshot)?,
     };
     let inner = InnerPlan {

@@ -10,7 +10,7 @@ use toolplane_records::ids::InvocationKey;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, MutationSource, Recoverability};
 
-use super::rechecker::{Case, Rechecker, decisions};
+use super::rechecker::{Case, CaseLookup, Rechecker, decisions};
 use crate::calls::Attached;
 use crate::error::CallError;
 use crate::intake::{Author, Inputs, PermissionAnswer, denial, locks_again};
@@ -18,6 +18,15 @@ use crate::storage::RecordError;
 
 /// The command an answer amounts to, with what is stored beside it.
 pub(crate) type Answered = (Attached, Command);
+
+/// What an edited input does to a call.
+enum EditOutcome {
+    Changed,
+    /// It is the input the call has.
+    Unchanged,
+    /// The tool cannot take it.
+    Refused(Box<ToolError>),
+}
 
 impl Rechecker {
     /// What a yes with another input amounts to. A tool that cannot take the input ends the call: its question has had its
@@ -35,31 +44,36 @@ impl Rechecker {
             Err(error) => return Err(error.into()),
         };
         let case = match self.case(record).await? {
-            Ok(case) => case,
-            Err(error) => return Ok(refused(approval, vec![answer.clone()], None, *error)),
+            CaseLookup::Callable(case) => case,
+            CaseLookup::NotCallable(error) => return Ok(refused(approval, vec![answer.clone()], None, *error)),
         };
         let mut inputs = Inputs::of_call(&case.record.invocation_id, case.call.clone());
         match self.change(approval, &case, edited, &mut inputs).await? {
-            Ok(true) => {}
-            Ok(false) => return Ok(plain(approval, answer)),
-            Err(error) => return Ok(refused(approval, vec![answer.clone()], None, *error)),
+            EditOutcome::Changed => {}
+            EditOutcome::Unchanged => return Ok(plain(approval, answer)),
+            EditOutcome::Refused(error) => return Ok(refused(approval, vec![answer.clone()], None, *error)),
         }
         let word = self.ask(&case, &inputs, Some(&approval.approval_id)).await?;
         Ok(answered(approval, answer, &case, inputs, word))
     }
 
-    /// Puts the edit into `inputs`; false when it changes nothing.
+    /// Puts the edit into `inputs`.
     async fn change(
         &self,
         approval: &Approval,
         case: &Case,
         edited: &JsonPayload,
         inputs: &mut Inputs,
-    ) -> Result<Result<bool, Box<ToolError>>, CallError> {
+    ) -> Result<EditOutcome, CallError> {
         let sensitive = case.tool.sensitive();
         let input = match restore(edited, &case.call, sensitive.pointers()) {
             Ok(input) => input,
-            Err(error) => return Ok(Err(invalid(format!("the edited input cannot be used: {error}"), Vec::new()))),
+            Err(error) => {
+                return Ok(EditOutcome::Refused(invalid(
+                    format!("the edited input cannot be used: {error}"),
+                    Vec::new(),
+                )));
+            }
         };
         let reason = match approval.feedback.as_str() {
             "" => "the answer to the question changed the input",
@@ -68,26 +82,29 @@ impl Rechecker {
         let source_ref = approval.approval_id.to_string();
         let author = Author { source: MutationSource::PermissionPrompt, source_ref: &source_ref, reason };
         if !inputs.change(input, sensitive, author, self.calls.now().await?) {
-            return Ok(Ok(false));
+            return Ok(EditOutcome::Unchanged);
         }
         if !case.tool.mutable.prompts {
-            return Ok(Err(invalid("the tool forbids that an approval changes its input".to_owned(), Vec::new())));
+            return Ok(EditOutcome::Refused(invalid(
+                "the tool forbids that an approval changes its input".to_owned(),
+                Vec::new(),
+            )));
         }
         if let Err(violations) = case.tool.validator.validate_call(inputs.call()) {
-            return Ok(Err(invalid("the edited input does not fit the tool".to_owned(), violations)));
+            return Ok(EditOutcome::Refused(invalid("the edited input does not fit the tool".to_owned(), violations)));
         }
         if let Err(error) = case.tool.check_values(inputs.call()) {
             let message = format!("the tool cannot take the edited input: {}", error.message);
-            return Ok(Err(invalid(message, error.field_violations)));
+            return Ok(EditOutcome::Refused(invalid(message, error.field_violations)));
         }
         let safety = case.tool.evaluate(inputs.call()).safety;
         if case.record.started_at.is_some() && !safety.is_idempotent {
-            return Ok(Err(invalid(
+            return Ok(EditOutcome::Refused(invalid(
                 "the call has been started before, and may not run with another input".to_owned(),
                 Vec::new(),
             )));
         }
-        Ok(Ok(true))
+        Ok(EditOutcome::Changed)
     }
 }
 

@@ -43,6 +43,13 @@ pub(super) struct Case {
     pub(super) call: JsonPayload,
 }
 
+/// Whether an accepted call can still be called.
+pub(super) enum CaseLookup {
+    Callable(Box<Case>),
+    /// Its tool is gone or hidden, or was declared anew: the error it ends with.
+    NotCallable(Box<ToolError>),
+}
+
 impl Rechecker {
     pub(crate) fn new(calls: Calls, preparer: Arc<Preparer>, in_force: Arc<DecisionsInForce>) -> Self {
         Self { calls, preparer, in_force }
@@ -68,8 +75,8 @@ impl Rechecker {
             return Ok(None);
         }
         let case = match self.case(record.clone()).await? {
-            Ok(case) => case,
-            Err(error) => {
+            CaseLookup::Callable(case) => case,
+            CaseLookup::NotCallable(error) => {
                 self.refuse(id, Attached::default(), *error).await?;
                 return Ok(None);
             }
@@ -160,29 +167,29 @@ impl Rechecker {
         }
     }
 
-    /// The call with its tool as it is declared now; a terminal error when it cannot be called any more.
-    pub(super) async fn case(&self, record: Arc<Invocation>) -> Result<Result<Case, Box<ToolError>>, CallError> {
+    /// The call with its tool as it is declared now.
+    pub(super) async fn case(&self, record: Arc<Invocation>) -> Result<CaseLookup, CallError> {
         let asker = match self.calls.records().facts(&record.key()).await? {
             Some(facts) => facts.parse().map_err(RecordError::from)?,
             None => Asker::anybody(),
         };
         let caller = asker.caller(&record);
-        let Some(address) = address_of(&record) else { return Ok(Err(Box::new(gone(&record)))) };
+        let Some(address) = address_of(&record) else { return Ok(CaseLookup::NotCallable(Box::new(gone(&record)))) };
         // The arguments were made for the declaration it was accepted with.
         let known = self.calls.plans().of(&record).await?.map(|plan| plan.declaration_digest);
         let tool = match self.preparer.surface().resolve(&address, &caller, known).await {
             Ok(Resolved::Callable(tool)) => tool,
-            Ok(Resolved::NotCallable { error, .. }) => return Ok(Err(error)),
+            Ok(Resolved::NotCallable { error, .. }) => return Ok(CaseLookup::NotCallable(error)),
             // The surface itself is gone.
             Err(CallError::Peer { status, .. }) if matches!(status.code(), Code::NotFound | Code::InvalidArgument) => {
-                return Ok(Err(Box::new(gone(&record))));
+                return Ok(CaseLookup::NotCallable(Box::new(gone(&record))));
             }
             Err(error) => return Err(error),
         };
         let Some(call) = self.calls.records().inputs(&record).await?.call else {
             return Err(CallError::Internal("an accepted call has no input".to_owned()));
         };
-        Ok(Ok(Case { record, asker, caller, tool, call }))
+        Ok(CaseLookup::Callable(Box::new(Case { record, asker, caller, tool, call })))
     }
 
     /// How the call runs with its changed declaration; `None` when it does not fit it any more.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::argument::ArgumentError;
+
 /// Seconds of a number with a unit; nothing when it is no such thing.
 pub(crate) fn span(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -18,8 +20,8 @@ pub(crate) fn span(text: &str) -> Option<u64> {
 }
 
 /// A span of time, or the rule that is broken.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = span(text).ok_or("is not a time such as `30s`, `10m` or `12h`")?;
+pub(crate) fn duration(text: &str) -> Result<Duration, ArgumentError> {
+    let seconds = span(text).ok_or(ArgumentError::NotASpan)?;
     // Longer than any process lives, and short enough to be added to any clock.
     Ok(Duration::from_secs(seconds.min(10 * 365 * 86_400)))
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
-use toolplane_records::json::{self, JsonLimits};
+use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 use toolplane_records::scheduling::{ResourceLock, SchedulerPolicy};
 use toolplane_records::vocabulary::{
     ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
@@ -107,20 +107,30 @@ pub(super) fn read(file: &Path) -> Result<v1::BatchSpec, Failure> {
     parse(&text).map_err(|rule| Failure::Usage(format!("`{}`: {rule}", file.display())))
 }
 
-fn parse(text: &str) -> Result<v1::BatchSpec, String> {
-    json::check(text.as_bytes(), &LIMITS).map_err(|refusal| refusal.to_string())?;
-    let said = |error: serde_json::Error| error.to_string();
+/// Why a text is no batch.
+#[derive(Debug, thiserror::Error)]
+enum BatchFileError {
+    #[error(transparent)]
+    Json(#[from] JsonRefusal),
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
+    #[error("`calls` must have 1 to {MAX_CALLS} entries")]
+    Calls,
+}
+
+fn parse(text: &str) -> Result<v1::BatchSpec, BatchFileError> {
+    json::check(text.as_bytes(), &LIMITS)?;
     let batch = match text.trim_start().starts_with('[') {
         true => BatchFile {
             policy: BatchPolicy::default(),
             session: String::new(),
             lock_domain: String::new(),
-            calls: serde_json::from_str(text).map_err(said)?,
+            calls: serde_json::from_str(text)?,
         },
-        false => serde_json::from_str(text).map_err(said)?,
+        false => serde_json::from_str(text)?,
     };
     if batch.calls.is_empty() || batch.calls.len() > MAX_CALLS {
-        return Err(format!("`calls` must have 1 to {MAX_CALLS} entries"));
+        return Err(BatchFileError::Calls);
     }
     Ok(v1::BatchSpec {
         calls: batch.calls.into_iter().map(call).collect(),
@@ -200,7 +210,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_explained() {
-        let said = |text: &str| parse(text).unwrap_err();
+        let said = |text: &str| parse(text).unwrap_err().to_string();
         assert!(said(r#"{"calls":[],"policy":{"ordering_policy":"random"}}"#).contains("preserve_terminal_order"));
         assert!(said(r#"{"calls":[{"tol":"a"}]}"#).contains("tol"));
         for calls in [0, 65] {

@@ -4,14 +4,16 @@ use toolplane_proto::v1;
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::vocabulary::LockMode;
 
+use crate::cli::argument::ArgumentError;
+
 /// Reads one lock. Only a mode's name after the last colon is a mode, so keys may have colons.
-pub(super) fn parse(text: &str) -> Result<v1::ResourceLock, String> {
+pub(super) fn parse(text: &str) -> Result<v1::ResourceLock, ArgumentError> {
     let (key, mode) = match text.rsplit_once(':').and_then(|(key, mode)| Some((key, mode.parse::<LockMode>().ok()?))) {
         Some((key, mode)) => (key, mode),
         None => (text, LockMode::default()),
     };
     match key.is_empty() {
-        true => Err("a lock needs a key".to_owned()),
+        true => Err(ArgumentError::LockWithoutKey),
         false => Ok((&ResourceLock { key: key.to_owned(), mode }).into()),
     }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use toolplane_proto::v1;
 
 use super::PRODUCER;
+use crate::cli::argument::ArgumentError;
 
 /// How a call is made.
 #[derive(Debug, Args)]
@@ -28,10 +29,10 @@ pub(crate) struct Manner {
     taints: Vec<String>,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, ArgumentError> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("is not a number from 0 to 1".to_owned()),
+        _ => Err(ArgumentError::NotAShare),
     }
 }
 

@@ -15,14 +15,16 @@ const LOOKED_AT: i32 = 50;
 pub(crate) async fn surface_for(tools: &[String], connection: &Connection, out: &Output) -> Result<String, Failure> {
     if let Some(surface_id) = last_surface(connection).await? {
         // A tool declared after the surface was made is no part of it: then a new one is made below.
-        if let Ok(how) = load(tools, &surface_id, connection).await? {
+        if let Loading::Done(how) = load(tools, &surface_id, connection).await? {
             out.note(&format!("using surface {surface_id}: {how}"))?;
             return Ok(surface_id);
         }
     }
     let surface_id = create(connection).await?;
-    let how = load(tools, &surface_id, connection).await?;
-    let how = how.unwrap_or_else(|missing| format!("it has no tool `{missing}`"));
+    let how = match load(tools, &surface_id, connection).await? {
+        Loading::Done(how) => how,
+        Loading::NoPart(missing) => format!("it has no tool `{missing}`"),
+    };
     out.note(&format!("made surface {surface_id} of all tools: {how}"))?;
     Ok(surface_id)
 }
@@ -55,9 +57,15 @@ async fn create(connection: &Connection) -> Result<String, Failure> {
     surface.map(|surface| surface.surface_id).ok_or_else(|| Failure::Answer("the surface is missing".to_owned()))
 }
 
-/// Loads the tools and says how that went; an error names one that is there, but no part of this surface. A tool that may not be
-/// used, or that no surface has, is no error here: the call's own result says so.
-async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Result<Result<String, String>, Failure> {
+/// How the loading of tools went.
+enum Loading {
+    /// What became of each, for people. One that may not be used, or that no surface has, is told by the call's own result.
+    Done(String),
+    /// This tool is there, but no part of the surface.
+    NoPart(String),
+}
+
+async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Result<Loading, Failure> {
     let request = v1::LoadToolsRequest { surface_id: surface_id.to_owned(), names: tools.to_vec() };
     let answer = connection.surfaces().load_tools(request).await?.into_inner();
     let mut said = Vec::new();
@@ -65,7 +73,7 @@ async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Re
         match outcome.outcome {
             Some(Outcome::Loaded(schema)) => said.push(format!("`{}` is loaded", schema.tool.unwrap_or_default().name)),
             Some(Outcome::Failure(failure)) if failure.reason_code() == v1::HiddenReason::NotSelected => {
-                return Ok(Err(name.clone()));
+                return Ok(Loading::NoPart(name.clone()));
             }
             Some(Outcome::Failure(failure)) if failure.kind() == v1::NotCallableKind::Unknown => {
                 let near = match failure.similar_names.as_slice() {
@@ -78,5 +86,5 @@ async fn load(tools: &[String], surface_id: &str, connection: &Connection) -> Re
             None => {}
         }
     }
-    Ok(Ok(said.join(", ")))
+    Ok(Loading::Done(said.join(", ")))
 }

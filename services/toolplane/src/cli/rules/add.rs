@@ -10,6 +10,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 
 use super::{behavior, condition, describe, expiry, files, remarks};
+use crate::cli::argument::{ArgumentError, Words};
 use crate::cli::connection::Connection;
 use crate::cli::output::{Output, payload_text};
 use crate::cli::{CommandOutcome, Failure};
@@ -144,11 +145,11 @@ fn typed(args: AddArgs) -> v1::PermissionRule {
     }
 }
 
-fn scope_part(text: &str) -> Result<(String, String), String> {
+fn scope_part(text: &str) -> Result<(String, String), ArgumentError> {
     const KEYS: [&str; 6] = ["tenant", "namespace", "actor", "role", "session", "surface"];
     match text.split_once('=') {
         Some((key, value)) if KEYS.contains(&key) && !value.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(format!("is not KEY=VALUE with a key of {}", KEYS.join(", "))),
+        _ => Err(ArgumentError::NotAScope(Words(KEYS.to_vec()))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::files;
+use super::files::{self, FileCheck};
 use crate::cli::output::Output;
 use crate::cli::{CommandOutcome, Failure};
 
@@ -11,8 +11,8 @@ pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<CommandOutcome,
     let mut wrong = 0;
     for path in paths {
         match files::check(path)? {
-            Ok(summary) => out.line(format!("{}: {summary}", path.display()))?,
-            Err(faults) => {
+            FileCheck::Good(summary) => out.line(format!("{}: {summary}", path.display()))?,
+            FileCheck::Faulty(faults) => {
                 wrong += 1;
                 faults.iter().try_for_each(|fault| out.line(format!("{}: {fault}", path.display())))?;
             }

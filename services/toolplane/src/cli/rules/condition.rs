@@ -3,6 +3,7 @@
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 
+use crate::cli::argument::{ArgumentError, Words};
 use crate::cli::output::payload_text;
 
 /// The comparisons, and whether what follows them is always text.
@@ -20,7 +21,7 @@ const OPS: [(&str, bool); 10] = [
 ];
 
 /// Reads `POINTER=OP:VALUE`, `POINTER=exists` or `POINTER=absent`. A value is JSON where it can be read as such, else text.
-pub(super) fn parse(text: &str) -> Result<v1::ArgumentCondition, String> {
+pub(super) fn parse(text: &str) -> Result<v1::ArgumentCondition, ArgumentError> {
     // A pointer may hold `=` itself, so the first one that is followed by a comparison counts.
     let places = text.match_indices('=').map(|(place, _)| (&text[..place], &text[place + 1..]));
     for (pointer, rest) in places {
@@ -29,11 +30,7 @@ pub(super) fn parse(text: &str) -> Result<v1::ArgumentCondition, String> {
             return Ok(v1::ArgumentCondition { pointer: pointer.to_owned(), op, value });
         }
     }
-    let ops: Vec<&str> = OPS.iter().map(|(op, _)| *op).collect();
-    Err(format!(
-        "has no comparison: write POINTER=OP:VALUE with one of {}, or POINTER=exists, POINTER=absent",
-        ops.join(", ")
-    ))
+    Err(ArgumentError::NoComparison(Words(OPS.iter().map(|(op, _)| *op).collect())))
 }
 
 fn comparison(rest: &str) -> Option<(String, Option<v1::JsonPayload>)> {
@@ -45,10 +42,10 @@ fn comparison(rest: &str) -> Option<(String, Option<v1::JsonPayload>)> {
     Some((op.to_owned(), Some(json(value, *text_only))))
 }
 
-fn check_pointer(pointer: &str) -> Result<(), String> {
+fn check_pointer(pointer: &str) -> Result<(), ArgumentError> {
     match pointer.starts_with('/') {
         true => Ok(()),
-        false => Err(format!("`{pointer}` is no JSON pointer: it starts with `/`, e.g. `/path`")),
+        false => Err(ArgumentError::NotAPointer(pointer.to_owned())),
     }
 }
 

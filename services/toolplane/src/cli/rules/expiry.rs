@@ -3,24 +3,25 @@
 use prost_types::Timestamp;
 use toolplane_runtime::clock;
 
+use crate::cli::argument::ArgumentError;
 use crate::cli::span::span;
 
 /// Reads a time from now on, by this machine's clock, or an instant such as `2026-12-24T18:00:00Z`.
-pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
+pub(super) fn parse(text: &str) -> Result<Timestamp, ArgumentError> {
     if let Some(seconds) = span(text) {
         let now = clock::since_epoch().as_secs();
         return instant(i64::try_from(now.saturating_add(seconds)).ok());
     }
     let given = text.parse::<jiff::Timestamp>();
-    given.map(|at| Timestamp { seconds: at.as_second(), nanos: at.subsec_nanosecond() }).map_err(|_| {
-        "is neither a time such as `30m`, `12h` or `7d` nor an instant such as `2026-12-24T18:00:00Z`".to_owned()
-    })
+    given
+        .map(|at| Timestamp { seconds: at.as_second(), nanos: at.subsec_nanosecond() })
+        .map_err(|_| ArgumentError::NotAnExpiry)
 }
 
-fn instant(seconds: Option<i64>) -> Result<Timestamp, String> {
+fn instant(seconds: Option<i64>) -> Result<Timestamp, ArgumentError> {
     // An instant JSON can write: before the year 10000.
     let seconds = seconds.filter(|&seconds| seconds < 253_402_300_800);
-    seconds.map(|seconds| Timestamp { seconds, nanos: 0 }).ok_or_else(|| "is too far away".to_owned())
+    seconds.map(|seconds| Timestamp { seconds, nanos: 0 }).ok_or(ArgumentError::TooFarAway)
 }
 
 #[cfg(test)]

@@ -23,11 +23,20 @@ fn unplaced(rule: PermissionRule) -> PermissionRule {
     PermissionRule { origin: String::new(), created_at: None, ..rule }
 }
 
-/// What a file holds in one line, or what is wrong with it, a line each.
-pub(super) fn check(file: &Path) -> Result<Result<String, Vec<String>>, Failure> {
+/// What a check of a file says.
+#[derive(Debug)]
+pub(super) enum FileCheck {
+    /// What it holds, in one line.
+    Good(String),
+    /// What is wrong with it, a line each.
+    Faulty(Vec<String>),
+}
+
+/// Checks a file of rules as the cluster would.
+pub(super) fn check(file: &Path) -> Result<FileCheck, Failure> {
     std::fs::metadata(file).map_err(|error| Failure::file(file, &error))?;
     Ok(match read_rules_file(file) {
-        Ok(rules) => Ok(summary(&rules)),
+        Ok(rules) => FileCheck::Good(summary(&rules)),
         Err(faults) => {
             let shown = file.display().to_string();
             // The file is named once, in front of each line.
@@ -37,7 +46,7 @@ pub(super) fn check(file: &Path) -> Result<Result<String, Vec<String>>, Failure>
                 "" => fault.rule.clone(),
                 place => format!("{place}: {}", fault.rule),
             };
-            Err(faults.0.iter().map(line).collect())
+            FileCheck::Faulty(faults.0.iter().map(line).collect())
         }
     })
 }
@@ -74,7 +83,10 @@ mod tests {
         for entry in std::fs::read_dir(folder("rules")).unwrap() {
             let file = entry.unwrap().path();
             seen += 1;
-            let said = check(&file).unwrap().unwrap_or_else(|faults| panic!("{}: {faults:#?}", file.display()));
+            let said = match check(&file).unwrap() {
+                FileCheck::Good(said) => said,
+                FileCheck::Faulty(faults) => panic!("{}: {faults:#?}", file.display()),
+            };
             let has_examples = file.extension().is_some_and(|extension| extension == "toml");
             assert!(!said.starts_with("0 rules") && (!has_examples || !said.contains(", 0 examples")), "{said}");
         }
@@ -97,8 +109,11 @@ mod tests {
         assert!(read(&settings).unwrap().iter().all(|rule| rule.origin.is_empty()));
 
         let wrong = write("wrong.toml", "[[rules]]\nbehavior = \"deny\"\ntool = \"Bash(\"\n");
-        let faults = check(&wrong).unwrap().unwrap_err();
-        assert!(faults.len() == 1 && faults[0].starts_with("rules[0]"), "{faults:?}");
+        let checked = check(&wrong).unwrap();
+        assert!(
+            matches!(&checked, FileCheck::Faulty(faults) if faults.len() == 1 && faults[0].starts_with("rules[0]")),
+            "{checked:?}"
+        );
         assert!(check(&folder.path().join("absent.toml")).is_err());
         assert!(read(&write("empty.toml", "rules = []\n")).is_err());
     }
