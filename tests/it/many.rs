@@ -12,6 +12,7 @@ use toolplane_testkit::{ClusterRole, Layout, Processes, tools};
 use crate::bed::{PATIENCE, assert_gapless, kinds, register, surface};
 
 mod load;
+mod services;
 mod spread;
 
 use load::Load;

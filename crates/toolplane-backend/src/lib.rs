@@ -11,6 +11,7 @@
     )
 )]
 
+mod contention;
 mod error;
 mod follow;
 pub mod forget;
@@ -29,13 +30,14 @@ use toolplane_store::{Durability, Store, StoreError};
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_store_redis::RedisStore;
 
+pub use contention::{EAGER, let_others_through};
 pub use error::BackendError;
 pub use status::api_error;
 
 /// Which role's state a store holds. No two roles share a directory or a key space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
-    /// Tools and surfaces: always a directory of its own.
+    /// Tools and surfaces.
     Surface,
     /// Calls: records, queues, leases.
     Scheduler,
@@ -64,14 +66,6 @@ impl Keeper {
         }
     }
 
-    /// What holds its state in this configuration.
-    pub fn backend(self, config: &Config) -> StoreBackend {
-        match self {
-            Self::Surface => StoreBackend::Embedded,
-            Self::Scheduler | Self::Permission => config.store.backend,
-        }
-    }
-
     /// Its directory, where its state is in one.
     pub fn directory(self, config: &Config) -> PathBuf {
         config.server.data_dir.join(self.as_str())
@@ -89,7 +83,7 @@ impl Keeper {
 /// - [`BackendError::Redis`] when an address or the namespace is not valid, or a certificate or key file cannot be
 ///   read.
 pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
-    match keeper.backend(config) {
+    match config.store.backend {
         StoreBackend::Embedded => Ok(()),
         StoreBackend::Redis => Ok(RedisStore::check(redis::options(&config.store.redis, keeper)?)?),
     }
@@ -116,7 +110,7 @@ impl Backend {
     /// - [`BackendError::Buffered`] when Redis may lose answered calls in a crash and `store.redis.accept_buffered` is
     ///   false.
     pub async fn open(config: &Config, keeper: Keeper) -> Result<Self, BackendError> {
-        match keeper.backend(config) {
+        match config.store.backend {
             StoreBackend::Embedded => Self::in_directory(&keeper.directory(config), config.store.cache_bytes),
             StoreBackend::Redis => {
                 let redis = &config.store.redis;

@@ -22,10 +22,14 @@ pub use files::Copied;
 pub use forget::{Forgotten, Kept, forget};
 pub use restore::restore;
 
-/// The directories that are embedded stores in this configuration.
+/// The directories that are embedded stores in this configuration. With Redis, earlier versions still had one for the surface
+/// role, which takes it over when it starts the next time: until then it is one of them, and a backup of it has its place.
 fn directories(config: &Config) -> Vec<(Keeper, PathBuf)> {
-    let embedded = |keeper: &Keeper| keeper.backend(config) == StoreBackend::Embedded;
-    Keeper::ALL.into_iter().filter(embedded).map(|keeper| (keeper, keeper.directory(config))).collect()
+    let keepers = match config.store.backend {
+        StoreBackend::Embedded => &Keeper::ALL[..],
+        StoreBackend::Redis => &[Keeper::Surface],
+    };
+    keepers.iter().map(|keeper| (*keeper, keeper.directory(config))).collect()
 }
 
 /// Those of them that are there.
@@ -35,7 +39,8 @@ fn present(config: &Config) -> Vec<(Keeper, PathBuf)> {
 
 /// The roles that keep something in Redis.
 fn in_redis(config: &Config) -> impl Iterator<Item = Keeper> {
-    Keeper::ALL.into_iter().filter(|keeper| keeper.backend(config) == StoreBackend::Redis)
+    let all = Keeper::ALL.into_iter();
+    all.filter(|_| config.store.backend == StoreBackend::Redis)
 }
 
 #[cfg(test)]

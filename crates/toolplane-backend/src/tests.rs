@@ -27,13 +27,7 @@ async fn roles_of_one_process_keep_apart() {
 fn every_configurable_namespace_leaves_room_for_the_role() {
     assert_eq!(Keeper::Scheduler.namespace("toolplane"), "toolplane");
     assert_eq!(Keeper::Permission.namespace("toolplane"), "toolplane-permission");
-}
-
-#[test]
-fn the_surface_role_has_a_directory_whatever_the_others_have() {
-    let mut config = Config::default();
-    config.store.backend = StoreBackend::Redis;
-    assert_eq!(Keeper::ALL.map(|keeper| keeper.backend(&config) == StoreBackend::Embedded), [true, false, false]);
+    assert_eq!(Keeper::Surface.namespace("toolplane"), "toolplane-surface");
 }
 
 const TEXT: &str = "what was said, and nothing else that is like it";

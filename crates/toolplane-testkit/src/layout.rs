@@ -16,6 +16,10 @@ pub struct Layout {
     pub schedulers: usize,
     /// Executors, each a worker of its own.
     pub executors: usize,
+    /// Surface processes; more than one need a shared store.
+    pub surfaces: usize,
+    /// Permission processes; more than one need a shared store.
+    pub permissions: usize,
     /// Where schedulers keep calls.
     pub store: Store,
     /// How a Redis server of the cluster's own is started.
@@ -44,7 +48,7 @@ pub enum Store {
 /// One process of a cluster: everything needed to start it, again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name: `surface`, `permission`, `scheduler-1`, `executor-2`, ... An executor's is also its worker's id.
+    /// Its name: `surface`, `permission` (of several, `surface-1`, ...), `scheduler-1`, `executor-2`, ... An executor's is also its worker's id.
     pub name: String,
     /// What it does.
     pub role: ClusterRole,
@@ -90,6 +94,8 @@ impl Layout {
         Self {
             schedulers,
             executors,
+            surfaces: 1,
+            permissions: 1,
             store: Store::Embedded,
             redis: RedisOptions::default(),
             config: config.into(),
@@ -120,6 +126,14 @@ impl Layout {
         self
     }
 
+    /// The same with so many surface and permission processes. One of a role keeps its state in its folder, several in the
+    /// store of the schedulers.
+    #[must_use]
+    pub fn with_services(mut self, surfaces: usize, permissions: usize) -> Self {
+        (self.surfaces, self.permissions) = (surfaces, permissions);
+        self
+    }
+
     /// The same in this folder, which stays.
     #[must_use]
     pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -131,8 +145,8 @@ impl Layout {
     /// are: whoever is asked comes before whoever asks. A Redis server of the cluster's own must have become a
     /// [`Store::RedisAt`] by now.
     pub fn members(&self, folder: &Path) -> Result<Vec<Member>, Problem> {
-        if self.schedulers > 1 && self.store == Store::Embedded {
-            return Err(Problem::Missing("a shared store: several schedulers cannot use the embedded one".to_owned()));
+        if self.schedulers.max(self.surfaces).max(self.permissions) > 1 && self.store == Store::Embedded {
+            return Err(Problem::Missing("a shared store: several of a role cannot use the embedded one".to_owned()));
         }
         if self.store == Store::Redis {
             return Err(Problem::Missing("the address of the Redis server".to_owned()));
@@ -142,8 +156,12 @@ impl Layout {
             std::fs::create_dir_all(&shared).map_err(Problem::file(&shared))?;
         }
         std::fs::write(&config, &self.config).map_err(Problem::file(&config))?;
-        let mut members = vec![self.member(folder, "surface", ClusterRole::Surface)];
-        members.push(self.member(folder, "permission", ClusterRole::Permission));
+        let mut members = Vec::new();
+        for (role, count) in [(ClusterRole::Surface, self.surfaces), (ClusterRole::Permission, self.permissions)] {
+            let numbered = (1..=count).map(|number| format!("{}-{number}", role.as_str()));
+            let names = if count == 1 { vec![role.as_str().to_owned()] } else { numbered.collect() };
+            members.extend(names.iter().map(|name| self.member(folder, name, role)));
+        }
         for number in 1..=self.schedulers {
             members.push(self.member(folder, &format!("scheduler-{number}"), ClusterRole::Scheduler));
         }
@@ -172,7 +190,13 @@ impl Layout {
         if let Some(port) = port {
             environment.push(("TOOLPLANE__SERVER__LISTEN".to_owned(), format!("127.0.0.1:{port}")));
         }
-        if let (ClusterRole::Scheduler, Store::RedisAt(url)) = (role, &self.store) {
+        let shares = match role {
+            ClusterRole::Surface => self.surfaces > 1,
+            ClusterRole::Permission => self.permissions > 1,
+            ClusterRole::Scheduler => true,
+            ClusterRole::Executor => false,
+        };
+        if let (true, Store::RedisAt(url)) = (shares, &self.store) {
             environment.push(("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()));
             environment.push(("TOOLPLANE__STORE__REDIS__URL".to_owned(), url.clone()));
         }
@@ -218,8 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn two_schedulers_need_a_shared_store() {
+    fn several_of_a_role_need_a_shared_store() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Layout::new(2, 1, "").members(folder.path()).is_err());
+        assert!(Layout::new(1, 1, "").with_services(2, 1).members(folder.path()).is_err());
+        let store = Store::RedisAt("redis://127.0.0.1:1".to_owned());
+        let members = Layout::new(1, 0, "").on(store).with_services(2, 1).members(folder.path()).unwrap();
+        let on_redis = |member: &Member| member.environment.iter().any(|(name, _)| name == "TOOLPLANE__STORE__BACKEND");
+        let found: Vec<_> = members.iter().map(|member| (member.name.as_str(), on_redis(member))).collect();
+        assert_eq!(found, [("surface-1", true), ("surface-2", true), ("permission", false), ("scheduler-1", true)]);
     }
 }

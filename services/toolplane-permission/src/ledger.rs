@@ -5,12 +5,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
+use toolplane_backend::{EAGER, let_others_through};
 use toolplane_records::time::Timestamp;
 use toolplane_store::{
     Append, Bound, Commit, CommitOutcome, Expect, Hint, IndexOp, RecordKey, Store, StoreError, Versioned, Write,
@@ -19,10 +19,6 @@ use uuid::Uuid;
 
 /// How often a place in a stream is looked for before the store counts as too busy.
 const PLACES: u32 = 200;
-/// After so many lost places a writer waits a little, so that others get through.
-const EAGER: u32 = 3;
-/// The longest such wait.
-const LONGEST_WAIT: Duration = Duration::from_millis(40);
 /// How often a commit is sent again when its answer was lost.
 const LOST_ANSWERS: u32 = 5;
 
@@ -163,7 +159,7 @@ impl Ledger {
                 Ok(CommitOutcome::Full { index }) => return Ok(Done::Full(index)),
                 Err(StoreError::SequenceGap { stream, expected, .. }) if places < PLACES => {
                     places += 1;
-                    wait_a_little(places).await;
+                    let_others_through(places).await;
                     for append in commit.events.iter_mut().filter(|append| append.stream == stream) {
                         append.first_seq = expected;
                     }
@@ -171,7 +167,7 @@ impl Ledger {
                 // The same operation again finds out what became of it.
                 Err(StoreError::OutcomeUnknown { .. }) if lost < LOST_ANSWERS => {
                     lost += 1;
-                    wait_a_little(EAGER + lost).await;
+                    let_others_through(EAGER + lost).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -220,12 +216,4 @@ impl Ledger {
 
 fn hint(stream: Stream) -> Hint {
     Hint { topic: stream.name().to_owned(), body: Bytes::new() }
-}
-
-/// Lets others through: not at all for the first tries, then longer and longer, never for the same time twice.
-async fn wait_a_little(tries: u32) {
-    let Some(beyond) = tries.checked_sub(EAGER) else { return };
-    let most = LONGEST_WAIT.min(Duration::from_millis(1 << beyond.min(6)));
-    let share = Uuid::new_v4().as_u128() as u32 % 1000;
-    tokio::time::sleep(most * share / 1000).await;
 }

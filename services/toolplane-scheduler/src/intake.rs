@@ -18,6 +18,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod trust;
 
 use std::sync::Arc;
 

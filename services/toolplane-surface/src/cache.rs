@@ -1,4 +1,4 @@
-//! Surfaces at hand: read from the store once, changed in one place.
+//! Surfaces at hand: read from the store once, and again when another process has changed them.
 //!
 //! A surface that somebody holds is never dropped from the cache, so at any time there is at most one copy of it, and
 //! whoever asks for it sees the last change.
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use toolplane_records::ids::{SurfaceId, TenantId};
 use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::ApiError;
-use toolplane_store::Store;
+use toolplane_store::{Store, StoreError};
 
 use crate::view::View;
 use crate::{error, keys};
@@ -34,9 +34,10 @@ impl Held {
         self.view.load_full()
     }
 
-    /// Shows the surface as it was just stored. Only for the holder of the turn.
+    /// Shows the surface as it was stored at `version`, unless a newer one is shown.
     pub(crate) fn show(&self, surface: ToolSurface, version: u64) {
-        self.view.store(Arc::new(View::new(surface, version)));
+        let newer = Arc::new(View::new(surface, version));
+        self.view.rcu(|shown| Arc::clone(if shown.version() < version { &newer } else { shown }));
     }
 }
 
@@ -81,6 +82,30 @@ impl Cache {
         self.slots.lock().keep(key, Arc::clone(&held));
         Ok(held)
     }
+
+    /// Shows a surface as it is stored now, if it is here at all. One that cannot be read any more is dropped: whoever asks
+    /// for it next is told why.
+    pub(crate) async fn refresh(&self, store: &dyn Store, tenant: &TenantId, id: &SurfaceId) -> Result<(), StoreError> {
+        // Whoever is reading it right now may be about to keep what was there before.
+        let _alone = self.loading.lock().await;
+        let key = (tenant.clone(), id.clone());
+        let Some(held) = self.slots.lock().find(&key) else { return Ok(()) };
+        let stored = match store.get(&keys::surface(tenant, id)).await {
+            Err(StoreError::Damaged(_)) => None,
+            stored => stored?,
+        };
+        match stored.and_then(|stored| Some((serde_json::from_slice(&stored.bytes).ok()?, stored.version))) {
+            Some((surface, version)) => held.show(surface, version),
+            None => self.slots.lock().remove(&key),
+        }
+        Ok(())
+    }
+
+    /// Drops every surface: whoever asks next reads anew.
+    pub(crate) async fn clear(&self) {
+        let _alone = self.loading.lock().await;
+        *self.slots.lock() = Slots::default();
+    }
 }
 
 impl Slots {
@@ -103,11 +128,15 @@ impl Slots {
         // New holders only come in through this cache, whose lock is held: a count of one stays one.
         let idle = self.held.iter().filter(|(_, (held, _))| Arc::strong_count(held) == 1);
         let Some(oldest) = idle.min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone()) else { return false };
-        if let Some((held, _)) = self.held.remove(&oldest) {
+        self.remove(&oldest);
+        true
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some((held, _)) = self.held.remove(key) {
             // Loading a tool moves it between lists, so a surface weighs the same all its life.
             self.weight = self.weight.saturating_sub(held.view.load().weight());
         }
-        true
     }
 }
 

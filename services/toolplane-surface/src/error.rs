@@ -13,7 +13,7 @@ use toolplane_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The store's directory cannot be used.
+    /// The store cannot be opened.
     #[error("the surface store cannot be opened: {0}")]
     Open(#[from] BackendError),
     /// The store cannot be read.
@@ -25,6 +25,14 @@ pub enum StartError {
         /// The record.
         key: String,
         /// What is wrong with it.
+        reason: String,
+    },
+    /// What the role kept in a directory before it used Redis cannot be moved there.
+    #[error("`{}` holds tools and surfaces of before, and `store.backend` is `redis`: {reason}", directory.display())]
+    Moved {
+        /// The directory.
+        directory: PathBuf,
+        /// What stands in the way, and what is to be done.
         reason: String,
     },
     /// A configured tool file cannot be used.
@@ -44,6 +52,7 @@ impl StartError {
             Self::Open(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Tool { .. } => codes::SURFACE_STORED_TOOL.as_str(),
+            Self::Moved { .. } => codes::SURFACE_NOT_MOVED.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }
@@ -53,7 +62,7 @@ pub(crate) fn of_store(error: StoreError) -> ApiError {
     toolplane_backend::api_error("surface", &error)
 }
 
-/// Somebody else changed the same thing in the store first; only possible while two processes share one.
+/// Others changed the same thing in the store first, again and again.
 pub(crate) fn lost() -> ApiError {
     let message = "somebody else changed it first; read it again".to_owned();
     ApiError::Conflict { reason: codes::VERSION_LOST, message }

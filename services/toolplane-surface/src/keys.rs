@@ -7,6 +7,8 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_store::{Family, RecordKey};
 
+use crate::sync::Subject;
+
 /// What the names of logs begin with.
 const TOOL: &str = "tool";
 const SURFACE: &str = "surface";
@@ -65,6 +67,61 @@ pub(crate) fn surface_stream(tenant: &TenantId, id: &SurfaceId) -> String {
     format!("{SURFACE}/{tenant}|{id}")
 }
 
+/// What counts the changes, where several processes make them.
+pub(crate) fn count() -> RecordKey {
+    RecordKey::new(Family::Meta, "changes")
+}
+
+/// What says that the role's directory of before is moved here, or was.
+pub(crate) fn takeover() -> RecordKey {
+    RecordKey::new(Family::Meta, "moved-from-directory")
+}
+
+/// Tools and surfaces, by the number of their last change; also what others are told is new.
+pub(crate) const CHANGES: &str = "changes";
+/// Processes that answer from memory, by the end of their leases.
+pub(crate) const LEASES: &str = "follower-leases";
+/// Processes that answer from memory, by how far they have come; also what others are told of that.
+pub(crate) const ACKNOWLEDGED: &str = "follower-acknowledged";
+
+/// What stands for a tool or a surface in [`CHANGES`].
+pub(crate) fn member(subject: &Subject) -> String {
+    match subject {
+        Subject::Tool(tenant, id) => tool_stream(tenant, id),
+        Subject::Surface(tenant, id) => surface_stream(tenant, id),
+    }
+}
+
+/// The tool or surface of a member made by [`member`].
+pub(crate) fn subject(member: &str) -> Option<Subject> {
+    let (kind, id) = member.split_once('/')?;
+    let (tenant, id) = id.split_once('|')?;
+    let tenant = TenantId::parse(tenant).ok()?;
+    match kind {
+        TOOL => Some(Subject::Tool(tenant, ToolId::parse(id).ok()?)),
+        SURFACE => Some(Subject::Surface(tenant, SurfaceId::parse(id).ok()?)),
+        _ => None,
+    }
+}
+
 pub(crate) fn score(at: Timestamp) -> u64 {
     u64::try_from(at.as_millis()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_a_change_leads_back_to_it() {
+        let tenant = TenantId::from_trusted("acme");
+        let changed = [
+            Subject::Tool(tenant.clone(), ToolId::from_trusted("text.count")),
+            Subject::Surface(tenant, SurfaceId::from_trusted("surf_1")),
+        ];
+        for one in changed {
+            assert_eq!(subject(&member(&one)), Some(one));
+        }
+        assert_eq!(subject("other/acme|x"), None);
+    }
 }

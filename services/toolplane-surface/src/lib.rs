@@ -15,9 +15,11 @@
 )]
 
 mod cache;
+mod changes;
 pub mod declarations;
 mod error;
 mod events;
+mod follow;
 mod forget;
 mod keys;
 mod options;
@@ -27,6 +29,7 @@ mod rpc;
 mod service;
 mod surfaces;
 pub mod sync;
+mod takeover;
 mod tools;
 mod view;
 

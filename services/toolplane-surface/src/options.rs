@@ -3,16 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolplane_backend::Keeper;
 use toolplane_runtime::Config;
 
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Directory of this role's store.
-    pub store_dir: PathBuf,
-    /// Memory of that store for what it has read or written lately, in bytes.
-    pub cache_bytes: usize,
     /// A surface of more tools than this defers those nobody asked for by name, unless its request says otherwise.
     pub defer_threshold: u32,
     /// Tool files registered at start; see [`crate::declarations`].
@@ -27,8 +22,6 @@ impl Options {
     /// The settings in a configuration.
     pub fn from_config(config: &Config) -> Self {
         Self {
-            store_dir: Keeper::Surface.directory(config),
-            cache_bytes: config.store.cache_bytes,
             defer_threshold: config.surface.defer_threshold,
             declarations: config.surface.declarations.clone(),
             sync_patience: Duration::from_millis(500),

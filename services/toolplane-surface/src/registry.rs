@@ -1,13 +1,18 @@
 //! The tools and surfaces of all tenants: durable in the store, at hand in memory.
 //!
 //! A change is planned against the catalog, made durable in one commit, applied in memory, and only then published and
-//! answered. One change of a tenant's tools goes on at a time; reads never wait for the store.
+//! answered. One change of a tenant's tools goes on at a time in a process; reads never wait for the store while the memory
+//! is known to be right (`follow.rs`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use dashmap::DashMap;
-use parking_lot::RwLock;
-use toolplane_catalog::{Catalog, CatalogLimits};
+use parking_lot::{Mutex, RwLock};
+use tokio::time::Instant;
+use toolplane_catalog::{Catalog, CatalogChange, CatalogLimits};
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::TenantId;
@@ -17,6 +22,7 @@ use toolplane_store::{Family, Store};
 use tracing::Instrument as _;
 
 use crate::cache::Cache;
+use crate::changes::{Changes, Followers, Head};
 use crate::error::{StartError, of_store};
 use crate::keys;
 use crate::records::StoredTool;
@@ -33,15 +39,37 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) hub: Hub,
     pub(crate) surfaces: Cache,
+    pub(crate) changes: Changes,
+    /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
+    pub(crate) followers: Option<Followers>,
+    /// How far the memory of this process has come in the changes of all.
+    pub(crate) applied: Mutex<Head>,
+    /// Held while newer changes are taken in; when that was last begun and then finished.
+    pub(crate) taking_in: tokio::sync::Mutex<Option<Instant>>,
     tenants: DashMap<TenantId, Arc<Tenant>>,
 }
 
 /// The tools of one tenant.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tenant {
     pub(crate) catalog: RwLock<Catalog>,
-    /// Held while tools are changed: a plan is only good for the catalog it was made from.
+    /// Grows with every change of the catalog: a plan is only good for the one it was made from.
+    pub(crate) generation: AtomicU64,
+    /// Held while tools are changed.
     pub(crate) turn: tokio::sync::Mutex<()>,
+}
+
+impl Tenant {
+    fn new(catalog: Catalog) -> Self {
+        Self { catalog: RwLock::new(catalog), generation: AtomicU64::new(0), turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Puts changes into effect.
+    pub(crate) fn apply(&self, changes: Vec<CatalogChange>) {
+        let mut catalog = self.catalog.write();
+        changes.into_iter().for_each(|change| catalog.apply(change));
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
 }
 
 impl std::fmt::Debug for Registry {
@@ -53,32 +81,39 @@ impl std::fmt::Debug for Registry {
 impl Registry {
     /// Reads every stored tool back. One that cannot be used refuses the start: to go on without it would change what
     /// surfaces mean.
-    pub(crate) async fn open(store: Arc<dyn Store>, patience: std::time::Duration) -> Result<Self, StartError> {
-        // Revisions grow over restarts as long as there is less than one change a millisecond.
-        let revision = keys::score(store.now().await?);
-        let hub = Hub::new(revision, patience);
-        let registry = Self(Arc::new(Inner { store, hub, surfaces: Cache::default(), tenants: DashMap::new() }));
-        let mut after: Option<String> = None;
-        loop {
-            let page = registry.0.store.keys(Family::Declaration, after.as_deref(), READ_PAGE).await?;
-            for (key, stored) in &page {
-                registry.restore(key, &stored.bytes)?;
-            }
-            match page.last() {
-                Some((key, _)) => after = Some(key.clone()),
-                None => return Ok(registry),
-            }
-        }
+    pub(crate) async fn open(store: Arc<dyn Store>, patience: Duration) -> Result<Self, StartError> {
+        let changes = Changes::new(Arc::clone(&store));
+        // Taken first: what is read after it is at least as new.
+        let head = changes.head().await?;
+        // Alone, revisions grow over restarts as long as there is less than one change a millisecond.
+        let revision = if store.is_shared() { head.revision } else { keys::score(store.now().await?) };
+        let catalogs = read_catalogs(&*store).await?;
+        let tenants = catalogs.into_iter().map(|(id, catalog)| (id, Arc::new(Tenant::new(catalog)))).collect();
+        let followers = store.is_shared().then(|| Followers::new(Arc::clone(&store)));
+        Ok(Self(Arc::new(Inner {
+            hub: Hub::new(revision, patience),
+            surfaces: Cache::default(),
+            changes,
+            followers,
+            applied: Mutex::new(head),
+            taking_in: tokio::sync::Mutex::default(),
+            tenants,
+            store,
+        })))
     }
 
-    fn restore(&self, key: &str, bytes: &[u8]) -> Result<(), StartError> {
-        let unusable = |reason: String| StartError::Tool { key: key.to_owned(), reason };
-        let tenant = keys::tenant_of_tool(key).ok_or_else(|| unusable("has no tenant".to_owned()))?;
-        let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
-        let tenant = self.tenant(&tenant);
-        let mut catalog = tenant.catalog.write();
-        let restored = catalog.restore(&stored.registration, stored.revision, stored.history);
-        restored.map_err(|faults| unusable(first_of(&faults)))
+    /// Reads all tools again, and forgets all surfaces at hand.
+    pub(crate) async fn read_again(&self) -> Result<(), StartError> {
+        let mut catalogs = read_catalogs(self.store()).await?;
+        for id in catalogs.keys() {
+            drop(self.tenant(id));
+        }
+        for tenant in &self.0.tenants {
+            *tenant.catalog.write() = catalogs.remove(tenant.key()).unwrap_or_else(empty);
+            tenant.generation.fetch_add(1, Ordering::AcqRel);
+        }
+        self.0.surfaces.clear().await;
+        Ok(())
     }
 
     /// The tools of a tenant; none yet for a new one.
@@ -86,8 +121,7 @@ impl Registry {
         if let Some(known) = self.0.tenants.get(id) {
             return Arc::clone(&known);
         }
-        let fresh =
-            || Arc::new(Tenant { catalog: RwLock::new(Catalog::new(CatalogLimits::default())), ..Tenant::default() });
+        let fresh = || Arc::new(Tenant::new(empty()));
         Arc::clone(&self.0.tenants.entry(id.clone()).or_insert_with(fresh))
     }
 
@@ -97,6 +131,32 @@ impl Registry {
 
     pub(crate) async fn now(&self) -> Result<Timestamp, ApiError> {
         self.0.store.now().await.map_err(of_store)
+    }
+}
+
+fn empty() -> Catalog {
+    Catalog::new(CatalogLimits::default())
+}
+
+/// The stored tools of all tenants.
+async fn read_catalogs(store: &dyn Store) -> Result<HashMap<TenantId, Catalog>, StartError> {
+    let mut catalogs = HashMap::new();
+    let mut after: Option<String> = None;
+    loop {
+        let page = store.keys(Family::Declaration, after.as_deref(), READ_PAGE).await?;
+        for (key, stored) in &page {
+            let unusable = |reason: String| StartError::Tool { key: key.to_owned(), reason };
+            let tenant = keys::tenant_of_tool(key).ok_or_else(|| unusable("has no tenant".to_owned()))?;
+            let stored: StoredTool =
+                serde_json::from_slice(&stored.bytes).map_err(|error| unusable(error.to_string()))?;
+            let catalog = catalogs.entry(tenant).or_insert_with(empty);
+            let restored = catalog.restore(&stored.registration, stored.revision, stored.history);
+            restored.map_err(|faults| unusable(first_of(&faults)))?;
+        }
+        match page.last() {
+            Some((key, _)) => after = Some(key.clone()),
+            None => return Ok(catalogs),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_server::SurfaceService;
+use toolplane_runtime::ApiError;
 
 use crate::registry::Registry;
 
@@ -31,39 +32,46 @@ pub(crate) struct SurfaceApi {
 
 type Answer<T> = Result<Response<T>, Status>;
 
+impl SurfaceApi {
+    /// The same, with nothing at hand that is older than what any process has answered for.
+    async fn current(&self) -> Result<&Self, ApiError> {
+        self.registry.current().await.map(|()| self)
+    }
+}
+
 #[tonic::async_trait]
 impl SurfaceService for SurfaceApi {
     type SyncCatalogStream = Pin<Box<dyn Stream<Item = Result<v1::SyncCatalogResponse, Status>> + Send>>;
 
     async fn register_tools(&self, request: Request<v1::RegisterToolsRequest>) -> Answer<v1::RegisterToolsResponse> {
-        Ok(tools::register(self, request).await.map(Response::new)?)
+        Ok(tools::register(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn get_tool(&self, request: Request<v1::GetToolRequest>) -> Answer<v1::GetToolResponse> {
-        Ok(tools::get(self, request).map(Response::new)?)
+        Ok(tools::get(self.current().await?, request).map(Response::new)?)
     }
 
     async fn list_tools(&self, request: Request<v1::ListToolsRequest>) -> Answer<v1::ListToolsResponse> {
-        Ok(tools::list(self, request).map(Response::new)?)
+        Ok(tools::list(self.current().await?, request).map(Response::new)?)
     }
 
     async fn retire_tool(&self, request: Request<v1::RetireToolRequest>) -> Answer<v1::RetireToolResponse> {
-        Ok(tools::retire(self, request).await.map(Response::new)?)
+        Ok(tools::retire(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn create_surface(&self, request: Request<v1::CreateSurfaceRequest>) -> Answer<v1::CreateSurfaceResponse> {
-        Ok(surfaces::create(self, request).await.map(Response::new)?)
+        Ok(surfaces::create(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn get_surface(&self, request: Request<v1::GetSurfaceRequest>) -> Answer<v1::GetSurfaceResponse> {
-        Ok(surfaces::get(self, request).await.map(Response::new)?)
+        Ok(surfaces::get(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_surface_tools(
         &self,
         request: Request<v1::ListSurfaceToolsRequest>,
     ) -> Answer<v1::ListSurfaceToolsResponse> {
-        Ok(shown::list(self, request).await.map(Response::new)?)
+        Ok(shown::list(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_surfaces(&self, request: Request<v1::ListSurfacesRequest>) -> Answer<v1::ListSurfacesResponse> {
@@ -71,11 +79,11 @@ impl SurfaceService for SurfaceApi {
     }
 
     async fn search_tools(&self, request: Request<v1::SearchToolsRequest>) -> Answer<v1::SearchToolsResponse> {
-        Ok(discovery::search(self, request).await.map(Response::new)?)
+        Ok(discovery::search(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn load_tools(&self, request: Request<v1::LoadToolsRequest>) -> Answer<v1::LoadToolsResponse> {
-        Ok(discovery::load(self, request).await.map(Response::new)?)
+        Ok(discovery::load(self.current().await?, request).await.map(Response::new)?)
     }
 
     async fn list_events(&self, request: Request<v1::ListEventsRequest>) -> Answer<v1::ListEventsResponse> {

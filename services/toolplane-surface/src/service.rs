@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolplane_backend::Backend;
+use toolplane_backend::{Backend, Keeper};
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
 use toolplane_records::cluster::ClusterRole;
 use toolplane_records::ids::TenantId;
@@ -13,11 +13,14 @@ use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
-use crate::declarations;
 use crate::error::StartError;
 use crate::options::Options;
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
+use crate::{declarations, takeover};
+
+/// The services of the role, as health checks name them.
+const HEALTH: [&str; 2] = ["toolplane.v1.SurfaceService", "surface"];
 
 /// The surface role, running. It does not listen by itself: [`Service::add_to`] puts it behind a listener.
 #[derive(Debug)]
@@ -27,40 +30,46 @@ pub struct Service {
     max_message_bytes: usize,
 }
 
-/// Opens the role as configured, with its background work among `tasks`. Fails with the same [`StartError`] as
-/// [`Service::open`].
+/// Opens the role as configured, with its background work among `tasks`.
+///
+/// # Errors
+///
+/// - [`StartError::Open`] when the store cannot be opened.
+/// - [`StartError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
+/// - Everything [`Service::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
-    Service::open(Options::from_config(config), tasks).await
+    let backend = Backend::open(config, Keeper::Surface).await?;
+    takeover::take_over(config, &backend).await?;
+    Service::open(Options::from_config(config), backend, tasks).await
 }
 
 impl Service {
-    /// Opens the role's store, reads its tools back, registers the configured tool files and starts the background work,
-    /// which ends with the shutdown of `tasks`.
+    /// Opens the role over `backend`: reads its tools back, registers the configured tool files and starts the background
+    /// work, which ends with the shutdown of `tasks`.
     ///
     /// # Errors
     ///
-    /// - [`StartError::Open`] when the directory of the store cannot be used.
     /// - [`StartError::Store`] when the store cannot be read.
     /// - [`StartError::Tool`] when a stored tool cannot be used.
     /// - [`StartError::Declarations`] when a tool file cannot be read, or its tools are refused.
-    pub async fn open(options: Options, tasks: &Tasks) -> Result<Self, StartError> {
-        let backend = Backend::in_directory(&options.store_dir, options.cache_bytes)?;
+    pub async fn open(options: Options, backend: Backend, tasks: &Tasks) -> Result<Self, StartError> {
         let registry = Registry::open(backend.store(), options.sync_patience).await?;
+        registry.join().await?;
+        let stop = tasks.shutdown().token();
+        tasks.spawn("surface changes", registry.clone().follow(stop.clone()));
         for file in &options.declarations {
             register_file(&registry, file).await?;
         }
-        let (failed, stopping) = (backend.failed(), tasks.shutdown().token());
+        let (failed, stopping) = (backend.failed(), stop.clone());
         tasks.spawn_fallible("surface store", async move {
-            match stopping.run_until_cancelled(failed).await {
-                Some(reason) => Err(reason),
-                None => Ok(()),
-            }
+            // After a failed write nothing may be acknowledged any more: the process ends and recovers.
+            stopping.run_until_cancelled(failed).await.map_or(Ok(()), Err)
         });
         let api = SurfaceApi {
             registry,
             defer_threshold: options.defer_threshold,
             max_message_bytes: options.max_message_bytes,
-            stopping: tasks.shutdown().token(),
+            stopping: stop,
         };
         Ok(Self { api, backend, max_message_bytes: options.max_message_bytes })
     }
@@ -75,7 +84,7 @@ impl Service {
     }
 
     /// Ends the store with a last checkpoint; call it after the listener has ended. Fails with [`StoreError::Poisoned`]
-    /// when a write failed, now or before.
+    /// when a write of an embedded store failed, now or before; with Redis it does not fail.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.backend.close().await
     }
@@ -84,9 +93,12 @@ impl Service {
 /// The surface role in its process: opened, with its background work running, and added to `services`.
 async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
     let service = start(&process.config, &process.tasks).await?;
-    let need = process.readiness.need("the surface store", &["toolplane.v1.SurfaceService", "surface"]);
+    let need = process.readiness.need("the surface store", &HEALTH);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface store health", async move { backend.follow(need, stop).await });
+    let need = process.readiness.need("changes of other surface processes", &HEALTH);
+    let (registry, stop) = (service.api.registry.clone(), process.tasks.shutdown().token());
+    process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
     let services = service.add_to(services);
     let close = async move { Ok(service.close().await?) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
@@ -100,12 +112,13 @@ pub const PROGRAM: RoleProgram = RoleProgram {
     start: |process, services| Box::pin(async move { role(&process, services).await }),
 };
 
-/// Checks what only this role understands in the configuration: the tool files must be there and readable.
+/// Checks what only this role understands in the configuration, without starting anything: the tool files must be there and
+/// readable.
 fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| StartError::Declarations { file: file.clone(), reason })?;
     }
-    Ok(())
+    Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 
 /// Registers the tools of a file. What was retired meanwhile stays retired.

@@ -9,11 +9,12 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::Instant;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 
 use subscription::Mailbox;
@@ -34,7 +35,7 @@ pub struct Hub(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    revision: AtomicU64,
+    revision: watch::Sender<u64>,
     subscribers: Mutex<Subscribers>,
     /// How long a change waits for a subscriber before it is cut off.
     patience: Duration,
@@ -44,18 +45,25 @@ struct Shared {
 struct Subscribers {
     next: u64,
     live: BTreeMap<u64, Arc<Mailbox>>,
+    /// Until when somebody who left, or was cut off, may still use what it has cached.
+    parting: Option<Instant>,
 }
 
 impl Hub {
     /// A hub without subscribers. `revision` must be larger than any this role has reported before.
     pub fn new(revision: u64, patience: Duration) -> Self {
-        let revision = AtomicU64::new(revision);
+        let revision = watch::Sender::new(revision);
         Self(Arc::new(Shared { revision, subscribers: Mutex::default(), patience }))
     }
 
     /// The revision of everything applied and published so far. Take it before reading what it is to be reported with.
     pub fn revision(&self) -> u64 {
-        self.0.revision.load(Ordering::Acquire)
+        *self.0.revision.borrow()
+    }
+
+    /// The revision as it grows.
+    pub fn revisions(&self) -> watch::Receiver<u64> {
+        self.0.revision.subscribe()
     }
 
     /// A subscriber called `name`, for people. Its first update resets its cache.
@@ -68,51 +76,64 @@ impl Hub {
         Subscription::new(self.clone(), id, mailbox)
     }
 
-    /// Tells every subscriber of changes that have been applied.
-    ///
-    /// The returned wait ends when all of them have acknowledged. One that does not within the hub's patience is cut off:
-    /// its stream ends, and a scheduler uses no cache without its stream.
-    #[must_use = "a change is answered only once it is acknowledged"]
-    pub fn publish(&self, changes: &[Subject]) -> Published {
+    /// Tells every subscriber of changes that have been applied, as the next revision, which it returns. A change is
+    /// answered only once that is [settled](Hub::settled).
+    pub fn publish(&self, changes: &[Subject]) -> u64 {
         let subscribers = self.0.subscribers.lock();
-        let revision = self.0.revision.fetch_add(1, Ordering::AcqRel) + 1;
-        let waiting: Vec<_> = subscribers.live.iter().map(|(id, mailbox)| (*id, Arc::clone(mailbox))).collect();
-        for (_, mailbox) in &waiting {
+        self.deliver(&subscribers, Some(changes), self.revision() + 1)
+    }
+
+    /// The same under a revision that was given elsewhere; no revision comes after a larger one.
+    pub fn publish_at(&self, changes: &[Subject], revision: u64) {
+        let subscribers = self.0.subscribers.lock();
+        self.deliver(&subscribers, Some(changes), revision.max(self.revision()));
+    }
+
+    /// Tells every subscriber that anything may have changed.
+    pub fn publish_reset(&self, revision: u64) {
+        let subscribers = self.0.subscribers.lock();
+        self.deliver(&subscribers, None, revision.max(self.revision()));
+    }
+
+    fn deliver(&self, subscribers: &Subscribers, changes: Option<&[Subject]>, revision: u64) -> u64 {
+        for mailbox in subscribers.live.values() {
             mailbox.deliver(changes, revision);
         }
-        Published { hub: self.clone(), revision, waiting }
+        self.0.revision.send_replace(revision);
+        revision
+    }
+
+    /// Waits until no subscriber uses anything older than `revision`: it has acknowledged it, or it is gone.
+    ///
+    /// One that does not acknowledge within the hub's patience is cut off: its stream ends, and a scheduler uses no cache
+    /// without its stream. Where it was told for how long it may use its cache, that time is waited for too: a stream
+    /// that ends here need not have ended there yet.
+    pub async fn settled(&self, revision: u64) {
+        let waiting: Vec<_> =
+            self.0.subscribers.lock().live.iter().map(|(id, mailbox)| (*id, Arc::clone(mailbox))).collect();
+        let everyone = join_all(waiting.iter().map(|(_, mailbox)| mailbox.acknowledged(revision)));
+        if tokio::time::timeout(self.0.patience, everyone).await.is_err() {
+            for (id, mailbox) in waiting.iter().filter(|(_, mailbox)| !mailbox.has_acknowledged(revision)) {
+                tracing::warn!(subscriber = mailbox.name(), revision, "a catalog change was not acknowledged; cut off");
+                mailbox.cut();
+                self.leave(*id);
+            }
+        }
+        let parting = self.0.subscribers.lock().parting;
+        if let Some(until) = parting {
+            tokio::time::sleep_until(until).await;
+        }
     }
 
     fn leave(&self, id: u64) {
-        self.0.subscribers.lock().live.remove(&id);
+        let mut subscribers = self.0.subscribers.lock();
+        if let Some(mailbox) = subscribers.live.remove(&id) {
+            subscribers.parting = subscribers.parting.max(mailbox.trusted_until());
+        }
     }
 
     /// How many subscribers are connected.
     pub fn subscribers(&self) -> usize {
         self.0.subscribers.lock().live.len()
-    }
-}
-
-/// A change on its way to the subscribers.
-#[derive(Debug)]
-pub struct Published {
-    hub: Hub,
-    revision: u64,
-    waiting: Vec<(u64, Arc<Mailbox>)>,
-}
-
-impl Published {
-    /// Waits until every subscriber has acknowledged the change or is gone.
-    pub async fn acknowledged(self) {
-        let Self { hub, revision, waiting } = self;
-        let everyone = join_all(waiting.iter().map(|(_, mailbox)| mailbox.acknowledged(revision)));
-        if tokio::time::timeout(hub.0.patience, everyone).await.is_ok() {
-            return;
-        }
-        for (id, mailbox) in waiting.iter().filter(|(_, mailbox)| !mailbox.has_acknowledged(revision)) {
-            tracing::warn!(subscriber = mailbox.name(), revision, "a catalog change was not acknowledged; cut off");
-            mailbox.cut();
-            hub.leave(*id);
-        }
     }
 }

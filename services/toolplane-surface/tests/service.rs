@@ -13,7 +13,11 @@ mod catalog;
 mod large;
 #[path = "service/role.rs"]
 mod role;
+#[path = "service/several.rs"]
+mod several;
 #[path = "service/surfaces.rs"]
 mod surfaces;
 #[path = "service/sync.rs"]
 mod sync;
+#[path = "service/takeover.rs"]
+mod takeover;

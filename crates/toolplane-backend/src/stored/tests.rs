@@ -4,6 +4,7 @@ use std::path::Path;
 use bytes::Bytes;
 use tempfile::TempDir;
 use toolplane_runtime::Config;
+use toolplane_runtime::config::StoreBackend;
 use toolplane_store::{Commit, CommitOutcome, Family, RecordKey, Store as _, Write};
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 
@@ -88,6 +89,21 @@ async fn what_is_backed_up_comes_back() {
     // Nothing is written over what is there.
     let text = refusal(restore(&to, &copy));
     assert!(text.contains("holds something") && text.contains("to/surface"), "{text}");
+}
+
+/// Earlier versions kept tools and surfaces in a directory beside Redis: until it is moved there, it is looked after.
+#[tokio::test]
+async fn what_the_surface_role_kept_beside_redis_is_looked_after() {
+    let (from, to, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let mut before = filled(from.path()).await;
+    before.store.backend = StoreBackend::Redis;
+    let copied = backup(&before, &copy.path().join("backup")).unwrap();
+    assert_eq!(copied.not_included, ["surface", "permission", "scheduler"]);
+    let mut after = config(to.path());
+    after.store.backend = StoreBackend::Redis;
+    restore(&after, &copy.path().join("backup")).unwrap();
+    assert_eq!(said(to.path(), "surface").await, format!("surface: {TEXT}"));
+    assert!(!to.path().join("scheduler").exists());
 }
 
 #[tokio::test]

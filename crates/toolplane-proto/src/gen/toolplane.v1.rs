@@ -10035,6 +10035,9 @@ pub struct ResolveToolRequest {
     /// `sha256:<hex>` of the registration the caller goes by; the one that was loaded in the surface when empty.
     #[prost(string, tag = "4")]
     pub known_digest: ::prost::alloc::string::String,
+    /// The newest catalog revision the caller has heard of, from whatever process: the answer is about nothing older.
+    #[prost(uint64, tag = "5")]
+    pub known_revision: u64,
 }
 /// What a name means in a surface.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10079,9 +10082,13 @@ pub struct SyncCatalogRequest {
     /// Names the scheduler, for people.
     #[prost(string, tag = "1")]
     pub subscriber: ::prost::alloc::string::String,
-    /// The cache holds nothing older than this catalog revision; 0 at first.
+    /// The cache holds nothing older than this catalog revision; at first the newest one heard of before, from whatever
+    /// process, and 0 without one.
     #[prost(uint64, tag = "2")]
     pub acknowledged_revision: u64,
+    /// Asks for how long the cache may be used; the answer carries the same number. 0 asks nothing.
+    #[prost(uint64, tag = "3")]
+    pub beat: u64,
 }
 /// Changes since the answer before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10095,6 +10102,13 @@ pub struct SyncCatalogResponse {
     /// Drop the whole cache: first on every stream, and whenever single changes can no longer be told.
     #[prost(bool, tag = "3")]
     pub reset: bool,
+    /// The newest `beat` of the scheduler that this message answers; 0 when it answers none.
+    #[prost(uint64, tag = "4")]
+    pub beat: u64,
+    /// From the moment that beat was sent, the cache may be used for so long, and then only after another answer. 0 where
+    /// one process makes all changes: as long as the stream is open.
+    #[prost(uint64, tag = "5")]
+    pub trusted_for_ms: u64,
 }
 /// One changed thing.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

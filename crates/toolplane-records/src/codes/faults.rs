@@ -156,6 +156,8 @@ codes! {
         "why", "The worker cannot begin its session with the scheduler.", "Check the scheduler's address and the worker's credential.";
     SURFACE_STORED_TOOL = "SURFACE_STORED_TOOL", Fault,
         "the tool, and why", "A stored declaration is not one this version takes.", "Use the version that wrote it, or register the tool anew.";
+    SURFACE_NOT_MOVED = "SURFACE_NOT_MOVED", Fault,
+        "the directory, and why", "The tools and surfaces of an embedded store cannot be moved to Redis.", "Do what the message says: decide which of the two stores counts, and put the other one away.";
     SURFACE_DECLARATIONS = "SURFACE_DECLARATIONS", Fault,
         "the file and the faults", "Declarations that are configured are wrong.", "Correct the fields that are named.";
     APPROVAL_NOT_FOUND = "approval.not_found", Fault,

@@ -180,6 +180,10 @@ codes! {
         "a change was not acknowledged in time",
         "Whoever follows a surface did not say in time that it has the change.",
         "Try again; the change itself is done.";
+    CATALOG_BEHIND = "CATALOG_BEHIND", Refusal(Unavailable, Later),
+        "this process does not know the newest tools and surfaces",
+        "A surface process cannot take in what other processes change: the store is away, or a tool of a newer version is there.",
+        "Ask another surface process; the log of this one says what stands in the way.";
     UNANSWERED = "UNANSWERED", Refusal(FailedPrecondition, AfterChange),
         "the same question was put too often without an answer",
         "The question about the call was put again and again, and its time was up each time.",

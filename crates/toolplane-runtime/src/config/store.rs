@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError};
 
-/// Where the scheduler and the permission role keep their state. The other roles have an embedded store of their own.
+/// Where the surface, permission and scheduler roles keep their state, each apart from the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -33,7 +33,7 @@ pub enum StoreBackend {
     /// A directory of this process; no other process can use it.
     #[default]
     Embedded,
-    /// Redis, shared by any number of schedulers.
+    /// Redis, shared by any number of processes of each role.
     Redis,
 }
 

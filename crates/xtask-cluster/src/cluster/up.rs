@@ -27,6 +27,12 @@ pub(crate) struct Args {
     /// Executors.
     #[arg(long, default_value_t = 2)]
     executors: usize,
+    /// Surface processes; more than one need the store `redis`, which then holds their state too.
+    #[arg(long, default_value_t = 1)]
+    surfaces: usize,
+    /// Permission processes; the same.
+    #[arg(long, default_value_t = 1)]
+    permissions: usize,
     /// Where schedulers keep calls.
     #[arg(long, value_enum, default_value_t = StoreName::Redis)]
     store: StoreName,
@@ -65,7 +71,8 @@ fn plan(args: &Args) -> Result<State, Problem> {
     }
     let example = binary::root().join("deploy/cluster/toolplane.toml");
     let config = std::fs::read_to_string(&example).map_err(|source| Problem::File { path: example, source })?;
-    let mut layout = Layout::new(args.schedulers, args.executors, config);
+    let mut layout =
+        Layout::new(args.schedulers, args.executors, config).with_services(args.surfaces, args.permissions);
     let mut seats = Vec::new();
     if args.store == StoreName::Redis {
         let redis = Redis { port: ports::free(), folder: folder.join("redis") };

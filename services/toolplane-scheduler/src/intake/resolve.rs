@@ -1,7 +1,7 @@
 //! Phase 1: the tool behind a name in a surface, from the surface service, remembered while nothing changes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dashmap::DashMap;
@@ -18,6 +18,7 @@ use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
 
 use super::tool::{CallableTool, ToolLimits};
+use super::trust::{ASK_EVERY, Beats, Trust};
 use crate::error::CallError;
 use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
@@ -41,8 +42,9 @@ pub(crate) struct ToolAddress {
 
 /// The surface service, with a memory of its positive answers.
 ///
-/// The memory is used only while the service's change stream is open, and the service waits for our acknowledgement
-/// before it answers a change: a caller that loads or retires a tool and then calls it never meets an old answer.
+/// The memory is used only while the service's change stream says that no change is missed, and the service waits for our
+/// acknowledgement before it answers a change: a caller that loads or retires a tool and then calls it never meets an old
+/// answer. What is asked may be answered by another process than the one whose changes are heard; it is told what was heard.
 #[derive(Clone, Debug)]
 pub(crate) struct SurfacePeer(Arc<ToolCache>);
 
@@ -52,10 +54,12 @@ struct ToolCache {
     limits: ToolLimits,
     places: DashMap<ToolAddress, Arc<CallableTool>>,
     versions: DashMap<Digest, Arc<CallableTool>>,
-    /// The change stream is open.
-    live: AtomicBool,
+    /// Changes are heard.
+    trust: Trust,
     /// Grows with every change: an answer asked for before a change is not remembered after it.
     generation: AtomicU64,
+    /// The newest revision of the catalog that was heard of; comparable between surface processes.
+    revision: AtomicU64,
 }
 
 impl SurfacePeer {
@@ -66,8 +70,9 @@ impl SurfacePeer {
             limits,
             places: DashMap::new(),
             versions: DashMap::new(),
-            live: AtomicBool::new(false),
+            trust: Trust::none(),
             generation: AtomicU64::new(0),
+            revision: AtomicU64::new(0),
         }))
     }
 
@@ -87,6 +92,7 @@ impl SurfacePeer {
             name: place.name.clone(),
             tenant: place.tenant.to_string(),
             known_digest: known.map(|known| known.to_string()).unwrap_or_default(),
+            known_revision: self.0.revision.load(Ordering::Acquire),
         };
         let ask = || {
             let (mut client, request) = (self.0.client.clone(), Peer::on_behalf(caller, request.clone()));
@@ -97,9 +103,12 @@ impl SurfacePeer {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
                 let tool = self.version(resolved)?;
                 // What is callable for one declaration need not be for the one the surface loaded.
-                let current = self.0.generation.load(Ordering::Acquire) == generation;
-                if known.is_none() && current && self.0.live.load(Ordering::Acquire) {
+                if known.is_none() && self.0.trust.holds() {
                     self.0.places.insert(place.clone(), tool.clone());
+                    // A change that was heard meanwhile may have come before this was there to be forgotten.
+                    if self.0.generation.load(Ordering::Acquire) != generation {
+                        self.0.places.remove(place);
+                    }
                 }
                 Ok(Resolved::Callable(tool))
             }
@@ -112,13 +121,13 @@ impl SurfacePeer {
 
     /// What is remembered of `place`, while nothing can have changed unnoticed.
     pub(crate) fn known(&self, place: &ToolAddress) -> Option<Arc<CallableTool>> {
-        let live = self.0.live.load(Ordering::Acquire);
+        let live = self.0.trust.holds();
         self.0.places.get(place).filter(|_| live).map(|tool| tool.clone())
     }
 
     /// How many changes were heard of, and whether they are heard at all right now.
     pub(crate) fn heard(&self) -> (u64, bool) {
-        (self.0.generation.load(Ordering::Acquire), self.0.live.load(Ordering::Acquire))
+        (self.0.generation.load(Ordering::Acquire), self.0.trust.holds())
     }
 
     /// The compiled form of a registration; compiled once per version, whatever surfaces show it.
@@ -162,20 +171,42 @@ impl SurfacePeer {
     /// Follows the change stream once, until it ends.
     async fn follow(&self, subscriber: &str) -> Result<(), tonic::Status> {
         let (acks, requests) = mpsc::channel(16);
-        let ack =
-            |acknowledged_revision| v1::SyncCatalogRequest { subscriber: subscriber.to_owned(), acknowledged_revision };
+        let ack = |acknowledged_revision, beat| {
+            let subscriber = subscriber.to_owned();
+            acks.send(v1::SyncCatalogRequest { subscriber, acknowledged_revision, beat })
+        };
         let gone = |_| tonic::Status::unavailable("the change stream ended");
-        acks.send(ack(0)).await.map_err(gone)?;
+        let mut beats = Beats::begin(&self.0.trust);
+        ack(self.0.revision.load(Ordering::Acquire), beats.number()).await.map_err(gone)?;
         let mut changes = self.0.client.clone().sync_catalog(ReceiverStream::new(requests)).await?.into_inner();
+        let mut tick = tokio::time::interval(ASK_EVERY);
         let mut synced = false;
-        while let Some(response) = changes.message().await? {
-            self.forget(&response.changes, response.reset || !synced);
+        loop {
+            let response = tokio::select! {
+                response = changes.message() => response?,
+                _ = tick.tick() => {
+                    if let Some(beat) = beats.ask() {
+                        ack(self.0.revision.load(Ordering::Acquire), beat).await.map_err(gone)?;
+                    }
+                    continue;
+                }
+            };
+            let Some(response) = response else { return Ok(()) };
+            let reset = response.reset || !synced;
+            // An answer to a beat alone is no change: what was decided before it still counts.
+            let news = reset || !response.changes.is_empty();
+            if news {
+                // Where a store was put back to an earlier state, revisions begin anew with the stream.
+                self.0.revision.store(response.catalog_revision, Ordering::Release);
+                self.forget(&response.changes, reset);
+            }
             // The first message says where we stand: from here on no change escapes us.
             synced = true;
-            self.0.live.store(true, Ordering::Release);
-            acks.send(ack(response.catalog_revision)).await.map_err(gone)?;
+            beats.take(response.beat, response.trusted_for_ms);
+            if news {
+                ack(response.catalog_revision, 0).await.map_err(gone)?;
+            }
         }
-        Ok(())
     }
 }
 
@@ -186,7 +217,7 @@ pub(crate) async fn follow_catalog(peer: SurfacePeer, subscriber: String, stop: 
             () = stop.cancelled() => return,
             ended = peer.follow(&subscriber) => ended,
         };
-        peer.0.live.store(false, Ordering::Release);
+        peer.0.trust.end();
         peer.forget(&[], true);
         if let Err(status) = ended {
             tracing::debug!(code = ?status.code(), "the catalog change stream broke; opening it again");

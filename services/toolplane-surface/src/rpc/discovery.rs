@@ -98,6 +98,7 @@ pub(super) async fn resolve(
         return Err(ApiError::invalid_argument("name", "is required"));
     }
     let known = field::optional_id("known_digest", &request.known_digest).map_err(of_field)?;
+    api.registry.current_at(request.known_revision).await?;
     let (meaning, surface_revision, catalog_revision) =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
     let resolution = match meaning {

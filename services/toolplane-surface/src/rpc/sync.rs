@@ -11,6 +11,7 @@ use toolplane_proto::v1::catalog_change::Subject as Wire;
 use toolplane_runtime::ApiError;
 
 use super::SurfaceApi;
+use crate::registry::Registry;
 use crate::sync::{Subject, Subscription, Update};
 
 type Updates = Pin<Box<dyn Stream<Item = Result<v1::SyncCatalogResponse, Status>> + Send>>;
@@ -23,9 +24,15 @@ pub(super) async fn sync(
     let Some(first) = acknowledgements.message().await? else {
         return Err(ApiError::invalid_argument("subscriber", "is required: the stream ended without a message").into());
     };
+    // Whoever comes from another process must not learn less here than it knew.
+    api.registry.current_at(first.acknowledged_revision).await?;
+    api.registry.trusted_for()?;
     let link = Link {
         subscription: api.registry.0.hub.subscribe(&first.subscriber),
         acknowledgements,
+        registry: api.registry.clone(),
+        beat: first.beat,
+        told: 0,
         stopping: api.stopping.clone(),
     };
     Ok(Box::pin(stream::try_unfold(
@@ -37,6 +44,11 @@ pub(super) async fn sync(
 struct Link {
     subscription: Subscription,
     acknowledgements: Streaming<v1::SyncCatalogRequest>,
+    registry: Registry,
+    /// The newest question for how long the cache may be used that has no answer yet; 0 without one.
+    beat: u64,
+    /// The revision that was told last.
+    told: u64,
     stopping: CancellationToken,
 }
 
@@ -46,25 +58,48 @@ impl Link {
         loop {
             tokio::select! {
                 acknowledged = self.acknowledgements.message() => match acknowledged? {
-                    Some(message) => self.subscription.acknowledge(message.acknowledged_revision),
-                    None => return Ok(None),
+                    Some(message) => {
+                        self.subscription.acknowledge(message.acknowledged_revision);
+                        if message.beat > 0 {
+                            self.beat = message.beat;
+                            let nothing = Update { changes: Vec::new(), revision: self.told, reset: false };
+                            return self.tell(self.subscription.waiting().unwrap_or(nothing)).map(Some);
+                        }
+                    }
+                    None => {
+                        self.subscription.trust_no_longer();
+                        return Ok(None);
+                    }
                 },
                 update = self.subscription.next() => return match update {
-                    Some(update) => Ok(Some(encode(update))),
+                    Some(update) => self.tell(update).map(Some),
                     None => Err(ApiError::unavailable(codes::NOT_ACKNOWLEDGED, "a change was not acknowledged in time").into()),
                 },
                 () = self.stopping.cancelled() => return Ok(None),
             }
         }
     }
-}
 
-fn encode(update: Update) -> v1::SyncCatalogResponse {
-    let changes = update.changes.into_iter().map(|subject| match subject {
-        Subject::Tool(tenant, id) => change(tenant.to_string(), Wire::ToolId(id.to_string())),
-        Subject::Surface(tenant, id) => change(tenant.to_string(), Wire::SurfaceId(id.to_string())),
-    });
-    v1::SyncCatalogResponse { changes: changes.collect(), catalog_revision: update.revision, reset: update.reset }
+    /// An update as a message, which also answers what was asked by a beat.
+    fn tell(&mut self, update: Update) -> Result<v1::SyncCatalogResponse, Status> {
+        let beat = std::mem::take(&mut self.beat);
+        let trusted_for = if beat > 0 { self.registry.trusted_for()? } else { None };
+        if let Some(time) = trusted_for {
+            self.subscription.trust(time);
+        }
+        self.told = update.revision;
+        let changes = update.changes.into_iter().map(|subject| match subject {
+            Subject::Tool(tenant, id) => change(tenant.to_string(), Wire::ToolId(id.to_string())),
+            Subject::Surface(tenant, id) => change(tenant.to_string(), Wire::SurfaceId(id.to_string())),
+        });
+        Ok(v1::SyncCatalogResponse {
+            changes: changes.collect(),
+            catalog_revision: update.revision,
+            reset: update.reset,
+            beat,
+            trusted_for_ms: trusted_for.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+        })
+    }
 }
 
 fn change(tenant: String, subject: Wire) -> v1::CatalogChange {

@@ -5,22 +5,28 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
+use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
 use toolplane_catalog::{Catalog, Effort, LoadOutcome, NameIndex, Resolution, load, resolve, search, similar_in};
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult, ToolSurface};
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, HiddenReason, LoadingState};
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, CommitOutcome, Expect, StoreError, Write};
+use toolplane_store::{Commit, Expect, StoreError, Write};
 
 use crate::cache::Held;
+use crate::changes::Made;
 use crate::error::{lost, of_store, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
 use crate::registry::{Registry, to_the_end};
 use crate::sync::Subject;
 use crate::view::View;
+
+/// How often a change of a surface is decided anew when another process gets in between.
+const ATTEMPTS: u32 = 16;
 
 /// What a name means in a surface.
 #[derive(Debug)]
@@ -111,61 +117,84 @@ impl Registry {
     async fn note(&self, tenant: &TenantId, id: &SurfaceId, held: &Held, data: JsonPayload) -> Result<(), ApiError> {
         let log = Log::Surface(tenant.clone(), id.clone());
         let _turn = held.turn.lock().await;
-        let (now, head) = (self.now().await?, log.head(self.store()).await?);
-        let events = vec![log.append(head + 1, now, vec![(EventClass::DeferredDiscovered, data)])?];
-        match self.store().commit(Commit { events, ..Commit::default() }).await {
-            Ok(_) => Ok(()),
-            Err(StoreError::SequenceGap { .. }) => Err(lost()),
-            Err(error) => Err(of_store(error)),
+        for tries in 1..=ATTEMPTS {
+            let (now, head) = (self.now().await?, log.head(self.store()).await?);
+            let events = vec![log.append(head + 1, now, vec![(EventClass::DeferredDiscovered, data.clone())])?];
+            match self.store().commit(Commit { events, ..Commit::default() }).await {
+                Ok(_) => return Ok(()),
+                // Another process has added to the log.
+                Err(StoreError::SequenceGap { .. }) => let_others_through(tries).await,
+                Err(error) => return Err(of_store(error)),
+            }
         }
+        Err(lost())
     }
 
     /// Loads the tools behind `names`, as far as each can be. Answered when schedulers know.
     pub(crate) async fn load(&self, tenant: TenantId, id: SurfaceId, names: Vec<String>) -> Result<Loaded, ApiError> {
         let registry = self.clone();
         to_the_end(async move {
-            let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
-            let turn = held.turn.lock().await;
-            let (now, before) = (registry.now().await?, held.view());
-            let owner = registry.tenant(&tenant);
-            let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &names, now);
-            let new: Vec<ToolId> = outcomes
-                .into_iter()
-                .filter_map(|(_, outcome)| match outcome {
-                    LoadOutcome::Loaded(tool_id) => Some(tool_id),
-                    _ => None,
-                })
-                .collect();
-            if !new.is_empty() {
-                registry.write_loaded(&tenant, &before, &after, &new).await?;
-                held.show(after, before.version() + 1);
-                let published = registry.0.hub.publish(&[Subject::Surface(tenant, id)]);
+            for tries in 1..=ATTEMPTS {
+                let held = registry.0.surfaces.get(registry.store(), &tenant, &id).await?;
+                let turn = held.turn.lock().await;
+                let (now, before) = (registry.now().await?, held.view());
+                let owner = registry.tenant(&tenant);
+                let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &names, now);
+                let new: Vec<ToolId> = outcomes
+                    .into_iter()
+                    .filter_map(|(_, outcome)| match outcome {
+                        LoadOutcome::Loaded(tool_id) => Some(tool_id),
+                        _ => None,
+                    })
+                    .collect();
+                if new.is_empty() {
+                    return Ok(registry.loaded(&tenant, &held, names));
+                }
+                let changed = [Subject::Surface(tenant.clone(), id.clone())];
+                let commit = registry.loading(&tenant, &before, &after, &new, now).await?;
+                let made = registry.0.changes.make(commit, &changed, None).await.map_err(of_store)?;
+                let Made::At(head) = made else {
+                    registry.0.surfaces.refresh(registry.store(), &tenant, &id).await.map_err(of_store)?;
+                    drop(turn);
+                    let_others_through(tries).await;
+                    continue;
+                };
+                let version = before.version() + 1;
+                let revision = registry.take_in(head, &changed, || held.show(after, version)).await?;
                 drop(turn);
-                published.acknowledged().await;
+                registry.settled(revision).await;
+                return Ok(registry.loaded(&tenant, &held, names));
             }
-            let view = held.view();
-            let (mut meanings, similar): (Vec<_>, _) = {
-                let catalog = owner.catalog.read();
-                let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name, None), name));
-                (meanings.map(|(meaning, name)| (name, meaning)).collect(), Arc::clone(catalog.similar()))
-            };
-            let mut effort = Effort::of_one_request();
-            for (name, meaning) in &mut meanings {
-                suggest(&view, &similar, name, meaning, &mut effort);
-            }
-            Ok(Loaded { meanings, revision: view.surface().revision })
+            Err(lost())
         })
         .await
     }
 
-    async fn write_loaded(
+    /// What names mean in a surface after they were loaded.
+    fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>) -> Loaded {
+        let (view, owner) = (held.view(), self.tenant(tenant));
+        let (mut meanings, similar): (Vec<_>, _) = {
+            let catalog = owner.catalog.read();
+            let meanings = names.into_iter().map(|name| (meaning(&view, &catalog, &name, None), name));
+            (meanings.map(|(meaning, name)| (name, meaning)).collect(), Arc::clone(catalog.similar()))
+        };
+        let mut effort = Effort::of_one_request();
+        for (name, meaning) in &mut meanings {
+            suggest(&view, &similar, name, meaning, &mut effort);
+        }
+        Loaded { meanings, revision: view.surface().revision }
+    }
+
+    /// The loading of `new` tools as a commit, which applies only to the surface as it was `before`.
+    async fn loading(
         &self,
         tenant: &TenantId,
         before: &View,
         after: &ToolSurface,
         new: &[ToolId],
-    ) -> Result<(), ApiError> {
-        let (id, now) = (&after.surface_id, self.now().await?);
+        now: Timestamp,
+    ) -> Result<Commit, ApiError> {
+        let id = &after.surface_id;
         let log = Log::Surface(tenant.clone(), id.clone());
         let loaded: HashMap<&ToolId, &LoadedTool> =
             after.loaded_tools.iter().map(|tool| (&tool.tool_id, tool)).collect();
@@ -182,19 +211,12 @@ impl Registry {
         told.push((EventClass::SurfaceUpdated, facts(&updated)));
         let key = keys::surface(tenant, id);
         let bytes = Bytes::from(serde_json::to_vec(after).map_err(unreadable)?);
-        let commit = Commit {
+        Ok(Commit {
             compare: vec![(key.clone(), Expect::Version(before.version()))],
             writes: vec![Write::Put { key, bytes }],
             events: vec![log.append(log.head(self.store()).await? + 1, now, told)?],
             ..Commit::default()
-        };
-        match self.store().commit(commit).await {
-            Ok(CommitOutcome::Applied | CommitOutcome::Replayed) => Ok(()),
-            Ok(CommitOutcome::Lost { .. } | CommitOutcome::Full { .. }) | Err(StoreError::SequenceGap { .. }) => {
-                Err(lost())
-            }
-            Err(error) => Err(of_store(error)),
-        }
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! One subscriber: what waits for it, and how far it has come.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Hub, Subject};
@@ -30,6 +32,8 @@ pub(super) struct Mailbox {
     filled: Notify,
     acknowledged: watch::Sender<u64>,
     cut: CancellationToken,
+    /// Until when the subscriber was told to use its cache; absent where the stream alone says it.
+    trusted_until: Mutex<Option<Instant>>,
 }
 
 impl Mailbox {
@@ -42,22 +46,31 @@ impl Mailbox {
             filled: Notify::new(),
             acknowledged: watch::Sender::new(revision),
             cut: CancellationToken::new(),
+            trusted_until: Mutex::default(),
         }
+    }
+
+    pub(super) fn trusted_until(&self) -> Option<Instant> {
+        *self.trusted_until.lock()
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    pub(super) fn deliver(&self, changes: &[Subject], revision: u64) {
+    /// Adds changes to what waits; without any, anything may have changed.
+    pub(super) fn deliver(&self, changes: Option<&[Subject]>, revision: u64) {
         let mut waiting = self.waiting.lock();
         let update = waiting.get_or_insert_with(|| Update { changes: Vec::new(), revision, reset: false });
         update.revision = revision;
-        if update.reset || update.changes.len() + changes.len() > MAX_WAITING {
-            update.changes.clear();
-            update.reset = true;
-        } else {
-            update.changes.extend_from_slice(changes);
+        match changes {
+            Some(changes) if !update.reset && update.changes.len() + changes.len() <= MAX_WAITING => {
+                update.changes.extend_from_slice(changes);
+            }
+            _ => {
+                update.changes.clear();
+                update.reset = true;
+            }
         }
         drop(waiting);
         self.filled.notify_one();
@@ -94,6 +107,11 @@ impl Subscription {
         Self { hub, id, mailbox }
     }
 
+    /// What is new already.
+    pub fn waiting(&self) -> Option<Update> {
+        self.mailbox.waiting.lock().take()
+    }
+
     /// What is new; nothing once the subscriber was cut off. Safe to drop while waiting.
     pub async fn next(&self) -> Option<Update> {
         loop {
@@ -108,6 +126,16 @@ impl Subscription {
                 () = self.mailbox.cut.cancelled() => {}
             }
         }
+    }
+
+    /// The subscriber may use its cache for so long from now on; nobody counts it as gone before.
+    pub fn trust(&self, time: Duration) {
+        *self.mailbox.trusted_until.lock() = Some(Instant::now() + time);
+    }
+
+    /// The subscriber leaves by itself, and uses nothing any more.
+    pub fn trust_no_longer(&self) {
+        *self.mailbox.trusted_until.lock() = None;
     }
 
     /// The subscriber has applied everything up to `revision`. What lies ahead of the hub counts as the newest there is.

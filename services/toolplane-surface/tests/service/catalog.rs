@@ -176,11 +176,11 @@ async fn tool_files_are_registered_at_start_and_retired_tools_stay_retired() {
         )
     };
     std::fs::write(&file, format!(r#"{{"tools":[{},{}]}}"#, declared("echo"), declared("noop"))).unwrap();
-    let start = || toolplane_surface::Options { declarations: vec![file.clone()], ..options(dir.path()) };
-    let role = Role::start_with(start()).await;
+    let start = || toolplane_surface::Options { declarations: vec![file.clone()], ..options() };
+    let role = Role::start_with(dir.path(), start()).await;
     role.retire("tool_noop").await.unwrap();
     role.stop().await;
-    let role = Role::start_with(start()).await;
+    let role = Role::start_with(dir.path(), start()).await;
     let listed = role.client.clone().list_tools(v1::ListToolsRequest::default()).await.unwrap().into_inner();
     let listed: Vec<_> = listed.tools.iter().map(|tool| (tool.full_name.as_str(), tool.lifecycle())).collect();
     let expected = [("native.echo", v1::ToolLifecycle::Available), ("native.noop", v1::ToolLifecycle::Retired)];

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use toolplane_backend::Backend;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
 use toolplane_records::payload::JsonPayload;
@@ -23,10 +24,8 @@ pub(crate) struct Role {
     tasks: Tasks,
 }
 
-pub(crate) fn options(dir: &Path) -> Options {
+pub(crate) fn options() -> Options {
     Options {
-        store_dir: dir.join("surface"),
-        cache_bytes: 1024 * 1024,
         defer_threshold: 20,
         declarations: Vec::new(),
         sync_patience: Duration::from_millis(500),
@@ -36,13 +35,17 @@ pub(crate) fn options(dir: &Path) -> Options {
 
 impl Role {
     pub(crate) async fn start(dir: &Path) -> Self {
-        Self::start_with(options(dir)).await
+        Self::start_with(dir, options()).await
     }
 
-    pub(crate) async fn start_with(options: Options) -> Self {
+    pub(crate) async fn start_with(dir: &Path, options: Options) -> Self {
+        Self::start_on(Backend::in_directory(&dir.join("surface"), 1024 * 1024).unwrap(), options).await
+    }
+
+    pub(crate) async fn start_on(backend: Backend, options: Options) -> Self {
         let shutdown = Shutdown::new();
         let tasks = Tasks::new(shutdown.clone());
-        let service = Service::open(options, &tasks).await.unwrap();
+        let service = Service::open(options, backend, &tasks).await.unwrap();
         let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = own_url(bound.address(), false);
         let services = service.add_to(Services::new(FILE_DESCRIPTOR_SET).unwrap());

@@ -12,28 +12,48 @@ use toolplane_proto::v1::catalog_change::Subject;
 use crate::role::{PATIENCE, Role, changed, options, tool};
 
 /// A scheduler's end of the stream.
-struct Subscriber {
+pub(crate) struct Subscriber {
     acknowledgements: mpsc::Sender<v1::SyncCatalogRequest>,
     updates: Streaming<v1::SyncCatalogResponse>,
 }
 
 impl Subscriber {
-    async fn connect(role: &Role) -> Self {
+    pub(crate) async fn connect(role: &Role) -> Self {
+        Self::coming_from(role, 0).await.0
+    }
+
+    /// Who has heard of `revision` before, and what it is told first.
+    pub(crate) async fn coming_from(role: &Role, revision: u64) -> (Self, v1::SyncCatalogResponse) {
         let (acknowledgements, outgoing) = mpsc::channel(16);
-        let subscriber = v1::SyncCatalogRequest { subscriber: "test".to_owned(), acknowledged_revision: 0 };
+        let subscriber =
+            v1::SyncCatalogRequest { subscriber: "test".to_owned(), acknowledged_revision: revision, beat: 1 };
         acknowledgements.send(subscriber).await.unwrap();
         let updates = role.client.clone().sync_catalog(ReceiverStream::new(outgoing)).await.unwrap().into_inner();
         let mut connected = Self { acknowledgements, updates };
-        assert!(connected.next().await.reset, "the first message resets the cache");
-        connected
+        let first = connected.next().await;
+        assert!(first.reset && first.beat == 1, "the first message resets the cache: {first:?}");
+        (connected, first)
     }
 
-    async fn next(&mut self) -> v1::SyncCatalogResponse {
+    pub(crate) async fn next(&mut self) -> v1::SyncCatalogResponse {
         timeout(PATIENCE, self.updates.message()).await.unwrap().unwrap().unwrap()
     }
 
-    async fn acknowledge(&self, acknowledged_revision: u64) {
-        let message = v1::SyncCatalogRequest { subscriber: String::new(), acknowledged_revision };
+    /// Leaves in order: nobody has to wait for its cache.
+    pub(crate) async fn leave(self) {
+        let Self { acknowledgements, mut updates } = self;
+        drop(acknowledgements);
+        while timeout(PATIENCE, updates.message()).await.unwrap().unwrap().is_some() {}
+    }
+
+    /// Asks for how long the cache may be used.
+    pub(crate) async fn ask(&mut self, beat: u64) -> v1::SyncCatalogResponse {
+        self.acknowledgements.send(v1::SyncCatalogRequest { beat, ..Default::default() }).await.unwrap();
+        self.next().await
+    }
+
+    pub(crate) async fn acknowledge(&self, acknowledged_revision: u64) {
+        let message = v1::SyncCatalogRequest { acknowledged_revision, ..Default::default() };
         self.acknowledgements.send(message).await.unwrap();
     }
 }
@@ -41,11 +61,14 @@ impl Subscriber {
 #[tokio::test]
 async fn a_change_is_answered_only_after_every_scheduler_knows() {
     let dir = tempfile::tempdir().unwrap();
-    let role = Role::start_with(toolplane_surface::Options {
-        // Long: only an acknowledgement can end the wait.
-        sync_patience: PATIENCE,
-        ..options(dir.path())
-    })
+    let role = Role::start_with(
+        dir.path(),
+        toolplane_surface::Options {
+            // Long: only an acknowledgement can end the wait.
+            sync_patience: PATIENCE,
+            ..options()
+        },
+    )
     .await;
     role.register(vec![tool("files", "read")]).await.unwrap();
     let deferred = v1::CreateSurfaceRequest { defer_policy: v1::DeferPolicy::All.into(), ..Default::default() };

@@ -153,18 +153,27 @@ async fn a_record_without_a_readable_name_is_taken_out() {
 
 #[tokio::test]
 async fn what_nobody_has_is_taken_out_of_redis() {
+    for keeper in [Keeper::Scheduler, Keeper::Surface] {
+        taken_out_of_redis(keeper).await;
+    }
+}
+
+async fn taken_out_of_redis(keeper: Keeper) {
     let server = RedisServer::start(RedisOptions::default()).await.unwrap();
     let root = TempDir::new().unwrap();
     let mut config = config(root.path());
     config.store.backend = StoreBackend::Redis;
     config.store.redis.url = Some(server.url());
-    let backend = Backend::open(&config, Keeper::Scheduler).await.unwrap();
+    let backend = Backend::open(&config, keeper).await.unwrap();
     let commit = Commit { writes: vec![Write::Put { key: key(), bytes: TEXT.into() }], ..Commit::default() };
     assert_eq!(backend.store().commit(commit).await, Ok(CommitOutcome::Applied));
     refer_to_it(&*backend.store()).await;
     assert!(check(&config).await.unwrap().sound);
-    server.command(&["SETRANGE", "{toolplane}:r:m:said", "20", "?"]).unwrap();
-    assert_eq!(named(&check(&config).await.unwrap()), [("meta", "said")]);
+    let row = format!("{{{}}}:r:m:said", keeper.namespace("toolplane"));
+    server.command(&["SETRANGE", &row, "20", "?"]).unwrap();
+    let report = check(&config).await.unwrap();
+    assert_eq!(named(&report), [("meta", "said")]);
+    assert_eq!(report.stores.iter().map(|part| part.role).collect::<Vec<_>>(), ["surface", "permission", "scheduler"]);
     forget_it(&config, &["first event", &TEXT[12..]]).await;
     check_gone(&*backend.store()).await;
 }

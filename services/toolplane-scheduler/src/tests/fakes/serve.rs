@@ -90,7 +90,7 @@ impl SurfaceService for Fakes {
         let first = v1::SyncCatalogResponse { reset: true, ..Default::default() };
         let first = futures_util::stream::iter([Ok(first)]);
         let later = changes.map(move |_| {
-            Ok(v1::SyncCatalogResponse { changes: vec![change.clone()], catalog_revision: 2, reset: false })
+            Ok(v1::SyncCatalogResponse { changes: vec![change.clone()], catalog_revision: 2, ..Default::default() })
         });
         Ok(Response::new(Box::pin(first.chain(later))))
     }

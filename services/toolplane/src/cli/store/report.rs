@@ -49,7 +49,10 @@ pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> 
     }
     out.line(format!("{}: {} files, {}", directory.display(), copied.files, bytes(copied.bytes)))?;
     if !copied.not_included.is_empty() {
-        out.note("what the scheduler and the permission role keep is in Redis: back that up with its own means, at the same time")?;
+        let roles = copied.not_included.join(", ");
+        out.note(&format!(
+            "what these roles keep is in Redis: back that up with its own means, at the same time: {roles}"
+        ))?;
     }
     Ok(CommandOutcome::Done)
 }
