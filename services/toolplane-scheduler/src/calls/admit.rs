@@ -65,8 +65,6 @@ pub(crate) enum AdmittedTogether {
     New(Vec<Arc<Invocation>>),
     /// One of the records exists already, or a compare did not hold: the records as they are. Nothing was written.
     Lost(Vec<(RecordKey, Option<Versioned>)>),
-    /// This counted index has no place left; nothing was written.
-    Full(String),
 }
 
 /// What is remembered of an invocation that is no longer kept.
@@ -106,7 +104,8 @@ impl Calls {
         })
     }
 
-    /// Stores several admissions, and `rest`, in one commit: all of it, or nothing. Returns an error when the store does.
+    /// Stores several admissions, and `rest`, in one commit: all of it, or nothing. Returns an error when the store does, and
+    /// [`RecordError::Full`] when a counted index has no place left.
     pub(crate) async fn admit_together(
         &self,
         admissions: &[Admission],
@@ -119,7 +118,7 @@ impl Calls {
         }
         match self.storage().write(builder.done(false)).await? {
             Written::Lost(current) => Ok(AdmittedTogether::Lost(current)),
-            Written::Full(index) => Ok(AdmittedTogether::Full(index)),
+            Written::Full(index) => Err(RecordError::Full { index }),
             Written::Applied => {
                 let settled = admissions.iter().zip(queues).map(|(admission, queue)| {
                     // Whoever has the entry already works with what was just stored.

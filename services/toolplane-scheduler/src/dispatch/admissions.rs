@@ -137,11 +137,12 @@ impl Admissions {
         for admission in admissions {
             self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
         }
-        match self.calls.admit_together(admissions, rest).await? {
-            AdmittedTogether::Full(index) => {
+        match self.calls.admit_together(admissions, rest).await {
+            Err(RecordError::Full { index }) => {
                 Err(self.rates.full(index, admissions.iter().map(|admission| &admission.transition.invocation)))
             }
-            admitted => {
+            Err(error) => Err(error),
+            Ok(admitted) => {
                 self.queues.ring();
                 Ok(admitted)
             }

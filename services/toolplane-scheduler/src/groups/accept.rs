@@ -60,7 +60,6 @@ impl Groups {
         match self.admissions.admit_together(&admissions, rest.done(false)).await? {
             AdmittedTogether::New(records) => Ok(AdmittedBatch::New(Box::new(batch), records)),
             AdmittedTogether::Lost(current) => existing(&key, &admissions, &current),
-            AdmittedTogether::Full(index) => Err(RecordError::Full { index }),
         }
     }
 }
