@@ -1,14 +1,15 @@
 //! `cargo xtask cluster`: a cluster of many processes that outlives the command, to look at, to kill parts of, and to call.
 
-use std::io::Write as _;
-use std::path::PathBuf;
 
-use toolplane_testkit::{Problem, binary};
+use toolplane_testkit::Problem;
 
+mod folder;
 mod running;
 mod state;
 mod status;
 mod up;
+
+use folder::{folder, say};
 
 use state::State;
 
@@ -29,17 +30,6 @@ pub(crate) enum Command {
     },
     /// Stop every process in order, within their bounds; state stays on disk until the next `up`.
     Down,
-}
-
-/// Where the cluster keeps everything.
-fn folder() -> PathBuf {
-    binary::target().join("cluster")
-}
-
-/// Prints a text, unless nobody reads on.
-fn say(text: &str) {
-    // A reader that has seen enough, such as `head`, is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 pub(crate) async fn run(command: Command) -> Result<(), Problem> {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::command::{self, TaskError};
 use crate::tidy;
 
+mod cargo;
 mod format;
 mod lints;
 mod outside;
@@ -15,6 +16,8 @@ mod rustdoc;
 mod tests;
 mod toolchain;
 mod unused;
+
+use cargo::cargo;
 
 /// What is checked.
 #[derive(Debug, clap::Args)]
@@ -95,11 +98,4 @@ fn of(root: &Path, chosen: impl Fn(&str) -> bool) -> Result<(), TaskError> {
         true => Ok(()),
         false => Err(TaskError::Answer(format!("{} checks failed:\n{}", failed.len(), failed.join("\n")))),
     }
-}
-
-/// A cargo command in the workspace that is checked.
-fn cargo(root: &Path, arguments: &[&str]) -> std::process::Command {
-    let mut cargo = command::cargo(arguments);
-    cargo.current_dir(root);
-    cargo
 }

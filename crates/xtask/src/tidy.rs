@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: rules of the house that no compiler checks. Runs as a test too.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::command::{self, TaskError};
 
@@ -12,8 +12,11 @@ mod folders;
 mod manifests;
 mod modules;
 mod sleeps;
+mod sources;
 #[cfg(test)]
 mod tests;
+
+use sources::sources;
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
@@ -52,28 +55,4 @@ fn broken_rules(root: &Path) -> Result<Vec<String>, TaskError> {
     broken.extend(folders::check(&modules::read(root, &sources)?));
     broken.sort();
     Ok(broken)
-}
-
-/// Every Rust file of the workspace, generated ones left out.
-fn sources(root: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = ["crates", "services", "tests"].iter().map(|name| root.join(name)).collect();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(TaskError::file(&folder))? {
-            let path = entry.map_err(TaskError::file(&folder))?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if path.is_dir() && !matches!(name, "gen" | "target" | "node_modules") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// A path as people write it: from the root.
-fn shown(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -18,11 +18,13 @@ mod hooks;
 mod invoke;
 mod keys;
 mod manual;
+mod outcome;
 mod output;
 mod result;
 mod rules;
 mod search;
 mod span;
+mod spelled;
 mod status;
 mod store;
 mod surface;
@@ -30,6 +32,8 @@ mod tools;
 mod waiting;
 mod watch;
 mod workers;
+
+pub(crate) use outcome::CommandOutcome;
 
 pub use connection::ConnectionArgs;
 pub use failure::Failure;
@@ -113,17 +117,6 @@ enum Command {
     Completions(manual::CompletionsArgs),
     /// Print the manual page, or write a page for every command into a folder.
     Man(manual::ManArgs),
-}
-
-/// How a command that worked ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommandOutcome {
-    /// What was asked for happened.
-    Done,
-    /// The answer is a failure of the tool or a denial: exit code 1.
-    ToolFailed,
-    /// A person has to do something first, and the command waited no longer: exit code 3. The call goes on waiting.
-    StillWaiting,
 }
 
 /// Parses the process's arguments, runs the command, and reports. Exit codes: 0 done, 1 the tool failed or was denied,

@@ -14,9 +14,9 @@ use toolplane_testkit::proxy::{self, Proxy};
 use toolplane_testkit::redis::RedisServer;
 use toolplane_testkit::{ClusterRole, Layout, Processes};
 
-use crate::Trouble;
 use crate::history::{History, Record, Recorder};
 use crate::register::Register;
+use crate::trouble::Trouble;
 
 mod acts;
 mod store;

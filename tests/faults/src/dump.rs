@@ -9,11 +9,11 @@ use tonic::Code;
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload_bytes};
 
-use crate::Trouble;
 use crate::bed::{AGAIN, Bed, NOTHING};
 use crate::check::{Verdict, judge};
 use crate::history::{Answer, FinalCall, FinalEvent, FinalResult, Record, Report, Step};
 use crate::load::{Load, Mix, digest_of, final_batch};
+use crate::trouble::Trouble;
 
 /// How long the cluster may take to bring every call to its end once nothing is broken any more: 60 s at full timers.
 const SETTLE: Duration = Duration::from_secs(20);

@@ -9,9 +9,9 @@ use tonic_types::StatusExt as _;
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload};
 
-use crate::Trouble;
 use crate::bed::{AGAIN, ASK, Bed, ONCE, SHELL};
 use crate::history::{Answer, Plan, Record, Recorder};
+use crate::trouble::Trouble;
 
 mod approver;
 mod batches;

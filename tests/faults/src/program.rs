@@ -6,13 +6,13 @@ use std::time::Instant;
 use clap::ValueEnum;
 use toolplane_faultpoint::Mutant;
 
-use crate::Trouble;
 use crate::bed::{Plan, StoreKind};
 use crate::load::Mix;
 use crate::report::Report;
 use crate::scenario::points::kill_points;
 use crate::scenario::storm::{Storm, storm};
 use crate::scenario::{CASES, Outcome, executor_points, killed, mutants};
+use crate::trouble::Trouble;
 
 /// What to run.
 #[derive(Clone, Debug, clap::Parser)]

@@ -9,8 +9,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::Trouble;
 use crate::history::{Access, AccessStep, Record, Recorder};
+use crate::trouble::Trouble;
 
 /// A running resource. Dropping it closes it.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::Trouble;
 use crate::check::{Verdict, Violation};
 use crate::scenario::Outcome;
+use crate::trouble::Trouble;
 
 /// One part of a run.
 #[derive(Clone, Debug, Serialize)]

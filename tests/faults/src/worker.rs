@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::Trouble;
+use crate::trouble::Trouble;
 
 mod beat;
 mod door;

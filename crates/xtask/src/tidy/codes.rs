@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::is_test;
-use super::shown;
+use super::sources::shown;
 use crate::command::TaskError;
 
 /// The registry.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::shown;
+use super::sources::shown;
 use crate::command::TaskError;
 
 /// Everything that may be under version control at the top.

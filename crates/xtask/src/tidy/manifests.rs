@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::shown;
+use super::sources::shown;
 use crate::command::TaskError;
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>, TaskError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::shown;
+use super::sources::shown;
 use crate::command::TaskError;
 
 /// A source file that is a module of a crate, without its tests.
@@ -119,7 +119,9 @@ fn branches(inner: &str) -> Vec<&str> {
 fn inline(code: &str) -> Vec<Vec<String>> {
     let is_path = |character: char| character.is_alphanumeric() || matches!(character, '_' | ':');
     let words = code.split(|character: char| !is_path(character));
+    // What ends with `::` begins the braces of a `use` item, and those are read as a tree.
     let paths = words.filter(|word| word.starts_with("crate::") || word.starts_with("super::"));
+    let paths = paths.filter(|word| !word.ends_with("::"));
     paths.map(|path| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::shown;
+use super::sources::shown;
 use crate::command::TaskError;
 
 /// The crate that sleeps.

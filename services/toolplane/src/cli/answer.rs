@@ -6,9 +6,10 @@ use toolplane_proto::v1::json_payload::Body;
 
 use super::calls::print_record;
 use super::connection::Connection;
+use super::failure::Failure;
 use super::invoke::input;
+use super::outcome::CommandOutcome;
 use super::output::{Output, payload_text, readable};
-use super::{CommandOutcome, Failure};
 
 /// An answer. Without one, the question is shown.
 #[derive(Debug, Args)]

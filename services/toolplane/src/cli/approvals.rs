@@ -5,9 +5,10 @@ use toolplane_proto::v1;
 use toolplane_records::approval;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age, instant, payload_text, readable};
-use super::tools::word;
-use super::{CommandOutcome, Failure};
+use super::spelled::word;
 
 mod answer;
 pub(crate) mod suggestion;

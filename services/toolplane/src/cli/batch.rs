@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toolplane_proto::v1;
 
-use super::connection::Connection;
-use super::invoke::{PRODUCER, session, waits_for_a_person};
+use super::connection::{Connection, PRODUCER};
+use super::failure::Failure;
+use super::invoke::{session, waits_for_a_person};
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
+use super::result;
 use super::waiting::{WaitArgs, WaitTimer};
-use super::{CommandOutcome, Failure, result};
 
 mod file;
 mod follow;

@@ -7,8 +7,9 @@ use toolplane_proto::v1;
 use toolplane_records::invocation::{InputBodies, Invocation};
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age, duration};
-use super::{CommandOutcome, Failure};
 
 /// Which calls are listed.
 #[derive(Debug, Args)]

@@ -16,7 +16,7 @@ use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_runtime::tls::{Probe, TlsFault};
 
-use super::Failure;
+use super::failure::Failure;
 
 /// How long a port may take to show whether it speaks TLS.
 const PROBE: Duration = Duration::from_millis(500);
@@ -248,3 +248,6 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
     cause.to_string()
 }
+
+/// What the command line calls itself in records.
+pub(crate) const PRODUCER: &str = "toolplane-cli";

@@ -9,8 +9,9 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_proto::v1::read_payload_request::Selector;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, bytes};
-use super::{CommandOutcome, Failure};
 use sink::Sink;
 
 mod sink;

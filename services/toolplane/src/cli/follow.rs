@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tonic::{Code, Status, Streaming};
 use toolplane_proto::v1;
 
-use super::Failure;
 use super::connection::Connection;
+use super::failure::Failure;
 
 /// How long a cluster that went away may stay away while a call is followed.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);

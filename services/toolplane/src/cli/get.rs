@@ -4,8 +4,10 @@ use clap::Args;
 use toolplane_proto::v1;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, payload_text, readable};
-use super::{CommandOutcome, Failure, approvals, hooks, result, surface, tools};
+use super::{approvals, hooks, result, surface, tools};
 
 mod invocation;
 pub(super) mod pages;
@@ -119,19 +121,9 @@ async fn decisions(id: String, connection: &Connection, out: &mut Output) -> Res
         0 => Err(Failure::Usage(format!("no decision is called `{id}`"))),
         _ => {
             if call.is_none() {
-                left_out("decisions", found.left_out, out)?;
+                pages::left_out("decisions", found.left_out, out)?;
             }
             Ok(CommandOutcome::Done)
-        }
-    }
-}
-
-/// Says how many records between the first and the newest are no longer kept, to people.
-pub(super) fn left_out(kind: &str, count: u64, out: &mut Output) -> Result<(), Failure> {
-    match count {
-        0 => Ok(()),
-        count => {
-            out.note(&format!("{count} {kind} between the first and the newest are no longer kept; the log names them"))
         }
     }
 }

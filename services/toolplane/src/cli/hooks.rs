@@ -5,11 +5,11 @@ use toolplane_proto::v1;
 use toolplane_records::hook::ToolHook;
 
 use super::connection::Connection;
-use super::get::{left_out, pages};
+use super::failure::Failure;
+use super::get::pages::{self, left_out};
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, duration, payload_text};
-use super::rules::behavior;
-use super::tools::word;
-use super::{CommandOutcome, Failure};
+use super::spelled::{behavior, word};
 
 /// What can be done with the records of hooks.
 #[derive(Debug, Subcommand)]

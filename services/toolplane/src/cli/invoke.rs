@@ -4,10 +4,12 @@ use clap::Args;
 use toolplane_proto::v1;
 use toolplane_proto::v1::json_payload::Body;
 
-use super::connection::Connection;
+use super::connection::{Connection, PRODUCER};
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::Output;
 use super::waiting::{WaitArgs, WaitTimer};
-use super::{CommandOutcome, Failure, calls, follow, result};
+use super::{calls, follow, result};
 
 pub(crate) mod input;
 mod live;
@@ -17,9 +19,6 @@ pub(crate) mod session;
 
 pub(crate) use live::{Live, waits_for_a_person};
 pub(crate) use manner::Manner;
-
-/// What the command line calls itself in records.
-pub(crate) const PRODUCER: &str = "toolplane-cli";
 
 /// A call.
 #[derive(Debug, Args)]

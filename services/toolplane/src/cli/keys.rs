@@ -11,8 +11,9 @@ use toolplane_records::ids::TenantId;
 use toolplane_runtime::Role;
 use toolplane_runtime::keys::{KeyEntry, NewKey, has_key};
 
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::Output;
-use super::{CommandOutcome, Failure};
 
 mod tls;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::Output;
-use super::{CommandOutcome, Failure};
 
 /// For whom.
 #[derive(Debug, Args)]

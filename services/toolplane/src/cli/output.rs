@@ -13,7 +13,7 @@ use toolplane_proto::v1::JsonPayload;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_records::visible;
 
-use super::Failure;
+use super::failure::Failure;
 
 mod fold;
 mod pretty;

@@ -5,9 +5,9 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_records::codes::{self, Code};
 use toolplane_records::visible;
 
-use super::failure::told_of;
+use super::failure::{Failure, told_of};
+use super::outcome::CommandOutcome;
 use super::output::{Output, bytes, payload_text, pretty};
-use super::{CommandOutcome, Failure};
 
 /// Most lines of structured content shown; the JSON record has all of it.
 const STRUCTURED_LINES: usize = 40;

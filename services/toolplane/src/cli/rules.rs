@@ -7,9 +7,10 @@ use toolplane_proto::v1;
 use toolplane_records::rule::PermissionRule;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, instant};
-use super::tools::word;
-use super::{CommandOutcome, Failure};
+use super::spelled::behavior;
 
 mod add;
 mod check;
@@ -144,11 +145,6 @@ pub(crate) fn describe(rule: &v1::PermissionRule) -> String {
     let parts: Vec<String> =
         std::iter::once(rule.matcher.clone()).chain(rule.facts.iter().cloned()).chain(arguments).chain(pin).collect();
     parts.join(" ")
-}
-
-/// A behaviour as the standard spells it.
-pub(crate) fn behavior(behavior: v1::Behavior) -> String {
-    word(behavior.as_str_name(), "BEHAVIOR_")
 }
 
 fn scope(scope: Option<&v1::RuleScope>) -> String {

@@ -6,9 +6,10 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, payload_text, readable};
-use super::tools::word;
-use super::{CommandOutcome, Failure};
+use super::spelled::word;
 
 /// What is searched for.
 #[derive(Debug, Args)]

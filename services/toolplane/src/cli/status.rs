@@ -10,8 +10,9 @@ use toolplane_records::cluster::ClusterRole;
 use toolplane_runtime::health::{REASON, REMARK};
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table};
-use super::{CommandOutcome, Failure};
 
 /// Nothing to choose.
 #[derive(Debug, Args)]

@@ -8,8 +8,9 @@ use toolplane_backend::forget::{DamageLocation, Verdict};
 use toolplane_backend::stored::{self, StoredError};
 use toolplane_runtime::Config;
 
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::Output;
-use super::{CommandOutcome, Failure};
 
 mod report;
 

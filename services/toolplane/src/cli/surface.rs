@@ -6,8 +6,9 @@ use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::surface::ToolSurface;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age};
-use super::{CommandOutcome, Failure};
 
 /// What can be done with surfaces.
 #[derive(Debug, Subcommand)]
@@ -103,7 +104,7 @@ async fn create(args: CreateArgs, connection: &Connection, out: &mut Output) -> 
         blocked: args.block.into_iter().map(|name| v1::BlockedName { name, message: String::new() }).collect(),
         role: args.role,
         interaction_mode: mode.into(),
-        producer: super::invoke::PRODUCER.to_owned(),
+        producer: super::connection::PRODUCER.to_owned(),
         surface_reason: args.reason,
         ..Default::default()
     };

@@ -8,8 +8,11 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::get_tool_request::Tool;
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, payload_text, readable};
-use super::{CommandOutcome, Failure, workers};
+use super::spelled::word;
+use super::workers;
 
 mod files;
 
@@ -119,14 +122,6 @@ fn summary(tool: &v1::ToolSummary) -> serde_json::Value {
         "digest": tool.digest,
         "revision": tool.revision,
     })
-}
-
-/// An enum value as the standard spells it; empty when it says nothing.
-pub(crate) fn word(name: &str, prefix: &str) -> String {
-    match name.strip_prefix(prefix).unwrap_or(name) {
-        "UNSPECIFIED" => String::new(),
-        word => word.to_ascii_lowercase(),
-    }
 }
 
 /// A tool by its name or id.

@@ -5,9 +5,11 @@ use toolplane_proto::v1;
 use toolplane_records::event::ToolEvent;
 
 use super::connection::Connection;
+use super::failure::Failure;
 use super::follow::{self, CallUpdate};
+use super::outcome::CommandOutcome;
 use super::output::{Output, instant, payload_text};
-use super::{CommandOutcome, Failure, result};
+use super::result;
 
 /// What is followed.
 #[derive(Debug, Args)]

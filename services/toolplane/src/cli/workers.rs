@@ -6,9 +6,10 @@ use toolplane_proto::v1;
 use toolplane_records::profile::{self, BUILT_IN};
 
 use super::connection::Connection;
+use super::failure::Failure;
+use super::outcome::CommandOutcome;
 use super::output::{Output, Table, age, instant, payload_text};
-use super::tools::word;
-use super::{CommandOutcome, Failure};
+use super::spelled::word;
 
 /// Nothing to choose.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use toolplane_faultpoint::FAULT_VARIABLE;
 use toolplane_testkit::process::Process;
 
 use super::{Bed, LEASE, arms, connected};
-use crate::Trouble;
 use crate::history::{Fault, Record, now_ms};
+use crate::trouble::Trouble;
 
 /// How long a worker may take to be known to a scheduler.
 const READY: Duration = Duration::from_secs(30);

@@ -9,7 +9,7 @@ use toolplane_testkit::proxy::{self, Proxy};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 use toolplane_testkit::{Layout, layout};
 
-use crate::Trouble;
+use crate::trouble::Trouble;
 
 /// What must be empty when every call has ended.
 const EMPTY: [&str; 7] = ["queue/", "timers/", "running/", "waiting/", "coordination/", "awaiting", "undecodable/"];

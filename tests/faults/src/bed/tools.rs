@@ -5,7 +5,7 @@ use toolplane_proto::v1;
 use toolplane_testkit::clients::Clients;
 use toolplane_testkit::tools::{TestTool, registration};
 
-use crate::Trouble;
+use crate::trouble::Trouble;
 
 /// May run twice.
 pub(crate) const AGAIN: &str = "storm.again";

@@ -1,6 +1,7 @@
 //! C1: what was accepted is there with exactly one end; an unanswered submission made one call or none; nothing else exists.
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::Answer;
 
 /// The event that makes a result.

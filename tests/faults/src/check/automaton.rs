@@ -1,6 +1,7 @@
 //! C3: every change of status is one of the standard's, every log runs 1, 2, 3, ..., and leases are numbered upwards.
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::FinalCall;
 
 /// States that end a call.

@@ -1,6 +1,7 @@
 //! C4: a call that must not run twice starts once at most; a success happened; nobody shrugs without a reason.
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::{Edge, FinalCall, FinalEvent, Plan};
 
 /// How far clocks of a ledger and of a log may lie apart, and how long a dying process may take.

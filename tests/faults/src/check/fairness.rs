@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Verdict};
+use super::verdict::{Check, Verdict};
 
 /// The bands and their weights, the most urgent first.
 pub const WEIGHTS: [(&str, u64); 3] = [("interactive", 8), ("normal", 3), ("background", 1)];

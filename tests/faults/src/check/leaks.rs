@@ -1,6 +1,7 @@
 //! C11: when every call has ended, no lease, permit, timer, queue entry or ticket is left.
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::Record;
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {

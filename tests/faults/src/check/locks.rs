@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::{Access, AccessStep, FinalCall, Record};
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::FinalBatch;
 
 /// What only happens to a call that has not ended.

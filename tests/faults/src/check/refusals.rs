@@ -1,6 +1,7 @@
 //! C12: who is refused for want of room is told when to come again, and what is refused is not there.
 
-use super::{Check, Facts, Verdict};
+use super::facts::Facts;
+use super::verdict::{Check, Verdict};
 use crate::history::Answer;
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {

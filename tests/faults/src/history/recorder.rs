@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 
 use super::{Entry, Record};
-use crate::Trouble;
+use crate::trouble::Trouble;
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> u64 {

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use toolplane_proto::v1;
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{ASK, Plan, StoreKind};
 use crate::check::Check;
 use crate::history::{Plan as Call, Record};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// Calls that wait for an answer.
 const CALLS: u64 = 40;

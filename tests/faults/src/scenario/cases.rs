@@ -3,9 +3,10 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{Outcome, approvals, fair, links, pauses, poison, races, store_faults, watching};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::{approvals, fair, links, pauses, poison, races, store_faults, watching};
 use crate::bed::StoreKind;
+use crate::trouble::Trouble;
 
 /// A run of one case.
 type Run = fn(StoreKind) -> Pin<Box<dyn Future<Output = Result<Outcome, Trouble>>>>;

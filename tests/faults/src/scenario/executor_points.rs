@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::wrong;
-use crate::Trouble;
+use super::outcome::wrong;
 use crate::bed::{Bed, NOTHING, Plan, StoreKind};
 use crate::check::{Check, Verdict};
 use crate::dump;
 use crate::history::{Record, now_ms};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 const SUCCEEDED: &[&str] = &["succeeded"];
 const UNKNOWN: &[&str] = &["failed exec.outcome_unknown"];

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
-use super::Outcome;
-use crate::Trouble;
+use super::outcome::Outcome;
 use crate::bed::{AGAIN, Bed, Plan, StoreKind};
 use crate::check::{Check, Claim, WEIGHTS, judge_fairness};
 use crate::dump;
 use crate::history::{History, Plan as Call, Record};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// Calls that wait in each band when the workers begin.
 const FLOOD: u64 = 240;

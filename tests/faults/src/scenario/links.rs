@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use toolplane_testkit::proxy::Fault;
 
+use super::chance::Chance;
+use super::outcome::Outcome;
 use super::pauses::no_shrugs;
-use super::{Chance, Outcome, Work, under_load};
-use crate::Trouble;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{LEASE, Plan, StoreKind};
 use crate::load::Mix;
+use crate::trouble::Trouble;
 
 /// How long connections are torn down.
 const TEAR: Duration = Duration::from_millis(20);

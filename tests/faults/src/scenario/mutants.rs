@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use toolplane_faultpoint::Mutant;
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{Bed, LEASE, Plan, StoreKind};
 use crate::check::Check;
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// What became of one mutant.
 #[derive(Clone, Debug)]

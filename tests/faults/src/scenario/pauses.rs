@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{Bed, LEASE, Plan, StoreKind};
 use crate::check::Check;
 use crate::history::{History, Record};
 use crate::load::Mix;
+use crate::trouble::Trouble;
 
 /// Calls long enough to be met by a pause.
 const LONG: Mix = Mix { effect_ms: 150, ..Mix::HALF };

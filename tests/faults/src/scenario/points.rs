@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use toolplane_proto::v1;
 
 use super::wrong;
-use crate::Trouble;
 use crate::bed::{AGAIN, ASK, Bed, ONCE, Plan, StoreKind};
 use crate::check::{Check, Verdict};
 use crate::dump;
 use crate::history::{Edge, Record, now_ms};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// How long a call may take to come to the armed point.
 const TO_THE_POINT: Duration = Duration::from_secs(10);

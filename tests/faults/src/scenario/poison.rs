@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{AGAIN, Plan, StoreKind};
 use crate::check::Check;
 use crate::history::{Plan as Call, Record, now_ms};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// How a call ends that killed workers.
 const QUARANTINED: &str = "exec.poison_quarantined";

@@ -7,13 +7,14 @@ use futures_util::future::join_all;
 use tonic::Code;
 use toolplane_proto::v1;
 
-use super::{Outcome, Work, under_load, wrong};
-use crate::Trouble;
+use super::outcome::{Outcome, wrong};
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{AGAIN, Bed, Plan, StoreKind};
 use crate::check::{Check, Verdict};
-use crate::dump;
 use crate::history::{Answer, Plan as Call, Record};
 use crate::load::{Load, Mix};
+use crate::{dump, trouble::Trouble};
 
 /// Clients that submit the same key at the same time.
 const CLIENTS: u64 = 16;

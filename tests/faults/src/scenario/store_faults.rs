@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use toolplane_testkit::proxy::Fault;
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{Plan, StoreKind};
 use crate::check::Check;
 use crate::load::Mix;
+use crate::trouble::Trouble;
 
 /// What every command that changes something begins with on the wire.
 const CHANGES: [&[u8]; 2] = [b"EVALSHA", b"FCALL"];

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Chance, Outcome};
-use crate::Trouble;
+use super::Outcome;
+use super::chance::Chance;
 use crate::bed::{Bed, Plan};
-use crate::dump;
 use crate::load::{Load, Mix};
+use crate::{dump, trouble::Trouble};
 
 /// A storm.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Outcome;
-use crate::Trouble;
+use super::outcome::Outcome;
 use crate::bed::{Bed, Plan};
 use crate::dump;
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// How a cluster is kept at work.
 #[derive(Clone, Debug)]

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use toolplane_proto::v1;
 
-use super::{Outcome, Work, under_load};
-use crate::Trouble;
+use super::outcome::Outcome;
+use super::under_load;
+use super::under_load::Work;
 use crate::bed::{AGAIN, Plan, StoreKind};
 use crate::check::Check;
 use crate::history::{Plan as Call, Record};
 use crate::load::{Load, Mix};
+use crate::trouble::Trouble;
 
 /// Watchers at a time.
 const WATCHERS: u64 = 200;

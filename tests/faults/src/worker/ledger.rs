@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::fs::FlockOperation;
 
-use crate::Trouble;
 use crate::history::{Edge, Effect, Entry, Record, now_ms};
+use crate::trouble::Trouble;
 
 /// Where effects are written.
 #[derive(Debug)]

@@ -10,10 +10,11 @@ use toolplane_records::approval;
 use super::missing;
 use super::suggestion::Suggestion;
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
 use crate::cli::invoke::input;
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::Output;
-use crate::cli::tools::word;
-use crate::cli::{CommandOutcome, Failure};
+use crate::cli::spelled::{self, word};
 
 /// A yes.
 #[derive(Debug, Args)]
@@ -141,7 +142,7 @@ async fn accepted_rule(
 /// The suggestion that was named, or the one that goes with this answer. Suggestions are written as they would allow; a no for
 /// always turns them round.
 fn choose(approval: &v1::Approval, behavior: v1::Behavior, named: Option<&str>) -> Result<Suggestion, Failure> {
-    let wanted = super::super::rules::behavior(behavior);
+    let wanted = spelled::behavior(behavior);
     let offered =
         approval.options.iter().find(|offered| offered.kind() == option(behavior, true)).ok_or_else(|| {
             let rule = "this answer is not offered for always";

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toolplane_proto::v1;
 use toolplane_records::rule::{ArgumentCondition, RulePin, RuleScope};
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::cli::output::{Output, payload_text};
 
 /// One suggested update of a decision.

@@ -9,9 +9,10 @@ use toolplane_records::approval;
 
 use super::{asker, reason, state};
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
 use crate::cli::follow::{PATIENCE, PAUSE, is_break};
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, instant};
-use crate::cli::{CommandOutcome, Failure};
 
 /// What is followed.
 #[derive(Debug, Args)]

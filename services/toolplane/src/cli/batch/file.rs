@@ -16,8 +16,8 @@ use toolplane_records::vocabulary::{
     ContextModifierPolicy, InterruptBehavior, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
 };
 
-use crate::cli::Failure;
-use crate::cli::invoke::PRODUCER;
+use crate::cli::connection::PRODUCER;
+use crate::cli::failure::Failure;
 
 /// Largest file read.
 const LIMITS: JsonLimits = JsonLimits { max_bytes: 16 * 1024 * 1024, max_depth: 128, max_nodes: 1_000_000 };

@@ -6,8 +6,8 @@ use std::time::Instant;
 use tonic::Status;
 use toolplane_proto::v1;
 
-use crate::cli::Failure;
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
 use crate::cli::follow::{PATIENCE, PAUSE, is_break};
 
 /// What is learned on the way.

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::super::Failure;
 use super::super::output::Output;
+use crate::cli::failure::Failure;
 
 /// Longest line that is kept back until its end has come.
 const MAX_LINE: usize = 64 * 1024;

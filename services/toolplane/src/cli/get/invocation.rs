@@ -2,14 +2,15 @@
 
 use toolplane_proto::v1;
 
-use super::{left_out, pages};
+use super::pages::{self, left_out};
 use crate::cli::calls::called_by;
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, instant, payload_text, readable};
 use crate::cli::result::Beside;
-use crate::cli::rules::behavior;
-use crate::cli::tools::word;
-use crate::cli::{CommandOutcome, Failure, hooks, result};
+use crate::cli::spelled::{behavior, word};
+use crate::cli::{hooks, result};
 
 /// Shows a call; `inputs` with all four inputs rather than the arguments alone.
 pub(super) async fn show(

@@ -2,14 +2,15 @@
 
 use toolplane_proto::v1;
 
-use crate::cli::Failure;
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
 
 /// Rows asked for at once.
 const PAGE: i32 = 1000;
 
 /// Every decision of a call that is kept, as one answer.
-pub(in crate::cli) async fn decisions(
+pub(crate) async fn decisions(
     invocation_id: String,
     view: v1::RecordView,
     connection: &Connection,
@@ -30,10 +31,7 @@ pub(in crate::cli) async fn decisions(
 }
 
 /// Every hook record of a call that is kept, as one answer.
-pub(in crate::cli) async fn hooks(
-    invocation_id: String,
-    connection: &Connection,
-) -> Result<v1::ListHooksResponse, Failure> {
+pub(crate) async fn hooks(invocation_id: String, connection: &Connection) -> Result<v1::ListHooksResponse, Failure> {
     let mut request = v1::ListHooksRequest { invocation_id, page_size: PAGE, ..Default::default() };
     let mut all = v1::ListHooksResponse::default();
     loop {
@@ -48,7 +46,7 @@ pub(in crate::cli) async fn hooks(
 }
 
 /// Every change of the inputs of a call, as one answer.
-pub(in crate::cli) async fn mutations(
+pub(crate) async fn mutations(
     invocation_id: String,
     view: v1::RecordView,
     connection: &Connection,
@@ -64,5 +62,15 @@ pub(in crate::cli) async fn mutations(
             return Ok(all);
         }
         request.page_token = page.next_page_token;
+    }
+}
+
+/// Says how many records between the first and the newest are no longer kept, to people.
+pub(crate) fn left_out(kind: &str, count: u64, out: &mut Output) -> Result<(), Failure> {
+    match count {
+        0 => Ok(()),
+        count => {
+            out.note(&format!("{count} {kind} between the first and the newest are no longer kept; the log names them"))
+        }
     }
 }

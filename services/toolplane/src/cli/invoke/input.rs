@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use toolplane_records::json::{self, JsonLimits};
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 
 /// Reads the arguments and checks them as the cluster will, so that a slip of the quote is explained here.
 pub(crate) fn read(given: &str) -> Result<Bytes, Failure> {

@@ -3,8 +3,8 @@
 use clap::Args;
 use toolplane_proto::v1;
 
-use super::PRODUCER;
 use crate::cli::argument::ArgumentError;
+use crate::cli::connection::PRODUCER;
 
 /// How a call is made.
 #[derive(Debug, Args)]

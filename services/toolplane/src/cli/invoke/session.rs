@@ -3,9 +3,8 @@
 use toolplane_proto::v1;
 use toolplane_proto::v1::load_outcome::Outcome;
 
-use super::PRODUCER;
-use crate::cli::Failure;
-use crate::cli::connection::Connection;
+use crate::cli::connection::{Connection, PRODUCER};
+use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
 /// Surfaces looked at when one is wanted again.

@@ -15,8 +15,9 @@ use serde_json::json;
 
 use toolplane_runtime::clock;
 
+use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::Output;
-use crate::cli::{CommandOutcome, Failure};
 
 /// The authority's name: the same for all that are made here, so that its key is enough to go on with.
 const AUTHORITY: &str = "Toolplane cluster authority";

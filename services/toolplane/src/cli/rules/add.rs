@@ -9,11 +9,13 @@ use toolplane_proto::v1::json_payload::Body;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 
-use super::{behavior, condition, describe, expiry, files, remarks};
+use super::{condition, describe, expiry, files, remarks};
 use crate::cli::argument::{ArgumentError, Words};
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, payload_text};
-use crate::cli::{CommandOutcome, Failure};
+use crate::cli::spelled::behavior;
 
 /// A rule, or a file of them.
 #[derive(Debug, Args)]

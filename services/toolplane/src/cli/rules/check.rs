@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::files::{self, FileCheck};
+use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::Output;
-use crate::cli::{CommandOutcome, Failure};
 
 /// Checks every file; each fault is named by its place. Returns an error when there is any.
 pub(super) fn run(paths: &[PathBuf], out: &mut Output) -> Result<CommandOutcome, Failure> {

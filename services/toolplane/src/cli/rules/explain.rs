@@ -9,13 +9,14 @@ use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
 use toolplane_records::hook::ToolHook;
 
-use super::behavior;
 use crate::cli::approvals::suggestion::Suggestion;
 use crate::cli::connection::Connection;
+use crate::cli::failure::Failure;
+use crate::cli::hooks;
 use crate::cli::invoke::{Manner, input, session};
+use crate::cli::outcome::CommandOutcome;
 use crate::cli::output::{Output, Table};
-use crate::cli::tools::word;
-use crate::cli::{CommandOutcome, Failure, hooks};
+use crate::cli::spelled::{behavior, word};
 
 /// A call that is not made.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use toolplane_permission::read_rules_file;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::vocabulary::Behavior;
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 
 /// The rules of a file; its faults in one error.
 pub(super) fn read(file: &Path) -> Result<Vec<PermissionRule>, Failure> {

@@ -6,7 +6,8 @@ use toolplane_backend::stored::{Copied, Forgotten, Named, Report};
 use toolplane_runtime::Config;
 
 use super::super::output::{Output, bytes};
-use super::super::{CommandOutcome, Failure};
+use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandOutcome;
 
 pub(super) fn checked(report: &Report, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let ending = if report.sound { CommandOutcome::Done } else { CommandOutcome::ToolFailed };

@@ -9,7 +9,7 @@ use toolplane_records::interface::ToolInterface;
 use toolplane_records::json::{self, JsonLimits};
 use toolplane_records::profile::{ExecutionProfile, PermissionProfile};
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 
 /// Largest file read: a thousand tools with room to spare.
 const LIMITS: JsonLimits = JsonLimits { max_bytes: 64 * 1024 * 1024, max_depth: 128, max_nodes: 5_000_000 };
