@@ -6,6 +6,23 @@
 //! `*` in them, [`host`] for hosts and addresses.
 //!
 //! This crate knows no store, no clock, no network, no async runtime and no rule: it says what fits, never what follows.
+//!
+//! ```
+//! use toolplane_matching::{MatchTarget, Matchers, ToolFacts, subject::Workspace};
+//! use toolplane_records::{ids::ToolId, vocabulary::ToolKind};
+//!
+//! let mut tool = ToolFacts::named(ToolId::from_trusted("tool:sh"), "demo.sh", "demo");
+//! tool.kind = Some(ToolKind::ShellCommand);
+//! let fits = |matchers: &str, command: &str| {
+//!     let subjects = tool.subjects(&serde_json::json!({ "command": command }), &Workspace::default());
+//!     Ok::<_, toolplane_matching::InvalidMatchers>(matchers.parse::<Matchers>()?.fit(&MatchTarget::new(&tool, &subjects)))
+//! };
+//! assert!(fits("Bash(git push:*)", "cd repo && git push --force")?);
+//! assert!(!fits("Bash(git push:*)", "git pull")?);
+//! // A slip is refused, with the word that may have been meant.
+//! assert!(fits("Bsh", "ls").is_err());
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod command;
 pub mod fit;

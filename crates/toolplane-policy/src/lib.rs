@@ -4,6 +4,29 @@
 //! helps a call: it satisfies no allow, and it does not get past a deny. What the text of a rule fits is said by
 //! [`toolplane_matching`]. This crate knows no store, no clock, no network,
 //! no async runtime and no tool: it sees the facts of one call and nothing else.
+//!
+//! ```
+//! use toolplane_matching::ToolFacts;
+//! use toolplane_policy::{CallFacts, Policy, RuleSet, evaluate};
+//! use toolplane_records::{ids::ToolId, payload::JsonPayload, rule::PermissionRule, time::Timestamp};
+//! use toolplane_records::vocabulary::{Behavior, ToolKind};
+//!
+//! let rules: Vec<PermissionRule> = serde_json::from_str(
+//!     r#"[{ "rule_id": "pull", "source": "policy_settings", "behavior": "allow", "matcher": "Bash(git pull:*)" },
+//!         { "rule_id": "push", "source": "policy_settings", "behavior": "deny", "matcher": "Bash(git push:*)" }]"#,
+//! )?;
+//! let policy = Policy::of(RuleSet::build(&rules).map_err(|faults| faults[0].description.clone())?);
+//! let decide = |command: &str| {
+//!     let mut tool = ToolFacts::named(ToolId::from_trusted("tool:sh"), "demo.sh", "demo");
+//!     tool.kind = Some(ToolKind::ShellCommand);
+//!     let call = CallFacts::new(tool, JsonPayload::of(&serde_json::json!({ "command": command })));
+//!     evaluate(&policy, &call, Timestamp::from_millis(0)).behavior
+//! };
+//! assert_eq!(decide("git push --force"), Behavior::Deny);
+//! // Every part of a command must be allowed; what no rule is about is asked.
+//! assert_eq!(decide("git pull && make"), Behavior::Ask);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod call;
 pub mod condition;

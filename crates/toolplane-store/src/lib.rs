@@ -6,6 +6,26 @@
 //!
 //! [`MemoryStore`] is the plain model of the contract. With the feature `conformance`, the module of that name holds
 //! the suite every backend runs, and a differential test that compares a backend with the model.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! use toolplane_store::{Commit, CommitOutcome, Expect, Family, MemoryStore, RecordKey, Store, Write};
+//!
+//! let store = MemoryStore::new();
+//! let key = RecordKey::new(Family::Meta, "greeting");
+//! let put = |expect, text: &'static str| Commit {
+//!     compare: vec![(key.clone(), expect)],
+//!     writes: vec![Write::Put { key: key.clone(), bytes: text.into() }],
+//!     ..Commit::default()
+//! };
+//! assert_eq!(store.commit(put(Expect::Absent, "hello")).await?, CommitOutcome::Applied);
+//! // Of two that expect the same version only one is applied; the other is told what is there now.
+//! assert_eq!(store.commit(put(Expect::Version(1), "good day")).await?, CommitOutcome::Applied);
+//! assert!(matches!(store.commit(put(Expect::Version(1), "hi")).await?, CommitOutcome::Lost { .. }));
+//! # Ok::<_, toolplane_store::StoreError>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 #![cfg_attr(
     test,

@@ -1,6 +1,5 @@
 //! `cargo xtask cluster`: a cluster of many processes that outlives the command, to look at, to kill parts of, and to call.
 
-
 use toolplane_testkit::Problem;
 
 mod folder;
