@@ -5,7 +5,9 @@ mod answer;
 mod batches;
 mod beat;
 mod cancel;
+mod detached;
 mod encode;
+mod find;
 mod follow;
 mod hello;
 mod invocations;
@@ -23,12 +25,14 @@ mod stream_limit;
 mod trails;
 mod wire;
 mod worker;
+mod worker_parts;
 
 pub(crate) use beat::answer as heartbeat;
-pub(crate) use invocations::InvocationApi;
-pub(crate) use session::{Session, WorkerParts, WorkerTerms};
+pub(crate) use invocations::{InvocationApi, InvocationParts};
+pub(crate) use session::Session;
 #[cfg(test)]
 pub(crate) use sight::may_read;
 pub(crate) use stream_limit::StreamLimit;
 pub(crate) use wire::command as worker_command;
 pub(crate) use worker::WorkerApi;
+pub(crate) use worker_parts::{WorkerParts, WorkerTerms};

@@ -28,7 +28,7 @@ use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePe
 use crate::limits::{ConfiguredBounds, ToolBound};
 use crate::parts::{Loops, Opened, Outside, Parts, PartsOptions};
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
-use crate::rpc::{InvocationApi, StreamLimit, WorkerApi, WorkerParts, WorkerTerms};
+use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts, WorkerTerms};
 use crate::storage::RecordError;
 
 /// Longest overall patience a caller may ask for: 30 days, the longest an approval may wait.
@@ -126,7 +126,7 @@ impl Scheduler {
         let rechecks =
             RecheckLoop { rechecker, approvals: approvals.clone(), in_force: in_force.clone(), queues, asked };
         let max_bytes = usize::try_from(settings.max_input_bytes).unwrap_or(usize::MAX);
-        let invocations = InvocationApi {
+        let invocations = InvocationApi::new(InvocationParts {
             calls: calls.clone(),
             admissions,
             groups,
@@ -140,7 +140,7 @@ impl Scheduler {
             approvals: approvals.clone(),
             watchers,
             streams: Arc::new(StreamLimit::new(settings.max_watchers, settings.max_watchers_per_tenant)),
-        };
+        });
         let terms = WorkerTerms {
             heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),
             lease_ms: u32::try_from(settings.lease_ms).unwrap_or(u32::MAX),
@@ -285,7 +285,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let (scheduler, background) = Scheduler::open(&process.config, peers.clone(), shutdown).await?;
     background.start(&process.tasks);
     follow_needs(process, &scheduler.backend, peers);
-    let (fleet, backend) = (scheduler.invocations.fleet.clone(), scheduler.backend.clone());
+    let (fleet, backend) = (scheduler.workers.parts.fleet.clone(), scheduler.backend.clone());
     let close = async move {
         fleet.schedulers().leave().await;
         Ok(backend.close().await?)

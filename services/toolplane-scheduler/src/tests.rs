@@ -39,7 +39,7 @@ use crate::intake::{
 };
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
-use crate::rpc::{InvocationApi, StreamLimit};
+use crate::rpc::{InvocationApi, InvocationParts, StreamLimit};
 use fakes::Fakes;
 
 const LIMITS: SpecLimits = SpecLimits {
@@ -133,7 +133,7 @@ impl World {
     /// The handlers, as the role has them.
     fn api(&self) -> InvocationApi {
         let Parts { calls, admissions, groups, fleet, watchers, .. } = self.parts.clone();
-        InvocationApi {
+        InvocationApi::new(InvocationParts {
             calls,
             admissions,
             groups,
@@ -144,7 +144,7 @@ impl World {
             approvals: self.approvals.clone(),
             watchers,
             streams: Arc::new(StreamLimit::new(10, 10)),
-        }
+        })
     }
 
     /// Accepts a call of the one tool there is.

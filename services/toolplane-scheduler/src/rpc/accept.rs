@@ -8,28 +8,38 @@ use toolplane_records::vocabulary::InvocationStatus;
 use toolplane_runtime::Caller;
 use tracing::Instrument as _;
 
+use super::detached::detached;
 use super::encode;
-use super::invocations::{InvocationApi, detached};
-use crate::calls::Admitted;
+use super::follow::{self, Messages};
+use crate::calls::{Admitted, Calls};
+use crate::dispatch::Admissions;
 use crate::error::CallError;
-use crate::intake::CallSpec;
+use crate::intake::{CallSpec, Preparer, SpecLimits};
+use crate::recheck::Approvals;
 use crate::trace::CallTrace;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watchers};
 
-/// An accepted call and how to follow it.
-pub(super) struct Accepted {
-    pub(super) record: Arc<Invocation>,
-    pub(super) duplicate: bool,
-    pub(super) watch: Watch,
+/// The handlers that take calls in.
+#[derive(Clone, Debug)]
+pub(super) struct Accepting {
+    pub(super) calls: Calls,
+    pub(super) admissions: Admissions,
+    pub(super) preparer: Arc<Preparer>,
+    pub(super) approvals: Approvals,
+    pub(super) watchers: Watchers,
+    pub(super) limits: SpecLimits,
 }
 
-impl InvocationApi {
+/// An accepted call and how to follow it.
+struct Accepted {
+    record: Arc<Invocation>,
+    duplicate: bool,
+    watch: Watch,
+}
+
+impl Accepting {
     /// Accepts a call, or finds the one that was accepted for the same request.
-    pub(super) async fn accept(
-        &self,
-        caller: &Arc<Caller>,
-        spec: Option<v1::InvocationSpec>,
-    ) -> Result<Accepted, CallError> {
+    async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::InvocationSpec>) -> Result<Accepted, CallError> {
         let spec = CallSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
             && let Ok(record) = self.calls.records().get(&spec.key()).await
@@ -45,11 +55,32 @@ impl InvocationApi {
         let admissions = self.admissions.clone();
         match detached(&self.calls, async move { Ok(admissions.admit(admission).await?) }.instrument(send)).await? {
             Admitted::New(record) => {
-                self.look_after(&record);
+                look_after(&self.calls, &self.approvals, &record);
                 Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })
             }
             Admitted::Exists(record) => self.attach(&spec, record).await,
         }
+    }
+
+    /// Accepts a call and follows it to its end: the first message says how it was accepted.
+    pub(super) async fn invoke(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::InvokeRequest,
+    ) -> Result<Messages<v1::InvokeResponse>, CallError> {
+        let accepted = self.accept(caller, request.spec).await?;
+        let first = self.acceptance(&accepted);
+        Ok(follow::invoked(first, accepted.record, accepted.watch))
+    }
+
+    /// What would be decided about a call, and why.
+    pub(super) async fn explain(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::ExplainInvocationRequest,
+    ) -> Result<v1::ExplainInvocationResponse, CallError> {
+        let spec = CallSpec::decode(request.spec, caller, &self.limits)?;
+        self.preparer.explain(spec).await
     }
 
     /// Accepts a call and answers at once.
@@ -65,17 +96,6 @@ impl InvocationApi {
         })
     }
 
-    /// Brings the answer to an accepted call's question, in case it was given before the call was there to get it.
-    pub(super) fn look_after(&self, record: &Invocation) {
-        if let (InvocationStatus::AwaitingApproval, Some(approval)) =
-            (record.status, record.approval_request_ref.clone())
-        {
-            let (approvals, tenant) = (self.approvals.clone(), record.tenant.clone());
-            let environment = self.calls.storage().environment();
-            environment.spawn(async move { approvals.look(&tenant, &approval).await });
-        }
-    }
-
     /// A request for a call that was accepted before: the same request follows it, a different one is a mistake.
     async fn attach(&self, spec: &CallSpec, record: Arc<Invocation>) -> Result<Accepted, CallError> {
         if record.request_digest != spec.digest || record.tenant != spec.tenant {
@@ -86,7 +106,7 @@ impl InvocationApi {
     }
 
     /// What the caller is told of the acceptance.
-    pub(super) fn acceptance(&self, accepted: &Accepted) -> v1::Acceptance {
+    fn acceptance(&self, accepted: &Accepted) -> v1::Acceptance {
         let durability = self.calls.storage().durability();
         v1::Acceptance {
             invocation_id: accepted.record.invocation_id.to_string(),
@@ -94,5 +114,13 @@ impl InvocationApi {
             durability_code: encode::durability(durability).into(),
             duplicate: accepted.duplicate,
         }
+    }
+}
+
+/// Brings the answer to an accepted call's question, in case it was given before the call was there to get it.
+pub(super) fn look_after(calls: &Calls, approvals: &Approvals, record: &Invocation) {
+    if let (InvocationStatus::AwaitingApproval, Some(approval)) = (record.status, record.approval_request_ref.clone()) {
+        let (approvals, tenant) = (approvals.clone(), record.tenant.clone());
+        calls.storage().environment().spawn(async move { approvals.look(&tenant, &approval).await });
     }
 }

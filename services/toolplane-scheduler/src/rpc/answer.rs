@@ -9,19 +9,27 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::Caller;
 
 use super::cancel::short;
-use super::invocations::InvocationApi;
-use crate::calls::is_race;
+use super::find;
+use crate::calls::{Calls, is_race};
 use crate::error::CallError;
+use crate::intake::SpecLimits;
 use crate::storage::RecordError;
 
-impl InvocationApi {
+/// The handler that takes answers in.
+#[derive(Clone, Debug)]
+pub(super) struct Answering {
+    pub(super) calls: Calls,
+    pub(super) limits: SpecLimits,
+}
+
+impl Answering {
     /// Takes the answer to a call's question. The first answer stands: the same again is answered alike, another is refused.
     pub(super) async fn answer(
         &self,
         caller: &Caller,
         request: v1::ProvideInputRequest,
     ) -> Result<v1::ProvideInputResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let question = standing(&record, &request.input_id)?;
         let input = self.read_answer(&request, question)?;
         let by = short(caller.doer(&request.provided_by), 256);

@@ -14,54 +14,65 @@ use toolplane_records::vocabulary::{AbortReason, InterruptBehavior, InvocationSt
 use toolplane_runtime::{Caller, page};
 use tracing::Instrument as _;
 
+use super::accept::look_after;
 use super::cancel::{check_request_id, short};
-use super::invocations::{InvocationApi, Messages, detached};
-use super::{encode, follow, list};
-use crate::calls::{Admission, is_race};
+use super::detached::detached;
+use super::encode;
+use super::find;
+use super::follow::{self, Following, Messages};
+use super::list;
+use crate::calls::{Admission, Calls, is_race};
 use crate::error::CallError;
-use crate::groups::{AdmittedBatch, BatchAdmission, BatchFilter, BatchStart};
-use crate::intake::BatchSpec;
+use crate::groups::{AdmittedBatch, BatchAdmission, BatchFilter, BatchStart, Groups};
+use crate::intake::{BatchSpec, Preparer, SpecLimits};
+use crate::recheck::Approvals;
 use crate::storage::RecordError;
 use crate::trace::CallTrace;
 
-/// An accepted batch and how to follow it.
-pub(super) struct AcceptedBatch {
-    pub(super) batch: Batch,
-    /// Its calls in the declared order, as they stand or stood at acceptance.
-    pub(super) records: Vec<Arc<Invocation>>,
-    pub(super) duplicate: bool,
-    pub(super) traces: Vec<CallTrace>,
+/// The handlers of batches.
+#[derive(Clone, Debug)]
+pub(super) struct Batches {
+    pub(super) calls: Calls,
+    pub(super) groups: Groups,
+    pub(super) preparer: Arc<Preparer>,
+    pub(super) approvals: Approvals,
+    pub(super) limits: SpecLimits,
 }
 
-impl InvocationApi {
+/// An accepted batch and how to follow it.
+struct AcceptedBatch {
+    batch: Batch,
+    /// Its calls in the declared order, as they stand or stood at acceptance.
+    records: Vec<Arc<Invocation>>,
+    duplicate: bool,
+    traces: Vec<CallTrace>,
+}
+
+impl Batches {
     /// Accepts all calls of a batch or none, or finds the batch that was accepted for the same request.
-    pub(super) async fn accept_batch(
-        &self,
-        caller: &Arc<Caller>,
-        spec: Option<v1::BatchSpec>,
-    ) -> Result<AcceptedBatch, CallError> {
+    async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::BatchSpec>) -> Result<AcceptedBatch, CallError> {
         let spec = BatchSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
             && let Some(batch) = self.groups.batch(&spec.tenant, &spec.batch_id).await?
         {
-            return self.attach_batch(&spec, batch).await;
+            return self.attach(&spec, batch).await;
         }
         let traces: Vec<CallTrace> = spec.calls.iter().map(|call| CallTrace::start(&call.spec)).collect();
-        let admission = self.prepare_batch(&spec, &traces).await?;
+        let admission = self.prepare(&spec, &traces).await?;
         let groups = self.groups.clone();
         match detached(&self.calls, async move { Ok(groups.admit_batch(admission).await?) }).await? {
             AdmittedBatch::New(batch, records) => {
-                records.iter().for_each(|record| self.look_after(record));
+                records.iter().for_each(|record| look_after(&self.calls, &self.approvals, record));
                 Ok(AcceptedBatch { batch: *batch, records, duplicate: false, traces })
             }
-            AdmittedBatch::Exists(batch) => self.attach_batch(&spec, *batch).await,
+            AdmittedBatch::Exists(batch) => self.attach(&spec, *batch).await,
             AdmittedBatch::Taken(id) => Err(CallError::Reused { id: id.to_string() }),
         }
     }
 
     /// Prepares all calls at the same time. A call that is refused is a call that has ended; only a failure to find out ends
     /// the whole request, and then no question is left behind.
-    async fn prepare_batch(&self, spec: &BatchSpec, traces: &[CallTrace]) -> Result<BatchAdmission, CallError> {
+    async fn prepare(&self, spec: &BatchSpec, traces: &[CallTrace]) -> Result<BatchAdmission, CallError> {
         let prepared = spec.calls.iter().zip(traces).map(|(call, trace)| {
             let preparing = self.preparer.prepare(call.spec.clone(), trace.telemetry_refs());
             preparing.instrument(trace.span())
@@ -86,7 +97,7 @@ impl InvocationApi {
         Ok(BatchAdmission { batch: batch_of(spec, &admissions, self.calls.now().await?), admissions })
     }
 
-    async fn attach_batch(&self, spec: &BatchSpec, batch: Batch) -> Result<AcceptedBatch, CallError> {
+    async fn attach(&self, spec: &BatchSpec, batch: Batch) -> Result<AcceptedBatch, CallError> {
         if batch.request_digest != spec.digest || batch.tenant != spec.tenant {
             return Err(CallError::Reused { id: batch.batch_id.to_string() });
         }
@@ -100,23 +111,47 @@ impl InvocationApi {
         Ok(records.into_iter().collect::<Result<_, RecordError>>()?)
     }
 
+    /// Accepts a batch and follows it to its end.
+    pub(super) async fn invoke(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::InvokeBatchRequest,
+    ) -> Result<Messages<v1::InvokeBatchResponse>, CallError> {
+        let accepted = self.accept(caller, request.spec).await?;
+        let first = self.acceptance(&accepted);
+        let AcceptedBatch { batch, records, traces, .. } = accepted;
+        let start = BatchStart { traces, ..Default::default() };
+        let following = Following { watch: self.groups.watch_batch(&batch, start), records };
+        Ok(follow::batch_invoked(first, following))
+    }
+
+    /// The batch as it stands.
+    pub(super) async fn show(
+        &self,
+        caller: &Caller,
+        request: v1::GetBatchRequest,
+    ) -> Result<v1::GetBatchResponse, CallError> {
+        let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
+        Ok(v1::GetBatchResponse { batch: Some((&batch).into()) })
+    }
+
     /// Accepts a batch and answers at once.
-    pub(super) async fn submit_batch_of(
+    pub(super) async fn submit(
         &self,
         caller: &Arc<Caller>,
         request: v1::SubmitBatchRequest,
     ) -> Result<v1::SubmitBatchResponse, CallError> {
-        let accepted = self.accept_batch(caller, request.spec).await?;
+        let accepted = self.accept(caller, request.spec).await?;
         let calls = accepted.records.iter().map(|record| v1::Invocation::from(&**record));
         Ok(v1::SubmitBatchResponse {
-            accepted: Some(self.batch_acceptance(&accepted)),
+            accepted: Some(self.acceptance(&accepted)),
             batch: Some((&accepted.batch).into()),
             invocations: page::fill(calls, accepted.records.len(), v1::Invocation::encoded_len),
         })
     }
 
     /// What the caller is told of the acceptance.
-    pub(super) fn batch_acceptance(&self, accepted: &AcceptedBatch) -> v1::BatchAcceptance {
+    fn acceptance(&self, accepted: &AcceptedBatch) -> v1::BatchAcceptance {
         let durability = self.calls.storage().durability();
         v1::BatchAcceptance {
             batch_id: accepted.batch.batch_id.to_string(),
@@ -127,12 +162,12 @@ impl InvocationApi {
     }
 
     /// Follows a batch from where the caller left off.
-    pub(super) async fn watch_batch_from(
+    pub(super) async fn watch(
         &self,
         caller: &Caller,
         request: v1::WatchBatchRequest,
     ) -> Result<Messages<v1::WatchBatchResponse>, CallError> {
-        let batch = self.find_batch(caller, &request.batch_id).await?;
+        let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
         if let Some(place) = request.from.iter().position(|cursor| cursor.index as usize >= batch.members.len()) {
             let field = format!("from[{place}].index");
             return Err(CallError::invalid(&field, format!("must be below {}", batch.members.len())));
@@ -140,17 +175,17 @@ impl InvocationApi {
         let from = request.from.iter().map(|cursor| (cursor.index, cursor.from_seq.max(1))).collect();
         let start = BatchStart { from, after_yield_seq: request.after_yield_seq, traces: Vec::new() };
         let records = self.members_of(&batch).await?;
-        Ok(follow::batch_watched(self, &batch, records, start))
+        Ok(follow::batch_watched(Following { watch: self.groups.watch_batch(&batch, start), records }))
     }
 
     /// Asks every call of a batch that has not ended to stop, each as if it alone were canceled.
-    pub(super) async fn cancel_all(
+    pub(super) async fn cancel(
         &self,
         caller: &Caller,
         request: v1::CancelBatchRequest,
     ) -> Result<v1::CancelBatchResponse, CallError> {
         check_request_id(&request.request_id)?;
-        let batch = self.find_batch(caller, &request.batch_id).await?;
+        let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
         // The last first: the end of a call lets those run that wait for it.
         for member in batch.members.iter().rev().filter(|member| member.ended.is_none()) {
             let command = |_: &Invocation| Command::RequestCancel {
@@ -172,12 +207,12 @@ impl InvocationApi {
                 self.approvals.withdraw(&batch.tenant, approval, "the batch was canceled").await;
             }
         }
-        let batch = self.find_batch(caller, &request.batch_id).await?;
+        let batch = find::batch(&self.groups, caller, &request.batch_id).await?;
         Ok(v1::CancelBatchResponse { batch: Some((&batch).into()) })
     }
 
     /// One page of batches, newest first.
-    pub(super) async fn batches(
+    pub(super) async fn list(
         &self,
         caller: &Caller,
         request: v1::ListBatchesRequest,

@@ -7,9 +7,9 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 
-use super::session::WorkerParts;
 use super::speaker::Said;
 use super::wire::{lease_key, lease_ref};
+use super::worker_parts::WorkerParts;
 use crate::calls::{Calls, is_race};
 use crate::error::CallError;
 use crate::storage::RecordError;

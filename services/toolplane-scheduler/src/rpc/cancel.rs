@@ -6,12 +6,20 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{AbortReason, InvocationStatus};
 use toolplane_runtime::Caller;
 
-use super::invocations::InvocationApi;
-use crate::calls::is_race;
+use super::find;
+use crate::calls::{Calls, is_race};
 use crate::error::CallError;
+use crate::recheck::Approvals;
 use crate::storage::RecordError;
 
-impl InvocationApi {
+/// The handler that asks calls to stop.
+#[derive(Clone, Debug)]
+pub(super) struct Canceling {
+    pub(super) calls: Calls,
+    pub(super) approvals: Approvals,
+}
+
+impl Canceling {
     /// Asks a call to stop; the same request again is answered with the standing facts, also after the end.
     pub(super) async fn cancel(
         &self,
@@ -19,7 +27,7 @@ impl InvocationApi {
         request: v1::CancelInvocationRequest,
     ) -> Result<v1::CancelInvocationResponse, CallError> {
         check_request_id(&request.request_id)?;
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let command = |_: &Invocation| Command::RequestCancel {
             requested_by: short(caller.doer(&request.requested_by), 256),
             message: short(&request.reason, 1024),

@@ -1,5 +1,6 @@
 //! Streams of what happens to a call or a batch.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{iter, try_unfold};
@@ -7,21 +8,21 @@ use futures_util::{Stream, TryStreamExt};
 use prost::Message;
 use tonic::Status;
 use toolplane_proto::v1;
-use toolplane_records::batch::Batch;
 use toolplane_records::invocation::Invocation;
 use toolplane_runtime::page::split;
 
-use super::accept::Accepted;
-use super::batches::AcceptedBatch;
-use super::invocations::{InvocationApi, Messages};
-use super::{encode, status};
+use super::encode;
+use super::status;
 use crate::error::CallError;
-use crate::groups::{BatchEnd, BatchItem, BatchNews, BatchStart, BatchWatch};
+use crate::groups::{BatchEnd, BatchItem, BatchNews, BatchWatch};
 use crate::watch::{Watch, WatchItem};
 
 mod parts;
 
 use parts::{Part, parts};
+
+/// A stream of answers.
+pub(super) type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// What is told at once may take several messages.
 fn one_by_one<T: Send + 'static>(news: impl Stream<Item = Result<Vec<T>, Status>> + Send + 'static) -> Messages<T> {
@@ -33,10 +34,8 @@ fn parts_of(record: &Invocation, item: &WatchItem) -> Vec<Part> {
 }
 
 /// The messages of an `Invoke` stream: the first says how the call was accepted, the last carries the result.
-pub(super) fn invoked(api: &InvocationApi, accepted: Accepted) -> Messages<v1::InvokeResponse> {
-    let first = Some(api.acceptance(&accepted));
-    let Accepted { record, watch, .. } = accepted;
-    one_by_one(try_unfold((watch, first), move |(mut watch, mut first)| {
+pub(super) fn invoked(first: v1::Acceptance, record: Arc<Invocation>, watch: Watch) -> Messages<v1::InvokeResponse> {
+    one_by_one(try_unfold((watch, Some(first)), move |(mut watch, mut first)| {
         let record = record.clone();
         async move {
             let Some(item) = watch.next().await.map_err(|error| status::of(error.into()))? else { return Ok(None) };
@@ -62,10 +61,10 @@ pub(super) fn watched(record: Arc<Invocation>, watch: Watch) -> Messages<v1::Wat
 }
 
 /// A batch being followed.
-struct Following {
-    watch: BatchWatch,
+pub(super) struct Following {
+    pub(super) watch: BatchWatch,
     /// Its calls, for what their events say of them.
-    records: Vec<Arc<Invocation>>,
+    pub(super) records: Vec<Arc<Invocation>>,
 }
 
 /// One message's worth of news.
@@ -125,12 +124,8 @@ fn ended(end: &BatchEnd) -> Vec<Told> {
 }
 
 /// The messages of an `InvokeBatch` stream: the first says how the batch was accepted, the last has the batch as it ended.
-pub(super) fn batch_invoked(api: &InvocationApi, accepted: AcceptedBatch) -> Messages<v1::InvokeBatchResponse> {
-    let first = Some(api.batch_acceptance(&accepted));
-    let AcceptedBatch { batch, records, traces, .. } = accepted;
-    let start = BatchStart { traces, ..Default::default() };
-    let following = Following { watch: api.groups.watch_batch(&batch, start), records };
-    one_by_one(try_unfold((following, first), |(mut following, first)| async move {
+pub(super) fn batch_invoked(first: v1::BatchAcceptance, following: Following) -> Messages<v1::InvokeBatchResponse> {
+    one_by_one(try_unfold((following, Some(first)), |(mut following, first)| async move {
         if first.is_some() {
             // Told at once, whatever the calls do.
             let message = v1::InvokeBatchResponse { accepted: first, ..Default::default() };
@@ -148,13 +143,7 @@ pub(super) fn batch_invoked(api: &InvocationApi, accepted: AcceptedBatch) -> Mes
 }
 
 /// The messages of a `WatchBatch` stream.
-pub(super) fn batch_watched(
-    api: &InvocationApi,
-    batch: &Batch,
-    records: Vec<Arc<Invocation>>,
-    start: BatchStart,
-) -> Messages<v1::WatchBatchResponse> {
-    let following = Following { watch: api.groups.watch_batch(batch, start), records };
+pub(super) fn batch_watched(following: Following) -> Messages<v1::WatchBatchResponse> {
     one_by_one(try_unfold(following, |mut following| async move {
         let Some(told) = following.next().await.map_err(status::of)? else { return Ok(None) };
         let message =

@@ -13,9 +13,10 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 
-use super::session::{Session, WorkerParts};
+use super::session::Session;
 use super::speaker::{Said, actor};
 use super::wire::lease_key;
+use super::worker_parts::WorkerParts;
 use crate::dispatch::{PoolGap, WorkerInfo, WorkerLink, WorkerMessage, lost};
 use crate::error::CallError;
 use crate::storage::RecordError;

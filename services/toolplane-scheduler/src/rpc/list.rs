@@ -11,14 +11,22 @@ use toolplane_records::time::Timestamp;
 use toolplane_runtime::{Caller, page};
 
 use super::encode;
-use super::invocations::InvocationApi;
-use crate::calls::CallFilter;
-use crate::dispatch::WorkerLink;
+use crate::calls::{CallFilter, Calls};
+use crate::dispatch::{Fleet, WorkerLink};
 use crate::error::CallError;
+use crate::groups::Groups;
 use crate::intake::new_id;
 use crate::storage::RecordError;
 
-impl InvocationApi {
+/// The handlers that list calls and workers.
+#[derive(Clone, Debug)]
+pub(super) struct Listing {
+    pub(super) calls: Calls,
+    pub(super) groups: Groups,
+    pub(super) fleet: Fleet,
+}
+
+impl Listing {
     /// One page of calls.
     pub(super) async fn list(
         &self,
@@ -87,9 +95,7 @@ impl InvocationApi {
         let scheduler = self.fleet.schedulers().name().to_owned();
         Ok(v1::ListWorkersResponse { workers, next_page_token, scheduler })
     }
-}
 
-impl InvocationApi {
     /// Every worker of the cluster by id, as a reader of `tenant` sees it: those connected here as they are, others as their
     /// schedulers recorded them. One that has left for another scheduler is told of as that one recorded it.
     async fn known_workers(&self, tenant: &TenantId) -> Result<Vec<v1::WorkerRecord>, CallError> {

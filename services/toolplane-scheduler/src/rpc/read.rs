@@ -1,31 +1,45 @@
 //! Reading one call: its record, its result, and how that is kept.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
 use toolplane_proto::v1;
+use toolplane_results::PayloadStore;
 use toolplane_runtime::Caller;
 
-use super::invocations::{InvocationApi, Messages};
-use super::{encode, follow};
+use super::encode;
+use super::find;
+use super::follow::{self, Messages};
+use super::payload;
+use crate::calls::Calls;
 use crate::error::CallError;
-use crate::intake::CallSpec;
 use crate::storage::RecordError;
+use crate::watch::Watchers;
 
 /// Longest single wait of `WaitInvocation`.
 const MAX_WAIT_MS: u32 = 60_000;
 /// Wait of `WaitInvocation` when the caller does not say.
 const DEFAULT_WAIT_MS: u32 = 30_000;
 
-impl InvocationApi {
+/// Bytes of one `ReadPayload` message.
+const CHUNK: usize = 256 * 1024;
+
+/// The handlers that read one call.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) calls: Calls,
+    pub(super) watchers: Watchers,
+    pub(super) payloads: PayloadStore,
+}
+
+impl Reading {
     /// The record of a call, and its result.
     pub(super) async fn show(
         &self,
         caller: &Caller,
         request: v1::GetInvocationRequest,
     ) -> Result<v1::GetInvocationResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let terminal = self.calls.records().result(&record.key()).await?;
         let view = request.view();
         let result = terminal.as_ref().map(encode::result);
@@ -44,7 +58,7 @@ impl InvocationApi {
         caller: &Caller,
         request: v1::GetResultRequest,
     ) -> Result<v1::GetResultResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let terminal = self.calls.records().result(&record.key()).await?.ok_or_else(|| {
             CallError::Precondition(format!("the invocation is {} and has no result yet", record.status))
         })?;
@@ -64,7 +78,7 @@ impl InvocationApi {
             0 => DEFAULT_WAIT_MS,
             asked => asked.min(MAX_WAIT_MS),
         };
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let id = record.key();
         let mut watch = self.watchers.watch(&id, record.last_seq).await?;
         let end = async {
@@ -93,7 +107,7 @@ impl InvocationApi {
         caller: &Caller,
         request: v1::WatchInvocationRequest,
     ) -> Result<Messages<v1::WatchInvocationResponse>, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let watch = self.watchers.watch(&record.key(), request.from_seq).await?;
         Ok(follow::watched(record, watch))
     }
@@ -104,7 +118,7 @@ impl InvocationApi {
         caller: &Caller,
         request: v1::GetPersistenceRequest,
     ) -> Result<v1::GetPersistenceResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let kept = self.calls.records().result(&record.key()).await?.and_then(|terminal| terminal.persistence);
         let wanted = |id: &str| request.decision_id.is_empty() || request.decision_id == id;
         let kept: Vec<_> = kept.into_iter().filter(|kept| wanted(kept.decision_id.as_str())).collect();
@@ -117,13 +131,13 @@ impl InvocationApi {
         })
     }
 
-    /// What would be decided about a call, and why.
-    pub(super) async fn explain(
+    /// Bytes of an input or of a result.
+    pub(super) async fn payload(
         &self,
-        caller: &Arc<Caller>,
-        request: v1::ExplainInvocationRequest,
-    ) -> Result<v1::ExplainInvocationResponse, CallError> {
-        let spec = CallSpec::decode(request.spec, caller, &self.limits)?;
-        self.preparer.explain(spec).await
+        caller: &Caller,
+        request: v1::ReadPayloadRequest,
+    ) -> Result<Messages<v1::ReadPayloadResponse>, CallError> {
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
+        payload::read(self.calls.records(), &self.payloads, caller, &record, &request, CHUNK).await
     }
 }

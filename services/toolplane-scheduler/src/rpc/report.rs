@@ -10,10 +10,10 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::progress::ToolProgress;
 
+use super::answer;
 use super::news::News;
-use super::session::WorkerParts;
-use super::wire::{lease_key, lease_of};
-use super::{answer, wire};
+use super::wire::{self, lease_key, lease_of};
+use super::worker_parts::WorkerParts;
 use crate::dispatch::{Started, WorkerLink, WorkerMessage};
 use crate::ending::ReportReceipt;
 use crate::storage::RecordError;

@@ -17,39 +17,8 @@ use super::beat::{Beat, renew};
 use super::news::News;
 use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of, name_of};
-use crate::calls::Calls;
-use crate::dispatch::{Fleet, Starts, WorkerLink, WorkerMessage, receipts};
-use crate::ending::Endings;
-
-/// What every worker is told when it connects.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerTerms {
-    pub(crate) heartbeat_ms: u32,
-    pub(crate) lease_ms: u32,
-    pub(crate) max_inline_bytes: u64,
-}
-
-impl WorkerTerms {
-    pub(crate) fn welcome(self) -> v1::WorkResponse {
-        let welcome = v1::Welcome {
-            heartbeat_ms: self.heartbeat_ms,
-            lease_ms: self.lease_ms,
-            max_inline_bytes: self.max_inline_bytes,
-        };
-        let command = v1::WorkerCommand { command: Some(v1::worker_command::Command::Welcome(welcome)) };
-        v1::WorkResponse { commands: vec![command] }
-    }
-}
-
-/// What sessions of workers need. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(crate) struct WorkerParts {
-    pub(crate) calls: Calls,
-    pub(crate) starts: Starts,
-    pub(crate) fleet: Fleet,
-    pub(crate) endings: Endings,
-    pub(crate) terms: WorkerTerms,
-}
+use super::worker_parts::WorkerParts;
+use crate::dispatch::{WorkerLink, WorkerMessage, receipts};
 
 /// A connected worker.
 pub(crate) struct Session {

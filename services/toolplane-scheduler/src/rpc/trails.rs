@@ -9,7 +9,8 @@ use toolplane_records::trail;
 use toolplane_runtime::{Caller, page};
 
 use super::encode;
-use super::invocations::InvocationApi;
+use super::find;
+use crate::calls::Calls;
 use crate::error::CallError;
 
 /// Records read from the store at once: a page of large ones ends before many are read in vain.
@@ -77,14 +78,20 @@ fn read_number(scope: &impl std::fmt::Debug, token: &str) -> Result<u64, CallErr
     Ok(page::position(scope, token)?.and_then(|number| number.parse().ok()).unwrap_or(0))
 }
 
-impl InvocationApi {
+/// The handlers that list what happened around one call.
+#[derive(Clone, Debug)]
+pub(super) struct Trails {
+    pub(super) calls: Calls,
+}
+
+impl Trails {
     /// One page of the permission decisions of a call.
     pub(super) async fn decisions(
         &self,
         caller: &Caller,
         request: v1::ListDecisionsRequest,
     ) -> Result<v1::ListDecisionsResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let scope = ("decisions", &request.invocation_id);
         let mut rows = Rows::after(read_number(&scope, &request.page_token)?, request.page_size, request.view())?;
         while !rows.is_full() {
@@ -109,7 +116,7 @@ impl InvocationApi {
         caller: &Caller,
         request: v1::ListHooksRequest,
     ) -> Result<v1::ListHooksResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let scope = ("hooks", &request.invocation_id);
         let last = read_number(&scope, &request.page_token)?;
         let mut rows = Rows::after(last, request.page_size, v1::RecordView::Basic)?;
@@ -134,7 +141,7 @@ impl InvocationApi {
         caller: &Caller,
         request: v1::ListMutationsRequest,
     ) -> Result<v1::ListMutationsResponse, CallError> {
-        let record = self.find(caller, &request.invocation_id).await?;
+        let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let all = self.calls.records().mutations(&record).await?;
         let scope = ("mutations", &request.invocation_id);
         let first = read_number(&scope, &request.page_token)?;

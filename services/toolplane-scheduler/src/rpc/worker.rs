@@ -14,11 +14,13 @@ use toolplane_results::payload::PayloadOrigin;
 use toolplane_runtime::server::ConnectionLife;
 use toolplane_runtime::{Caller, Shutdown};
 
-use super::invocations::detached;
+use super::beat;
+use super::detached::detached;
 use super::session::Session;
-use super::session::WorkerParts;
 use super::speaker::Said;
-use super::{beat, status, wire};
+use super::status;
+use super::wire;
+use super::worker_parts::WorkerParts;
 use crate::error::CallError;
 
 /// Commands packed into one message when several are ready.
