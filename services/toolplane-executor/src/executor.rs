@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolplane_execution::Toolbox;
 use toolplane_records::ids::WorkerId;
@@ -107,9 +107,17 @@ fn wire(
         queue_parenting: options.queue_parenting,
         capture_content: options.capture_content,
     };
-    let used = (assignments.clone(), terms.clone(), outbox.clone(), reporter.clone());
+    let runner = Runner {
+        settings,
+        toolbox,
+        slots: Semaphore::new(slots),
+        assignments: assignments.clone(),
+        terms: terms.clone(),
+        outbox: outbox.clone(),
+        reporter: reporter.clone(),
+    };
     let commands = Arc::new(Commands {
-        runner: Arc::new(Runner::new(settings, toolbox, slots, used)),
+        runner: Arc::new(runner),
         assignments: assignments.clone(),
         terms,
         outbox: outbox.clone(),

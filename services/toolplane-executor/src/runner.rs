@@ -48,13 +48,14 @@ pub(crate) struct RunSettings {
 /// Runs calls, as many at once as there are slots.
 #[derive(Debug)]
 pub(crate) struct Runner {
-    settings: RunSettings,
-    toolbox: Arc<Toolbox>,
-    slots: Semaphore,
-    assignments: Arc<Assignments>,
-    terms: Arc<Terms>,
-    outbox: Arc<Outbox>,
-    reporter: Arc<Reporter>,
+    pub(crate) settings: RunSettings,
+    pub(crate) toolbox: Arc<Toolbox>,
+    /// One permit for each call that runs at once.
+    pub(crate) slots: Semaphore,
+    pub(crate) assignments: Arc<Assignments>,
+    pub(crate) terms: Arc<Terms>,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) reporter: Arc<Reporter>,
 }
 
 /// A step of the way that is done, with what the next one needs.
@@ -96,15 +97,6 @@ struct Executed<'a> {
 }
 
 impl Runner {
-    pub(crate) fn new(
-        settings: RunSettings,
-        toolbox: Arc<Toolbox>,
-        slots: usize,
-        (assignments, terms, outbox, reporter): (Arc<Assignments>, Arc<Terms>, Arc<Outbox>, Arc<Reporter>),
-    ) -> Self {
-        Self { settings, toolbox, slots: Semaphore::new(slots), assignments, terms, outbox, reporter }
-    }
-
     /// Runs an offered call, from its assignment to its report.
     pub(crate) async fn run(&self, assignment: &Arc<Assignment>, offered: OfferedCall) {
         let mut step = CallStep::Offered(offered);
