@@ -16,7 +16,7 @@ use self::names::{Claims, ToolNames};
 use crate::history::{Drift, History};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
-use crate::search::SearchIndex;
+use crate::search::index::SearchIndex;
 use crate::similar::NameIndex;
 use crate::validate::{Checked, validate};
 use crate::violations::Violations;

@@ -2,8 +2,8 @@
 
 mod answer;
 mod changes;
-mod explain;
-mod numbers;
+pub(crate) mod explain;
+pub(crate) mod numbers;
 mod read;
 mod sensitive;
 #[cfg(test)]
@@ -13,6 +13,5 @@ mod validator;
 pub use answer::AnswerValidator;
 pub use changes::changed_fields;
 pub(crate) use explain::{Showing, explain};
-pub(crate) use numbers::inexact_numbers;
 pub use sensitive::SensitiveFields;
 pub use validator::InputValidator;

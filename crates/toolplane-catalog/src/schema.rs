@@ -9,7 +9,7 @@ mod dialect;
 mod differences;
 mod graph;
 mod numbers;
-mod pointer;
+pub(crate) mod pointer;
 #[cfg(test)]
 mod tests;
 

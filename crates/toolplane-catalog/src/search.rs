@@ -1,6 +1,6 @@
 //! Finding tools by what they are called and what they do.
 
-mod index;
+pub(crate) mod index;
 mod query;
 #[cfg(test)]
 mod tests;

@@ -6,16 +6,17 @@
 
 mod egress;
 mod files;
+mod refusals;
 mod template;
 #[cfg(test)]
 mod tests;
 
+pub use refusals::{invalid_binding, invalid_input};
+
 use serde_json::Value;
-use toolplane_records::codes;
-use toolplane_records::error::{FieldViolation, ToolError};
+use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 pub use egress::{Egress, egress_denied};
 pub use files::{outside, readable, unprotected, writable};
@@ -48,7 +49,7 @@ pub fn check(binding: &ExecutionBinding, input: &JsonPayload) -> Result<(), Box<
 
 /// Checks the text of a command before a shell is started with it.
 ///
-/// Fails with a [`ToolError`] of the code [`codes::INPUT_INVALID`] when the text is empty or only blanks, contains NUL,
+/// Fails with a [`ToolError`] of the code [`codes::INPUT_INVALID`](toolplane_records::codes::INPUT_INVALID) when the text is empty or only blanks, contains NUL,
 /// or is longer than [`MAX_COMMAND_BYTES`].
 pub fn command(text: &str) -> Result<(), Box<ToolError>> {
     if text.trim().is_empty() {
@@ -61,34 +62,4 @@ pub fn command(text: &str) -> Result<(), Box<ToolError>> {
         return Err(invalid_input("command", format!("is larger than {MAX_COMMAND_BYTES} bytes")));
     }
     Ok(())
-}
-
-/// The input is wrong at `field`; the empty field is the input itself.
-pub fn invalid_input(field: &str, rule: impl Into<String>) -> Box<ToolError> {
-    let rule = rule.into();
-    let message = if field.is_empty() { format!("the input {rule}") } else { format!("`{field}` {rule}") };
-    refusal(codes::INPUT_INVALID, ErrorClass::InvalidArguments, Recoverability::ChangeArguments, field, rule, message)
-}
-
-/// The tool is declared in a way that cannot be run.
-pub fn invalid_binding(message: impl Into<String>) -> Box<ToolError> {
-    let class = ErrorClass::SetupRequired;
-    let mut error = ToolError::new(codes::BINDING_INVALID, class, Recoverability::CompleteSetup, message);
-    error.side_effects = Some("none".to_owned());
-    Box::new(error)
-}
-
-/// An error of this phase, with the assurance that nothing happened.
-fn refusal(
-    code: codes::Code,
-    class: ErrorClass,
-    recoverability: Recoverability,
-    field: &str,
-    rule: String,
-    message: String,
-) -> Box<ToolError> {
-    let mut error = ToolError::new(code, class, recoverability, message);
-    error.field_violations = vec![FieldViolation { field: field.to_owned(), description: rule }];
-    error.side_effects = Some("none".to_owned());
-    Box::new(error)
 }

@@ -18,13 +18,13 @@ mod load;
 mod names;
 mod policies;
 mod request;
+mod schema;
 mod slices;
 mod subjects;
 #[cfg(test)]
 mod tests;
 
+pub use schema::SCHEMA;
+
 pub use fault::{PolicyFault, PolicyText};
 pub use policies::CedarPolicies;
-
-/// The schema in force unless an operator brings another one.
-pub const SCHEMA: &str = include_str!("../../../schemas/toolplane.cedarschema");

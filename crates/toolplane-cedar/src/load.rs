@@ -27,7 +27,7 @@ pub(crate) struct Checked {
 pub(crate) fn schema(given: Option<&PolicyText>) -> Result<(Schema, PolicyText), Vec<PolicyFault>> {
     static OURS: OnceLock<Schema> = OnceLock::new();
     let Some(source) = given.cloned() else {
-        let source = PolicyText::new("toolplane.cedarschema", crate::SCHEMA);
+        let source = PolicyText::new("toolplane.cedarschema", crate::schema::SCHEMA);
         if let Some(schema) = OURS.get() {
             return Ok((schema.clone(), source));
         }

@@ -13,21 +13,22 @@ mod place;
 mod read;
 mod replace;
 mod search;
+mod site;
 mod target;
 mod walk;
 mod write;
 
+use site::FileTool;
+pub(crate) use site::{Site, Stop};
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use futures_util::future::BoxFuture;
-use serde::de::DeserializeOwned;
 use toolplane_records::codes;
-use toolplane_records::error::ToolError;
 
 use crate::adapter::Adapter;
 use crate::budget::Budget;
@@ -38,47 +39,13 @@ use crate::failure::{execution_failed, invalid_binding};
 use crate::input;
 use crate::outcome::Outcome;
 
-/// Set when nobody waits for the work any more.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    fn wanted(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Stops the work when the call is over, however it is over.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.want();
     }
-}
-
-/// Where a tool works.
-pub(crate) struct Site {
-    /// The workspace, open.
-    dir: Dir,
-    /// The same by its path, for what is known of it.
-    path: PathBuf,
-    stop: Stop,
-    budget: Arc<Budget>,
-    guard: Guard,
-}
-
-impl Site {
-    /// Whether there is room for a file of `before` bytes (none: a new one) to become one of `after` bytes.
-    fn admit(&self, before: Option<u64>, after: usize) -> Result<(), ToolError> {
-        self.budget.admit(&self.path, before, after as u64)
-    }
-}
-
-/// One tool: from its input to its outcome, on a thread that may block.
-trait FileTool: std::fmt::Debug + Send + Sync + 'static {
-    type Input: DeserializeOwned + Send + 'static;
-    fn run(site: &Site, input: Self::Input) -> Result<Outcome, ToolError>;
 }
 
 /// The adapter around a [`FileTool`].

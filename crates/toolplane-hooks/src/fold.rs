@@ -6,10 +6,11 @@
 //! - A hook that failed before the call counts as a deny, after it as a wish to withhold the output.
 //! - Adding a run leaves the fold as strict or makes it stricter.
 
+use crate::hook_meta::HookMeta;
+use crate::run::HookRun;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
-use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, HookEvent, PersistenceStrategy};
 
 use crate::failure::HookFailure;
@@ -17,39 +18,6 @@ use crate::input::HookInput;
 use crate::output::{Classified, HookOutput, is_before, strictness};
 use crate::record;
 use crate::replacement::Replacement;
-
-/// What the operator says of a hook.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HookMeta {
-    /// Its name.
-    pub hook_id: String,
-    /// Its matcher, as written.
-    pub matcher: String,
-    /// Its `allow` counts like a rule of the operator.
-    pub authoritative: bool,
-    /// It is a classifier that may decide this.
-    pub classifier_authority: Option<ClassifierAuthority>,
-}
-
-/// One hook that was asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HookRun {
-    /// The hook.
-    pub hook: HookMeta,
-    /// When it was asked.
-    pub started_at: Timestamp,
-    /// When it had answered.
-    pub ended_at: Timestamp,
-    /// What came of it.
-    pub outcome: Result<HookOutput, HookFailure>,
-}
-
-impl HookRun {
-    /// Whether no hook need be asked after this one: nothing could change what comes of the point.
-    pub fn is_last_word(&self) -> bool {
-        self.outcome.as_ref().map_or(true, |output| output.stop.is_some())
-    }
-}
 
 /// A text of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,10 +16,12 @@ use tracing::Instrument as _;
 
 use crate::error::HooksError;
 use crate::failure::HookFailure;
-use crate::fold::{Folded, HookMeta, HookRun, fold};
+use crate::fold::{Folded, fold};
+use crate::hook_meta::HookMeta;
 use crate::input::HookInput;
 use crate::output::HookOutput;
 use crate::program::{Program, ProgramError, Sandbox};
+use crate::run::HookRun;
 use crate::service::{self, ServiceHook};
 
 /// The hooks of one process for the points it is in charge of. Cheap to clone.

@@ -21,6 +21,7 @@ pub mod failure;
 pub mod fold;
 #[cfg(test)]
 mod fuzz;
+mod hook_meta;
 mod hooks;
 pub mod input;
 pub mod output;
@@ -28,14 +29,17 @@ mod program;
 mod record;
 pub mod replacement;
 pub mod restore;
+mod run;
 mod service;
 mod told;
 
 pub use error::HooksError;
 pub use failure::HookFailure;
-pub use fold::{Folded, HookMeta, HookRun, fold};
+pub use fold::{Folded, fold};
+pub use hook_meta::HookMeta;
 pub use hooks::Hooks;
 pub use input::{HookInput, HookOutcome};
 pub use output::HookOutput;
 pub use replacement::Replacement;
 pub use restore::{RestoreError, restore};
+pub use run::HookRun;

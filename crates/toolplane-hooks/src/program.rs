@@ -18,7 +18,7 @@ use toolplane_sandbox::{
 
 use crate::bounds::MAX_ANSWER_BYTES;
 use crate::failure::HookFailure;
-use crate::fold::HookMeta;
+use crate::hook_meta::HookMeta;
 use crate::input::HookInput;
 use crate::output::{self, HookOutput};
 use crate::told;

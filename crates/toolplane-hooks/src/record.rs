@@ -6,8 +6,8 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::HookEvent;
 
 use crate::bounds::MAX_RECORDED_BYTES;
-use crate::fold::HookRun;
 use crate::input::HookInput;
+use crate::run::HookRun;
 
 /// What is kept of a run. Texts and small values are kept as they are; of larger values, size and digest.
 pub(crate) fn of(event: HookEvent, input: &HookInput, run: &HookRun) -> ToolHook {

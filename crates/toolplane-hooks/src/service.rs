@@ -19,7 +19,7 @@ use toolplane_runtime::server::ServerError;
 
 use crate::bounds::MAX_ANSWER_BYTES;
 use crate::failure::HookFailure;
-use crate::fold::HookMeta;
+use crate::hook_meta::HookMeta;
 use crate::input::HookInput;
 use crate::output::{Classified, HookOutput, fields};
 use crate::replacement::Replacement;

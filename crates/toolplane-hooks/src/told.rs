@@ -7,7 +7,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{Behavior, HookEvent};
 
-use crate::fold::HookMeta;
+use crate::hook_meta::HookMeta;
 use crate::input::{HookInput, HookOutcome};
 
 /// The name of a point as users of coding agents know it.

@@ -1,7 +1,7 @@
 //! The first transition: from a prepared request to a durable invocation.
 
+use crate::decided::decided;
 use serde_json::json;
-use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::mutation::InputMutation;
@@ -82,7 +82,7 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
         }
     }
     let transition = draft.done();
-    debug_assert_eq!(crate::check(&transition.invocation), Ok(()), "after acceptance");
+    debug_assert_eq!(crate::invariant::check(&transition.invocation), Ok(()), "after acceptance");
     Ok(transition)
 }
 
@@ -104,31 +104,6 @@ fn arguments_ready(draft: &mut Draft, changes: Changes) -> Result<(), Refusal> {
     hooks::before(draft, changes.hooks)?;
     permit::note_mutations(draft, &changes.mutations);
     Ok(())
-}
-
-/// Records that the permission service was asked and what it said.
-pub(crate) fn decided(draft: &mut Draft, decision: &PermissionDecision) {
-    draft.event(
-        EventClass::PermissionRequested,
-        json!({ "permission_input_digest": draft.invocation.inputs.permission.as_ref().map(|input| input.digest) }),
-    );
-    permit::note(draft, decision);
-    for policy in &decision.policy_refs {
-        if !draft.invocation.policy_refs.contains(policy) {
-            draft.invocation.policy_refs.push(policy.clone());
-        }
-    }
-}
-
-/// What the log says about a decision.
-pub(crate) fn decision_data(decision: &PermissionDecision) -> serde_json::Value {
-    json!({
-        "decision_id": decision.decision_id,
-        "behavior": decision.behavior,
-        "source": decision.source,
-        "reason": decision.reason,
-        "rule_refs": decision.rule_refs,
-    })
 }
 
 fn refuse(

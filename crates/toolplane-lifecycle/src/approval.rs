@@ -11,7 +11,7 @@ use toolplane_records::vocabulary::{
     ErrorClass, EventClass, Hold, InvocationStatus as Status, Recoverability, ResultStatus,
 };
 
-use crate::accept::decided;
+use crate::decided::decided;
 use crate::draft::Draft;
 use crate::edit::Edit;
 use crate::permit;

@@ -1,17 +1,17 @@
 //! Batches: which calls may run, which are canceled for a failed sibling, and whose results are released.
 
+pub(crate) mod policy;
 mod siblings;
+
+pub use policy::{is_unordered, max_parallel};
 
 use std::collections::BTreeMap;
 
 use toolplane_records::batch::{Batch, BatchMember};
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::scheduling::SchedulerPolicy;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{
-    AbortReason, Hold, InvocationStatus as Status, OrderingPolicy, QueueState, YieldPolicy,
-};
+use toolplane_records::vocabulary::{AbortReason, Hold, InvocationStatus as Status, OrderingPolicy, QueueState};
 
 use crate::command::Command;
 use crate::scope::{Known, Scope};
@@ -39,26 +39,8 @@ pub fn settle(batch: &Batch, records: &Known, now: Timestamp) -> BatchStep {
     siblings::cancel(&mut work);
     work.release();
     work.yield_results();
-    debug_assert_eq!(crate::check_batch(&work.batch), Ok(()), "after settling {}", batch.batch_id);
+    debug_assert_eq!(crate::invariant::check_batch(&work.batch), Ok(()), "after settling {}", batch.batch_id);
     work.finish()
-}
-
-/// Whether results of the batch are released as they come, instead of in the declared order.
-pub fn is_unordered(policy: &SchedulerPolicy) -> bool {
-    match policy.yield_policy {
-        Some(YieldPolicy::UnorderedStreaming) => true,
-        Some(_) => false,
-        None => policy.ordering_policy == Some(OrderingPolicy::AllowUnordered),
-    }
-}
-
-/// Most calls of the batch that may be released and not ended at once.
-pub fn max_parallel(policy: &SchedulerPolicy) -> usize {
-    match (policy.ordering_policy, policy.max_parallel) {
-        (Some(OrderingPolicy::Serial), _) => 1,
-        (_, Some(bound)) => usize::try_from(bound).unwrap_or(usize::MAX).max(1),
-        (_, None) => usize::MAX,
-    }
 }
 
 struct Work<'a> {

@@ -74,7 +74,7 @@ fn stop(invocation: &Invocation, request: CancelReason, now: Timestamp) -> Resul
         draft.event(EventClass::ExtCancelFailed, json!({ "reason": reason }));
     } else {
         draft.send_cancel(abort_reason);
-        draft.effect(Effect::SetTimer(Timer::Cancel, now.plus_millis(crate::CANCEL_BACKSTOP_MS)));
+        draft.effect(Effect::SetTimer(Timer::Cancel, now.plus_millis(crate::times::CANCEL_BACKSTOP_MS)));
     }
     Ok(draft.done())
 }
@@ -112,7 +112,7 @@ pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transi
     let due = invocation.cancel.as_ref().is_some_and(|cancel| {
         cancel.failed.is_none()
             && invocation.post_hooks.is_none()
-            && now.since_millis(cancel.requested_at) >= crate::CANCEL_BACKSTOP_MS
+            && now.since_millis(cancel.requested_at) >= crate::times::CANCEL_BACKSTOP_MS
     });
     if !due {
         return Err(Refusal::NothingToDo);

@@ -109,7 +109,7 @@ pub struct InputRequest {
     pub prompt: String,
     /// JSON Schema the answer has to fit.
     pub schema: Option<JsonPayload>,
-    /// Milliseconds to wait for an answer; 0 means [`crate::INPUT_TTL_MS`].
+    /// Milliseconds to wait for an answer; 0 means [`crate::times::INPUT_TTL_MS`].
     pub ttl_ms: u64,
 }
 

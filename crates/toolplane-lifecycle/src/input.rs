@@ -27,8 +27,8 @@ pub(crate) fn request(
     }
     let mut draft = Draft::of(invocation.clone(), now);
     let ttl = match input.ttl_ms {
-        0 => crate::INPUT_TTL_MS,
-        asked => saturating_millis(asked).min(crate::MAX_INPUT_TTL_MS),
+        0 => crate::times::INPUT_TTL_MS,
+        asked => saturating_millis(asked).min(crate::times::MAX_INPUT_TTL_MS),
     };
     let expires_at = now.plus_millis(ttl);
     let data = json!({

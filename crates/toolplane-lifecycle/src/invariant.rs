@@ -8,7 +8,7 @@ use toolplane_records::trail;
 use toolplane_records::vocabulary::{InvocationStatus as Status, QueueState};
 
 use crate::legal::is_legal;
-use crate::locks::LockSet;
+use crate::lock_set::LockSet;
 
 /// A broken invariant of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -190,11 +190,11 @@ pub fn check_batch(batch: &Batch) -> Result<(), Invariant> {
     let first_left = members.iter().position(|member| !through(member)).unwrap_or(members.len());
     let none_ahead = members[first_left..].iter().all(|member| member.yield_seq.is_none());
     let as_declared = in_order && none_ahead;
-    if !as_declared && !crate::batch::is_unordered(&batch.policy) {
+    if !as_declared && !crate::batch::policy::is_unordered(&batch.policy) {
         return Err(Invariant::YieldsInOrder);
     }
     let running = members.iter().filter(|member| member.released && member.ended.is_none()).count();
-    if running > crate::batch::max_parallel(&batch.policy) {
+    if running > crate::batch::policy::max_parallel(&batch.policy) {
         return Err(Invariant::ParallelIsBounded);
     }
     let member = |index: &u32| members.get(*index as usize);

@@ -112,7 +112,7 @@ pub(crate) fn execution_backstop(invocation: &Invocation) -> Option<Timestamp> {
         return None;
     }
     let [timeout, paused] = [dispatch.timeout_ms, invocation.clock_paused_ms].map(saturating_millis);
-    Some(started_at.plus_millis(timeout).plus_millis(paused).plus_millis(crate::TIMEOUT_BACKSTOP_MS))
+    Some(started_at.plus_millis(timeout).plus_millis(paused).plus_millis(crate::times::TIMEOUT_BACKSTOP_MS))
 }
 
 /// Far enough to mean never, and near enough to be added to an instant.

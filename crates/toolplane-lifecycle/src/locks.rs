@@ -3,7 +3,8 @@
 //! A call takes all its locks at once, in the order of tickets, and only when nothing else holds it back. So whoever holds
 //! a lock can run, nobody holds one lock while waiting for another, and nobody overtakes an earlier ticket it conflicts with.
 
-use std::collections::{HashMap, HashSet};
+use crate::lock_set::LockSet;
+use std::collections::HashSet;
 
 use toolplane_records::ids::InvocationId;
 use toolplane_records::invocation::{InputSafety, Invocation};
@@ -62,7 +63,7 @@ pub fn settle(domain: &LockDomain, records: &Known, linger_ms: i64, now: Timesta
     let lingering = step.domain.tickets.iter().filter(|ticket| ticket.linger_until.is_some());
     step.lingering = lingering.clone().map(|ticket| ticket.invocation_id.clone()).collect();
     step.wake_at = lingering.filter_map(|ticket| ticket.linger_until).min();
-    debug_assert_eq!(crate::check_locks(&step.domain), Ok(()), "after settling {}", domain.domain);
+    debug_assert_eq!(crate::invariant::check_locks(&step.domain), Ok(()), "after settling {}", domain.domain);
     step
 }
 
@@ -166,26 +167,4 @@ fn blocked(tickets: &[Ticket]) -> Vec<bool> {
         conflicts
     });
     found.collect()
-}
-
-/// Locks of several tickets together, so that one pass over a domain is enough: it may have thousands of tickets.
-#[derive(Default)]
-pub(crate) struct LockSet<'a>(HashMap<&'a str, LockMode>);
-
-impl<'a> LockSet<'a> {
-    /// Adds the locks of one more ticket.
-    pub(crate) fn add(&mut self, locks: &'a [ResourceLock]) {
-        for lock in locks {
-            let mode = self.0.entry(&lock.key).or_insert(lock.mode);
-            if lock.mode == LockMode::Exclusive {
-                *mode = LockMode::Exclusive;
-            }
-        }
-    }
-
-    /// Whether one of these locks conflicts with one of `locks`.
-    pub(crate) fn excludes(&self, locks: &[ResourceLock]) -> bool {
-        let exclusive = |mode: LockMode| mode == LockMode::Exclusive;
-        locks.iter().any(|lock| self.0.get(&*lock.key).is_some_and(|mode| exclusive(*mode) || exclusive(lock.mode)))
-    }
 }

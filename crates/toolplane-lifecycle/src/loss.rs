@@ -145,7 +145,7 @@ fn quarantine(draft: &mut Draft, cause: &str, now: Timestamp) -> Result<(), Refu
         format!("{losses} workers were lost while they ran this call; it is under quarantine"),
     );
     if let Some(key) = draft.invocation.dispatch.as_ref().and_then(|dispatch| dispatch.quarantine_key) {
-        draft.effect(Effect::Quarantine { key, until: now.plus_millis(crate::QUARANTINE_MS) });
+        draft.effect(Effect::Quarantine { key, until: now.plus_millis(crate::times::QUARANTINE_MS) });
     }
     let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
     draft.end(Status::Failed, cause, result, None)

@@ -10,7 +10,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::trail;
 use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, ResultStatus};
 
-use crate::accept::decision_data;
+use crate::decided::decision_data;
 use crate::draft::Draft;
 use crate::edit::{EditedInput, Replan};
 use crate::synthetic::failure;

@@ -34,6 +34,7 @@ pub mod matcher;
 mod near;
 pub mod path;
 pub mod pattern;
+pub mod spelling;
 pub mod subject;
 pub mod target;
 pub mod tool;

@@ -7,8 +7,9 @@ use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect
 
 use crate::fit::Certainty;
 use crate::path::PathAccess;
+use crate::spelling::provider_spelling;
+use crate::spelling::within;
 use crate::subject::{self, SubjectKind, SubjectSpec, Subjects, Workspace};
-use crate::tools::{provider_spelling, within};
 
 /// The tool of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod family;
 mod tests;
 mod words;
 
+pub use crate::spelling::{provider_spelling, within};
 use std::fmt;
 use std::str::FromStr;
 
@@ -111,11 +112,6 @@ fn any_name(behavior: Behavior, tool: &ToolFacts, fits: impl Fn(&str) -> bool) -
     own || (behavior != Behavior::Allow && tool.aliases.iter().any(|name| fits(name)))
 }
 
-/// Whether `namespace` is `wanted` or below it.
-pub fn within(namespace: &str, wanted: &str) -> bool {
-    namespace.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 fn mcp_fits(server: &str, wanted: &str, behavior: Behavior, tool: &ToolFacts) -> bool {
     if behavior == Behavior::Allow {
         // Dots and `__` are not told apart in aliases, so only the namespace says whose tool it is.
@@ -124,11 +120,6 @@ fn mcp_fits(server: &str, wanted: &str, behavior: Behavior, tool: &ToolFacts) ->
     }
     let pattern = provider_spelling(&format!("mcp.{server}.{wanted}"));
     any_name(behavior, tool, |name| name.starts_with("mcp") && glob::matches(&pattern, &provider_spelling(name)))
-}
-
-/// A name as providers of function calling spell it: dots become `__`.
-pub fn provider_spelling(name: &str) -> String {
-    name.replace('.', "__")
 }
 
 impl FromStr for ToolPattern {

@@ -1,6 +1,7 @@
 //! From a policy and a call to a verdict.
 
 mod allow;
+mod classified;
 mod denied;
 mod floor;
 mod hits;
@@ -8,9 +9,10 @@ mod ruling;
 #[cfg(test)]
 mod tests;
 
-use toolplane_records::explanation::ClassifierCheck;
+pub(crate) use classified::{because, classifier, of_classifier, pending};
+
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
+use toolplane_records::vocabulary::{Behavior, ReasonType};
 
 pub(crate) use self::allow::open_parts;
 pub(crate) use self::hits::{Hit, RuleHits};
@@ -125,36 +127,6 @@ fn asked_by_helper(call: &CallFacts) -> Option<Ruling<'static>> {
         let message = format!("the classifier `{}` has not answered yet", check.classifier_ref);
         Ruling::new(Behavior::Ask, source::CLASSIFIER, ReasonType::Classifier, message)
     })
-}
-
-/// What a classifier says, if it says that and may decide it. One that may approve may deny as well.
-pub(crate) fn classifier(call: &CallFacts, says: Behavior) -> Option<&ClassifierCheck> {
-    let check = call.classifier.as_ref().filter(|check| !check.pending && check.behavior == Some(says))?;
-    let may = match check.authority {
-        ClassifierAuthority::Approve => true,
-        ClassifierAuthority::Deny => says != Behavior::Allow,
-        ClassifierAuthority::Recommend => false,
-    };
-    may.then_some(check)
-}
-
-/// A classifier that may decide and has not answered.
-pub(crate) fn pending(call: &CallFacts) -> Option<&ClassifierCheck> {
-    call.classifier.as_ref().filter(|check| check.pending && check.authority != ClassifierAuthority::Recommend)
-}
-
-pub(crate) fn of_classifier(check: &ClassifierCheck, behavior: Behavior) -> Ruling<'static> {
-    let says = match behavior {
-        Behavior::Allow => "approves",
-        Behavior::Deny => "denies",
-        Behavior::Ask | Behavior::Passthrough => "asks",
-    };
-    let message = format!("the classifier `{}` {says}{}", check.classifier_ref, because(&check.reason));
-    Ruling::new(behavior, source::CLASSIFIER, ReasonType::Classifier, message)
-}
-
-pub(crate) fn because(reason: &str) -> String {
-    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }
 
 /// A question nobody can answer is a no.

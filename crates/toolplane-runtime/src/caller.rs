@@ -11,7 +11,7 @@ use toolplane_records::ids::TenantId;
 use crate::status::ApiError;
 
 mod delegated;
-mod roles;
+pub(crate) mod roles;
 #[cfg(test)]
 mod tests;
 

@@ -15,7 +15,7 @@ mod environment;
 mod error;
 mod hooks;
 mod load;
-mod observe;
+pub(crate) mod observe;
 mod permission;
 mod roles;
 mod scheduler;

@@ -16,6 +16,7 @@
 pub mod caller;
 pub mod client;
 pub mod clock;
+mod code_name;
 pub mod config;
 #[cfg(test)]
 mod fuzz;

@@ -15,7 +15,8 @@ use tonic_health::pb::health_server::HealthServer;
 use tower::Layer as _;
 
 use crate::config::ServerConfig;
-use crate::health::{HealthApi, Readiness};
+use crate::health::readiness::Readiness;
+use crate::health::service::HealthApi;
 use crate::shutdown::Shutdown;
 
 pub mod access;
@@ -23,7 +24,7 @@ mod admission;
 mod auth;
 mod calls;
 mod connection;
-mod error;
+pub(crate) mod error;
 mod inside;
 mod lanes;
 mod life;

@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 use toolplane_records::codes::{self, Kind, Retry};
 
-use crate::telemetry::spans::rpc::code_name;
+use crate::code_name::code_name;
 
 mod describe;
 #[cfg(test)]

@@ -23,15 +23,15 @@ use crate::config::{Config, LogConfig, LogFormat, TelemetryConfig};
 pub mod context;
 pub mod semconv;
 pub mod spans;
+mod target;
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use target::SPAN_TARGET;
 
 pub use context::{
     CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
 };
-
-/// Target of every span of the tree.
-pub const SPAN_TARGET: &str = "toolplane_trace";
 
 /// Telemetry could not be set up.
 #[derive(Debug, thiserror::Error)]

@@ -2,13 +2,12 @@
 
 mod arguments;
 mod find;
+mod options;
 mod setup;
-mod slot;
+
+pub use options::BubblewrapOptions;
 
 pub(crate) use setup::host_namespaces;
-pub(crate) use slot::Slot;
-
-use std::path::PathBuf;
 
 use crate::backend::{BoxFuture, SandboxBackend};
 use crate::cgroup::ControlGroups;
@@ -17,17 +16,6 @@ use crate::posture::Posture;
 use crate::probe;
 use crate::running::{OutputTap, Running};
 use crate::spec::SandboxSpec;
-
-/// Where to find the parts. The default looks in the usual places.
-#[derive(Clone, Debug, Default)]
-pub struct BubblewrapOptions {
-    /// The bubblewrap program; looked up in `/usr/bin`, `/bin`, `/usr/local/bin` and `PATH` when absent.
-    pub bwrap: Option<PathBuf>,
-    /// The launcher; when absent `TOOLPLANE_SANDBOX_LAUNCHER`, else beside this program or one directory up.
-    pub launcher: Option<PathBuf>,
-    /// Do not use control groups even where they can be made.
-    pub without_control_groups: bool,
-}
 
 /// Sandboxes made by bubblewrap (Debian and Ubuntu package `bubblewrap`, 0.8 or newer).
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::SandboxError;
-use crate::spec::{SCRATCH, excerpt};
+use crate::excerpt::excerpt;
+use crate::inside::SCRATCH;
 
 /// Where programs are looked up.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Captured;
-use crate::workspace::Usage;
+use crate::quota::Usage;
 
 /// The end of one run. The tool's own exit code and nothing else: failures of the sandbox are
 /// [`SandboxError`](crate::SandboxError)s.

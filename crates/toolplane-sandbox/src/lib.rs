@@ -20,16 +20,21 @@ pub mod capture;
 pub mod cgroup;
 pub mod environment;
 pub mod error;
+mod excerpt;
 pub mod exit;
 #[cfg(test)]
 mod fuzz;
 #[doc(hidden)]
+mod inside;
 pub mod launcher;
 pub mod limits;
+mod namespaces;
 pub mod posture;
 mod probe;
 pub mod protected;
+mod quota;
 pub mod running;
+mod slot;
 pub mod spec;
 mod wire;
 pub mod workspace;

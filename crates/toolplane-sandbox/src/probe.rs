@@ -1,6 +1,10 @@
 //! Finding out what the sandbox gives on this machine, by being a tool inside it.
 
+mod bounds;
 mod judge;
+
+use crate::namespaces::NAMESPACES;
+use bounds::{FILES, MEMORY, PROCESSES};
 
 use std::fs;
 use std::io;
@@ -23,14 +27,6 @@ use crate::spec::{Profile, SandboxSpec};
 use crate::wire::{INNER_LAUNCHER, PART_LINGER, PART_SELF_TEST};
 use judge::layer;
 
-/// Namespaces every sandbox has of its own.
-pub(crate) const NAMESPACES: &[&str] = &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"];
-
-const MIB: u64 = 1024 * 1024;
-/// Bounds of the self-test, small enough to run into quickly.
-const FILES: u64 = 64;
-const PROCESSES: u64 = 24;
-const MEMORY: u64 = 64 * MIB;
 /// How far beyond its bounds the self-test tries to go.
 const EXCESS: u64 = 4;
 

@@ -13,12 +13,12 @@ use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::bubblewrap::Slot;
 use crate::capture::OutputStream;
 use crate::cgroup::RunGroup;
 use crate::error::SandboxError;
 use crate::exit::Exit;
 use crate::limits::RunLimits;
+use crate::slot::Slot;
 use crate::workspace::Visit;
 use reports::Reports;
 

@@ -1,5 +1,8 @@
 //! What one sandboxed run is given.
 
+pub use crate::inside::{SCRATCH, WORKSPACE};
+
+use crate::excerpt::excerpt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,12 +10,7 @@ use std::str::FromStr;
 use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::RunLimits;
-use crate::workspace::Quota;
-
-/// Where the workspace appears inside the sandbox.
-pub const WORKSPACE: &str = "/workspace";
-/// The scratch directory inside the sandbox, empty at the start of each run.
-pub const SCRATCH: &str = "/tmp";
+use crate::quota::Quota;
 
 /// Most bytes of one argument, and of all arguments together.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
@@ -267,11 +265,6 @@ fn check_read_only(path: &std::path::Path) -> Result<(), SandboxError> {
         return refuse("is a directory the sandbox lays out itself");
     }
     Ok(())
-}
-
-/// At most 200 characters of something a caller gave, for an error text.
-pub(crate) fn excerpt(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 #[cfg(test)]

@@ -7,15 +7,16 @@ mod indexes;
 mod known_damage;
 mod raw;
 
+use crate::number::read_number;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
-use toolplane_store::{Damage, DamageLocation, Family, Found, RecordKey, Sealed, Versioned};
+use toolplane_store::{Damage, DamageLocation, Family, Found, RecordKey, Versioned};
 
+use crate::dead_runs::DeadRuns;
 use crate::fault::{Fault, contained};
-use crate::layer::DeadRuns;
 use crate::row::{self, SealedNumber};
 use crate::tables::{
     self, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SET_ASIDE_EVENTS, name_end,
@@ -218,14 +219,6 @@ impl Base {
     fn misfit(&self, fault: Fault, stream: &str, from_seq: u64) -> Fault {
         self.known.note(fault.at(|| DamageLocation::Stream { stream: stream.to_owned(), from_seq }))
     }
-}
-
-/// A number of the tables. Each is there from the beginning.
-pub(crate) fn read_number(numbers: &ReadOnlyTable<&'static str, SealedNumber>, name: &str) -> Result<u64, Fault> {
-    let misfit = |reason: &str| Fault::corrupt(format!("the number `{name}` of the tables: {reason}"));
-    let found =
-        contained(|| Ok(numbers.get(name)?.map(|found| found.value())))?.ok_or_else(|| misfit("it is missing"))?;
-    row::open_number(Sealed::Number, name.as_bytes(), found).map_err(misfit)
 }
 
 fn first_seq(stream: &str, key: &[u8]) -> Result<u64, Fault> {

@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use redb::{ReadableDatabase, ReadableTable};
 use toolplane_store::{Damage, DamageLocation};
 
-use crate::base::read_number;
-use crate::fault::{Fault, contained};
+use crate::base::RawRow;
+use crate::codec;
+use crate::fault::{Fault, OpenError, contained};
 use crate::files::{DirectoryLock, STATE, failed, open_database};
+use crate::handle::EmbeddedStore;
 use crate::log::CommitLog;
 use crate::log::files::{RealDirectory, is_segment};
 use crate::log::read::LogOptions;
 use crate::mend::{format_of, mend};
+use crate::number::read_number;
+use crate::options::EmbeddedOptions;
 use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, place_of_record};
 use crate::walk::WalkReport;
-use crate::{EmbeddedOptions, EmbeddedStore, OpenError, RawRow, codec};
 
 /// What a store's files hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

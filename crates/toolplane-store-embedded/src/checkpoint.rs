@@ -1,5 +1,6 @@
 //! Moving a layer from memory to the tables, on a thread of its own.
 
+use crate::number::write_number;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,8 +18,8 @@ use crate::operations::{Digest, expired};
 use crate::row;
 use crate::shared::{Lower, Shared};
 use crate::tables::{
-    APPLIED, CLOCK, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SET_ASIDE,
-    SET_ASIDE_EVENTS, name_end, named_key, numbered_key, record_key,
+    APPLIED, CLOCK, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, OPERATIONS, RECORDS, SET_ASIDE, SET_ASIDE_EVENTS,
+    name_end, named_key, numbered_key, record_key,
 };
 
 /// The writer's end of the checkpoint thread. One layer is on its way at a time.
@@ -130,13 +131,6 @@ fn write_layer(state: &Database, layer: &Layer, known: &KnownDamage) -> Result<(
     write_number(&transaction, APPLIED, layer.last_lsn)?;
     write_number(&transaction, CLOCK, layer.clock.cast_unsigned())?;
     transaction.commit()?;
-    Ok(())
-}
-
-/// Keeps one of the numbers of the tables.
-pub(crate) fn write_number(transaction: &WriteTransaction, name: &str, number: u64) -> Result<(), Fault> {
-    let sealed = row::seal_number(Sealed::Number, name.as_bytes(), number);
-    transaction.open_table(NUMBERS)?.insert(name, sealed)?;
     Ok(())
 }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use redb::{Builder, Database};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::fault::contained;
+use crate::fault::{OpenError, contained};
 use crate::log::files::{LogDirectory, RealDirectory};
 use crate::mend::{mend, was_mended};
+use crate::options::EmbeddedOptions;
 use crate::space::{RealSpace, SpaceSource};
-use crate::{EmbeddedOptions, OpenError};
 
 const LOCK: &str = "LOCK";
 /// The file of the tables.

@@ -15,16 +15,17 @@ use toolplane_store::{
     ScoreRange, Store, StoreError, StoreFuture, Versioned,
 };
 
+use crate::base::RawRow;
 use crate::checkpoint::Checkpointer;
-use crate::fault::Fault;
+use crate::fault::{Fault, OpenError};
 use crate::files::Files;
 use crate::operations::digest;
+use crate::options::EmbeddedOptions;
 use crate::recovery::{Recovered, recover};
 use crate::scan::scan;
-use crate::shared::{Shared, closed};
+use crate::shared::{Shared, Stats, closed};
 use crate::space::SpaceWatch;
 use crate::writer::{Job, Writer, WriterRequest};
-use crate::{EmbeddedOptions, OpenError, RawRow, Stats};
 
 /// A durable store in one directory. Cheap to clone; all clones are the same store.
 ///

@@ -1,10 +1,10 @@
 //! What was committed since a checkpoint began: the newest state of everything touched, in memory.
 
+use crate::dead_runs::DeadRuns;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use toolplane_store::{RecordKey, Versioned};
 
 use crate::group::Group;
@@ -60,13 +60,6 @@ pub(crate) struct Tail {
     /// Whatever older state has of this stream was forgotten.
     pub(crate) hides_older: bool,
 }
-
-/// Per index, the last entry of a run from the index's beginning that is overridden from above.
-///
-/// Overrides only become more while two layers lie over each other, so a run found once need not be walked again. It
-/// keeps scans of a long queue fast while its head is taken off between two checkpoints.
-#[derive(Debug, Default)]
-pub(crate) struct DeadRuns(Mutex<HashMap<String, (u64, String)>>);
 
 // === impl Layer ===
 
@@ -172,20 +165,3 @@ impl Tail {
 }
 
 // === impl DeadRuns ===
-
-impl DeadRuns {
-    pub(crate) fn get(&self, index: &str) -> Option<(u64, String)> {
-        self.0.lock().get(index).cloned()
-    }
-
-    pub(crate) fn extend(&self, index: &str, last: (u64, String)) {
-        let mut runs = self.0.lock();
-        match runs.get_mut(index) {
-            Some(known) if *known >= last => {}
-            Some(known) => *known = last,
-            None => {
-                runs.insert(index.to_owned(), last);
-            }
-        }
-    }
-}

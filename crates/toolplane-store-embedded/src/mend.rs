@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use redb::{Database, ReadableDatabase, WriteTransaction};
 
-use crate::OpenError;
-use crate::checkpoint::write_number;
-use crate::fault::{Fault, contained};
+use crate::fault::{Fault, OpenError, contained};
 use crate::files::{STATE, failed, flush_directory, open_database};
+use crate::number::write_number;
 use crate::recovery::create_tables;
 use crate::row;
 use crate::tables::{EVENTS, FORMAT, META, META_FORMAT, OPERATIONS, RECORDS};

@@ -7,21 +7,22 @@ use bytes::Bytes;
 use redb::{Database, ReadableTable, WriteTransaction};
 
 use crate::base::{Base, KnownDamage};
-use crate::checkpoint::{decode_operations, write_number};
+use crate::checkpoint::decode_operations;
 use crate::codec::{self, Logged};
-use crate::fault::Fault;
+use crate::fault::{Fault, OpenError};
 use crate::group::Group;
 use crate::layer::Layer;
 use crate::log::CommitLog;
 use crate::log::files::LogDirectory;
 use crate::log::read::LogOptions;
+use crate::number::write_number;
 use crate::operations::OperationMemory;
+use crate::options::EmbeddedOptions;
 use crate::shared::{Lower, Tables};
 use crate::tables::{
     APPLIED, CLOCK, EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_FORMAT, OPERATIONS, RECORDS, SALT,
     SET_ASIDE, SET_ASIDE_EVENTS,
 };
-use crate::{EmbeddedOptions, OpenError};
 
 /// What a store starts with.
 pub(crate) struct Recovered {

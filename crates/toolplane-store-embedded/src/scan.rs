@@ -10,8 +10,9 @@ use std::sync::Arc;
 use toolplane_store::{IndexEntry, ScoreRange};
 
 use crate::base::{IndexRow, OrderSource};
+use crate::dead_runs::DeadRuns;
 use crate::fault::Fault;
-use crate::layer::{DeadRuns, IndexLayer};
+use crate::layer::IndexLayer;
 use crate::shared::Tables;
 
 type Place = (u64, String);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::EmbeddedOptions;
+use crate::options::EmbeddedOptions;
 
 // Asking costs a few microseconds; in between, what was written since is subtracted.
 const ASK_EVERY: Duration = Duration::from_secs(1);

@@ -8,9 +8,9 @@ use redb::{
 };
 use toolplane_store::{Damage, DamageLocation, Sealed};
 
-use crate::base::read_number;
-use crate::checkpoint::write_number;
 use crate::fault::{Fault, contained};
+use crate::number::read_number;
+use crate::number::write_number;
 use crate::row;
 use crate::tables::{
     APPLIED, CLOCK, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SALT, SET_ASIDE,

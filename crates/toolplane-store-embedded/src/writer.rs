@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolplane_store::{Commit, StoreError};
 
-use crate::EmbeddedOptions;
 use crate::checkpoint::{Checkpointer, PoisonOnPanic};
 use crate::fault::Fault;
 use crate::files::DirectoryLock;
 use crate::group::{CommitAnswer, Group};
 use crate::log::CommitLog;
 use crate::operations::{Digest, OperationMemory};
+use crate::options::EmbeddedOptions;
 use crate::shared::{Lower, Shared};
 use crate::space::SpaceWatch;
 

@@ -4,7 +4,7 @@ mod validate;
 
 use bytes::Bytes;
 
-use crate::{RecordKey, Versioned};
+use crate::key::{RecordKey, Versioned};
 
 /// The longest id, index name, member, stream name or operation id, in bytes.
 pub const MAX_NAME_BYTES: usize = 1024;

@@ -4,6 +4,7 @@
 
 mod atomicity;
 mod bounds;
+mod checks;
 mod damage;
 mod differential;
 mod events;
@@ -13,11 +14,8 @@ mod random;
 mod records;
 mod replay;
 
-use std::fmt::Debug;
 use std::future::Future;
 use std::sync::Arc;
-
-use bytes::Bytes;
 
 pub use atomicity::{
     concurrent_increments_lose_none, lost_compares_write_nothing, racing_claims_have_one_winner,
@@ -34,9 +32,7 @@ pub use index::{
 pub use records::{clock_never_goes_back, keys_page_in_id_order, records_read_back_with_their_versions};
 pub use replay::{operations_apply_once, unapplied_operations_are_not_remembered};
 
-use crate::{
-    Append, Bound, Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, Store, StoreError, Versioned, Write,
-};
+use crate::Store;
 
 /// Runs the whole suite, asking `factory` for a fresh, empty store for each promise.
 pub async fn run_all<F, Made>(factory: F)
@@ -69,78 +65,4 @@ where
         run.compare(&*store).await;
     }
     compare_many(&*factory().await, 1_000..1_050, 40).await;
-}
-
-#[expect(clippy::panic, reason = "the suite reports a broken promise the way tests do")]
-fn must<T>(what: &str, answer: Result<T, StoreError>) -> T {
-    match answer {
-        Ok(value) => value,
-        Err(error) => panic!("{what}: {} ({error})", error.code()),
-    }
-}
-
-async fn check_commit(store: &dyn Store, commit: Commit, expected: CommitOutcome) {
-    let shown = format!("{commit:?}");
-    assert_eq!(must(&shown, store.commit(commit).await), expected, "{shown}");
-}
-
-async fn check_refused<T: Debug>(answer: Result<T, StoreError>, code: &str) {
-    assert_eq!(answer.map_err(|error| error.code()).err(), Some(code));
-}
-
-async fn check_record(store: &dyn Store, id: &str, expected: Option<(u64, &str)>) {
-    let found = must(id, store.get(&key(id)).await);
-    assert_eq!(found, expected.map(|(version, text)| versioned(version, text)), "record `{id}`");
-}
-
-fn key(id: &str) -> RecordKey {
-    RecordKey::new(Family::Invocation, id)
-}
-
-fn text(text: &str) -> Bytes {
-    Bytes::copy_from_slice(text.as_bytes())
-}
-
-fn versioned(version: u64, bytes: &str) -> Versioned {
-    Versioned { version, bytes: text(bytes) }
-}
-
-fn put(id: &str, bytes: &str) -> Write {
-    Write::Put { key: key(id), bytes: text(bytes) }
-}
-
-fn writes(writes: impl Into<Vec<Write>>) -> Commit {
-    Commit { writes: writes.into(), ..Commit::default() }
-}
-
-fn guarded(id: &str, expect: Expect, bytes: &str) -> Commit {
-    Commit { compare: vec![(key(id), expect)], ..writes([put(id, bytes)]) }
-}
-
-fn enter(index: &str, score: u64, member: &str) -> IndexOp {
-    IndexOp::Put { index: index.to_owned(), score, member: member.to_owned() }
-}
-
-fn leave(index: &str, member: &str) -> IndexOp {
-    IndexOp::Remove { index: index.to_owned(), member: member.to_owned() }
-}
-
-fn below(limit: u64, index: &str) -> Bound {
-    Bound { index: index.to_owned(), below: limit }
-}
-
-fn moves(index: impl Into<Vec<IndexOp>>) -> Commit {
-    Commit { index: index.into(), ..Commit::default() }
-}
-
-fn append(stream: &str, first_seq: u64, events: &[&str]) -> Append {
-    Append { stream: stream.to_owned(), first_seq, events: events.iter().map(|event| text(event)).collect() }
-}
-
-fn forgets(streams: &[&str]) -> Commit {
-    Commit { forget: streams.iter().map(|stream| (*stream).to_owned()).collect(), ..Commit::default() }
-}
-
-fn appends(events: impl Into<Vec<Append>>) -> Commit {
-    Commit { events: events.into(), ..Commit::default() }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::RecordKey;
+use crate::key::RecordKey;
 
 /// The most damaged places a store remembers by name. Beyond them it only says that there are more, in its log.
 const MAX_NAMED: usize = 10_000;

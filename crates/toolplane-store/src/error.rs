@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use toolplane_records::codes;
 
-use crate::Damage;
+use crate::damage::Damage;
 
 /// What a caller may conclude from an error, and do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,13 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use toolplane_records::time::Timestamp;
 
-use crate::commit::{self, OPERATION_MEMORY_MILLIS};
-use crate::page::MAX_PAGE;
-use crate::{
-    Append, Commit, CommitOutcome, Damage, DamageList, DamageLocation, Durability, EventPage, Family, Found,
-    IndexEntry, IndexOp, MonotonicClock, RecordKey, ScoreRange, Store, StoreError, StoreFuture, Versioned, Write,
-};
+use crate::clock::MonotonicClock;
+use crate::commit::{self, Append, Commit, CommitOutcome, IndexOp, OPERATION_MEMORY_MILLIS, Write};
+use crate::damage::{Damage, DamageList, DamageLocation};
+use crate::error::StoreError;
+use crate::key::{Family, RecordKey, Versioned};
+use crate::page::{EventPage, IndexEntry, MAX_PAGE, ScoreRange};
+use crate::store::{Durability, Found, Store, StoreFuture};
 
 /// Why something spoiled is damaged.
 const SPOILED: &str = "it was spoiled by a test";

@@ -8,9 +8,11 @@ use std::task::{Context, Poll};
 use serde::{Deserialize, Serialize};
 use toolplane_records::time::Timestamp;
 
-use crate::{
-    Commit, CommitOutcome, Damage, EventPage, Family, Hint, IndexEntry, RecordKey, ScoreRange, StoreError, Versioned,
-};
+use crate::commit::{Commit, CommitOutcome, Hint};
+use crate::damage::Damage;
+use crate::error::StoreError;
+use crate::key::{Family, RecordKey, Versioned};
+use crate::page::{EventPage, IndexEntry, ScoreRange};
 
 /// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

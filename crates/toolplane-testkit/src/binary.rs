@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// Names a `toolplane` program that is already built; otherwise it is built on first use.
 pub const VARIABLE: &str = "TOOLPLANE_BIN";

@@ -15,7 +15,7 @@ use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_records::cluster::ClusterRole;
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// A connection that shows a credential with every call.
 pub type Transport = InterceptedService<Channel, Credential>;

@@ -10,8 +10,9 @@ use tonic_health::pb::health_client::HealthClient;
 use toolplane_proto::v1::{ListWorkersRequest, WorkerState};
 
 use crate::clients::Clients;
+use crate::problem::Problem;
 use crate::process::Process;
-use crate::{Problem, binary, ports};
+use crate::{binary, ports};
 
 /// How long a cluster may take to be ready; slow machines that build at the same time included.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,8 +6,9 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 use toolplane_records::cluster::ClusterRole;
 
+use crate::problem::Problem;
 use crate::redis::RedisOptions;
-use crate::{Problem, binary, ports};
+use crate::{binary, ports};
 
 /// What a cluster of many processes consists of.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// A running child whose output goes to a log file. Dropping it kills it.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 use toolplane_proto::v1::{ListWorkersRequest, WorkerState};
 
-use crate::Problem;
 use crate::clients::Clients;
+use crate::problem::Problem;
 use toolplane_records::cluster::ClusterRole;
 
 use crate::layout::{Layout, Member, Store};

@@ -16,8 +16,9 @@ use tempfile::TempDir;
 pub use certificates::Certificates;
 pub use nodes::{RedisCluster, RedisSentinel};
 
+use crate::ports;
+use crate::problem::Problem;
 use crate::process::Process;
-use crate::{Problem, ports};
 
 /// For how long a server is given to answer after its start: it reads its append-only file first.
 const START_PATIENCE: Duration = Duration::from_secs(20);

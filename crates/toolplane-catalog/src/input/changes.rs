@@ -5,7 +5,7 @@ use toolplane_records::payload::JsonPayload;
 
 use super::numbers::inexact_numbers;
 use super::sensitive::SensitiveFields;
-use crate::schema::escape;
+use crate::schema::pointer::escape;
 
 /// Most pointers reported; beyond it only the top-level fields are named.
 const MAX_CHANGES: usize = 64;

@@ -7,7 +7,7 @@ use toolplane_records::error::FieldViolation;
 use toolplane_records::visible;
 
 use super::sensitive::SensitiveFields;
-use crate::schema::escape;
+use crate::schema::pointer::escape;
 use crate::violations::shown;
 
 /// Longest pointer that is reported, in characters.

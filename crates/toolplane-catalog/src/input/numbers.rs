@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::schema::escape;
+use crate::schema::pointer::escape;
 
 /// Every number of checked JSON `text` that neither a 64-bit integer nor a double holds, with its JSON pointer; at most
 /// `max` of them.

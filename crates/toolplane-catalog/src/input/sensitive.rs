@@ -6,7 +6,8 @@ use toolplane_records::json;
 use toolplane_records::payload::{JsonPayload, REDACTED};
 
 use crate::registration::Registration;
-use crate::schema::{decode_pointer, escape};
+use crate::schema::pointer::decode_pointer;
+use crate::schema::pointer::escape;
 
 /// The sensitive fields of one tool, as JSON pointers; `*` in a pointer stands for every element or member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::numbers::inexact_numbers;
 use super::*;
 use crate::fixtures::{payload, registration, shell_json, tool, tool_json};
 use crate::limits::CatalogLimits;

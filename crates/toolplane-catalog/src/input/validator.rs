@@ -11,7 +11,8 @@ use super::read::{SchemaInstance, read};
 use super::sensitive::SensitiveFields;
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
-use crate::schema::{CompiledSchema, compile, escape};
+use crate::schema::pointer::escape;
+use crate::schema::{CompiledSchema, compile};
 use crate::violations::Violations;
 
 /// Collecting reasons looks into every alternative and copies parts of the input for each, where the verdict alone stops at the

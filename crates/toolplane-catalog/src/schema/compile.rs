@@ -10,7 +10,9 @@ use super::cost::{self, CostProfile, TooCostly};
 use super::dialect::Dialect;
 use super::graph::{SchemaGraph, SchemaStep};
 use super::numbers;
-use crate::input::{Showing, explain, inexact_numbers};
+use crate::input::explain;
+use crate::input::explain::Showing;
+use crate::input::numbers::inexact_numbers;
 use crate::limits::CatalogLimits;
 use crate::violations::{Violations, shown};
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolplane_records::visible::excerpt;
 
-use super::escape;
+use super::pointer::escape;
 
 /// Most differences that are told.
 const MAX_TOLD: usize = 8;

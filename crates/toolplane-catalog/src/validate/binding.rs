@@ -4,8 +4,8 @@ use toolplane_matching::host::HostPattern;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding, ProcessBinding};
 use toolplane_records::vocabulary::ExecutionKind;
 
+use super::checks::{Schemas, check_list_length, check_name, check_text, check_version};
 use super::declaration::check_mappings;
-use super::{Schemas, check_list_length, check_name, check_text, check_version};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::violations::{Violations, shown};

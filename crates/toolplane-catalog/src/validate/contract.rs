@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 use toolplane_records::contract::{InputContract, OutputContract};
 
-use super::{Schemas, check_list_length, check_text, check_value, compile_at};
+use super::checks::{Schemas, check_list_length, check_text, check_value, compile_at};
 use crate::input::{SensitiveFields, Showing, explain};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;

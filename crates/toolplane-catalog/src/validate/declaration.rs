@@ -4,7 +4,7 @@ use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::ids::check_id;
 use toolplane_records::mapping::ExternalMapping;
 
-use super::{check_list_length, check_name, check_text, check_value, check_version};
+use super::checks::{check_list_length, check_name, check_text, check_value, check_version};
 use crate::limits::CatalogLimits;
 use crate::violations::Violations;
 

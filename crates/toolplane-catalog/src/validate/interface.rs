@@ -3,8 +3,8 @@
 use toolplane_records::interface::{SafetyFact, ToolInterface};
 use toolplane_records::vocabulary::WriteEffect;
 
+use super::checks::{Schemas, check_list_length, check_text, check_value, check_version};
 use super::declaration::{check_aliases, check_mappings};
-use super::{Schemas, check_list_length, check_text, check_value, check_version};
 use crate::limits::CatalogLimits;
 use crate::registration::Registration;
 use crate::safety::{SafetyFactName, SafetyRule, classified_field, declared};

@@ -10,7 +10,7 @@ use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
-use super::{invalid_input, refusal};
+use super::refusals::{invalid_input, refusal};
 
 /// Longest URL, in bytes.
 const MAX_URL_BYTES: usize = 8192;

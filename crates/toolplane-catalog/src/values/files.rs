@@ -7,7 +7,7 @@ use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_records::workspace::{self, PathRefusal};
 
-use super::{invalid_input, refusal};
+use super::refusals::{invalid_input, refusal};
 
 /// Most characters of a path that error texts show, and that errors name.
 const SHOWN: usize = 200;

@@ -11,7 +11,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::visible::excerpt;
 
-use super::{invalid_binding, invalid_input};
+use super::refusals::{invalid_binding, invalid_input};
 
 /// The arguments for one call.
 ///

@@ -7,9 +7,9 @@ use toolplane_records::error::ToolError;
 use super::change::diff;
 use super::place::relative;
 use super::replace::replace;
+use super::site::{FileTool, Site};
 use super::target::FileTarget;
 use super::write::{MAX_BYTES, told};
-use super::{FileTool, Site};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 

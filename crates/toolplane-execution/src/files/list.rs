@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
 use super::place::{open_dir, refused, relative};
-use super::{FileTool, Site};
+use super::site::{FileTool, Site};
 use crate::failure::invalid_input;
 use crate::outcome::Outcome;
 

@@ -12,7 +12,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
-use super::Site;
+use super::site::Site;
 use super::target::FileTarget;
 use super::walk::{PathWalk, Purpose};
 use crate::denied::Access;

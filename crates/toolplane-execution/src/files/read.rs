@@ -7,7 +7,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
 use super::place::{open_file, refused, relative};
-use super::{FileTool, Site, Stop};
+use super::site::{FileTool, Site, Stop};
 use crate::failure::{execution_failed, invalid_input};
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::text::without_cut_end;

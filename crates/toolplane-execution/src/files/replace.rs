@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
-use super::Site;
+use super::site::Site;
 use super::target::{Existing, FileTarget, unwritable};
 use crate::failure::{canceled, excerpt, execution_failed, nothing_done};
 

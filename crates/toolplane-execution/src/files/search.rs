@@ -12,7 +12,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::place::{Opened, open_either, relative};
-use super::{FileTool, Site, Stop};
+use super::site::{FileTool, Site, Stop};
 use crate::denied::{Access, Guard};
 use crate::failure::{excerpt, invalid_input};
 use crate::outcome::Outcome;

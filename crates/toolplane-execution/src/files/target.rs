@@ -11,8 +11,8 @@ use toolplane_catalog::values;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
-use super::Site;
 use super::place::{outside, refused};
+use super::site::Site;
 use super::walk::{PathWalk, Purpose};
 use crate::denied::Access;
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};

@@ -8,8 +8,8 @@ use toolplane_records::result::ContentBlock;
 use super::change::diff;
 use super::place::relative;
 use super::replace::replace;
+use super::site::{FileTool, Site};
 use super::target::FileTarget;
-use super::{FileTool, Site};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};
 use crate::outcome::Outcome;
 

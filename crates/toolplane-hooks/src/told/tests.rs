@@ -7,7 +7,7 @@ use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, HookEvent, Recoverability, ToolKind};
 
 use super::{is_name_of, name_of, told};
-use crate::fold::HookMeta;
+use crate::hook_meta::HookMeta;
 use crate::input::{HookInput, HookOutcome};
 
 fn input() -> HookInput {

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::reader::{End, ShellReader};
+use super::simple::{MAX_COMMANDS, MAX_DEPTH, MAX_SHOWN_CHARS, Redirection, Runs, SimpleCommand, Word};
+use super::why::Why;
 use super::word::Lexed;
-use super::{MAX_COMMANDS, MAX_DEPTH, MAX_SHOWN_CHARS, Redirection, Runs, SimpleCommand, Why, Word};
 
 /// Bytes of nested code that are read for one text; more makes it opaque.
 const MAX_NESTED_BYTES: usize = 512 * 1024;

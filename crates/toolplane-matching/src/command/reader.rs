@@ -4,8 +4,9 @@ mod redirect;
 mod reserved;
 
 use super::parsed::{Draft, ParsedShell};
+use super::simple::{MAX_DEPTH, Runs};
+use super::why::Why;
 use super::word::Lexed;
-use super::{MAX_DEPTH, Runs, Why};
 
 /// What ends a level of code.
 #[derive(Clone, Copy, PartialEq, Eq)]

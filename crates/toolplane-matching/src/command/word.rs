@@ -1,7 +1,8 @@
 //! One word of a shell text: quotes taken off, and what is decided at run time marked as such.
 
 use super::reader::{End, ShellReader};
-use super::{Why, Word};
+use super::simple::Word;
+use super::why::Why;
 
 /// A word as it was read.
 #[derive(Debug, Default)]

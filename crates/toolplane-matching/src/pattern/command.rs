@@ -6,7 +6,7 @@ mod text;
 use regex::{Regex, RegexBuilder};
 use toolplane_records::vocabulary::Behavior;
 
-use super::{InvalidPattern, MAX_PATTERN};
+use super::invalid::{InvalidPattern, MAX_PATTERN};
 use crate::command::{Runs, Shell, SimpleCommand, Why, Word, git};
 use crate::fit::Fit;
 use text::{SPACE, Template};

@@ -2,7 +2,7 @@
 
 use toolplane_records::vocabulary::Behavior;
 
-use super::{InvalidPattern, MAX_PATTERN};
+use super::invalid::{InvalidPattern, MAX_PATTERN};
 use crate::fit::Fit;
 use crate::glob::{self, NamePattern, Piece};
 use crate::path::PathFact;

@@ -2,7 +2,7 @@
 
 use toolplane_records::vocabulary::Behavior;
 
-use super::{InvalidPattern, MAX_PATTERN};
+use super::invalid::{InvalidPattern, MAX_PATTERN};
 use crate::fit::Fit;
 use crate::host::HostPattern;
 use crate::url::{self, UrlFact};

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use toolplane_records::payload::REDACTED;
 
-use super::{SubjectKind, SubjectSpec};
+use super::spec::{SubjectKind, SubjectSpec};
 
 /// Most values of one field.
 const MAX_VALUES: usize = 1_000;

@@ -1,7 +1,7 @@
 //! The files that the words of a command name, seen from the workspace.
 
 use super::places::{bases, locate};
-use super::{PathSubject, Workspace};
+use super::spec::{PathSubject, Workspace};
 use crate::command::{Shell, SimpleCommand, Word, files};
 use crate::path::{PathAccess, PathFact};
 

@@ -1,6 +1,7 @@
 //! Where the paths in a command lead.
 
-use super::{PathSubject, Workspace, named};
+use super::named;
+use super::spec::{PathSubject, Workspace};
 use crate::command::{RedirectKind, Runs, Shell, SimpleCommand, Why, git};
 use crate::path::{PathAccess, PathFact, normalize};
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::command::Why;
+use crate::path::PathFact;
 use toolplane_records::payload::REDACTED;
 
 fn workspace() -> Workspace {

@@ -1,6 +1,6 @@
 //! The plain words that name tools in settings of coding agents, and which of them a slip of the keyboard may have meant.
 
-use super::Family;
+use super::family::Family;
 use crate::near::near;
 
 /// Tools of coding agents that are no family here. Settings that are shared with such agents name them; what registers none of

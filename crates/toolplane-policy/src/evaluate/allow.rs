@@ -2,8 +2,9 @@
 
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
+use super::classified::{because, classifier, of_classifier};
+use super::hits::{Hit, RuleHits};
 use super::ruling::{Ruling, blocked, quoted};
-use super::{Hit, RuleHits, because, classifier, of_classifier};
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
 use crate::scene::{Scene, TargetPart, What, concern, is_plain_edit, text_of};

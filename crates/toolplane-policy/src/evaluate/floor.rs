@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use toolplane_records::assurance::Confidence;
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
-use super::because;
+use super::classified::because;
 use super::ruling::Ruling;
 use crate::call::{CallFacts, FactName};
 use crate::scene::Scene;

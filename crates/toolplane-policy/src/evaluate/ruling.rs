@@ -5,7 +5,9 @@ use toolplane_records::decision::DecisionReason;
 use toolplane_records::explanation::PartExplanation;
 use toolplane_records::vocabulary::{Behavior, ReasonType, RuleFit};
 
-use super::{Hit, RuleHits, allow, because, pending};
+use super::allow;
+use super::classified::{because, pending};
+use super::hits::{Hit, RuleHits};
 use crate::org::OrgVerdict;
 use crate::rule::Rule;
 use crate::scene::{Scene, TargetPart, text_of};

@@ -3,8 +3,9 @@
 use toolplane_records::decision as records;
 use toolplane_records::vocabulary::RuleSource;
 
+use crate::convert::convert_error::ConvertError;
 use crate::convert::word::Word as _;
-use crate::convert::{ConvertError, field, word};
+use crate::convert::{field, word};
 use crate::v1;
 
 impl From<&records::DecisionReason> for v1::DecisionReason {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use prost_types::Timestamp as WireTimestamp;
 use toolplane_records::time::Timestamp;
 
-use crate::convert::ConvertError;
+use crate::convert::convert_error::ConvertError;
 
 /// Reads a required identifier or digest.
 ///

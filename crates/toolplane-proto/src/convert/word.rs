@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use toolplane_records::vocabulary::UnknownWord;
 
-use crate::convert::ConvertError;
+use crate::convert::convert_error::ConvertError;
 
 /// A word that has a number on the wire.
 pub trait Word: Copy + Eq + FromStr<Err = UnknownWord> + 'static {

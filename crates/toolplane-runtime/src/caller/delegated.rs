@@ -6,7 +6,8 @@ use http::{HeaderMap, HeaderValue};
 use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 
-use super::{Caller, Role, RoleSet};
+use super::Caller;
+use super::roles::{Role, RoleSet};
 use crate::status::ApiError;
 
 /// Metadata: the tenant of the caller spoken for.

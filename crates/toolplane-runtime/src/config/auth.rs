@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Role;
+use crate::caller::roles::Role;
 
 /// Who may call. Several ways may be open at once; a credential that is shown and wrong is refused even when another one
 /// would do, and several good ones must be of the same caller.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toolplane_records::vocabulary::HookEvent;
 
-use super::{Config, ConfigError};
+use super::Config;
+use super::error::ConfigError;
 
 /// Most hooks of one configuration.
 const MAX_HOOKS: usize = 256;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ConfigError};
+use super::Config;
+use super::error::ConfigError;
 
 /// The permission role. Everything here but the time and the counts is read again while the role runs: on SIGHUP, when a
 /// file changes, and on `ReloadRules`.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ConfigError};
+use super::Config;
+use super::error::ConfigError;
 
 /// The scheduler role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

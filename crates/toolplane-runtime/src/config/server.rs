@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuthConfig, Endpoints};
+use super::auth::AuthConfig;
+use super::endpoints::Endpoints;
 
 /// The gRPC listener of this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

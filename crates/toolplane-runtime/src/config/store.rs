@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ConfigError};
+use super::Config;
+use super::error::ConfigError;
 
 /// Where the surface, permission and scheduler roles keep their state, each apart from the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use toolplane_records::ids::path_segment;
 
-use super::{Config, ConfigError};
+use super::Config;
+use super::error::ConfigError;
 
 /// The tenant of a cluster that asks nobody who they are.
 const DEFAULT_TENANT: &str = "default";

@@ -9,7 +9,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::{Need, REASON};
+use super::readiness::{Need, REASON};
 use crate::client::{Backoff, Peer, retry};
 use crate::status;
 

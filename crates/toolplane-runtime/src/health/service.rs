@@ -9,7 +9,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_server::Health;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
-use super::{REASON, REMARK, Readiness};
+use super::readiness::{REASON, REMARK, Readiness};
 
 /// The service behind a listener.
 #[derive(Clone, Debug)]

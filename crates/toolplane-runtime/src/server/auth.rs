@@ -8,8 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::server::TlsConnectInfo;
 use toolplane_records::codes;
@@ -23,6 +21,7 @@ use crate::status::ApiError;
 
 mod certificates;
 mod credential_file;
+mod identified;
 mod jwt;
 mod presented;
 mod ring;
@@ -30,6 +29,9 @@ mod ring;
 mod tests;
 mod tokens;
 mod watched;
+
+pub(super) use identified::Identified;
+use identified::unknown;
 
 pub(crate) use jwt::jwks_address;
 pub(crate) use tokens::first_token;
@@ -55,12 +57,6 @@ pub struct Auth {
     issuers: Arc<Issuers>,
     subjects: Subjects,
     token_caller: Arc<Caller>,
-}
-
-/// Who calls, now or after keys were fetched.
-pub(super) enum Identified {
-    Now(Result<Arc<Caller>, ApiError>),
-    Later(BoxFuture<'static, Result<Arc<Caller>, ApiError>>),
 }
 
 impl Auth {
@@ -157,21 +153,6 @@ impl std::fmt::Debug for Auth {
     }
 }
 
-impl std::fmt::Debug for Identified {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Now(found) => f.debug_tuple("Now").field(found).finish(),
-            Self::Later(_) => f.write_str("Later"),
-        }
-    }
-}
-
-impl Identified {
-    fn later(found: impl Future<Output = Result<Arc<Caller>, ApiError>> + Send + 'static) -> Self {
-        Self::Later(found.boxed())
-    }
-}
-
 /// A kind of credential, and whose it is.
 type Shown = (&'static str, Arc<Caller>);
 
@@ -206,12 +187,4 @@ fn of_nobody(extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
 pub(crate) fn is_caller(config: &AuthConfig, certificate: &[u8]) -> bool {
     let first = x509_parser::pem::Pem::iter_from_buffer(certificate).find_map(Result::ok);
     first.is_some_and(|pem| Subjects::new(&config.mtls).caller(&pem.contents).is_some())
-}
-
-/// Nothing is said about how a secret was wrong.
-fn unknown() -> ApiError {
-    ApiError::Unauthenticated {
-        reason: codes::TOKEN_UNKNOWN,
-        message: "the bearer token or API key is not known here".to_owned(),
-    }
 }

@@ -19,10 +19,10 @@ use toolplane_records::vocabulary::{AbortReason, ErrorClass, InvocationStatus, R
 use tracing::{Level, Span, span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::SPAN_TARGET;
 use super::context::CarriedContext;
 use super::semconv::{agenttool, gen_ai, general, messaging};
-use crate::config::QueueParenting;
+use super::target::SPAN_TARGET;
+use crate::config::observe::QueueParenting;
 
 pub mod rpc;
 

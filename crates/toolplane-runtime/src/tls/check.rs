@@ -11,8 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
 
 use crate::config::Config;
-use crate::server::ServerError;
-use crate::server::internal::read;
+use crate::server::error::{ServerError, read};
 
 /// What a certificate or a key cannot be used for, and why.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +30,7 @@ enum CertificateError {
     NoHost,
     #[error("{0}")]
     Authorities(rustls::client::VerifierBuilderError),
-    #[error("{}", super::TlsFault::find(.0).map_or_else(|| .0.to_string(), |fault| fault.to_string()))]
+    #[error("{}", super::fault::TlsFault::find(.0).map_or_else(|| .0.to_string(), |fault| fault.to_string()))]
     Refused(rustls::Error),
 }
 

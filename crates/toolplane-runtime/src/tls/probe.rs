@@ -11,7 +11,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::{HTTP2_PREFACE, TlsFault};
+use super::fault::TlsFault;
+use super::plain::HTTP2_PREFACE;
 
 /// How long each step may take.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::SandboxError;
+use crate::inside::SCRATCH;
+use crate::inside::WORKSPACE;
 use crate::protected::ProtectedSnapshot;
-use crate::spec::{Masks, SCRATCH, SandboxSpec, WORKSPACE, WorkspaceAccess};
+use crate::spec::{Masks, SandboxSpec, WorkspaceAccess};
 use crate::wire::{INNER_LAUNCHER, PART_INNER};
 
 /// User and group number of the tool, as it sees itself.

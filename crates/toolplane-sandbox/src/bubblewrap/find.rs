@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::BubblewrapOptions;
+use super::options::BubblewrapOptions;
 
 const LAUNCHER: &str = "toolplane-sandbox-launcher";
 const LAUNCHER_VARIABLE: &str = "TOOLPLANE_SANDBOX_LAUNCHER";

@@ -13,14 +13,14 @@ use tokio::process::{Child, Command};
 
 use super::arguments::{self, Sources};
 use super::find::SandboxPrograms;
-use super::slot::Slot;
 use crate::cgroup::{ControlGroups, RunGroup};
 use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::RunLimits;
-use crate::probe::NAMESPACES;
+use crate::namespaces::NAMESPACES;
 use crate::protected::ProtectedSnapshot;
 use crate::running::{HostResources, OutputTap, Running, reports::Reports};
+use crate::slot::Slot;
 use crate::spec::{SandboxSpec, WorkspaceAccess, WorkspaceMount};
 use crate::wire::{
     self, ExpectedMount, InnerPlan, LauncherReport, OuterPlan, PART_OUTER, STAGED_LAUNCHER, STAGED_WORKSPACE,
@@ -231,7 +231,7 @@ async fn explain(error: SandboxError, control: UnixStream, mut child: Child) -> 
         let mut bounded = stderr.take(2048);
         let _ = tokio::time::timeout(Duration::from_secs(2), bounded.read_to_end(&mut said)).await;
     }
-    let said = crate::spec::excerpt(String::from_utf8_lossy(&said).trim());
+    let said = crate::excerpt::excerpt(String::from_utf8_lossy(&said).trim());
     let detail = if said.is_empty() { "the launcher ended without a word".into() } else { said };
     SandboxError::SetupFailed { stage, errno, detail }
 }

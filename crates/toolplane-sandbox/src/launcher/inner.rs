@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use rustix::process::{DumpableBehavior, Signal};
 
 use super::reaper::Reaper;
-use super::{CONTROL_FD, StageFailure, control_channel, start, sys, verify};
+use super::stage::{CONTROL_FD, StageFailure, control_channel};
+use super::{start, sys, verify};
 use crate::spec::MAX_STDIN_BYTES;
 use crate::wire::{self, InnerPlan, LauncherReport};
 

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{CONTROL_FD, StageFailure, control_channel, staging, sys};
+use super::stage::{CONTROL_FD, StageFailure, control_channel};
+use super::{staging, sys};
 use crate::wire::{self, OuterPlan};
 
 /// Becomes bubblewrap, or reports why it could not.

@@ -11,7 +11,7 @@ use super::sockets::{self, Connected};
 use super::start::Tool;
 use super::sys;
 use crate::exit::{ProcessEnd, ResourceUse, Violation};
-use crate::spec::SCRATCH;
+use crate::inside::SCRATCH;
 use crate::wire::{self, LauncherReport, Order};
 
 /// Distinct denied attempts that are told apart; further ones are counted with the last.

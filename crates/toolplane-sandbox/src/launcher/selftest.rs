@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::sys::{self, Fork};
 use super::verify;
-use crate::spec::{SCRATCH, WORKSPACE};
+use crate::inside::SCRATCH;
+use crate::inside::WORKSPACE;
 
 /// What a tool found inside the sandbox.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
     let [canary, files, processes, bytes] = arguments else { return ExitCode::from(64) };
     let number = |text: &String| text.parse().unwrap_or(0);
     let facts = Facts {
-        namespaces: crate::probe::NAMESPACES
+        namespaces: crate::namespaces::NAMESPACES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), verify::namespace(name)?)))
             .collect(),

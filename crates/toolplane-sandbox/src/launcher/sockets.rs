@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
 use super::sys::{self, SyscallNotice};
-use crate::spec::SCRATCH;
+use crate::inside::SCRATCH;
 
 /// Directories only this sandbox can put a socket in.
 const OURS: &[&str] = &[SCRATCH, "/dev/shm"];

@@ -4,16 +4,15 @@
 //! what belongs to the workspace's owner on disk belongs to the sandbox's user in there, and what the tool makes belongs
 //! to the workspace's owner on disk. Nobody's files change owner for a call.
 
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::{fs, io};
 
 use rustix::fs::CWD;
 use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags};
 
-use super::StageFailure;
+use super::stage::StageFailure;
 use super::sys::{self, Fork};
 use crate::wire::{STAGED_LAUNCHER, STAGED_WORKSPACE};
 

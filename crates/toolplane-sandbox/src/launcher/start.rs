@@ -1,12 +1,12 @@
 //! Starting the tool: the last steps between process 1 and the first instruction of the tool.
 
 use std::ffi::CString;
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::{fs, io};
 
+use super::filter;
+use super::stage::StageFailure;
 use super::sys::{self, Fork};
-use super::{StageFailure, filter};
 use crate::environment::DEFAULT_PATH;
 use crate::wire::InnerPlan;
 

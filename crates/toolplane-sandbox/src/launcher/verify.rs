@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::fs::StatVfsMountFlags;
 
-use super::StageFailure;
-use crate::spec::WORKSPACE;
+use super::stage::StageFailure;
+use crate::inside::WORKSPACE;
 use crate::wire::InnerPlan;
 
 /// The step all failures here belong to.

@@ -1,11 +1,13 @@
 //! From what the self-test found to layers that held or did not.
 
-use super::{FILES, MEMORY, MIB, NAMESPACES, PROCESSES};
+use super::NAMESPACES;
+use super::bounds::{FILES, MEMORY, MIB, PROCESSES};
 use crate::bubblewrap::{Bubblewrap, host_namespaces};
 use crate::environment;
+use crate::inside::SCRATCH;
+use crate::inside::WORKSPACE;
 use crate::launcher::Facts;
 use crate::posture::Layer;
-use crate::spec::{SCRATCH, WORKSPACE};
 
 /// A required layer.
 pub(super) fn layer(name: &str, held: bool, detail: impl Into<String>) -> Layer {

@@ -1,19 +1,20 @@
 //! Taking back what no tool may leave.
 
+use super::mode::{change_mode, magic};
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::Usage;
 use super::survey::{CAPABILITIES, Id, Item, LENDING, Lends, Survey};
 use super::walk::{hold, shown};
+use crate::quota::Usage;
 
 /// Most lines that are told.
 const MAX_TOLD: usize = 100;
@@ -95,13 +96,4 @@ fn parent(root: BorrowedFd<'_>, item: &Item) -> Result<(OwnedFd, CString), Errno
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let directory = rustix::fs::openat2(root, directory, flags, Mode::empty(), resolve)?;
     Ok((directory, CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?))
-}
-
-/// Changes the mode of a file that is only held (`O_PATH`).
-pub(super) fn change_mode(held: &OwnedFd, mode: u32) -> Result<(), Errno> {
-    rustix::fs::chmod(magic(held), Mode::from_raw_mode(mode & 0o7777))
-}
-
-fn magic(held: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", held.as_raw_fd())
 }

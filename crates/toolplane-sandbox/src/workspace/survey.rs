@@ -7,9 +7,9 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::Usage;
 use super::walk::{WalkEntry, WalkOptions};
 use crate::protected::{ProtectedPath, ProtectedSnapshot};
+use crate::quota::Usage;
 
 /// Device and inode of a file.
 pub(crate) type Id = (u64, u64);

@@ -118,7 +118,7 @@ impl WalkOptions {
         match open() {
             Err(Errno::ACCESS) if self.unlock && found.stat.st_uid == rustix::process::geteuid().as_raw() => {
                 let held = hold(found.directory, found.name, found.id())?;
-                super::mend::change_mode(&held, found.stat.st_mode | 0o700)?;
+                super::mode::change_mode(&held, found.stat.st_mode | 0o700)?;
                 open()
             }
             opened => opened,
@@ -136,5 +136,5 @@ pub(crate) fn hold(directory: BorrowedFd<'_>, name: &CStr, id: (u64, u64)) -> Re
 
 /// A path for people.
 pub(crate) fn shown(path: &[u8]) -> String {
-    crate::spec::excerpt(&String::from_utf8_lossy(path))
+    crate::excerpt::excerpt(&String::from_utf8_lossy(path))
 }

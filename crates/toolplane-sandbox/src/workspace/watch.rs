@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
+use super::survey::measure;
 use super::visit::free_bytes;
-use super::{Quota, Usage, measure};
 use crate::exit::{LimitHit, LimitKind};
+use crate::quota::{Quota, Usage};
 
 /// Shortest time between two looks.
 const INTERVAL: Duration = Duration::from_millis(200);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
+use super::checks::{
     append, appends, check_commit, check_record, check_refused, enter, guarded, key, leave, must, put, writes,
 };
 use crate::{Commit, CommitOutcome, Expect, ScoreRange, Store, Versioned, Write};
@@ -25,7 +25,7 @@ pub async fn lost_compares_write_nothing(store: &dyn Store) {
         events: vec![append("a", 1, &["event"])],
         ..Commit::default()
     };
-    let current = vec![(key("b"), Some(Versioned { version: 2, bytes: super::text("2") })), (key("c"), None)];
+    let current = vec![(key("b"), Some(Versioned { version: 2, bytes: super::checks::text("2") })), (key("c"), None)];
     check_commit(store, commit.clone(), CommitOutcome::Lost { current }).await;
     check_untouched(store).await;
 
@@ -41,7 +41,7 @@ pub async fn lost_compares_write_nothing(store: &dyn Store) {
     let only = Commit { compare: vec![(key("d"), Expect::Version(1))], ..Commit::default() };
     check_commit(store, only, CommitOutcome::Applied).await;
     let only = Commit { compare: vec![(key("d"), Expect::Absent)], ..Commit::default() };
-    let current = vec![(key("d"), Some(Versioned { version: 1, bytes: super::text("changed") }))];
+    let current = vec![(key("d"), Some(Versioned { version: 1, bytes: super::checks::text("changed") }))];
     check_commit(store, only, CommitOutcome::Lost { current }).await;
 }
 
@@ -127,7 +127,7 @@ pub async fn concurrent_increments_lose_none(store: Arc<dyn Store>) {
     let total = CALLERS * EACH;
     check_record(&*store, "counter", Some((total + 1, &total.to_string()))).await;
     let page = must("events", store.events("counter", 1, 1000).await);
-    let expected: Vec<_> = (1..=total).map(|seq| (seq, super::text(&seq.to_string()))).collect();
+    let expected: Vec<_> = (1..=total).map(|seq| (seq, super::checks::text(&seq.to_string()))).collect();
     assert_eq!(page.events, expected);
 }
 

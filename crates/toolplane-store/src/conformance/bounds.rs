@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::atomicity::together;
-use super::{append, below, check_commit, check_record, enter, guarded, key, leave, moves, must, put, writes};
+use super::checks::{append, below, check_commit, check_record, enter, guarded, key, leave, moves, must, put, writes};
 use crate::{Bound, Commit, CommitOutcome, Expect, ScoreRange, Store, StoreError};
 
 fn full(index: &str) -> CommitOutcome {

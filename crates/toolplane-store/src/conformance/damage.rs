@@ -4,7 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{append, check_commit, check_record, check_refused, guarded, key, must, put, text, versioned, writes};
+use super::checks::{
+    append, check_commit, check_record, check_refused, guarded, key, must, put, text, versioned, writes,
+};
 use crate::{Commit, CommitOutcome, DamageLocation, Expect, Family, RecordKey, ScoreRange, Store, Write};
 
 /// A stored thing, by name, with the bytes that were written for it: they occur nowhere else in the store.
@@ -27,13 +29,17 @@ const BAD_EVENT: &str = "the second of three events, which nobody may take for a
 /// One changed byte is one thing that is refused and named; everything else is as it was.
 pub async fn damage_is_named_and_hides_nothing_else(store: Arc<dyn Store>, spoil: Spoil<'_>) {
     let filled = Commit {
-        index: vec![super::enter("list", 1, "a"), super::enter("list", 2, "bad"), super::enter("list", 3, "c")],
+        index: vec![
+            super::checks::enter("list", 1, "a"),
+            super::checks::enter("list", 2, "bad"),
+            super::checks::enter("list", 3, "c"),
+        ],
         events: vec![append("calm", 1, &["only"])],
         ..writes([put("a", "first"), put("bad", BAD), put("c", "third")])
     };
     check_commit(&*store, filled, CommitOutcome::Applied).await;
     for (seq, event) in (1..).zip(["before", BAD_EVENT, "after"]) {
-        check_commit(&*store, super::appends([append("spoiled", seq, &[event])]), CommitOutcome::Applied).await;
+        check_commit(&*store, super::checks::appends([append("spoiled", seq, &[event])]), CommitOutcome::Applied).await;
     }
     assert_eq!(store.damage(), Vec::new());
     let store = spoil(store, DamageTarget::Record(key("bad"), BAD)).await;
@@ -45,7 +51,7 @@ pub async fn damage_is_named_and_hides_nothing_else(store: Arc<dyn Store>, spoil
 
     check_refused(store.events("spoiled", 1, 9).await, "store.damaged").await;
     assert_eq!(must("head", store.events("spoiled", u64::MAX, 1).await).head_seq, 3, "the stream goes on");
-    check_commit(&*store, super::appends([append("spoiled", 4, &["later"])]), CommitOutcome::Applied).await;
+    check_commit(&*store, super::checks::appends([append("spoiled", 4, &["later"])]), CommitOutcome::Applied).await;
     let named: Vec<_> = store.damage().into_iter().map(|damage| damage.place).collect();
     assert!(
         named.iter().any(|place| matches!(place, DamageLocation::Stream { stream, .. } if stream == "spoiled")),

@@ -4,8 +4,12 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use super::checks::{must, text};
 use super::random::Random;
-use super::{Append, Bound, Commit, Expect, RecordKey, Store, StoreError, Write, must, text};
+use crate::commit::{Append, Bound, Commit, Expect, Write};
+use crate::error::StoreError;
+use crate::key::RecordKey;
+use crate::store::Store;
 use crate::{CommitOutcome, Hint, MemoryStore, ScoreRange, Versioned};
 
 /// Random commands, the same ones for the same seed, given to a store and to a [`MemoryStore`]: outcomes and reads

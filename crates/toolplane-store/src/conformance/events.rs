@@ -1,6 +1,6 @@
 //! Event streams.
 
-use super::{append, appends, check_commit, check_record, check_refused, forgets, must, put, text};
+use super::checks::{append, appends, check_commit, check_record, check_refused, forgets, must, put, text};
 use crate::{Commit, CommitOutcome, EventPage, Store, StoreError};
 
 /// Sequences are gapless from 1: an append that would repeat or skip one is refused and says what comes next.

@@ -1,6 +1,6 @@
 //! Hints.
 
-use super::{check_commit, check_record, check_refused, must, put, text, writes};
+use super::checks::{check_commit, check_record, check_refused, must, put, text, writes};
 use crate::commit::{MAX_COMMIT_BYTES, MAX_HINT_BYTES};
 use crate::{Commit, CommitOutcome, Expect, Family, Hint, Store};
 
@@ -17,8 +17,8 @@ pub async fn hints_change_nothing(store: &dyn Store) {
         check_record(store, "a", Some((version, "1"))).await;
     }
     check_commit(store, telling("ready", "alone", Commit::default()), CommitOutcome::Applied).await;
-    let lost = Commit { compare: vec![(super::key("a"), Expect::Absent)], ..Commit::default() };
-    let current = vec![(super::key("a"), Some(super::versioned(3, "1")))];
+    let lost = Commit { compare: vec![(super::checks::key("a"), Expect::Absent)], ..Commit::default() };
+    let current = vec![(super::checks::key("a"), Some(super::checks::versioned(3, "1")))];
     check_commit(store, telling("ready", "lost", lost), CommitOutcome::Lost { current }).await;
 
     let refused = store.commit(telling("ready", &"h".repeat(MAX_HINT_BYTES + 1), writes([put("b", "1")]))).await;
@@ -29,7 +29,7 @@ pub async fn hints_change_nothing(store: &dyn Store) {
     check_record(store, "b", None).await;
 
     for family in Family::ALL {
-        let expected = usize::from(family == super::key("a").family);
+        let expected = usize::from(family == super::checks::key("a").family);
         assert_eq!(must("keys", store.keys(family, None, 9).await).len(), expected, "records of {family}");
     }
     assert_eq!(must("indexes", store.indexes("").await), Vec::<String>::new());

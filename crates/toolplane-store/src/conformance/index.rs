@@ -1,6 +1,6 @@
 //! Indexes.
 
-use super::{check_commit, check_refused, enter, leave, moves, must};
+use super::checks::{check_commit, check_refused, enter, leave, moves, must};
 use crate::commit::MAX_SCORE;
 use crate::page::MAX_PAGE;
 use crate::{CommitOutcome, IndexEntry, IndexOp, ScoreRange, Store};

@@ -1,6 +1,6 @@
 //! Records and the clock.
 
-use super::{check_commit, check_record, key, must, put, text, versioned, writes};
+use super::checks::{check_commit, check_record, key, must, put, text, versioned, writes};
 use crate::{CommitOutcome, Family, RecordKey, Store, Write};
 
 /// Versions start at 1, rise by one with each write and start over after a delete; bytes come back exactly.

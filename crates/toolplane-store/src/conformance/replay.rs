@@ -1,6 +1,8 @@
 //! Operation ids.
 
-use super::{append, check_commit, check_record, check_refused, enter, guarded, key, must, put, versioned, writes};
+use super::checks::{
+    append, check_commit, check_record, check_refused, enter, guarded, key, must, put, versioned, writes,
+};
 use crate::{Commit, CommitOutcome, Expect, Store};
 
 fn named(operation: &str, commit: Commit) -> Commit {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// PEM files of one server with TLS, below its folder.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::Problem;
+use crate::problem::Problem;
 
 /// The server's program.
 pub(super) const SERVER: &str = "redis-server";

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{RedisOptions, RedisServer};
-use crate::{Problem, ports};
+use crate::ports;
+use crate::problem::Problem;
 
 /// For how long servers are given to find each other or to elect a master.
 const PATIENCE: Duration = Duration::from_secs(40);

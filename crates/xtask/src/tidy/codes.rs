@@ -12,7 +12,7 @@ const REGISTRY: &str = "crates/toolplane-records/src/codes";
 /// Words that are codes and, in these files, something else.
 const OTHERWISE: [(&str, &str); 1] = [
     // What gRPC itself calls its statuses.
-    ("crates/toolplane-runtime/src/telemetry/spans/rpc.rs", "NOT_FOUND INVALID_ARGUMENT"),
+    ("crates/toolplane-runtime/src/code_name.rs", "NOT_FOUND INVALID_ARGUMENT"),
 ];
 /// Where a single word has to stand to be a code: it may mean many things.
 const MAKERS: [&str; 6] = ["reason", "error_code", "code(", "ToolError", "ApiError", "Code"];

@@ -8,7 +8,8 @@ use toolplane_records::payload::Digest;
 use toolplane_records::scheduling::SchedulerPolicy;
 use toolplane_records::vocabulary::*;
 
-use crate::batch::{BatchStep, is_unordered, settle};
+use crate::batch::policy::is_unordered;
+use crate::batch::{BatchStep, settle};
 use crate::tests::fixtures::*;
 use crate::*;
 

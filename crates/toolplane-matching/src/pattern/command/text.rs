@@ -1,8 +1,8 @@
 //! The text of command patterns: words, quotes and stars.
 
-use super::super::InvalidPattern;
 use crate::command::Word;
 use crate::fit::Fit;
+use crate::pattern::invalid::InvalidPattern;
 
 /// Stands between words where a blank inside a word must not be taken for the end of one.
 pub(super) const SPACE: char = '\u{1}';

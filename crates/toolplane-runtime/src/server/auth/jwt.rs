@@ -16,7 +16,7 @@ use serde_json::Value;
 use toolplane_records::codes;
 use toolplane_records::json::{self, JsonLimits, JsonRefusal};
 
-use super::{Identified, unknown};
+use super::identified::{Identified, unknown};
 use crate::caller::Caller;
 use crate::clock;
 use crate::config::{AuthConfig, JwtConfig};
@@ -30,8 +30,6 @@ mod source;
 mod tests;
 
 pub(crate) use fetch::jwks_address;
-
-pub(super) use source::KeySetError;
 
 use source::{KeySet, KeySource};
 

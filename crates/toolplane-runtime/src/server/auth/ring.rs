@@ -7,12 +7,11 @@ use toolplane_records::codes;
 use toolplane_records::time::Timestamp;
 
 use super::credential_file::CredentialFileError;
+use super::identified::unknown;
 use super::tokens::same;
-use super::unknown;
 use crate::caller::Caller;
-use crate::clock;
-use crate::keys;
 use crate::status::ApiError;
+use crate::{clock, keys};
 
 /// The keys of one file.
 pub(super) struct KeyRing(HashMap<String, Holder>);

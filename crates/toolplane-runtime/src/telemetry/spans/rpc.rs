@@ -1,12 +1,14 @@
 //! Spans of gRPC calls, made by the server and client layers of this crate.
 
+use crate::code_name::code_name;
 use opentelemetry::Context;
 use tonic::Code;
 use tracing::{Level, Span, span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::{SPAN_TARGET, set_error, set_parent};
+use super::{set_error, set_parent};
 use crate::telemetry::semconv::{general, rpc};
+use crate::telemetry::target::SPAN_TARGET;
 
 /// SERVER span of `package.Service/Method`; `known` says whether this server has the method.
 pub fn server(method: &str, known: bool, parent: Option<Context>) -> Span {
@@ -69,28 +71,5 @@ fn end(span: &Span, code: Code, fault: bool) {
     span.set_attribute(rpc::STATUS_CODE, code_name(code));
     if fault {
         set_error(span, code_name(code));
-    }
-}
-
-/// Name of a status code as gRPC spells it.
-pub fn code_name(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "CANCELLED",
-        Code::Unknown => "UNKNOWN",
-        Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
-        Code::NotFound => "NOT_FOUND",
-        Code::AlreadyExists => "ALREADY_EXISTS",
-        Code::PermissionDenied => "PERMISSION_DENIED",
-        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-        Code::FailedPrecondition => "FAILED_PRECONDITION",
-        Code::Aborted => "ABORTED",
-        Code::OutOfRange => "OUT_OF_RANGE",
-        Code::Unimplemented => "UNIMPLEMENTED",
-        Code::Internal => "INTERNAL",
-        Code::Unavailable => "UNAVAILABLE",
-        Code::DataLoss => "DATA_LOSS",
-        Code::Unauthenticated => "UNAUTHENTICATED",
     }
 }

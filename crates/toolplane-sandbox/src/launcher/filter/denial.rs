@@ -8,17 +8,17 @@ use super::{
 
 /// What a denied call is recorded as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::launcher) struct SyscallDenial {
-    pub(in crate::launcher) syscall: String,
-    pub(in crate::launcher) detail: String,
+pub(crate) struct SyscallDenial {
+    pub(crate) syscall: String,
+    pub(crate) detail: String,
     /// Ordinary programs try it too.
-    pub(in crate::launcher) probe: bool,
+    pub(crate) probe: bool,
     /// Error number for the caller.
-    pub(in crate::launcher) errno: i32,
+    pub(crate) errno: i32,
     /// The caller is ended as the kernel would end it.
-    pub(in crate::launcher) fatal: bool,
+    pub(crate) fatal: bool,
     /// Not denied as such: it may connect within the sandbox.
-    pub(in crate::launcher) connects: bool,
+    pub(crate) connects: bool,
 }
 
 /// Name and mode argument of a call that makes or changes a file.
@@ -36,7 +36,7 @@ fn socket(syscall: &str, family: u32, kind: u32) -> SyscallDenial {
 }
 
 /// Names a denied call from what the kernel told about it.
-pub(in crate::launcher) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> SyscallDenial {
+pub(crate) fn judge(arch: u32, number: i32, arguments: &[u64; 6]) -> SyscallDenial {
     let verdict = |syscall: &str, detail: String| SyscallDenial {
         syscall: syscall.into(),
         detail,

@@ -13,7 +13,8 @@ use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use url::{Host, Url};
 
-use super::source::{KeySet, KeySetError};
+use super::source::KeySet;
+use crate::server::auth::credential_file::KeySetError;
 use crate::server::error::ServerError;
 
 const TIMEOUT: Duration = Duration::from_secs(5);

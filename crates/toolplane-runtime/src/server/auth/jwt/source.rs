@@ -1,5 +1,6 @@
 //! The public keys of an issuer: from a file, or fetched.
 
+use crate::server::auth::credential_file::{KeySetError, MAX_KEYS};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +15,6 @@ use super::fetch::Remote;
 use crate::config::JwtConfig;
 use crate::server::auth::watched::Watched;
 use crate::server::error::ServerError;
-
-/// Most keys of one set.
-const MAX_KEYS: usize = 100;
 
 /// Keys that check signatures.
 pub(super) struct KeySet {
@@ -33,21 +31,6 @@ struct Key {
 #[derive(Deserialize)]
 struct Document {
     keys: Vec<Value>,
-}
-
-/// Why a text is no usable key set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::server::auth) enum KeySetError {
-    #[error("it says something twice in one object")]
-    SaidTwice,
-    #[error("it is not a JWK set")]
-    NotAKeySet,
-    #[error("it holds more than {MAX_KEYS} keys")]
-    TooManyKeys,
-    #[error("it holds two keys with the same `kid`")]
-    SameId,
-    #[error("it holds no key that checks signatures")]
-    NoKey,
 }
 
 impl KeySet {

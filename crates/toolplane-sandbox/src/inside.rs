@@ -1,0 +1,7 @@
+//! Directories inside every sandbox.
+
+/// Where the workspace appears inside the sandbox.
+pub const WORKSPACE: &str = "/workspace";
+
+/// The scratch directory inside the sandbox, empty at the start of each run.
+pub const SCRATCH: &str = "/tmp";
