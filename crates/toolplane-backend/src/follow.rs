@@ -57,7 +57,7 @@ async fn follow_shared(store: &RedisStore, need: &Need) {
     }
 }
 
-/// A count and no name: anybody may ask for the health.
+/// A count and no name: any client may ask for the health.
 fn remark(damaged: usize) -> Option<String> {
     (damaged > 0).then(|| format!("{damaged} damaged, set aside (toolplane store check)"))
 }

@@ -1,13 +1,14 @@
-//! What goes along when something damaged is taken out for good: roles know, and whoever takes it out asks them.
+//! What else is taken out when something damaged is taken out for good: roles know, and the code that takes it out asks
+//! them.
 
 use toolplane_store::RecordKey;
 
 pub use toolplane_store::DamageLocation;
 
-/// What a role says about something damaged of its own that nobody has a backup of.
+/// What a role says about something damaged of its own of which there is no backup.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// It may go, and with it what is of no use without it.
+    /// It may be removed, and with it what is of no use without it.
     Goes(Along),
     /// It must not, and what is to be done instead.
     Stays(&'static str),
@@ -41,11 +42,11 @@ impl Along {
 }
 
 impl Verdict {
-    /// What holds for every role: a record goes alone, and nothing else of a store can go.
+    /// What holds for every role: a record is removed alone, and nothing else of a store can be removed.
     pub fn usual(place: &DamageLocation) -> Self {
         match place {
             DamageLocation::Record(key) => Self::Goes(Along::record(key)),
-            // Its name cannot be read, so nothing goes along.
+            // Its name cannot be read, so nothing else is taken out.
             DamageLocation::Part(_) => Self::Goes(Along::default()),
             DamageLocation::Index(_) => Self::Stays("the role puts an index right when it starts"),
             DamageLocation::Stream { .. } => Self::Stays("other things count on this stream: bring a backup back"),

@@ -63,7 +63,7 @@ async fn follows(backend: Backend, damaged: &[&str]) {
             tokio::task::yield_now().await;
         }
     };
-    // Met by whoever reads it, if not before.
+    // Found by the next reader, if not before.
     drop(backend.store().get(&key()).await);
     told(damaged).await;
     write(&*backend.store(), Write::Delete { key: key() }).await;

@@ -12,7 +12,7 @@ use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
 use super::{in_redis, objects, present};
 use crate::Keeper;
 
-/// A store that nobody opens meanwhile.
+/// A store that no other process opens meanwhile.
 type Held = (Keeper, Idle, PathBuf);
 
 /// Copies every embedded store and every payload of `config` into the new directory `directory`, proved before and counted
@@ -42,7 +42,7 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
         Ok(manifest)
     });
     if finished.is_err() {
-        // Of no use to anybody. What cannot be removed has a name of its own, and the next attempt removes it.
+        // Of no use any more. What cannot be removed has a name of its own, and the next attempt removes it.
         drop(fs::remove_dir_all(&partial));
         files::remove_empty(&missing);
     }

@@ -49,7 +49,7 @@ pub struct Named {
     pub kind: String,
     /// Its name among them.
     pub name: String,
-    /// What was met there.
+    /// What was found there.
     pub reason: String,
 }
 

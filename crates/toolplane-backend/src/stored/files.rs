@@ -146,7 +146,8 @@ pub(super) fn missing_above(path: &Path) -> Vec<PathBuf> {
     above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-/// Removes those of these directories that were made and hold nothing. One that holds something is somebody else's too.
+/// Removes those of these directories that were made and hold nothing. One that holds something is used by another
+/// process too.
 pub(super) fn remove_empty(made: &[PathBuf]) {
     let mut made: Vec<&PathBuf> = made.iter().collect();
     made.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));

@@ -1,4 +1,4 @@
-//! Taking something damaged out that nobody has a backup of.
+//! Taking something damaged out of which there is no backup.
 
 use std::fs;
 use std::io::Write as _;
@@ -33,7 +33,7 @@ pub struct Forgotten {
     pub name: String,
     /// When it was taken out, RFC 3339.
     pub at: String,
-    /// The bytes of it and of what went with it. None of a payload: the file is its own.
+    /// The bytes of it and of what went with it. None for a payload: it is a file of its own.
     pub values: Vec<Kept>,
     /// The file that keeps all this; that of a payload, moved.
     #[serde(skip)]

@@ -16,7 +16,7 @@ use super::{files, present};
 /// What damaged payloads are called beside the families of records.
 pub(super) const KIND: &str = "payload";
 
-/// Holds every payload to the digest in its name.
+/// Checks every payload against the digest in its name.
 pub(super) fn check(directory: &Path) -> Result<Objects, StoredError> {
     let mut found = Objects::default();
     for name in files::below(directory)? {
@@ -46,7 +46,7 @@ fn promised(name: &Path) -> Option<PayloadKey> {
 /// Takes the damaged payload of this address out. Its file is kept as it is, with all of its name, below what is forgotten.
 pub(super) fn forget(config: &Config, address: &str) -> Result<Forgotten, StoredError> {
     let unmet = || StoredError::NotDamaged { kind: KIND.to_owned(), name: address.to_owned() };
-    // Nobody gives or keeps payloads meanwhile.
+    // No process gives out or keeps payloads meanwhile.
     let held: Result<Vec<Idle>, StoredError> =
         present(config).into_iter().map(|(_, path)| Idle::hold(&path).map_err(StoredError::store(&path))).collect();
     let held = held?;

@@ -1,4 +1,4 @@
-//! Damage that nobody has a backup of, taken out.
+//! Damage of which there is no backup, taken out.
 
 use std::fs;
 

@@ -44,7 +44,7 @@ async fn on_a_small_disk() {
         assert_eq!(names(&small), Vec::<String>::new(), "{room}: what was made on the way is removed too");
         let after = serde_json::to_value(check(&from).await.unwrap()).unwrap();
         assert_eq!((&after, &after["sound"]), (&before, &true.into()), "{room}: the stores are as they were");
-        // What an attempt left that was killed is in nobody's way.
+        // What a killed attempt left behind hinders no later one.
         fs::create_dir_all(small.join("copy.partial/stores")).unwrap();
         grow(&small);
         backup(&from, &copy).unwrap();
