@@ -129,7 +129,7 @@ pub enum RetireRefusal {
 
 /// The registered tools of one tenant in memory.
 ///
-/// Changes are planned first, so that a caller can make them durable before anyone sees them, and applied afterwards. A
+/// Changes are planned first, so that a caller can make them durable before they are visible, and applied afterwards. A
 /// plan is only valid for the catalog it was made from: plan and apply under one writer.
 #[derive(Debug, Default)]
 pub struct Catalog {
@@ -271,7 +271,7 @@ impl Catalog {
         self.entries.is_empty()
     }
 
-    /// The names of the tools, for finding similar ones. Take it, let go of the catalog, and then look.
+    /// The names of the tools, for finding similar ones. Take it, release the catalog, and then look.
     pub fn similar(&self) -> &Arc<NameIndex> {
         &self.similar
     }

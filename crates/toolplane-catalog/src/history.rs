@@ -1,4 +1,5 @@
-//! What a tool was declared as before: enough to tell whoever knows an older declaration what of its schema changed.
+//! What a tool was declared as before: enough to tell an agent that knows an older declaration what of its schema
+//! changed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

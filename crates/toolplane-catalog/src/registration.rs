@@ -54,7 +54,7 @@ impl Registration {
         self.declaration.input_contract.as_ref()
     }
 
-    /// Who may put another input in place of the caller's (`mutation_policy`). Words nobody knows allow both.
+    /// Who may put another input in place of the caller's (`mutation_policy`). Unknown words allow both.
     pub fn mutable_by(&self) -> MutableBy {
         let policy = self.contract().and_then(|contract| contract.mutation_policy.as_deref());
         let (hooks, prompts) = match policy.unwrap_or_default() {

@@ -59,7 +59,7 @@ impl fmt::Display for SafetyFactName {
 pub struct SafetyEvaluation {
     /// The facts; unknown ones hold the fail-closed default.
     pub safety: InputSafety,
-    /// Facts nobody vouches for, in the order of [`SafetyFactName::ALL`].
+    /// Facts that no trusted source states, in the order of [`SafetyFactName::ALL`].
     pub unknown: Vec<SafetyFactName>,
 }
 

@@ -1,7 +1,7 @@
 //! Names a caller may have meant.
 //!
-//! Looking for them costs a bounded effort whatever the size of the catalog, and works on a copy of the names that is cheap
-//! to take: nobody has to hold the catalog meanwhile.
+//! Looking for them costs a bounded effort whatever the size of the catalog, and works on a copy of the names that is
+//! cheap to take: the catalog need not be locked meanwhile.
 
 #[cfg(test)]
 mod tests;

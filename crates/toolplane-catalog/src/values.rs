@@ -1,8 +1,8 @@
-//! Values that a tool cannot take, whoever says yes to them (pipeline phase `validate_values`).
+//! Values that a tool cannot take, even if a person approves them (pipeline phase `validate_values`).
 //!
-//! What a binding opens, runs or asks is known before anything runs. The same functions are asked before a person is, and by
-//! the tool itself: whatever is refused here is never put as a question, and whatever passes is left to permission. Nothing
-//! here looks at a file system or a network.
+//! What a binding opens, runs or asks is known before anything runs. The same functions are asked before a person is,
+//! and by the tool itself: whatever is refused here is never put as a question, and whatever passes is decided by
+//! permission. Nothing here looks at a file system or a network.
 
 mod egress;
 mod files;

@@ -24,7 +24,7 @@ const MAX_LISTED: usize = 12;
 pub(crate) struct Showing<'a> {
     /// Nothing inside these fields is told, not even names. `None`: nothing is sensitive.
     sensitive: Option<&'a SensitiveFields>,
-    /// Values are repeated: they come from whoever reads the answer.
+    /// Values are repeated: they come from the one who reads the answer.
     values: bool,
     /// The fields of the tool.
     fields: &'a [String],
@@ -36,7 +36,7 @@ impl<'a> Showing<'a> {
         Self { sensitive: None, values: true, fields: &[] }
     }
 
-    /// What was wrong with the words of the caller, who is told; sensitive values are not repeated all the same.
+    /// What was wrong with the words of the caller, who is told; sensitive values are still not repeated.
     pub(crate) const fn to_the_caller(sensitive: &'a SensitiveFields, fields: &'a [String]) -> Self {
         Self { sensitive: Some(sensitive), values: true, fields }
     }
@@ -140,7 +140,7 @@ fn alternatives(kind: &ValidationErrorKind, place: &str, showing: &Showing<'_>) 
     let mut told: Vec<String> = Vec::new();
     for error in context.iter().filter_map(|errors| errors.first()) {
         let text = match error.kind() {
-            // Alternatives of alternatives would make a text nobody reads.
+            // Alternatives of alternatives would make a text too long to read.
             nested @ (ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }) => rule(nested),
             kind if error.instance_path().as_str() == place && !names_a_member(kind) => rule(kind),
             _ => match explain(error, showing).into_iter().next() {

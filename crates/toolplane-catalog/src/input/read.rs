@@ -1,4 +1,4 @@
-//! Reading a value that is held against a schema, without letting any number become another one.
+//! Reading a value that is checked against a schema, without letting any number become another one.
 
 use serde_json::Value;
 use toolplane_records::error::FieldViolation;
@@ -10,7 +10,7 @@ use super::sensitive::SensitiveFields;
 use crate::limits::CatalogLimits;
 use crate::violations::Violations;
 
-/// A value to be held against a schema.
+/// A value to be checked against a schema.
 pub(super) struct SchemaInstance {
     pub(super) value: Value,
     /// It has no stand-ins: what is wrong with it may be told with its values.

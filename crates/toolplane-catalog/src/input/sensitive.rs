@@ -1,4 +1,4 @@
-//! Sensitive fields: hidden in every copy of an input that anybody but the executor sees.
+//! Sensitive fields: hidden in every copy of an input that is not for the executor.
 
 use serde_json::Value;
 use serde_json::value::RawValue;

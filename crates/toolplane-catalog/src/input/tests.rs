@@ -78,7 +78,7 @@ fn integers_of_any_size_are_judged_exactly_or_refused() {
     let bounded = object(json!({ "i": { "type": "integer", "minimum": -5, "maximum": 1000 } }));
     check(bounded.clone(), r#"{"i":18446744073709551616}"#, &["/i: must be at most 1000"]);
     check(bounded, r#"{"i":-18446744073709551616}"#, &["/i: must be at least -5"]);
-    // Where digits decide nobody guesses.
+    // Where digits decide, no guess is made.
     let undecided = "is an integer beyond 64 bits, and the schema compares numbers in a way that cannot be decided for it; give it as \
                      a string";
     for looks in [
@@ -150,7 +150,7 @@ fn sensitive_values_and_names_are_not_repeated() {
     );
 }
 
-/// What somebody else put into the input is not told to the caller.
+/// What another party put into the input is not told to the caller.
 #[test]
 fn values_of_hooks_and_people_are_not_repeated() {
     let tool = validator(&object(json!({ "n": { "type": "integer" } })), json!({}));

@@ -74,7 +74,7 @@ impl InputValidator {
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let SchemaInstance { value: instance, is_exact } = self.read(input)?;
         self.check_fields(&instance)?;
-        // The value of a stand-in is nobody's.
+        // The value of a stand-in comes from no caller.
         let showing = if is_exact { Showing::to_the_caller(&self.sensitive, self.fields()) } else { self.rules_only() };
         self.check_model(&instance, input.size(), showing)
     }

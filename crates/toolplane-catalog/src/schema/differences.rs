@@ -1,4 +1,4 @@
-//! What changed between two schemas of one tool, in words for whoever knows the older one.
+//! What changed between two schemas of one tool, in words for an agent that knows the older one.
 
 use serde_json::{Map, Value};
 use toolplane_records::visible::excerpt;

@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
     fn walk(&mut self, id: usize) {
         let Value::Object(keywords) = self.values[id] else { return };
         let pointer = self.parts[id].pointer.clone();
-        // Definitions beside a reference that stands alone can still be referred to.
+        // Definitions beside a reference that is alone can still be referred to.
         let alone = self.dialect.ref_stands_alone() && keywords.contains_key("$ref");
         let counts = |keyword: &str| !alone || matches!(keyword, "$ref" | "definitions" | "$defs" | "$schema");
         for (keyword, value) in keywords.iter().filter(|(keyword, _)| counts(keyword)) {
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
                 self.parts[id].looks_again = true;
                 self.child(id, SchemaStep::AnyElement, place, value);
             }
-            // Places that hold schemas nothing evaluates by itself: their references must be local all the same.
+            // Places that hold schemas nothing evaluates by itself: their references must still be local.
             "$defs" | "definitions" => {
                 for (name, definition) in value.as_object().into_iter().flatten() {
                     self.intern(format!("{place}/{}", escape(name)), definition);

@@ -1,4 +1,4 @@
-//! JSON pointers (RFC 6901), as they stand in violations and references.
+//! JSON pointers (RFC 6901), as they are written in violations and references.
 
 /// A member name as a token of a JSON pointer.
 pub(crate) fn escape(name: &str) -> String {

@@ -9,7 +9,7 @@ use crate::validate::Checked;
 
 /// Name and aliases; title and search hint; namespace; description; parameter names.
 const FIELDS: usize = 5;
-/// How much a word counts by where it stands.
+/// How much a word counts by where it is.
 const WEIGHT: [f64; FIELDS] = [3.0, 2.0, 1.0, 1.0, 0.5];
 /// How much a long field discounts its words.
 const LENGTH: [f64; FIELDS] = [0.4, 0.5, 0.2, 0.75, 0.75];
@@ -17,7 +17,7 @@ const LENGTH: [f64; FIELDS] = [0.4, 0.5, 0.2, 0.75, 0.75];
 const SATURATION: f64 = 1.2;
 /// Most parameter names that are indexed.
 const MAX_PARAMETERS: usize = 200;
-/// Most terms of a query that count, the rarest: each is held against every tool that has it.
+/// Most terms of a query that count, the rarest: each is compared with every tool that has it.
 const MAX_WANTED: usize = 64;
 
 /// One tool found, with its score.

@@ -86,7 +86,7 @@ fn keywords(surface: &IndexedSurface, catalog: &Catalog, query: &str, limit: usi
     SelectedTools { tools, ..SelectedTools::default() }
 }
 
-/// The tool as it stands in the surface now, or why it is hidden.
+/// The tool as the surface has it now, or why it is hidden.
 fn reference(surface: &IndexedSurface, entry: &CatalogEntry) -> Result<DeferredToolRef, HiddenTool> {
     Ok(match standing(surface, entry) {
         Availability::Hidden(_, tool) => return Err(tool),

@@ -7,14 +7,14 @@ use toolplane_records::surface::{DeferredToolRef, HiddenTool, LoadedTool, ToolSu
 
 use super::visibility::Hiding;
 
-/// A surface, and where each of its tools stands.
+/// A surface, and where each of its tools is.
 #[derive(Clone, Debug)]
 pub struct IndexedSurface {
     surface: ToolSurface,
     places: HashMap<ToolId, ListPosition>,
 }
 
-/// Which list a tool stands in, and where.
+/// Which list a tool is in, and where.
 #[derive(Clone, Copy, Debug)]
 enum ListPosition {
     Loaded(usize),
@@ -23,7 +23,7 @@ enum ListPosition {
     Excluded(usize),
 }
 
-/// Where a tool stands in a surface.
+/// Where a tool is in a surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Membership<'s> {
     Loaded(&'s LoadedTool),
@@ -33,7 +33,7 @@ pub(super) enum Membership<'s> {
 }
 
 impl IndexedSurface {
-    /// Indexes `surface`. A tool in two lists stands in the first of: loaded, deferred, blocked, excluded.
+    /// Indexes `surface`. A tool in two lists counts as in the first of: loaded, deferred, blocked, excluded.
     pub fn new(surface: ToolSurface) -> Self {
         let mut places = HashMap::with_capacity(surface.loaded_tools.len() + surface.deferred_tools.len());
         for (at, tool) in surface.excluded_tools.iter().enumerate() {
@@ -61,7 +61,7 @@ impl IndexedSurface {
         self.places.len() + self.surface.tool_refs.len() + 1
     }
 
-    /// The tool as it stands among the loaded ones.
+    /// The tool as it is among the loaded ones.
     pub fn loaded(&self, id: &ToolId) -> Option<&LoadedTool> {
         match self.place(id) {
             Membership::Loaded(tool) => Some(tool),
@@ -69,7 +69,7 @@ impl IndexedSurface {
         }
     }
 
-    /// The tool as it stands among the deferred ones.
+    /// The tool as it is among the deferred ones.
     pub fn deferred(&self, id: &ToolId) -> Option<&DeferredToolRef> {
         match self.place(id) {
             Membership::Deferred(tool) => Some(tool),

@@ -12,7 +12,7 @@ use super::resolve::{Resolution, resolve};
 use super::select::loaded;
 use crate::catalog::{Catalog, CatalogEntry};
 
-/// What became of one name.
+/// The outcome for one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadOutcome {
     /// The tool is loaded now, for the first time or as it is declared now.
@@ -34,9 +34,9 @@ pub enum LoadOutcome {
 
 /// Loads the tools behind `names`, each given as in [`resolve`].
 ///
-/// Gives back the surface after it, its revision grown by one if anything was loaded, and what became of each name in order.
-/// A tool that was declared anew since it was loaded is loaded again. Names that cannot be loaded do not keep others from
-/// being loaded.
+/// Gives back the surface after it, its revision grown by one if anything was loaded, and the outcome for each name in
+/// order. A tool that was declared anew since it was loaded is loaded again. Names that cannot be loaded do not keep
+/// others from being loaded.
 pub fn load(
     surface: &IndexedSurface,
     catalog: &Catalog,
@@ -86,7 +86,7 @@ pub fn load(
     (after, outcomes)
 }
 
-/// Whether the surface knows the tool by the very declaration it has.
+/// Whether the surface knows the tool by exactly the declaration it has.
 fn is_as_loaded(surface: &IndexedSurface, entry: &CatalogEntry) -> bool {
     surface.loaded(entry.tool_id()).is_some_and(|tool| tool.digest == Some(entry.tool.digest()))
 }

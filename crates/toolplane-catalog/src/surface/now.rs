@@ -9,8 +9,9 @@ use super::visibility::Hiding;
 use crate::catalog::Catalog;
 
 impl IndexedSurface {
-    /// The surface with every tool where it stands now: one that was retired, disabled or lost its setup since is hidden with
-    /// its reason, deferred ones are described as they are declared, and a loaded one says what of its schema changed since.
+    /// The surface with every tool where it belongs now: one that was retired, disabled or lost its setup since is
+    /// hidden with its reason, deferred ones are described as they are declared, and a loaded one says what of its
+    /// schema changed since.
     pub fn now(&self, catalog: &Catalog) -> ToolSurface {
         let stored = self.surface();
         let (loaded, deferred) = (stored.loaded_tools.len(), stored.deferred_tools.len());
@@ -42,7 +43,7 @@ impl IndexedSurface {
                     let provider = Some(deferred.pending_provider_or_server.as_str()).filter(|name| !name.is_empty());
                     now.deferred_tools.push(deferred_ref(entry, provider));
                 }
-                // In two lists, it stands in the other one.
+                // In two lists, it counts as in the other one.
                 Some((_, Availability::Loaded | Availability::Stale(_))) => {}
                 None => now.deferred_tools.push(tool.clone()),
             }

@@ -31,7 +31,7 @@ impl Default for DeferPolicy {
     }
 }
 
-/// Who uses the surface. By default a top-level agent with nobody at hand.
+/// Who uses the surface. By default a top-level agent without a person to ask.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleConstraints {
     /// Role of the agent, in the platform's words; `subagent` means what [`RoleConstraints::subagent`] means.

@@ -30,7 +30,7 @@ pub enum Resolution<'a> {
 
 /// Resolves `name` (id, full name, provider name, alias, or a bare name that is unique among the surface's tools).
 ///
-/// The catalog has the last word: a tool that was retired or disabled since it was loaded is not callable, and neither is one
+/// The catalog decides: a tool that was retired or disabled since it was loaded is not callable, and neither is one
 /// whose schema changed since the declaration the caller goes by: `known`, or without it the one that was loaded.
 pub fn resolve<'a>(
     surface: &IndexedSurface,
@@ -52,7 +52,7 @@ pub fn resolve<'a>(
     }
 }
 
-/// How a tool stands in a surface by what the catalog says now.
+/// The state of a tool in a surface, by what the catalog says now.
 #[derive(Debug)]
 pub(crate) enum Availability<'s> {
     Loaded,

@@ -30,7 +30,7 @@ pub fn select(
     let load = named_tools(catalog, "load", &request.load, &mut faults);
     let blocked = blocked_tools(catalog, &request.blocked, &mut faults);
     faults.into_result()?;
-    // Sets, because what a request lists is held against every tool of the catalog.
+    // Sets, because what a request lists is compared with every tool of the catalog.
     let namespaces: HashSet<&str> = request.namespaces.iter().map(String::as_str).collect();
     let mut request = request.clone();
     request.capability_requirements.sort_unstable();

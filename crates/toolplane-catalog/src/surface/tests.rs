@@ -336,7 +336,8 @@ fn a_changed_schema_has_to_be_loaded_again() {
         other => panic!("{other:?}"),
     }
     assert!(matches!(resolve(&surface, &catalog, "two"), Resolution::Callable(_)));
-    // Loading it again is knowing it again; whoever goes by the older declaration is told all the same.
+    // Loading it again makes its new schema known; a caller that goes by the older declaration is still told of the
+    // change.
     let (after, outcomes) = load(&surface, &catalog, &strings(&["one", "one"]), Timestamp::from_millis(9));
     let id = ToolId::from_trusted("tool_a_one");
     assert_eq!(outcomes[0].1, LoadOutcome::Loaded(id.clone()));

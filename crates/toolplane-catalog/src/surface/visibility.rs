@@ -9,7 +9,7 @@ use crate::catalog::CatalogEntry;
 use crate::registration::Registration;
 use crate::validate::Checked;
 
-/// On which list of the surface a hidden tool stands.
+/// On which list of the surface a hidden tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hiding {
     /// It exists here but may not be used.

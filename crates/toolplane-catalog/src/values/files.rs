@@ -15,7 +15,7 @@ const SHOWN: usize = 200;
 /// The built-in tools on files take their path in this field.
 const FIELD: &str = "path";
 
-/// Refuses a path that the built-in tool `name` opens for nobody; a name that is none of theirs opens nothing.
+/// Refuses a path that the built-in tool `name` never opens; a name that is none of theirs opens nothing.
 pub(super) fn check(name: &str, input: &Value) -> Result<(), Box<ToolError>> {
     let Some(path) = input.get(FIELD).and_then(Value::as_str) else { return Ok(()) };
     match name {
@@ -72,7 +72,7 @@ pub fn outside(path: &str) -> Box<ToolError> {
     error
 }
 
-/// A protected path lies inside the workspace: what is missing is the permission, which nobody can give.
+/// A protected path lies inside the workspace: what is missing is the permission, which no person and no rule can give.
 fn protected(path: &str, closed: &str) -> Box<ToolError> {
     let message =
         format!("`{}` decides what other programs do here later, and no tool writes it", excerpt(closed, SHOWN));

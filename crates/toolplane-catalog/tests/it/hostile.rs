@@ -11,7 +11,7 @@ const CASES: &str = include_str!("data/hostile.jsonl");
 /// Generous: the point is minutes against milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     RefusedAtRegistration,
