@@ -1,4 +1,4 @@
-//! Questions a running tool puts to whoever called it.
+//! Questions a running tool puts to its caller.
 
 use std::time::Duration;
 
@@ -17,25 +17,25 @@ pub struct InputQuestion {
     pub ttl: Option<Duration>,
 }
 
-/// The last word on a question.
+/// The final answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// What was answered; it fits the schema of the question.
     Provided(JsonPayload),
-    /// Somebody chose not to answer.
+    /// The person asked chose not to answer.
     Declined,
-    /// Nobody answered in time.
+    /// There was no answer in time.
     Expired,
 }
 
 /// Takes questions of one call.
 pub trait Asker: Send + Sync {
-    /// Puts a question and waits for the last word on it. While this waits, the call's time stands still. Dropping the
+    /// Puts a question and waits for the final answer to it. While this waits, the call's time is paused. Dropping the
     /// future takes no question back: an answer that comes later is not heard.
     fn ask(&self, question: InputQuestion) -> BoxFuture<'_, Answer>;
 }
 
-/// Declines every question at once: there is nobody to ask.
+/// Declines every question at once: there is no person to ask.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NobodyToAsk;
 

@@ -13,7 +13,7 @@ use toolplane_sandbox::{Quota, Usage};
 
 use crate::failure::nothing_done;
 
-/// How long a measurement is believed at least, and how many times longer than it took.
+/// How long a measurement is used at least, and how many times longer than it took.
 const BELIEVED: Duration = Duration::from_secs(1);
 const BELIEVED_TIMES: u32 = 20;
 

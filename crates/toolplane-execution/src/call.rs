@@ -61,16 +61,16 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context in which nobody can be asked.
+    /// A context without a person who can answer questions.
     pub fn new(progress: Arc<dyn ProgressSink>, cancel: CancellationToken) -> Self {
         Self { progress, cancel, kill: KillSwitch::default(), asker: Arc::new(NobodyToAsk) }
     }
 
-    /// Puts a question and waits for the last word on it, without the call's time going on. `None` when the call is to
-    /// end early.
+    /// Puts a question and waits for the final answer to it, without the call's time going on. `None` when the call is
+    /// to end early.
     pub async fn ask(&self, question: InputQuestion) -> Option<Answer> {
         tokio::select! {
-            // Whoever is to end does not go on with an answer.
+            // A call that is to end does not go on with an answer.
             biased;
             () = self.cancel.cancelled() => None,
             answer = self.asker.ask(question) => Some(answer),

@@ -122,7 +122,7 @@ struct AskOutput {
     answer: Option<JsonPayload>,
 }
 
-/// `native.ask`: puts a question to whoever called, and gives back the answer. That nobody answered is an answer too.
+/// `native.ask`: puts a question to the caller, and gives back the answer. That there was no answer is an answer too.
 #[derive(Debug)]
 pub(crate) struct Ask;
 

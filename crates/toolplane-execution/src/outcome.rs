@@ -1,4 +1,4 @@
-//! What a call came to, before anything is kept or shortened.
+//! The outcome of a call, before anything is kept or shortened.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -38,7 +38,7 @@ impl Exact {
     }
 }
 
-/// Media type of bytes nobody knows anything about.
+/// Media type of bytes of which nothing is known.
 pub(crate) const BYTES: &str = "application/octet-stream";
 /// Media type of UTF-8 text.
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";

@@ -72,7 +72,7 @@ impl Sandboxed {
             limits.output_max_bytes = bytes.max(1);
         }
         limits = limits.within(&self.ceiling);
-        // Whoever may run for long may also compute for long.
+        // A tool that may run for long may also compute for long.
         limits.cpu_seconds = limits.cpu_seconds.max(limits.wall.as_secs()).min(self.ceiling.cpu_seconds);
         limits
     }

@@ -34,7 +34,7 @@ pub const REASON_SANDBOX: &str = toolplane_records::codes::SANDBOX_MISSING.as_st
 pub struct ToolboxOptions {
     /// The workspace of calls that bring none of their own. Must exist.
     pub workspace: PathBuf,
-    /// Bounds of sandboxed calls that ask for nothing else.
+    /// Bounds of sandboxed calls that ask for no others.
     pub limits: RunLimits,
     /// The largest bounds a call can ask for.
     pub ceiling: RunLimits,

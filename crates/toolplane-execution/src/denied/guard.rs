@@ -1,4 +1,4 @@
-//! Files that a tool opens itself, held against what rules deny.
+//! Files that a tool opens itself, checked against what rules deny.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Files are replaced whole: whoever reads one sees the old bytes or the new ones, and another name of the old file keeps it.
+//! Files are replaced whole: a reader sees the old bytes or the new ones, and another name of the old file keeps it.
 
 use std::io::Write as _;
 use std::os::fd::OwnedFd;

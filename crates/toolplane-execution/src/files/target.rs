@@ -33,7 +33,7 @@ pub(super) struct Existing {
     pub(super) identity: FileIdentity,
 }
 
-/// What changes when somebody writes or replaces a file.
+/// What changes when a program writes or replaces a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity([u64; 6]);
 
@@ -63,7 +63,7 @@ impl FileTarget {
 
     /// The file that is there, `None` when there is none. One that has a denied name too is refused.
     pub(super) fn existing(&self, site: &Site, given: &str) -> Result<Option<Existing>, ToolError> {
-        // Opening a FIFO without `NONBLOCK` waits for somebody at its other end.
+        // Opening a FIFO without `NONBLOCK` waits for a process at its other end.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&self.directory, &self.name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -112,7 +112,7 @@ pub(super) fn refuse_protected(path: &str) -> Result<(), ToolError> {
     values::unprotected(path).map_err(|error| *error)
 }
 
-/// The error for a place the operating system lets nobody write.
+/// The error for a place the operating system lets no process write.
 pub(super) fn unwritable(given: &str, error: Errno) -> ToolError {
     let message = format!("`{}` cannot be written: {}", excerpt(given), std::io::Error::from(error));
     nothing_done(execution_failed(codes::PATH_UNWRITABLE, message))

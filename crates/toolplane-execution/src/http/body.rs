@@ -25,7 +25,7 @@ pub(super) const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
 /// Bounds of the headers that are told.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 8192;
-/// Longest media type that is believed.
+/// Longest media type that is accepted.
 const MAX_MEDIA_TYPE: usize = 128;
 
 #[derive(Debug, Serialize)]

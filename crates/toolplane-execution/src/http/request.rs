@@ -101,7 +101,7 @@ impl PreparedRequest {
         request.send().await
     }
 
-    /// Whether it asks for nothing but to read.
+    /// Whether it only asks to read.
     pub(super) fn is_safe(&self) -> bool {
         is_safe(&self.method)
     }

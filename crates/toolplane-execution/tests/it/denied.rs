@@ -178,7 +178,7 @@ async fn a_file_tool_does_not_open_what_is_denied_by_a_further_hard_link() {
     let outcome = execute(&toolbox, &search("plain")).await;
     assert_eq!(text(&outcome), "a:1:the contents\ndoc:1:the contents\ntwin:1:the contents\n");
     assert_eq!(structured(&outcome)["files_skipped"], json!(1));
-    // What may not be written may be read, and a second name of what nobody denies is a name like any other.
+    // What may not be written may be read, and a second name of a file that no rule denies is a name like any other.
     for path in [doc, "plain/twin"] {
         assert_eq!(text(&execute(&toolbox, &read(path)).await), "the contents\n", "{path}");
     }

@@ -81,7 +81,7 @@ async fn serve(mut stream: TcpStream, elsewhere: String) -> Option<()> {
     stream.shutdown().await.ok()
 }
 
-/// Writes for ever: fast in large pieces, or slowly byte by byte.
+/// Writes without end: fast in large pieces, or slowly byte by byte.
 async fn flood(mut stream: TcpStream, head: String, pause: Duration) -> Option<()> {
     stream.write_all(head.as_bytes()).await.ok()?;
     let piece = if pause.is_zero() { vec![b'A'; 1 << 16] } else { vec![b'A'] };

@@ -267,7 +267,7 @@ async fn no_race_writes_outside() {
     assert_eq!(names(outside.path()), Vec::<String>::new());
 }
 
-/// Many writers of one file: every answer is "written" or "somebody else was there", and nobody reads a mixture.
+/// Many writers of one file: every answer is "written" or "another writer was there", and no reader sees a mixture.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_at_the_same_time_never_mix() {
     let workspace = tempfile::tempdir().unwrap();

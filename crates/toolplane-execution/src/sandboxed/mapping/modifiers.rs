@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// The output without its modifiers, and the modifiers in order; every other byte stays as it was. An output that is no
 /// object, or whose field is no array, has none.
 ///
-/// Returns an error when a modifier is no object, or when there are more, or larger ones, than anybody keeps.
+/// Returns an error when a modifier is no object, or when there are more, or larger ones, than are kept.
 pub(super) fn split(output: JsonPayload, wanted: bool) -> Result<(JsonPayload, Vec<JsonPayload>), ToolError> {
     if !wanted || !output.text().contains(FIELD) {
         return Ok((output, Vec::new()));
@@ -61,7 +61,7 @@ fn refuse(rule: String) -> ToolError {
     failure::execution_failed(codes::OUTPUT_INVALID, format!("the output of the tool {rule}"))
 }
 
-/// The fields of an object in the order they were written, values as they stand.
+/// The fields of an object in the order they were written, values as they are.
 struct OrderedFields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for OrderedFields<'de> {
