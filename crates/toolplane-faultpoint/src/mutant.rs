@@ -19,7 +19,7 @@ pub enum Mutant {
     RecordBeforePayload,
     /// The permit of a call is not given back at its end.
     LeakPermit,
-    /// Leases are ended by the clock on the wall, also after a pause in which nobody could renew.
+    /// Leases are ended by the clock on the wall, also after a pause in which no worker could renew.
     HostClockLeases,
 }
 
