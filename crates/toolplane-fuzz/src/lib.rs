@@ -1,8 +1,9 @@
 //! Fuzzing on a stable compiler: readers of foreign bytes are given mutated examples and made-up bytes, and must neither panic
 //! nor hang.
 //!
-//! A test calls [`fuzz!`] in a module `fuzz`, which is how `cargo xtask fuzz` finds it. What made a reader fail is made as small as
-//! it can be and written to `regressions/TARGET/` of its package; files there are tried first, for ever.
+//! A test calls [`fuzz!`] in a module `fuzz`, which is how `cargo xtask fuzz` finds it. What made a reader fail is made
+//! as small as it can be and written to `regressions/TARGET/` of its package; files there are tried first in every
+//! later run.
 //!
 //! | variable | what it does |
 //! | --- | --- |

@@ -2,7 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::run::FuzzTarget;
 
-/// What the mutations are there for: a reader that goes wrong at one place is found, and told by a small file.
+/// What the mutations are there for: a reader that fails at one place is found, and told by a small file.
 #[test]
 fn a_reader_that_panics_is_found_and_its_input_is_kept_small() {
     let folder = tempfile::tempdir().unwrap();
