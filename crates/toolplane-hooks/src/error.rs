@@ -23,7 +23,7 @@ pub enum HooksError {
         /// What is missing, and what would help.
         reason: String,
     },
-    /// A service cannot be met as configured.
+    /// A service cannot be connected to as configured.
     #[error("hook `{hook_id}`: {source}")]
     Service {
         /// The hook.

@@ -36,7 +36,7 @@ pub enum HookFailure {
         /// The rule it broke.
         rule: String,
     },
-    /// The program could not be started, or nobody saw its end.
+    /// The program could not be started, or its end was not seen.
     #[error("could not be run: {reason}")]
     NotRun {
         /// The stable reason of the sandbox.

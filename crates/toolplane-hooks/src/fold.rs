@@ -66,7 +66,7 @@ pub enum Keeping {
     NeverPersist,
     /// Kept in the object store; the result only refers to it.
     RefOnly,
-    /// Neither shown nor kept: what stands in the result is a mark, or what a hook put there.
+    /// Neither shown nor kept: the result holds a mark, or what a hook put there.
     Redact,
     /// Neither shown nor kept, and the result says why.
     Drop,
@@ -114,7 +114,7 @@ pub struct Folded {
     pub progress: Vec<HookText>,
     /// After the call: what the model must be told of the output, in order.
     pub blocks: Vec<HookText>,
-    /// The output that stands in the place of the tool's.
+    /// The output that replaces the tool's.
     pub updated_output: Option<Replacement>,
     /// How bytes may be kept.
     pub keeping: Keeping,
@@ -212,11 +212,11 @@ impl Folded {
     }
 
     fn classify(&mut self, check: ClassifierCheck) {
-        // One that is only recorded must not stand before one that decides.
+        // One that is only recorded must not come before one that decides.
         let decides = |check: &ClassifierCheck| check.authority != ClassifierAuthority::Recommend;
         let strict = |check: &ClassifierCheck| match check.behavior.filter(|_| !check.pending) {
             Some(behavior) => strictness(behavior) * 2,
-            // Nobody knows yet: more than an allow, less than a question.
+            // Not known yet: more than an allow, less than a question.
             None => strictness(Behavior::Allow) * 2 + 1,
         };
         let weight = |check: &ClassifierCheck| (decides(check), strict(check));

@@ -137,8 +137,8 @@ impl Hooks {
         !self.0.hooks.is_empty()
     }
 
-    /// Whether any hook may be asked about a call of this tool at this point: patterns in brackets are held against the input
-    /// only when it is there. Costs nothing without hooks.
+    /// Whether any hook may be asked about a call of this tool at this point: patterns in brackets are compared with
+    /// the input only when it is there. Costs nothing without hooks.
     pub fn applies(&self, event: HookEvent, tool: &ToolFacts) -> bool {
         self.of(event, tool).next().is_some()
     }

@@ -18,7 +18,7 @@ pub struct HookOutcome {
     pub error: Option<ToolError>,
     /// How long it worked, in milliseconds.
     pub duration_ms: u64,
-    /// It was stopped by somebody.
+    /// It was stopped on request.
     pub interrupted: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct HookInput {
     pub invocation_id: InvocationId,
     /// Its owner.
     pub tenant: String,
-    /// Who calls; empty when nobody says.
+    /// Who calls; empty when it is not said.
     pub actor_ref: String,
     /// The session of the call; may be empty.
     pub session_ref: String,

@@ -6,8 +6,8 @@
 //!
 //! Three rules hold everywhere:
 //!
-//! - **A hook that fails counts as a refusal**: no answer in time, a wrong exit code, an answer nobody can read. Before a
-//!   call that is a deny, after it the output is withheld.
+//! - **A hook that fails counts as a refusal**: no answer in time, a wrong exit code, an answer that cannot be read.
+//!   Before a call that is a deny, after it the output is withheld.
 //! - **A hook tightens, and never loosens.** Adding a hook to a fold leaves it as strict or makes it stricter; what an
 //!   `allow` is worth is decided by the permission rules.
 //! - **Hooks see the observable copy of an input.** [`restore`](restore::restore) puts the real values back where a hook

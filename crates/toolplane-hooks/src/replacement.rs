@@ -7,7 +7,7 @@ use toolplane_records::result::ContentBlock;
 
 use crate::failure::HookFailure;
 
-/// What stands in the place of an output.
+/// What is put in the place of an output.
 ///
 /// A text becomes one block of text. An object whose `content` is a list of blocks (`text`, `log`, `diff`), with
 /// `structured_content` or `structuredContent` beside it or not, is taken as both. Anything else becomes the structured

@@ -65,7 +65,7 @@ impl ServiceHook {
         let late = HookFailure::Timeout { after: self.timeout };
         let answer = tokio::time::timeout(self.timeout, client.run_hook(request)).await.map_err(|_| late.clone())?;
         let answer = answer.map_err(|status| match status.code() {
-            // Whoever saw first that the time was up: the service, the connection, or we.
+            // The time was up; the service, the connection or this process saw it first.
             tonic::Code::DeadlineExceeded | tonic::Code::Cancelled => late,
             _ if begun.elapsed() >= self.timeout => late,
             code => HookFailure::Status { code: format!("{code:?}") },
@@ -77,7 +77,7 @@ impl ServiceHook {
     }
 }
 
-/// How the service is met: with the files of the hook, never with what this process shows its peers.
+/// How the service is connected to: with the files of the hook, never with what this process shows its peers.
 pub(crate) fn settings(hook: &HookConfig, peers_ca: Option<&Path>) -> Result<PeerSettings, ServerError> {
     let unreadable =
         |key: &str, error: std::io::Error| ServerError::Transport(format!("`{key}` cannot be read: {error}"));

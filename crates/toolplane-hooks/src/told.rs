@@ -60,7 +60,7 @@ pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &s
     say("permission_mode", json!(mode(&input.permission_mode)));
     say("hook_event_name", json!(name_of(event, input)));
     say("tool_name", json!(input.tool.full_name));
-    // The request to ask somebody is not a use of a tool yet.
+    // The request to ask a person is not a use of a tool yet.
     if event != HookEvent::PermissionRequest {
         say("tool_use_id", json!(id));
     }

@@ -1,7 +1,7 @@
 //! The answers of programs: what they write to standard output, and what their exit code says.
 //!
-//! Two spellings are understood, and may be mixed: the one users of coding agents know (`hookSpecificOutput` and what
-//! stands beside it), and the flat names of the standard's records.
+//! Two spellings are understood, and may be mixed: the one users of coding agents know (`hookSpecificOutput` and the
+//! fields beside it), and the flat names of the standard's records.
 
 use toolplane_records::hook::{HookPermission, HookStop};
 use toolplane_records::json::JsonLimits;

@@ -21,7 +21,7 @@ fn what_was_left_marked_is_put_back_and_nothing_else_changes() {
         &["/token", "/deep/key"],
     );
     assert_eq!(restored.unwrap(), r#"{"n":1.50,"token":"s3cret","path":"/b","deep":{"key":[1,2]}}"#);
-    // Nothing to put back: the very bytes.
+    // Nothing to put back: exactly the same bytes.
     assert_eq!(check(r#"{ "n": 1 }"#, real, &["/token"]).unwrap(), r#"{ "n": 1 }"#);
     // A hook may replace or drop a secret it does not see.
     assert_eq!(check(r#"{"token":"new"}"#, real, &["/token"]).unwrap(), r#"{"token":"new"}"#);

@@ -1,4 +1,4 @@
-//! What programs may say, and what comes of it.
+//! What programs may say, and what follows from it.
 
 use toolplane_hooks::HookInput;
 use toolplane_hooks::fold::Keeping;

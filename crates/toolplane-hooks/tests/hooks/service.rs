@@ -1,4 +1,4 @@
-//! A service in Python, met over gRPC.
+//! A service in Python, called over gRPC.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
