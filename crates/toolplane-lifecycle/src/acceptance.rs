@@ -43,7 +43,7 @@ pub struct Acceptance {
     pub idempotency_key: Option<String>,
     /// Digest of what the caller asked for.
     pub request_digest: Digest,
-    /// The end of the caller's patience.
+    /// The caller's deadline.
     pub deadline_at: Option<Timestamp>,
     /// Safety facts of this input.
     pub safety: InputSafety,

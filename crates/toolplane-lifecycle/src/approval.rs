@@ -18,10 +18,10 @@ use crate::permit;
 use crate::synthetic::failure;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
-/// Grace after a question's expiry before the scheduler ends the call without the permission service's word.
+/// Grace after a question's expiry before the scheduler ends the call without an answer of the permission service.
 const BACKSTOP_MS: i64 = 30_000;
 
-/// Puts the call where it costs nothing until somebody answers.
+/// Puts the call where it costs nothing until a person answers.
 pub(crate) fn park(draft: &mut Draft, approval_id: ApprovalId, expires_at: Timestamp) -> Result<(), Refusal> {
     let data = json!({ "approval_id": approval_id, "expires_at": expires_at });
     draft.invocation.approval_request_ref = Some(approval_id);
@@ -95,7 +95,7 @@ pub(crate) fn approve(
 fn apply_edit(draft: &mut Draft, edit: Edit) -> Option<(ApprovalId, Timestamp)> {
     permit::edit(draft, edit.input);
     permit::note(draft, &edit.decision);
-    // Nobody who waits for a person has a ticket, so the locks may be others.
+    // A call that waits for a person has no ticket, so the locks may be others.
     draft.invocation.resource_locks = edit.resource_locks;
     draft.invocation.lock_domain = edit.lock_domain;
     draft.invocation.holds.retain(|hold| *hold != Hold::Locks);

@@ -12,9 +12,9 @@ const MAX_ASKED_MS: u64 = 300_000;
 
 /// Milliseconds from the end of execution `attempt` (from 1) to the next one.
 ///
-/// What the tool asks for wins, up to 5 minutes. Otherwise anything from nothing to 200 ms, doubled with every attempt, up
-/// to 30 s: calls that failed together come back apart. The choice follows from id and attempt, so that whoever decides
-/// again decides the same.
+/// What the tool asks for wins, up to 5 minutes. Otherwise anything from nothing to 200 ms, doubled with every attempt,
+/// up to 30 s: calls that failed together come back apart. The choice follows from id and attempt, so that a second
+/// decision gives the same.
 pub(crate) fn wait_ms(id: &InvocationId, attempt: u32, retry_after_ms: Option<u64>) -> i64 {
     let wait = match retry_after_ms {
         Some(asked) => asked.min(MAX_ASKED_MS),

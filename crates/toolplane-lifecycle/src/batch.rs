@@ -52,7 +52,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The record of a call as it stands in this step. `None` when it was not read, or no longer exists.
+    /// The record of a call as it is in this step. `None` when it was not read, or no longer exists.
     fn record(&self, index: usize) -> Option<&Invocation> {
         if let Some(change) = self.changes.get(&index) {
             return Some(&change.invocation);
@@ -60,7 +60,7 @@ impl Work<'_> {
         self.records.get(&self.batch.members[index].invocation_id)?.as_ref()
     }
 
-    /// Whether the record of a call is at hand, or known not to exist; otherwise it is asked for.
+    /// Whether the record of a call has been read, or is known not to exist; otherwise it is asked for.
     fn is_known(&mut self, index: usize) -> bool {
         let id = &self.batch.members[index].invocation_id;
         let known = self.records.contains_key(id);
@@ -70,7 +70,7 @@ impl Work<'_> {
         known
     }
 
-    /// Applies a command to a call; false when it does not apply to the call as it stands.
+    /// Applies a command to a call; false when it does not apply to the call in its present state.
     fn apply(&mut self, index: usize, command: Command) -> bool {
         let Some(Ok(next)) = self.record(index).map(|record| crate::apply(record, command, self.now)) else {
             return false;
@@ -105,7 +105,7 @@ impl Work<'_> {
         let member = &mut self.batch.members[index];
         member.ended = Some(ended);
         member.discarded = discarded && member.yield_seq.is_none();
-        // A call that ended by itself before the cancellation reached it was not canceled by anybody.
+        // A call that ended by itself before the cancellation reached it was not canceled: no source is named.
         if ended != Status::Canceled || !sibling {
             member.canceled_by = None;
         }

@@ -1,7 +1,7 @@
 //! Cancellation as separate facts: requested, acknowledged, canceled or failed to cancel.
 //!
-//! One rule for everybody who cancels, be it a caller, the cancellation of its batch or a failed sibling: what has not
-//! started ends at once, what runs is stopped if its tool can be canceled, and goes on to its own end if it cannot.
+//! One rule for every cancellation, by a caller, of its batch or by a failed sibling: what has not started ends at
+//! once, what runs is stopped if its tool can be canceled, and goes on to its own end if it cannot.
 //! `interrupt_behavior` is not asked: it tells an agent's runtime whether to cancel a call when its user interrupts.
 
 use serde_json::json;
@@ -140,7 +140,7 @@ pub(crate) fn end(
     let cancel = draft.invocation.cancel.as_ref();
     let sibling = cancel.filter(|cancel| cancel.abort_reason == AbortReason::SiblingError);
     let mut error = match sibling {
-        // What kept it from running is named, so that nobody takes it for the tool's own failure.
+        // What kept it from running is named, so that no reader takes it for the tool's own failure.
         Some(cancel) if side_effects == "none" => ToolError::new(
             codes::SIBLING_CANCELED,
             ErrorClass::SiblingCanceled,

@@ -26,8 +26,8 @@ pub struct Holder {
     pub incarnation: Option<String>,
 }
 
-/// Names one lease of one invocation, and who says so; every worker report carries it. Its secret is worth nothing to anybody
-/// but the worker the lease was given to.
+/// Names one lease of one invocation, and who says so; every worker report carries it. Its secret is of use only to the
+/// worker the lease was given to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeaseKey {
     /// Owner of the call.
@@ -68,7 +68,7 @@ impl LeaseKey {
             && incarnation.as_ref().is_none_or(|incarnation| *incarnation == lease.incarnation)
     }
 
-    /// Whether both name the same lease, whoever says so.
+    /// Whether both name the same lease, whichever party says so.
     pub fn is_same_lease(&self, other: &Self) -> bool {
         self.lease_no == other.lease_no && self.lease_id == other.lease_id && self.call() == other.call()
     }
@@ -155,7 +155,7 @@ pub struct ReportedOutcome {
     pub hooks: Vec<ToolHook>,
     /// Context modifiers that were left out because the tool does not declare that it returns any.
     pub undeclared_modifiers: usize,
-    /// Whether anything was taken out of it; absent when nobody looked.
+    /// Whether anything was taken out of it; absent when it was not checked.
     pub redaction_state: Option<RedactionState>,
 }
 
@@ -171,13 +171,13 @@ pub enum Command {
         /// What the answer changed.
         edit: Option<Box<Edit>>,
     },
-    /// The parked question was answered with no, or nobody answered in time.
+    /// The parked question was answered with no, or there was no answer in time.
     Reject {
         /// Which question.
         approval_id: ApprovalId,
         /// The answer.
         decision: PermissionDecision,
-        /// Nobody answered in time.
+        /// There was no answer in time.
         expired: bool,
     },
     /// An approval was not used in time: the question is asked again. The call gives back its locks' ticket.
@@ -202,7 +202,7 @@ pub enum Command {
         approval_id: Option<ApprovalId>,
         /// The decisions that led here, oldest first.
         decisions: Vec<PermissionDecision>,
-        /// The input that was refused, when somebody had changed it.
+        /// The input that was refused, when a person or a hook had changed it.
         edited: Option<Box<EditedInput>>,
         /// Why.
         error: ToolError,
@@ -221,7 +221,7 @@ pub enum Command {
         /// Its lease.
         lease: LeaseKey,
     },
-    /// The worker is alive and still at it.
+    /// The worker is alive and still runs the call.
     Renew {
         /// Its lease.
         lease: LeaseKey,
@@ -256,21 +256,21 @@ pub enum Command {
         /// What it produced.
         outcome: Box<ReportedOutcome>,
     },
-    /// The execution ended, and hooks are asked about its ending before anybody is told of it. What the ending is must be
-    /// stored in the same commit: its worker forgets it.
+    /// The execution ended, and hooks are asked about its ending before it is told to callers. What the ending is must
+    /// be stored in the same commit: its worker forgets it.
     AwaitHooks {
         /// Its lease; it ends with this.
         lease: LeaseKey,
         /// The hooks that are asked, in order.
         hook_ids: Vec<String>,
-        /// When somebody else asks them, should this not be heard of any more.
+        /// When another scheduler asks them, should this one go silent.
         due_at: Timestamp,
     },
-    /// The hooks after a call are asked anew, because whoever asked them was not heard of any more.
+    /// The hooks after a call are asked anew, because the scheduler that asked them went silent.
     TakeHooks {
         /// When the next one does so.
         due_at: Timestamp,
-        /// Nobody else can be asking them, so this need not be due.
+        /// No other scheduler can be asking them, so this need not be due.
         alone: bool,
     },
     /// The hooks after a call were asked, and this is what they left of its ending.
@@ -323,7 +323,7 @@ pub enum Command {
         /// Why, in one stable word.
         reason: String,
     },
-    /// The running tool asks a question; its clock stands still until the answer.
+    /// The running tool asks a question; its clock is paused until the answer.
     RequestInput {
         /// Its lease.
         lease: LeaseKey,
@@ -334,7 +334,7 @@ pub enum Command {
     ProvideInput {
         /// Which question.
         input_id: String,
-        /// The answer; `None` when somebody chose not to answer.
+        /// The answer; `None` when the person asked chose not to answer.
         input: Option<JsonPayload>,
         /// Who answers.
         by: String,

@@ -98,7 +98,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Leaves the ready queue, and gives the locks' ticket back: whoever comes back draws a new one.
+    /// Leaves the ready queue, and gives the locks' ticket back: a call that comes back draws a new one.
     pub(crate) fn leave_queue(&mut self) {
         if self.invocation.queue_state.take() == Some(QueueState::Queued) && self.invocation.holds.is_empty() {
             self.effect(Effect::Dequeue);
@@ -111,7 +111,8 @@ impl Draft {
         }
     }
 
-    /// Asks for the coordination of what holds the call now. Locks come last: whoever holds a lock must be able to run.
+    /// Asks for the coordination of what holds the call now. Locks come last: a call that holds a lock must be able to
+    /// run.
     pub(crate) fn settle_next_hold(&mut self) {
         let scope = if self.invocation.holds.contains(&Hold::Batch) {
             self.batch_scope()
@@ -183,7 +184,7 @@ impl Draft {
         mut persistence: Option<ResultPersistence>,
     ) -> Result<(), Refusal> {
         if let Some(error) = &mut result.error {
-            // What was never started had no effect, whether or not somebody says so.
+            // What was never started had no effect, whether or not a report says so.
             let known = if self.invocation.attempt == 0 { Some("none") } else { error.side_effects.as_deref() };
             error.recoverability = advice(error.recoverability, self.invocation.safety.is_idempotent, known);
         }

@@ -232,7 +232,7 @@ pub(crate) fn block(
     Ok(draft.done())
 }
 
-/// The caller's patience ends, wherever the call stands.
+/// The caller's deadline ends the call, whatever its status.
 pub(crate) fn deadline(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
     match invocation.deadline_at {
         Some(deadline) if deadline <= now => {

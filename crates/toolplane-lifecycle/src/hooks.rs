@@ -53,7 +53,7 @@ fn keep(draft: &mut Draft, class: EventClass, hooks: Vec<ToolHook>) {
     }
 }
 
-/// What everybody who follows the call may know: that an input or output was replaced, not by what.
+/// What every follower of the call may know: that an input or output was replaced, not by what.
 fn data(hook_ref: &str, hook: &ToolHook) -> serde_json::Value {
     json!({
         "hook_ref": hook_ref,

@@ -1,4 +1,4 @@
-//! Questions a running tool asks. While it waits for the answer its clock stands still; its lease and its locks stay.
+//! Questions a running tool asks. While it waits for the answer its clock is paused; its lease and its locks stay.
 
 use serde_json::json;
 use toolplane_records::invocation::{InputAnswer, Invocation, PendingInput};
@@ -65,7 +65,7 @@ pub(crate) fn provide(
     answer(invocation, input_id, InputAnswer { input, provided_by: by, expired: false, answered_at: now }, now)
 }
 
-/// Nobody answered in time: the tool is told so and goes on.
+/// There was no answer in time: the tool is told so and goes on.
 pub(crate) fn expire(invocation: &Invocation, now: Timestamp) -> Result<Transition, Refusal> {
     match &invocation.pending_input {
         Some(pending) if pending.answer.is_none() && pending.expires_at <= now => {
@@ -79,7 +79,7 @@ pub(crate) fn expire(invocation: &Invocation, now: Timestamp) -> Result<Transiti
 fn answer(invocation: &Invocation, input_id: &str, answer: InputAnswer, now: Timestamp) -> Result<Transition, Refusal> {
     match &invocation.pending_input {
         Some(pending) if pending.input_id == input_id && pending.answer.is_none() => {}
-        // The first answer stands.
+        // The first answer counts.
         Some(pending) if pending.input_id == input_id => return Err(Refusal::NothingToDo),
         _ => return Err(Refusal::Illegal { command: "provide input", status: invocation.status }),
     }

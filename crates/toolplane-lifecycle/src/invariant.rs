@@ -28,7 +28,7 @@ pub enum Invariant {
     /// A non-idempotent call was started at most once.
     #[error("L5: a non-idempotent invocation starts at most once")]
     AtMostOneStart,
-    /// Whoever waits in a queue is `queued` and unleased.
+    /// A call that waits in a queue is `queued` and unleased.
     #[error("L6: queue state `queued` means status `queued` and no lease")]
     QueuedIsQueued,
     /// Sequences of transitions never go back and never exceed the log.
@@ -37,16 +37,16 @@ pub enum Invariant {
     /// Whatever is held back has no lease, has not started and has not ended.
     #[error("L8: a held invocation has no lease, has not started and has not ended")]
     HeldIsNotRun,
-    /// The clock stands still exactly while the call needs input, and then there is an open question.
+    /// The clock is paused exactly while the call needs input, and then there is an open question.
     #[error("L9: an invocation needs input exactly while its clock stands still and its question is open")]
     NeedsInputIsAsked,
-    /// Whoever waits for hooks says so, and nobody else does.
+    /// A call that waits for hooks says so, and no other call does.
     #[error("L11: the hooks after a call are waited for exactly while they are asked")]
     HooksAreAsked,
     /// Only a terminal result is released, and it says as the how manieth.
     #[error("L10: queue state `yielded` means a terminal invocation with a yield sequence")]
     YieldedIsTerminal,
-    /// Whoever may run was allowed to: after the last question, if there was one.
+    /// A call that may run was allowed to: after the last question, if there was one.
     #[error("P1: whoever holds a lease or has started was decided about, and every question has its yes")]
     AllowedFirst,
     /// One answer releases one call, once.
@@ -81,7 +81,7 @@ pub enum Invariant {
     /// Tickets are drawn in order and never twice.
     #[error("K2: tickets grow, and every call has at most one")]
     TicketsGrow,
-    /// Nobody overtakes an earlier ticket it conflicts with.
+    /// No call overtakes an earlier ticket it conflicts with.
     #[error("K3: a granted ticket conflicts with no earlier one")]
     NoBarging,
 }

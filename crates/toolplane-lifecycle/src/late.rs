@@ -27,7 +27,7 @@ pub fn late_report(
     outcome: &ReportedOutcome,
     now: Timestamp,
 ) -> Option<Transition> {
-    // Whoever reports under the current lease and is not believed is not its holder.
+    // A sender that reports under the current lease and is not believed is not its holder.
     let current = invocation.lease.as_ref().is_some_and(|held| lease.lease_no == held.lease_no);
     let granted = (1..=invocation.lease_no).contains(&lease.lease_no);
     let ended_by_it = invocation.status.is_terminal()

@@ -104,7 +104,7 @@ fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// When the worker should have reported the tool's timeout; none while the tool's clock stands still.
+/// When the worker should have reported the tool's timeout; none while the tool's clock is paused.
 pub(crate) fn execution_backstop(invocation: &Invocation) -> Option<Timestamp> {
     let (dispatch, started_at) = invocation.dispatch.as_ref().zip(invocation.started_at)?;
     // Nothing is executed while an answer is waited for, or what hooks say.

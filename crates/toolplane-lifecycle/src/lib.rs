@@ -1,9 +1,9 @@
 //! The life of one invocation as pure functions: (record, command, now) → (new record, events, effects).
 //!
 //! The rules are those of the semantics contract: one acceptance, one terminal result, at most one start of a
-//! non-idempotent tool, every worker report fenced by its lease. Nothing here reads a clock, a random number, a file or a
-//! socket, and nothing is asynchronous: whoever calls [`accept`] and [`apply`] hands in the time and stores the outcome in
-//! one atomic commit. This crate must not know how records are stored, sent or shown.
+//! non-idempotent tool, every worker report fenced by its lease. Nothing here reads a clock, a random number, a file or
+//! a socket, and nothing is asynchronous: the caller of [`accept`] and [`apply`] hands in the time and stores the
+//! outcome in one atomic commit. This crate must not know how records are stored, sent or shown.
 
 mod accept;
 mod acceptance;

@@ -1,7 +1,8 @@
 //! Resource locks: who draws a ticket, who may run, and when a lock is free again.
 //!
-//! A call takes all its locks at once, in the order of tickets, and only when nothing else holds it back. So whoever holds
-//! a lock can run, nobody holds one lock while waiting for another, and nobody overtakes an earlier ticket it conflicts with.
+//! A call takes all its locks at once, in the order of tickets, and only when nothing else holds it back. So a call
+//! that holds a lock can run, no call holds one lock while waiting for another, and none overtakes an earlier ticket it
+//! conflicts with.
 
 use crate::lock_set::LockSet;
 use std::collections::HashSet;
@@ -36,8 +37,8 @@ pub struct LocksStep {
     pub transitions: Vec<Transition>,
     /// Calls whose records are needed to decide. While this is not empty nothing may be stored: read them and settle again.
     pub missing: Vec<InvocationId>,
-    /// Ended calls whose locks stay held for a while. Their entries must stay in the scope's index, so that somebody settles
-    /// again at `wake_at`.
+    /// Ended calls whose locks stay held for a while. Their entries must stay in the scope's index, so that a scheduler
+    /// settles again at `wake_at`.
     pub lingering: Vec<InvocationId>,
     /// When the first of those locks is free.
     pub wake_at: Option<Timestamp>,
@@ -46,9 +47,9 @@ pub struct LocksStep {
 /// Decides everything that can be decided about `domain` now.
 ///
 /// `records` holds what was read of the calls being settled, and of tickets that an earlier answer called missing.
-/// `linger_ms` is how long exclusive locks stay held after a call ended without its worker's word: at least one lease, so
-/// that an execution nobody can see has stopped. Settling the same again gives the same; settling the outcome at the same
-/// time gives no further change.
+/// `linger_ms` is how long exclusive locks stay held after a call ended without a report of its worker: at least one
+/// lease, so that an execution that cannot be seen has stopped. Settling the same again gives the same; settling the
+/// outcome at the same time gives no further change.
 pub fn settle(domain: &LockDomain, records: &Known, linger_ms: i64, now: Timestamp) -> LocksStep {
     let mut step = LocksStep {
         domain: domain.clone(),
@@ -93,14 +94,14 @@ fn give_back(domain: &mut LockDomain, records: &Known, linger_ms: i64, now: Time
                 }
                 return ticket.linger_until.is_some_and(|until| until > now);
             }
-            // The call was parked and came back before anybody noticed: it waits again, at its old place.
+            // The call was parked and came back before this was noticed: it waits again, at its old place.
             Some(Some(record)) => ticket.granted &= !record.holds.contains(&Hold::Locks),
         }
         ticket.linger_until.is_none_or(|until| until > now)
     });
 }
 
-/// Whether the call ended while an execution ran, without that execution's word: it may not have stopped yet.
+/// Whether the call ended while an execution ran, without a report of that execution: it may not have stopped yet.
 fn may_still_run(record: &Invocation) -> bool {
     let running = [Status::Running, Status::PartialResult, Status::NeedsInput, Status::PostHooksRunning];
     record
@@ -109,7 +110,7 @@ fn may_still_run(record: &Invocation) -> bool {
         .is_some_and(|end| end.cause != "execute" && end.from.is_some_and(|from| running.contains(&from)))
 }
 
-/// Gives a ticket to every call that waits for its locks and for nothing else, oldest first.
+/// Gives a ticket to every call that waits for its locks and only for them, oldest first.
 fn draw(domain: &mut LockDomain, records: &Known) {
     let drawn: HashSet<&InvocationId> = domain.tickets.iter().map(|ticket| &ticket.invocation_id).collect();
     let waits = |record: &&Invocation| {

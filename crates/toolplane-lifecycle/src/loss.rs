@@ -17,7 +17,7 @@ use crate::lease::{has_started, held};
 use crate::synthetic::failure;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
-/// Losses on this many different workers make a call poison: it kills whoever takes it.
+/// Losses on this many different workers make a call poison: it kills the workers that take it.
 const POISON_WORKERS: usize = 2;
 /// Losses in all that make a call poison, even on one worker.
 const POISON_LOSSES: u32 = 3;
@@ -34,13 +34,13 @@ pub(crate) fn release(
     let mut draft = Draft::of(invocation.clone(), now);
     if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
         let (message, side_effects) = match abandoned {
-            // The cancel request met the call before its first effect: nothing is left to be done.
+            // The cancel request came before the call's first effect: nothing remains to be done.
             false => ("canceled before it had an effect", "none"),
             true => ("canceled; its worker stopped it on its way out", "unknown"),
         };
         crate::cancel::end(&mut draft, codes::CANCELED, message, side_effects, now)?;
     } else if abandoned {
-        // A worker that has to go kills what it may not leave: nobody knows how far it came.
+        // A worker that has to go kills what it may not leave: it is not known how far it came.
         let message = "the worker was shut down while the tool ran; its effect may or may not have happened";
         outcome_unknown(&mut draft, message, Some(AbortReason::RuntimeShutdown), "release", now)?;
     } else {

@@ -7,8 +7,8 @@ use toolplane_records::vocabulary::AbortReason;
 
 use crate::command::LeaseKey;
 
-/// A message to the holder of a lease. It may be lost: what it says can be read off the record, and heartbeats say it again
-/// ([`unheard`]). Its serde form is what schedulers hand on to each other.
+/// A message to the holder of a lease. It may be lost: what it says can be read off the record, and heartbeats say it
+/// again ([`unheard`]). Its serde form is what schedulers pass on to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaseMessage {
@@ -30,7 +30,7 @@ pub enum LeaseMessage {
         lease: LeaseKey,
         /// Which question.
         input_id: String,
-        /// The answer; absent when somebody chose not to answer, or there was none in time.
+        /// The answer; absent when the person asked chose not to answer, or there was none in time.
         #[serde(with = "one_or_none")]
         input: Option<JsonPayload>,
         /// There was no answer in time.

@@ -1,4 +1,4 @@
-//! Permission: what lets a call run, for how long, and what becomes of a waiting call when that changes.
+//! Permission: what lets a call run, for how long, and what happens to a waiting call when that changes.
 
 use serde_json::json;
 use toolplane_records::decision::PermissionDecision;
@@ -23,7 +23,7 @@ pub(crate) fn give(dispatch: &mut DispatchFacts, decision: &PermissionDecision) 
     dispatch.denied_paths.clone_from(&decision.denied_paths);
 }
 
-/// No decision is in force: somebody has to be asked.
+/// No decision is in force: the permission service has to be asked.
 pub(crate) fn take(draft: &mut Draft) {
     if let Some(dispatch) = &mut draft.invocation.dispatch {
         dispatch.policy_digest.clear();

@@ -1,7 +1,8 @@
 //! Between the end of an execution and its result: the hooks after the call are asked.
 //!
-//! The ending is durable and its worker is done: no lease, no permits, no execution time. Locks stay, so that nobody sees what
-//! the call left before its hooks did. Whoever asks the hooks may die over it; then another one asks them again.
+//! The ending is durable and its worker is done: no lease, no permits, no execution time. Locks stay, so that no other
+//! call sees what the call left before its hooks did. The scheduler that asks the hooks may die over it; then another
+//! one asks them again.
 
 use serde_json::json;
 use toolplane_records::invocation::{Invocation, PostHooks};
@@ -27,7 +28,7 @@ pub(crate) fn wait(
     }
     let mut draft = Draft::of(invocation.clone(), now);
     draft.drop_lease();
-    // Its worker has reported: nobody is waited for to stop any more.
+    // Its worker has reported: there is no execution left that still has to stop.
     draft.effect(Effect::ClearTimer(Timer::Cancel));
     draft.status(Status::PostHooksRunning, EventClass::HookPostStarted, "execute", json!({ "hook_ids": hook_ids }))?;
     draft.invocation.post_hooks = Some(PostHooks { due_at, tries: 1 });
@@ -35,7 +36,7 @@ pub(crate) fn wait(
     Ok(draft.done())
 }
 
-/// Somebody asks the hooks in place of another one.
+/// A scheduler asks the hooks in place of another one.
 pub(crate) fn take(
     invocation: &Invocation,
     due_at: Timestamp,

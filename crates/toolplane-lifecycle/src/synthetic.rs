@@ -12,7 +12,7 @@ use crate::draft::result_id;
 /// Most characters of a summary for people.
 const MAX_SUMMARY: usize = 1_000;
 
-/// A summary as people are shown it, whoever wrote it: one line of which nothing can act on their screen.
+/// A summary as people are shown it, from any author: one line of which nothing can act on their screen.
 pub(crate) fn for_people(summary: &str) -> String {
     visible::excerpt(summary, MAX_SUMMARY)
 }

@@ -44,7 +44,7 @@ pub enum Timer {
     Lease,
     /// A retry wait ends.
     Retry,
-    /// The caller's patience ends.
+    /// The caller's deadline passes.
     Deadline,
     /// The worker should have reported a timeout by now.
     Execution,
@@ -54,8 +54,8 @@ pub enum Timer {
     Approval,
     /// A tool's question expires.
     Input,
-    /// The hooks after a call should have been asked by now. Nothing follows from this timer alone: whoever sees it takes over
-    /// with [`Command::TakeHooks`](crate::Command::TakeHooks).
+    /// The hooks after a call should have been asked by now. Nothing follows from this timer alone: the scheduler that
+    /// sees it takes over with [`Command::TakeHooks`](crate::Command::TakeHooks).
     PostHooks,
 }
 
@@ -163,7 +163,7 @@ pub enum Refusal {
     Illegal {
         /// The command.
         command: &'static str,
-        /// The status it met.
+        /// The status it found.
         status: InvocationStatus,
     },
     /// The command asks for what is already so, or a timer fired before its time.

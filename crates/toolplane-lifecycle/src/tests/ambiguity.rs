@@ -162,7 +162,7 @@ fn every_row_of_the_ambiguity_table() {
     }
 }
 
-/// Whoever may have left an effect behind never hears that trying again is safe.
+/// A call that may have left an effect behind never hears that trying again is safe.
 #[test]
 fn an_unknown_outcome_asks_for_a_look_first() {
     for row in table().into_iter().filter(|row| !row.idempotent && row.side_effects == Some("unknown")) {
@@ -177,7 +177,7 @@ fn a_worker_that_leaves_says_why() {
     assert_eq!(error.abort_reason, Some(AbortReason::RuntimeShutdown));
 }
 
-/// A call nobody can see running holds no lease, no permit and no timer but the one that brings it back.
+/// A call that is not seen running holds no lease, no permit and no timer but the one that brings it back.
 #[test]
 fn a_lost_lease_gives_everything_back() {
     let last = play(Situation::Lost, true);

@@ -90,7 +90,7 @@ fn a_member_can_stand_apart() {
     assert_eq!(canceled(&play(plans, policy)), [1, 3]);
 }
 
-/// A call that waits for a person keeps nobody else waiting, unless the batch is serial.
+/// A call that waits for a person keeps no other call waiting, unless the batch is serial.
 #[test]
 fn a_parked_call_holds_up_only_serial_batches() {
     for (ordering, runs) in [(None, true), (Some(OrderingPolicy::Serial), false)] {

@@ -61,7 +61,7 @@ fn sibling() -> Command {
     Command::CancelSibling { cause }
 }
 
-/// One rule, whoever cancels and whatever the tool says of interruptions: it is stopped exactly if it can be.
+/// One rule, for every canceling party and whatever the tool says of interruptions: it is stopped exactly if it can be.
 #[test]
 fn a_running_tool_is_stopped_if_it_can_be_whoever_cancels() {
     use InterruptBehavior::{Block, Cancel};
@@ -82,7 +82,7 @@ fn a_running_tool_is_stopped_if_it_can_be_whoever_cancels() {
     }
 }
 
-/// The facts stand: asking again changes nothing, before the end and after it.
+/// The facts stay: asking again changes nothing, before the end and after it.
 #[test]
 fn a_replayed_cancel_changes_nothing() {
     let once = apply(&running(InterruptBehavior::Block, true), cancel_request(), at(10)).unwrap().invocation;

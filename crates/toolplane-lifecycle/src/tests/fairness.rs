@@ -1,4 +1,4 @@
-//! Shares of bands and tenants, and how long anybody waits for its turn.
+//! Shares of bands and tenants, and how long a call waits for its turn.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ proptest! {
         }
     }
 
-    /// Bands come and go as they like: whoever has calls waiting is served within two rounds of its share.
+    /// Bands come and go as they like: a band that has calls waiting is served within two rounds of its share.
     #[test]
     fn no_band_waits_long(awake in prop::collection::vec(any::<[bool; 3]>(), 1..400)) {
         let mut drr = Drr::default();

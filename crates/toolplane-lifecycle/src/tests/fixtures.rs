@@ -168,7 +168,7 @@ pub(crate) fn asked(acceptance: Acceptance, dispatch: DispatchFacts) -> Transiti
     accept(acceptance, preparation, at(0)).unwrap()
 }
 
-/// The question `record` waits for, or one nobody asked.
+/// The question `record` waits for, or one that was never asked.
 pub(crate) fn question(record: &Invocation) -> ApprovalId {
     record.approval_request_ref.clone().unwrap_or_else(|| ApprovalId::from_trusted("apr_none"))
 }

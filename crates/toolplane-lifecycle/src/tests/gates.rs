@@ -65,7 +65,7 @@ fn a_held_call_becomes_ready_step_by_step() {
     assert!(apply(&granted.invocation, Command::Claim(grant(1)), at(3)).is_ok());
 }
 
-/// Whoever ends tells its batch, and gives its ticket back if it can have one.
+/// A call that ends tells its batch, and gives its ticket back if it can have one.
 #[test]
 fn an_end_is_news_for_its_scopes() {
     let held = gated(true).invocation;

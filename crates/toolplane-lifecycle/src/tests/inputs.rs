@@ -40,7 +40,7 @@ fn the_clock_of_the_tool_stands_still_while_it_waits() {
     let told = apply(&asked.invocation, tell("in_1", Some("main")), at(51_000)).unwrap();
     assert_eq!(told.invocation.status, InvocationStatus::Running);
     assert_eq!(told.invocation.clock_paused_ms, 50_000);
-    // Started at 2, allowed 30 s, stood still for 50 s, and 10 s of grace.
+    // Started at 2, allowed 30 s, paused for 50 s, and 10 s of grace.
     assert!(told.effects.contains(&Effect::SetTimer(Timer::Execution, at(90_002))));
     assert!(told.effects.contains(&Effect::ClearTimer(Timer::Input)));
     let early = apply(&told.invocation, Command::Fire(Timer::Execution), at(90_001));
@@ -82,7 +82,7 @@ fn the_first_answer_stands() {
     assert!(answer.input.is_none() && !answer.expired && answer.provided_by == "user:1");
 }
 
-/// Nobody answered: the tool is told so, and goes on.
+/// There was no answer: the tool is told so, and goes on.
 #[test]
 fn an_expired_question_is_an_answer() {
     let record = asking(false);

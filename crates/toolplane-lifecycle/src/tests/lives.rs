@@ -206,7 +206,7 @@ struct Indexes {
     permits: BTreeSet<String>,
     /// An ending is stored that waits for its hooks.
     ending: bool,
-    /// A granted ticket nobody has asked to settle since.
+    /// A granted ticket whose scope has not been asked to settle since.
     ticket: bool,
     settles: Vec<Scope>,
 }

@@ -1,4 +1,4 @@
-//! Random lock traffic: nobody shares what excludes, nobody barges, nobody waits for ever.
+//! Random lock traffic: no call shares what excludes, none overtakes, none waits without end.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ impl World {
             let ticket = self.domain.tickets.iter().find(|ticket| ticket.invocation_id == one.invocation_id);
             assert!(ticket.is_some_and(|ticket| ticket.granted), "whoever may run has its ticket");
         }
-        // Somebody can always run, or a ghost is being waited out.
+        // Some call can always run, or a lost holder that may still be at work is being waited for.
         let waits = self.calls.values().any(|call| call.holds == [Hold::Locks]);
         let lingers = self.domain.tickets.iter().any(|ticket| ticket.linger_until.is_some());
         assert!(!waits || lingers || !holders.is_empty() || !self.entries.is_empty(), "a deadlock");
@@ -187,7 +187,7 @@ proptest! {
                 Step::Wait(millis) => world.now += millis,
             }
         }
-        // Whatever came before, everybody gets through in the end, and nothing is left.
+        // Whatever came before, every call gets its locks in the end, and nothing is left.
         for _ in 0..400 {
             world.now += LINGER_MS;
             world.settle();

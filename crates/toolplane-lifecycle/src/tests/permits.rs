@@ -134,7 +134,7 @@ fn a_waiting_call_ends_when_its_permission_is_withdrawn() {
     assert_eq!(denied.permission_decision_refs.len(), 2);
 }
 
-/// An attempt that is not charged was a start all the same.
+/// An attempt that is not charged was still a start.
 #[test]
 fn what_has_started_once_keeps_its_plan_and_its_kind() {
     let running = run(ready(true, true).invocation, started(true)).invocation;

@@ -12,7 +12,7 @@ use crate::backoff::wait_ms;
 use crate::*;
 
 proptest! {
-    /// The wait is bounded, grows with the attempt, and is the same whoever works it out.
+    /// The wait is bounded, grows with the attempt, and is the same for every scheduler that works it out.
     #[test]
     fn waits_are_bounded_and_repeatable(id in "[a-z0-9]{1,20}", attempt in 1_u32..40) {
         let id = InvocationId::from_trusted(id);
@@ -98,7 +98,7 @@ fn two_workers_lost_is_poison() {
     }
 }
 
-/// An offer nobody confirmed is no evidence against the call.
+/// An offer that was not confirmed is no evidence against the call.
 #[test]
 fn an_offer_without_a_receipt_charges_nothing() {
     let mut record = ready(true, true).invocation;

@@ -264,7 +264,7 @@ impl World {
             let free_to_run = call.status == InvocationStatus::Queued && !call.holds.contains(&Hold::Batch);
             assert!(!free_to_run || member.released, "nobody runs unreleased: {index}");
         }
-        // Whoever is to be canceled has ended, or has been asked to.
+        // A call that is to be canceled has ended, or has been asked to.
         for (emitter, call) in self.calls.iter().enumerate().filter(|(_, call)| call.status.is_terminal()) {
             for target in (0..self.calls.len()).filter(|target| self.is_meant(emitter, call.status, *target)) {
                 let call = &self.calls[target];
