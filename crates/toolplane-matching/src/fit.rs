@@ -1,11 +1,11 @@
-//! Three-valued answers: what nobody vouches for is unknown, and stays so through every comparison.
+//! Three-valued answers: what no trusted source states is unknown, and stays so through every comparison.
 
 /// Whether something is so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
     /// It is not so.
     No,
-    /// Nobody vouches for either.
+    /// No trusted source states either.
     #[default]
     Unknown,
     /// It is so.
@@ -17,7 +17,7 @@ pub enum Certainty {
 pub enum Fit {
     /// The rule is about other calls.
     No,
-    /// Nobody can tell.
+    /// It cannot be told.
     Unknown,
     /// The rule is about this call.
     Yes,

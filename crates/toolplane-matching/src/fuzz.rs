@@ -76,7 +76,7 @@ fn urls() {
     });
 }
 
-/// Patterns are read and matched in bounded time, whatever stands in them.
+/// Patterns are read and matched in bounded time, whatever their text is.
 #[test]
 fn patterns() {
     fuzz!(

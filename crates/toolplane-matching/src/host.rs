@@ -96,8 +96,8 @@ const V4_SET_ASIDE: &[([u8; 4], u32)] = &[
 const V6_SET_ASIDE: &[([u16; 3], u32)] =
     &[([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2620, 0x4f, 0x8000], 48), ([0x3fff, 0, 0], 20)];
 
-/// Whether everybody on the internet reaches the same machine by this address. An IPv6 address that carries an IPv4 one is
-/// as public as that one.
+/// Whether all of the internet reaches the same machine by this address. An IPv6 address that carries an IPv4 one is as
+/// public as that one.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

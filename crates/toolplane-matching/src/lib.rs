@@ -1,9 +1,9 @@
 //! What the texts mean that name tools, commands, paths and hosts: one reading for rules, hooks, the catalogue, tools and limits.
 //!
-//! A [`Matcher`] is what stands in a rule, `Bash(git diff:*)`; [`Matchers`] are several of them, as a hook takes them. Both are held
-//! against a call by [`MatchTarget`]. The parts of it have their own modules: [`tools`] for names and families, [`pattern`] for the
-//! text in brackets, [`command`] for what a shell text runs, [`path`] and [`url`] for what an input names, [`glob`] for texts with
-//! `*` in them, [`host`] for hosts and addresses.
+//! A [`Matcher`] is the pattern in a rule, `Bash(git diff:*)`; [`Matchers`] are several of them, as a hook takes them.
+//! Both are compared with a call by [`MatchTarget`]. The parts of it have their own modules: [`tools`] for names and
+//! families, [`pattern`] for the text in brackets, [`command`] for what a shell text runs, [`path`] and [`url`] for
+//! what an input names, [`glob`] for texts with `*` in them, [`host`] for hosts and addresses.
 //!
 //! This crate knows no store, no clock, no network, no async runtime and no rule: it says what fits, never what follows.
 //!

@@ -172,7 +172,7 @@ impl fmt::Display for Matchers {
     }
 }
 
-/// The texts between the `|` that stand outside brackets. Brackets end where a `|` or nothing follows them.
+/// The texts between the `|` that are outside brackets. Brackets end where a `|` or nothing follows them.
 fn alternatives(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut from, mut inside) = (0, false);

@@ -1,7 +1,8 @@
 //! Paths as rules see them: normalised by their text alone.
 //!
-//! Nothing here looks at a file system, so links are not followed: whoever opens the file resolves the path beneath the
-//! workspace once more. A percent sign and a tilde are ordinary characters; only a shell gives `~` a meaning.
+//! Nothing here looks at a file system, so links are not followed: the code that opens the file resolves the path
+//! beneath the workspace once more. A percent sign and a tilde are ordinary characters; only a shell gives `~` a
+//! meaning.
 
 #[cfg(test)]
 mod tests;

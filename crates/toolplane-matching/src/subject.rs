@@ -1,4 +1,4 @@
-//! What a rule's pattern is held against: the commands, paths and URLs of one input.
+//! What a rule's pattern is compared with: the commands, paths and URLs of one input.
 
 mod field;
 mod named;

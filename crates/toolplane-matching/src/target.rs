@@ -14,7 +14,7 @@ use crate::url::{InvalidUrl, UrlFact};
 #[cfg(test)]
 mod tests;
 
-/// What matchers are held against.
+/// What matchers are compared with.
 #[derive(Debug)]
 pub struct MatchTarget<'a> {
     /// The tool.
@@ -62,7 +62,7 @@ pub struct Reach {
     pub fit: Fit,
 }
 
-/// How a matcher can be held against the call.
+/// How a matcher can be compared with the call.
 enum About<'r> {
     Nothing,
     Whole(Fit),
@@ -150,7 +150,7 @@ impl<'a> MatchTarget<'a> {
         };
         match () {
             () if readable && kind == self.kind => About::Subjects(tool, pattern),
-            // Nobody can hold the pattern against this tool.
+            // The pattern cannot be compared with calls of this tool.
             () if behavior == Behavior::Allow => About::Nothing,
             () => About::Whole(Fit::Unknown),
         }

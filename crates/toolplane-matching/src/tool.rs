@@ -22,7 +22,7 @@ pub struct ToolFacts {
     pub namespace: String,
     /// Every other name that leads to it. Deny and ask rules may use them; allow rules may not.
     pub aliases: Vec<String>,
-    /// Its kind; none when nobody says.
+    /// Its kind; none when it is not said.
     pub kind: Option<ToolKind>,
     /// How patterns match its input, e.g. `shell_pattern`; empty when its interface does not say.
     pub permission_matcher: String,

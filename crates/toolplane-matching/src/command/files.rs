@@ -1,8 +1,8 @@
 //! Which words of a command are files that it reads or writes.
 //!
-//! Programs that everybody uses on files are listed with what they do to their operands. Of a program that is not listed nothing
-//! is known: any of its words may be a file, so what rules say about paths may be about it. This is for deny and ask rules
-//! alone; that a command reads nothing is never concluded from it.
+//! Programs that are commonly used on files are listed with what they do to their operands. Of a program that is not
+//! listed nothing is known: any of its words may be a file, so what rules say about paths may be about it. This is for
+//! deny and ask rules alone; that a command reads nothing is never concluded from it.
 
 mod table;
 
@@ -13,7 +13,7 @@ use table::{Operands, Program};
 /// A file that a command names, or may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileWord {
-    /// The file as it stands in the command.
+    /// The file as the command names it.
     pub(crate) text: String,
     /// Nothing of it is decided at run time.
     pub(crate) known: bool,
@@ -80,7 +80,8 @@ fn unlisted(command: &SimpleCommand, access: &'static [PathAccess]) -> Vec<FileW
     files
 }
 
-/// What in a word may be a path: all of it, what stands behind `=`, `@`, `:` or a comma, and behind the letter of an option.
+/// What in a word may be a path: all of it, the text behind `=`, `@`, `:` or a comma, and the text behind the letter of
+/// an option.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let option = text.starts_with('-');
     let attached = (option && !text.starts_with("--")).then(|| text.get(2..)).flatten();

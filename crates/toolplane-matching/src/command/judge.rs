@@ -199,8 +199,8 @@ fn values_of_risks(command: &SimpleCommand) -> Vec<String> {
     codes
 }
 
-/// The command that begins at word `at` of `outer`. `completed` names what stands for arguments that come at run time; empty
-/// when they are put at the end.
+/// The command that begins at word `at` of `outer`. `completed` names the placeholder for arguments that come at run
+/// time; empty when they are put at the end.
 fn inner(outer: &SimpleCommand, at: usize, env: Vec<(String, String)>, completed: Option<&str>) -> SimpleCommand {
     let mut words = outer.words[at..].to_vec();
     let mut command = SimpleCommand::of_words(Vec::new());

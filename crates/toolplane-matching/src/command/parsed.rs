@@ -46,7 +46,7 @@ impl Draft {
         !self.touched && self.words.is_empty() && self.env.is_empty() && self.redirections.is_empty()
     }
 
-    /// Whether a reserved word may stand here. `time` may stand before one.
+    /// Whether a reserved word may be here. `time` may come before one.
     pub(super) fn takes_reserved_words(&self) -> bool {
         let timed = !self.words.is_empty() && self.words.iter().all(|word| matches!(word.text.as_str(), "time" | "-p"));
         self.is_untouched() || (timed && self.env.is_empty() && self.redirections.is_empty())
@@ -59,7 +59,7 @@ pub(super) struct ParsedShell {
     pub(super) commands: Vec<SimpleCommand>,
     pub(super) opaque: Option<Why>,
     pub(super) whys: Vec<Why>,
-    /// Where the comments of the text itself stand; those of nested code are not noted.
+    /// Where the comments of the text itself are; those of nested code are not noted.
     pub(super) comments: Vec<Range<usize>>,
     nested_bytes: usize,
 }

@@ -27,7 +27,7 @@ pub(super) struct ShellReader<'t, 'f> {
     pub(super) found: &'f mut ParsedShell,
 }
 
-/// Where one level of code stands.
+/// Where one level of code is.
 #[derive(Default)]
 struct Level {
     draft: Draft,

@@ -10,7 +10,7 @@ struct OptionWords {
     names: &'static [&'static str],
     /// Words exactly so.
     exact: &'static [&'static str],
-    /// Letters of short options, wherever they stand in a group.
+    /// Letters of short options, wherever they are in a group.
     letters: &'static str,
     /// Long options, also shortened.
     long: &'static [&'static str],
@@ -253,7 +253,7 @@ impl OptionWords {
                 !given.is_empty() && self.long.iter().any(|option| option.starts_with(given))
             }
             None => text.strip_prefix('-').is_some_and(|letters| {
-                // `-X=value` and the like: only what stands before the value is a group of letters.
+                // `-X=value` and the like: only the text before the value is a group of letters.
                 letters.split('=').next().unwrap_or_default().contains(|letter| self.letters.contains(letter))
             }),
         }

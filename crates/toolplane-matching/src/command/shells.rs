@@ -21,7 +21,7 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Where the shell with these words finds its code. What is not known surely counts as input, which nobody can see.
+/// Where the shell with these words finds its code. What is not known surely counts as input, which cannot be seen.
 pub(super) fn code_of(words: &[Word]) -> Code {
     let mut at = 1;
     let mut code = false;
@@ -50,7 +50,7 @@ pub(super) fn code_of(words: &[Word]) -> Code {
             return Code::Input;
         }
         code |= text.starts_with('-') && letters.contains('c');
-        // `-o` and `-O` take the name of a setting, each as a word of its own.
+        // `-o` and `-O` take the name of a setting, each as a separate word.
         at += 1 + letters.matches(['o', 'O']).count();
     }
     let operand = words.get(at);

@@ -13,7 +13,7 @@ pub(super) struct Lexed {
     pub(super) unknown_from: Option<usize>,
     /// Some of it was quoted or escaped: it is no reserved word and no number of a descriptor.
     pub(super) quoted: bool,
-    /// Where the first quote or escape stands.
+    /// Where the first quote or escape is.
     quoted_from: Option<usize>,
     /// What is not plain about it.
     pub(super) whys: Vec<Why>,

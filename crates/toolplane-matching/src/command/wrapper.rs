@@ -87,7 +87,7 @@ fn split_string(words: &[Word]) -> Option<Unwrapped> {
     }
 }
 
-/// The code of `-S`: what stands in its own word, and all words after it.
+/// The code of `-S`: the rest of its own word, and all words after it.
 fn behind(words: &[Word], at: usize, value: &str) -> Unwrapped {
     let rest = words[at + 1..].iter().map(|word| word.text.as_str());
     let code: Vec<&str> = std::iter::once(value).filter(|text| !text.is_empty()).chain(rest).collect();

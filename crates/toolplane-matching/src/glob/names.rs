@@ -14,7 +14,7 @@ pub(crate) struct NamePattern {
     open: bool,
 }
 
-/// What stands between two slashes.
+/// The text between two slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// `**`: any names, none included.

@@ -16,10 +16,10 @@ const MAX_REGEX: usize = 1 << 20;
 
 /// Which commands a rule is about.
 ///
-/// `git diff` is that command and nothing more; `git diff:*` and `git diff *` that command with any further arguments (a word
-/// is never cut: `ls:*` is not about `lsof`). A `*` elsewhere stands for any characters: `git * main`. `*` alone fits
-/// everything. Quotes group words as in a shell. For deny and ask rules there are two more forms: a pattern with `;`, `|` or `&`
-/// is held against the whole text, and `regex:...` against every command and the whole text.
+/// `git diff` is that command and nothing more; `git diff:*` and `git diff *` that command with any further arguments
+/// (a word is never cut: `ls:*` is not about `lsof`). A `*` elsewhere stands for any characters: `git * main`. `*`
+/// alone fits everything. Quotes group words as in a shell. For deny and ask rules there are two more forms: a pattern
+/// with `;`, `|` or `&` is compared with the whole text, and `regex:...` against every command and the whole text.
 #[derive(Clone, Debug)]
 pub struct CommandPattern {
     text: String,
@@ -73,7 +73,7 @@ impl CommandPattern {
         matches!(self.form, Form::Any)
     }
 
-    /// Checks that the pattern can stand in a rule that allows.
+    /// Checks that the pattern can be used in a rule that allows.
     ///
     /// # Errors
     ///
@@ -198,8 +198,8 @@ impl CommandPattern {
         }
     }
 
-    /// The second net: in a text whose shape leaves anything open, the words of the pattern are enough to doubt when they
-    /// stand where no listed command accounts for them.
+    /// The second net: in a text whose shape leaves anything open, the words of the pattern are enough to doubt when
+    /// they are where no listed command accounts for them.
     fn is_named_in(&self, shell: &Shell) -> bool {
         let (false, Some(program)) = (shell.is_plain(), self.program()) else { return false };
         let listed = shell.commands.iter().filter(|command| command.runs != Runs::Maybe);

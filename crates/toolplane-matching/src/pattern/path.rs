@@ -10,10 +10,11 @@ use crate::subject::PathSubject;
 
 /// Which paths a rule is about, as in a gitignore file.
 ///
-/// `*.env` and `name` stand for a name at any depth; a pattern with a slash inside begins at the workspace (`src/**`, `./src/**`,
-/// `/src/**`), one with two slashes in front at the root of the file system, `~/` at somebody's home. `*` and `?` stay within
-/// a name, `**` does not. `{a,b}` stands for either. A deny or ask pattern is also about everything beneath what it names and
-/// ignores case; an allow is about that only when it ends with `/` or `/**`, and only beneath the workspace unless it is absolute.
+/// `*.env` and `name` stand for a name at any depth; a pattern with a slash inside begins at the workspace (`src/**`,
+/// `./src/**`, `/src/**`), one with two slashes in front at the root of the file system, `~/` at a user's home. `*` and
+/// `?` stay within a name, `**` does not. `{a,b}` stands for either. A deny or ask pattern is also about everything
+/// beneath what it names and ignores case; an allow is about that only when it ends with `/` or `/**`, and only beneath
+/// the workspace unless it is absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
     globs: Vec<NamePattern>,

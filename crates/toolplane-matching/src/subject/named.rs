@@ -58,7 +58,7 @@ pub(super) fn of_commands(shells: &[Shell], workspace: &Workspace, directory: Op
     named
 }
 
-/// The words of a command as patterns against it may spell them: paths as they stand from the workspace, without options, and
+/// The words of a command as patterns against it may spell them: paths relative to the workspace, without options, and
 /// with each file alone. `bases` are the directories it may run in, when they are known.
 pub(super) fn spellings(command: &SimpleCommand, workspace: &Workspace, bases: Option<&[String]>) -> Vec<Vec<Word>> {
     let Some(program) = command.words.first().filter(|word| word.is_known()) else { return Vec::new() };

@@ -1,10 +1,11 @@
 //! Which commands of version control may run programs that the repository names.
 //!
-//! A repository is data of whoever made it, and much of what is set in it is a program: `diff.external`, a `textconv`, the
-//! `clean` filter of an attribute, which `git status` runs to see whether a file has changed. Programs that git can be told
-//! to leave alone (hooks, the file system monitor, pagers, programs for signatures and transports) the sandbox turns off for
-//! every tool. Those that attributes name cannot be turned off without changing what git answers, so commands that may come to
-//! them are not harmless. Listed here are the others; whatever is not listed may run anything.
+//! A repository is data from its author, and much of what is set in it is a program: `diff.external`, a `textconv`, the
+//! `clean` filter of an attribute, which `git status` runs to see whether a file has changed. Programs that git can be
+//! told to leave alone (hooks, the file system monitor, pagers, programs for signatures and transports) the sandbox
+//! turns off for every tool. Those that attributes name cannot be turned off without changing what git answers, so
+//! commands that may come to them are not harmless. Listed here are the others; whatever is not listed may run
+//! anything.
 
 use crate::command::SimpleCommand;
 

@@ -9,7 +9,7 @@ pub(super) struct Grammar {
     pub(super) flags: &'static str,
     /// Letters of options with a value, in the same word or the next.
     pub(super) values: &'static str,
-    /// Letters of options whose value can only stand in the same word.
+    /// Letters of options whose value can only be in the same word.
     pub(super) attached: &'static str,
     /// Long options, those that take the next word as value with `=` at their end.
     pub(super) long: &'static [&'static str],

@@ -5,9 +5,9 @@ use crate::fit::Fit;
 
 /// How well a command fits the `wanted` words; with `rest` it may have more.
 ///
-/// It fits when it begins with them, however the program is reached (`/bin/rm`). It may fit when options stand between
-/// them, when flags are grouped otherwise (`-fr` for `-rf`), when a word is decided at run time, or when a subcommand of git
-/// is not one of git's own.
+/// It fits when it begins with them, however the program is reached (`/bin/rm`). It may fit when options come between
+/// them, when flags are grouped otherwise (`-fr` for `-rf`), when a word is decided at run time, or when a subcommand
+/// of git is not one of git's own.
 pub(super) fn fit(wanted: &[Word], rest: bool, words: &[Word]) -> Fit {
     let (Some((program, wanted)), Some((first, words))) = (wanted.split_first(), words.split_first()) else {
         return Fit::No;

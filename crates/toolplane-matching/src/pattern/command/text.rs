@@ -209,7 +209,7 @@ pub(super) fn squeezed(text: &str) -> String {
     squeezed.trim().to_owned()
 }
 
-/// How often `word` stands in `text` by itself, not inside a longer name.
+/// How often `word` occurs in `text` by itself, not inside a longer name.
 pub(super) fn count(text: &str, word: &str) -> usize {
     let part = |c: char| c.is_alphanumeric() || "_.-".contains(c);
     let alone = |at: usize| {
