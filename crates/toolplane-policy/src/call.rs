@@ -40,7 +40,7 @@ pub struct CallFacts {
     pub redacted: Vec<String>,
     /// Permission mode of the caller.
     pub mode: Mode,
-    /// Somebody is there who can answer a question.
+    /// There is a person who can answer a question.
     pub can_ask: bool,
     /// What hooks said.
     pub hooks: Vec<HookVerdict>,
@@ -54,7 +54,7 @@ pub struct CallFacts {
 // === impl CallFacts ===
 
 impl CallFacts {
-    /// A call of `tool` with `input` of which nothing else is known: default mode, somebody to ask, tenant `default`.
+    /// A call of `tool` with `input` of which nothing else is known: default mode, a person to ask, tenant `default`.
     pub fn new(tool: ToolFacts, input: JsonPayload) -> Self {
         Self {
             tool,

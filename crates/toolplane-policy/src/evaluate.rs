@@ -32,7 +32,7 @@ const UNSURE: &str = "; whether it applies is not known for this input";
 
 /// Decides one call at one time.
 ///
-/// In this order, and whoever speaks first decides:
+/// In this order, and the first that says something decides:
 ///
 /// 1. Whatever denies: a deny rule that fits, the organisation's policies, a hook, a classifier that may, a path that is
 ///    none, the plan mode for a call not known to leave no trace.
@@ -45,8 +45,8 @@ const UNSURE: &str = "; whether it applies is not known for this input";
 /// 6. The permission mode.
 /// 7. A classifier that may approve; otherwise the call is asked about.
 ///
-/// Where nobody can be asked, or nobody wants to be, every ask is a deny with reason type `async_agent`. Shadow rules are
-/// only listed.
+/// Where no person can be asked, or none wants to be, every ask is a deny with reason type `async_agent`. Shadow rules
+/// are only listed.
 pub fn evaluate(policy: &Policy, call: &CallFacts, now: Timestamp) -> Verdict {
     let scene = Scene::new(&policy.settings, call);
     let found = RuleHits::search(&policy.rules, &scene, now);

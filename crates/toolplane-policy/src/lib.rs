@@ -1,9 +1,9 @@
 //! Permission rules as pure values: what a rule says, which rules a call matches, what follows from them and why.
 //!
-//! Deny is stronger than ask, ask is stronger than allow, and no rule at all means ask. A fact nobody vouches for never
-//! helps a call: it satisfies no allow, and it does not get past a deny. What the text of a rule fits is said by
-//! [`toolplane_matching`]. This crate knows no store, no clock, no network,
-//! no async runtime and no tool: it sees the facts of one call and nothing else.
+//! Deny is stronger than ask, ask is stronger than allow, and no rule at all means ask. A fact that no trusted source
+//! states never helps a call: it satisfies no allow, and it does not get past a deny. What the text of a rule fits is
+//! said by [`toolplane_matching`]. This crate knows no store, no clock, no network, no async runtime and no tool: it
+//! sees the facts of one call and nothing else.
 //!
 //! ```
 //! use toolplane_matching::ToolFacts;

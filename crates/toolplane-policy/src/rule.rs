@@ -19,7 +19,7 @@ use toolplane_matching::fit::Fit;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_matching::tools::{Family, ToolPattern};
 
-/// One rule in a form that can be held against calls.
+/// One rule in a form that can be compared with calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     record: PermissionRule,

@@ -1,4 +1,4 @@
-//! One call as an evaluation sees it: what matchers see of it, and what is believed of it.
+//! One call as an evaluation sees it: what matchers see of it, and what is trusted of it.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) call: &'a CallFacts,
     /// The author of the tool is not trusted.
     pub(crate) untrusted: bool,
-    /// What matchers are held against.
+    /// What matchers are compared with.
     pub(crate) target: MatchTarget<'a>,
     input: CallInput<'a>,
 }

@@ -142,14 +142,14 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
         author: String::new(),
         created_at: None,
         expires_at: None,
-        // The preview is kept with the rule, so that whoever loads the rule checks it again.
+        // The preview is kept with the rule, so that every load of the rule checks it again.
         matches: examples(&entry.matches),
         not_matches: examples(&entry.does_not_match),
         shadow: false,
         origin: String::new(),
         revoked_at: None,
         revoked_by: String::new(),
-        // Whoever says yes says it to the tool as it is.
+        // The person who says yes says it to the tool as it is.
         pin: pin.clone(),
     });
     let all = |pick: fn(&preview::RuleExamples) -> &Vec<String>| wish.matchers.iter().flat_map(pick).cloned().collect();

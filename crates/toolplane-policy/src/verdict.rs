@@ -20,7 +20,7 @@ pub struct Verdict {
     pub deciding: Option<String>,
     /// The organisation's policies that determined what they said.
     pub policy_refs: Vec<String>,
-    /// The path that stands in the way, when one does.
+    /// The path that is the reason, when one is.
     pub blocked_path: Option<String>,
     /// What would be decided about each part, when the call has more than one.
     pub parts: Vec<PartExplanation>,
@@ -65,6 +65,6 @@ pub mod source {
     pub const SAFETY_CHECK: &str = "safety_check";
     /// Nothing is about the call.
     pub const DEFAULT: &str = "default";
-    /// A person would have to decide and nobody can be asked.
+    /// A person would have to decide and there is no person to ask.
     pub const NO_APPROVER: &str = "no_approver";
 }

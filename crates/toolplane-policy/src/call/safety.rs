@@ -100,7 +100,7 @@ impl SafetyFacts {
         }
     }
 
-    /// What is said of `name`, whoever says it.
+    /// What is said of `name`, by any source.
     pub fn certainty(&self, name: FactName) -> Certainty {
         match name {
             FactName::ReadOnly => self.read_only,
@@ -111,7 +111,7 @@ impl SafetyFacts {
         }
     }
 
-    /// What is believed of `name`. An untrusted author's word counts only against the call.
+    /// What is trusted of `name`. What an untrusted author says counts only against the call.
     pub fn believed(&self, name: FactName, untrusted: bool) -> Certainty {
         let said = self.certainty(name);
         let only_claimed = untrusted && !self.trusted.contains(&name);

@@ -119,7 +119,7 @@ impl ArgumentTest {
     /// [`InvalidCondition`] when one of these rules is broken:
     ///
     /// - The pointer is empty or begins with `/`, has at most 1024 bytes, and has `~` only in `~0` and `~1`.
-    /// - The operator is the word of one of [`Operator::ALL`].
+    /// - The operator is named by the word of one of [`Operator::ALL`].
     /// - `exists` and `absent` have no value, every other operator has one.
     /// - The value is a number for `lt`, `le`, `gt` and `ge`, a text for `glob` and `prefix`, any JSON value for `eq`
     ///   and `ne`, and for `in` and `not_in` a list of 1 to 1000 texts, numbers, booleans or nulls.

@@ -47,7 +47,7 @@ impl FactTest {
 
 impl Fact {
     fn certainty(&self, call: &CallFacts, untrusted: bool) -> Certainty {
-        // What an untrusted author leaves out is as unknown as what nobody says.
+        // What an untrusted author leaves out is as unknown as what is not said at all.
         let claimed = |said: Certainty| if untrusted && said == Certainty::No { Certainty::Unknown } else { said };
         match self {
             Self::Safety(name) => call.safety.believed(*name, untrusted),

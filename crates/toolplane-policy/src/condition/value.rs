@@ -18,12 +18,12 @@ pub struct CallInput<'a> {
     found: RefCell<Vec<(String, ValueLookup<'a>)>>,
 }
 
-/// What stands at a pointer.
+/// What a pointer leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueLookup<'a> {
     /// Nothing.
     Absent,
-    /// Nobody can tell: something above it is not shown, or the input cannot be read.
+    /// It cannot be told: something above it is not shown, or the input cannot be read.
     Unknown,
     /// Something that is not shown.
     Hidden,
@@ -88,7 +88,7 @@ impl<'a> CallInput<'a> {
         Self { payload, redacted, found: RefCell::new(Vec::new()) }
     }
 
-    /// What stands at `pointer`; looked up once.
+    /// What `pointer` leads to; looked up once.
     pub(crate) fn at(&self, pointer: &str) -> ValueLookup<'a> {
         if let Some((_, found)) = self.found.borrow().iter().find(|(known, _)| known == pointer) {
             return found.clone();
@@ -111,7 +111,7 @@ impl<'a> CallInput<'a> {
             return ValueLookup::Hidden;
         }
         match Scalar::read(raw.get()) {
-            // Of a value with hidden parts nobody can tell whether it is another one.
+            // Of a value with hidden parts it cannot be told whether it is another one.
             Some(Scalar::Tree(_)) if raw.get().contains(REDACTED) || self.hides_below(pointer) => ValueLookup::Hidden,
             read => read.map_or(ValueLookup::Unknown, ValueLookup::Value),
         }

@@ -44,7 +44,7 @@ pub(super) fn decide<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdi
     if open.is_empty() && needed && scene.target.is_complete() {
         return allowed(scene, found, &covers, org);
     }
-    // Without parts, or with parts nobody can see, only something about the call as a whole allows it.
+    // Without parts, or with parts that cannot be seen, only something about the call as a whole allows it.
     if open.is_empty()
         && let Some(whole) = whole(scene, found, org)
     {

@@ -1,7 +1,7 @@
-//! The paths that deny rules keep from a call, for whoever runs it.
+//! The paths that deny rules keep from a call, for the executor that runs it.
 //!
-//! What a command does with files can be seen only as far as its words go. What a program opens by itself, through a link or in
-//! code nobody reads, is kept from it where it runs; these are the patterns that say what.
+//! What a command does with files can be seen only as far as its words go. What a program opens by itself, through a
+//! link or in code that is not looked at, is kept from it where it runs; these are the patterns that say what.
 
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::time::Timestamp;

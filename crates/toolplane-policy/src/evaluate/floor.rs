@@ -36,7 +36,7 @@ pub(super) fn asked(scene: &Scene<'_>) -> Option<Ruling<'static>> {
     unsure(call, scene.settings).map(|message| Ruling { review: true, ..ask(message) })
 }
 
-/// The safety facts of an untrusted tool that nobody states, for people.
+/// The safety facts of an untrusted tool that are not stated, for people.
 fn missing_facts(scene: &Scene<'_>) -> Option<String> {
     if !scene.untrusted {
         return None;
@@ -51,7 +51,7 @@ fn missing_facts(scene: &Scene<'_>) -> Option<String> {
 fn unsure(call: &CallFacts, settings: &PolicySettings) -> Option<String> {
     let assurance = call.assurance.as_ref()?;
     let floor = settings.confidence_floor;
-    // A floor that is no number is one nobody reaches.
+    // A floor that is not a number is never reached.
     let below = |confidence: &Confidence| confidence.get().partial_cmp(&floor).is_none_or(Ordering::is_lt);
     if let Some(confidence) = assurance.confidence.filter(below) {
         return Some(format!("the agent is only {} sure, less than {floor}", confidence.get()));

@@ -21,7 +21,7 @@ pub const MAX_EXAMPLES: usize = 64;
 const MAX_EXAMPLE: usize = 8192;
 /// Longest text of a scope or author, in bytes.
 const MAX_NAME: usize = 256;
-/// Roles a scope may name; another word would make a rule that is never about anybody.
+/// Roles a scope may name; another word would make a rule that is never about any caller.
 pub const ROLES: &[&str] = &["agent", "approver", "operator", "worker", "auditor", "peer"];
 
 /// Faults of one rule, as they are found.
@@ -98,7 +98,7 @@ pub fn slip(record: &PermissionRule) -> Option<FieldViolation> {
     Some(FieldViolation { field: "matcher".to_owned(), description: fault.to_string() })
 }
 
-/// Whoever makes a tool into another one must not get rid of a deny or ask that way.
+/// The author who makes a tool into another one must not get rid of a deny or ask that way.
 fn pinned(pin: &RulePin, behavior: Behavior, faults: &mut Faults) {
     if behavior != Behavior::Allow {
         faults.add("pin", "goes only with `allow`: a deny or an ask holds however the tool is declared");

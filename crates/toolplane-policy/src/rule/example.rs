@@ -99,7 +99,7 @@ fn holds(rule: &Rule, kind: Option<SubjectKind>, example: &JsonPayload, wanted: 
         Some(text) => of_text(rule, kind, text)?,
         None => of_call(rule, example)?,
     };
-    // An example is about the text of the rule, whoever is trusted.
+    // An example is about the text of the rule, independent of who is trusted.
     let settings =
         PolicySettings { untrusted_namespaces: Vec::new(), trust_repositories: true, ..PolicySettings::default() };
     let scene = Scene::new(&settings, &call);

@@ -20,7 +20,7 @@ pub(super) struct RuleIndex {
     scopes: HashMap<Scope, Tools>,
 }
 
-/// The narrowest part of a rule's scope; the rest is left to the rule.
+/// The narrowest part of a rule's scope; the rest is checked by the rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Scope {
     Any,

@@ -72,7 +72,7 @@ fn command_keys(shells: &[Shell]) -> Keys {
     Some(keys)
 }
 
-/// What names of programs are made of, where they stand by themselves in a text.
+/// What names of programs are made of, where they are separate words in a text.
 pub(super) fn in_name(c: char) -> bool {
     c.is_alphanumeric() || "_.-".contains(c)
 }

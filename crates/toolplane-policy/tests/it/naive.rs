@@ -27,7 +27,7 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
     Command(String),
-    /// A command nobody can see through.
+    /// A command that cannot be understood completely.
     Unseen,
     /// A path and whether it may be written; redirections come from commands.
     Path {
@@ -161,7 +161,7 @@ fn voices(
     if open.is_empty() && (anyhow || (seen && !pieces.is_empty())) {
         return (Behavior::Allow, false, None);
     }
-    // 7: nobody said anything
+    // 7: no rule and no tool said anything
     let strange = open.iter().any(|piece| match piece {
         Piece::Path { path, written, .. } => is_outside(path) || (*written && path.starts_with(".git/")),
         Piece::Unseen => true,
@@ -404,7 +404,7 @@ fn piece_fits(rule: &PermissionRule, case: &Case, piece: &Piece) -> Truth {
 /// A deny or an ask about files, against what a command does with files: the few commands there are, written down.
 fn names_file(text: &str, pattern: Option<&str>, piece: &Piece) -> Truth {
     let used = match piece {
-        // Where a pattern can be held against files nobody sees, it may be about them.
+        // Where a pattern can apply to files that are not seen, it may be about them.
         Piece::Unseen => return if pattern.is_some() { None } else { Some(false) },
         Piece::Command(command) => match command.as_str() {
             "cat notes.txt" => Some(("Read", "notes.txt")),
