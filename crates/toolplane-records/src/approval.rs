@@ -35,7 +35,7 @@ pub struct Approval {
     pub actor_ref: String,
     /// The decision that asked.
     pub request: PermissionDecision,
-    /// Where it stands.
+    /// Its status.
     pub state: ApprovalState,
     /// The decision that answered, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,10 +96,10 @@ pub struct Approval {
 pub struct DefinitionChange {
     /// Where, e.g. `declaration/description`.
     pub field: String,
-    /// What stood there; empty when nothing did.
+    /// What was there; empty when nothing did.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub before: String,
-    /// What stands there now; empty when nothing does.
+    /// What is there now; empty when nothing does.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub after: String,
 }

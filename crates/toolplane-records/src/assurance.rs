@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How sure somebody is, from 0 to 1.
+/// How sure the source is, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialOrd, Serialize)]
 pub struct Confidence(f64);
 

@@ -20,7 +20,7 @@ pub enum ClusterRole {
 }
 
 impl ClusterRole {
-    /// All of them, in the order in which they are started: whoever is asked comes before whoever asks.
+    /// All of them, in the order in which they are started: a service that is asked comes before those that ask it.
     pub const ALL: [Self; 4] = [Self::Surface, Self::Permission, Self::Scheduler, Self::Executor];
 
     /// The word `toolplane serve --role` knows, and the key below `peers` in the configuration.

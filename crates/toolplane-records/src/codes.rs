@@ -1,7 +1,8 @@
 //! Every code an error may have: of calls, of requests that are refused, and of processes that cannot go on.
 //!
-//! Whoever makes an error takes its code from here, so no code means two things, and `docs/errors.md` has each of them with its cause
-//! and its cure. A new code is one row of `codes/calls.rs`, `codes/refusals.rs` or `codes/faults.rs`; `cargo xtask gen` writes the page anew.
+//! Code that makes an error takes its code from here, so no code means two things, and `docs/errors.md` has each of
+//! them with its cause and its cure. A new code is one row of `codes/calls.rs`, `codes/refusals.rs` or
+//! `codes/faults.rs`; `cargo xtask gen` writes the page anew.
 
 mod calls;
 mod faults;
@@ -26,7 +27,7 @@ pub struct Code(&'static CodeEntry);
 /// One row of the registry.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeEntry {
-    /// The code. One that ends with `.*` stands for a family: what follows the dot is said by whoever knows it.
+    /// The code. One that ends with `.*` stands for a family: what follows the dot is said by the source that knows it.
     pub text: &'static str,
     /// What has this code.
     pub kind: Kind,

@@ -104,7 +104,7 @@ pub struct PermissionDecision {
     /// Digest of the rule set that decided (ours).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy_digest: String,
-    /// Paths the call must not come to, whatever it does (ours).
+    /// Paths the call must not reach, whatever it does (ours).
     #[serde(default, skip_serializing_if = "DeniedPaths::is_empty")]
     pub denied_paths: DeniedPaths,
 }

@@ -43,11 +43,11 @@ pub struct ToolError {
     pub field_violations: Vec<FieldViolation>,
 }
 
-/// The advice that goes with what is known of effects, whoever worded it: nobody is told that repeating is safe where an effect
-/// may have happened and would happen twice, and nobody is sent to check where there is nothing to find.
+/// The advice that goes with what is known of effects, in any wording: no caller is told that repeating is safe where
+/// an effect may have happened and would happen twice, and none is sent to check where there is nothing to find.
 ///
-/// `idempotent`: running the call again does no harm. `side_effects`: as in [`ToolError::side_effects`]; nothing said means that
-/// nobody knows.
+/// `idempotent`: running the call again does no harm. `side_effects`: as in [`ToolError::side_effects`]; nothing said
+/// means that it is not known.
 pub fn advice(wanted: Recoverability, idempotent: bool, side_effects: Option<&str>) -> Recoverability {
     let harmless = idempotent || side_effects == Some("none");
     match wanted {

@@ -41,7 +41,7 @@ pub struct ClassifierCheck {
     pub authority: ClassifierAuthority,
 }
 
-/// What became of one rule in one decision.
+/// The outcome of one rule in one decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleExplanation {
     /// The rule.
@@ -62,7 +62,7 @@ pub struct RuleExplanation {
     pub why: String,
 }
 
-/// What became of one part of a call: a simple command, a path, a URL.
+/// The outcome for one part of a call: a simple command, a path, a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartExplanation {
     /// The part.

@@ -24,7 +24,8 @@ pub enum InvalidId {
     /// Longer than [`MAX_ID_LEN`] bytes.
     #[error("is {0} bytes long; at most {MAX_ID_LEN} are allowed")]
     TooLong(usize),
-    /// Chosen by somebody, and longer than [`MAX_GIVEN_ID_LEN`] bytes: no room for the identifiers made from it.
+    /// Chosen by a caller or an operator, and longer than [`MAX_GIVEN_ID_LEN`] bytes: no room for the identifiers made
+    /// from it.
     #[error("is {0} bytes long; at most {MAX_GIVEN_ID_LEN} are allowed")]
     NoRoom(usize),
     /// A character outside `A-Z a-z 0-9 . _ : / @ + -`.
@@ -95,9 +96,9 @@ macro_rules! ids {
                 Ok(Self(Arc::from(text)))
             }
 
-            /// Parses an identifier that somebody chooses for something new: it leaves room for the identifiers that
-            /// are made from it ([`MAX_GIVEN_ID_LEN`]). Longer text is refused with [`InvalidId::NoRoom`], other wrong
-            /// text as by [`parse`](Self::parse).
+            /// Parses an identifier that a caller or an operator chooses for something new: it leaves room for the
+            /// identifiers that are made from it ([`MAX_GIVEN_ID_LEN`]). Longer text is refused with
+            /// [`InvalidId::NoRoom`], other wrong text as by [`parse`](Self::parse).
             pub fn given(text: &str) -> Result<Self, InvalidId> {
                 given::check(text)?;
                 Self::parse(text)
@@ -157,7 +158,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A tenant; `default` when nobody is authenticated.
+    /// A tenant; `default` without authentication.
     TenantId,
     /// A tool declaration, stable per producer.
     ToolId,
@@ -194,8 +195,8 @@ impl TenantId {
 }
 
 impl LeaseId {
-    /// A lease of a call of `tenant` with this secret. It names the tenant, because whoever holds a lease says nothing else of
-    /// it when it reports, and an invocation id means something within its tenant only.
+    /// A lease of a call of `tenant` with this secret. It names the tenant, because the lease is all that its holder
+    /// says when it reports, and an invocation id means something within its tenant only.
     pub fn of(tenant: &TenantId, secret: &uuid::Uuid) -> Self {
         let secret = secret.simple();
         match tenant.is_unauthenticated() {
@@ -204,7 +205,8 @@ impl LeaseId {
         }
     }
 
-    /// The tenant the lease names. One that was given before leases named any is of the unauthenticated tenant, or nobody's.
+    /// The tenant the lease names. One that was given before leases named any is of the unauthenticated tenant, or of
+    /// no tenant.
     pub fn tenant(&self) -> TenantId {
         let named = self.0.split_once('@').and_then(|(_, tenant)| TenantId::parse(tenant).ok());
         named.unwrap_or_else(TenantId::unauthenticated)

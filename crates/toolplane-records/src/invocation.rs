@@ -196,7 +196,7 @@ pub struct Invocation {
     pub idempotency_key: Option<String>,
     /// Digest of what the caller asked for; the same key with another digest is a mistake (ours).
     pub request_digest: Digest,
-    /// The end of the caller's patience: a terminal `timed_out` at this instant (ours).
+    /// The caller's deadline: a terminal `timed_out` at this instant (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// The current lease (ours).
@@ -253,10 +253,10 @@ pub struct Invocation {
     /// The question it waits for, while it needs input (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_input: Option<PendingInput>,
-    /// Since when its execution time stands still, while it needs input (ours).
+    /// Since when its execution time is paused, while it needs input (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_stopped_at: Option<Timestamp>,
-    /// For how long the execution time of the current attempt stood still in all, milliseconds (ours).
+    /// For how long the execution time of the current attempt was paused in all, milliseconds (ours).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clock_paused_ms: u64,
     /// The hooks after the call, while they are asked (ours).

@@ -2,7 +2,7 @@
 //!
 //! Every record serialises (serde) to the JSON shape the standard publishes: that form is both what leaves the cluster
 //! as JSON and what the stores keep, so there is one definition of each field. Readers tolerate unknown fields and
-//! missing optional ones; our own fields stand beside the standard's and never change the type of a standard field.
+//! missing optional ones; our own fields come beside the standard's and never change the type of a standard field.
 //!
 //! This crate knows no transport, no store, no clock and no async runtime.
 

@@ -23,8 +23,8 @@ pub struct LockDomain {
 /// One call's claim to its locks: all of them at once, or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
-    /// Its number: earlier tickets go first. It is the fence of the grant too: whoever gets a key after another that excludes
-    /// it has the larger number.
+    /// Its number: earlier tickets go first. It is the fence of the grant too: a call that gets a key after another
+    /// that excludes it has the larger number.
     pub ticket: u64,
     /// The call.
     pub invocation_id: InvocationId,
@@ -39,7 +39,7 @@ pub struct Ticket {
 }
 
 impl LockDomain {
-    /// A domain nobody has a ticket in.
+    /// A domain without tickets.
     pub fn new(tenant: TenantId, domain: impl Into<String>) -> Self {
         Self { domain: domain.into(), tenant, next_ticket: 1, tickets: Vec::new() }
     }

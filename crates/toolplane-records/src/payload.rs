@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::json::{self, JsonLimits, JsonRefusal};
 
-/// What stands in the place of a value that is not shown, whatever its type was.
+/// What is put in the place of a value that is not shown, whatever its type was.
 pub const REDACTED: &str = "[redacted]";
 
 /// SHA-256 of some exact bytes; printed as `sha256:<hex>`.

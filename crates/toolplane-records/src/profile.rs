@@ -120,8 +120,9 @@ pub fn native_tool_of(pool: &str) -> Option<&str> {
 
 /// Whether a worker that serves `pools`, and names `native_tools`, serves calls of `pool`.
 ///
-/// A name is exact, or a prefix that ends in `.*`. Whoever names any serves built-in tools only where all of their pool are
-/// named; whoever names none serves the built-in tools of its pools, and no other native ones: what nobody says is not served.
+/// A name is exact, or a prefix that ends in `.*`. A worker that names any serves built-in tools only where all of
+/// their pool are named; one that names none serves the built-in tools of its pools, and no other native ones: what is
+/// not said is not served.
 pub fn serves(pools: &[String], native_tools: &[String], pool: &str) -> bool {
     let named = |tool: &str| native_tools.iter().any(|name| names(name, tool));
     if let Some(tool) = native_tool_of(pool) {

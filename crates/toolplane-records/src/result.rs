@@ -61,7 +61,7 @@ pub struct ToolResult {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
     pub schema_version: String,
-    /// Identifier of the result; one per invocation, for ever.
+    /// Identifier of the result; one per invocation, never changed.
     pub result_id: ResultId,
     /// The call this is the result of.
     pub invocation_id: InvocationId,

@@ -9,7 +9,7 @@ use crate::vocabulary::{Behavior, RuleSource};
 /// One permission rule. Whether its texts mean anything is for the policy to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRule {
-    /// Name of the rule, unique among the rules in force; made up by whoever keeps the rule when empty.
+    /// Name of the rule, unique among the rules in force; made up by the service that keeps the rule when empty.
     #[serde(default)]
     pub rule_id: String,
     /// Where it comes from.
@@ -62,8 +62,8 @@ pub struct PermissionRule {
     pub pin: Option<RulePin>,
 }
 
-/// The declaration of a tool that an allow is bound to: it says yes to the tool as somebody saw it, and nothing of what the
-/// tool is made into later.
+/// The declaration of a tool that an allow is bound to: it says yes to the tool as a person saw it, and nothing of what
+/// the tool is made into later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulePin {
     /// Digest of the registration.

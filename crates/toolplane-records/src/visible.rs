@@ -1,8 +1,8 @@
 //! Text as it is shown to people: nothing in it can act instead of being seen.
 //!
-//! What a person approves must be what they see, and text that somebody else wrote must not move the cursor, turn the
-//! direction of a line, take no room, or begin a line of its own where one line is meant. Everything that shows such text
-//! goes through this module. Records keep what was really said.
+//! What a person approves must be what they see, and text that another party wrote must not move the cursor, turn the
+//! direction of a line, take no room, or begin a line of its own where one line is meant. Everything that shows such
+//! text goes through this module. Records keep what was really said.
 //!
 //! What would act is spelled out as `\u{202e}`; line feed, tab and carriage return as `\n`, `\t` and `\r` where they are not
 //! wanted. Spelled out are control and format characters (of them all that turn direction, take no room or spell hidden
@@ -10,7 +10,7 @@
 //! characters without any ink, and combining marks that have nothing to stand on or come in floods. A backslash stays as it
 //! is: what is spelled out is there to be read by people, not by programs.
 //!
-//! Characters that only look like others are ordinary letters of somebody's language: they stay, and [`look_alikes`] points
+//! Characters that only look like others are ordinary letters of some language: they stay, and [`look_alikes`] points
 //! them out.
 
 mod look_alike;

@@ -1,7 +1,7 @@
 //! Paths of a workspace as tools are given them: where they lead, and which of them decide what other programs do later.
 //!
-//! One reading and one list for everybody who has to agree: rules that ask, the check of values before anybody is asked,
-//! file tools, and the sandbox. Nothing here looks at a file system.
+//! One reading and one list for all parts that have to agree: rules that ask, the check of values before a person is
+//! asked, file tools, and the sandbox. Nothing here looks at a file system.
 
 #[cfg(test)]
 mod tests;
@@ -59,18 +59,18 @@ pub fn relative(path: &str) -> Result<String, PathRefusal> {
     Ok(if kept.is_empty() { ".".to_owned() } else { kept.join("/") })
 }
 
-/// How a path is protected, because what stands there decides what other programs do later.
+/// How a path is protected, because its content decides what other programs do later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protection {
     /// A person may let it be written: it is asked about, and no rule allows it that does not name it.
     Asked,
-    /// No tool writes it, whoever says yes; sandboxed programs see it read-only.
+    /// No tool writes it, even if a person says yes; sandboxed programs see it read-only.
     Closed,
 }
 
 use Protection::{Asked, Closed};
 
-/// Names that are protected wherever they stand, with all that is beneath them; in lower case.
+/// Names that are protected wherever they are, with all that is beneath them; in lower case.
 const NAMES: &[(&str, Protection)] = &[
     (".git", Closed),
     (".toolplane", Closed),
@@ -128,10 +128,10 @@ const NAMES: &[(&str, Protection)] = &[
     (".cargo", Asked),
 ];
 
-/// Paths that are protected as they stand from the workspace, with all that is beneath them; a person may let them be written.
+/// Paths relative to the workspace that are protected, with all that is beneath them; a person may let them be written.
 const PATHS: &[&str] = &[".github/workflows", ".config/git", ".config/fish", ".config/systemd", ".local/bin"];
 
-/// How one name is protected wherever it stands, in whatever case it is written: on some file systems `.GIT` is `.git`, and
+/// How one name is protected wherever it is, in whatever case it is written: on some file systems `.GIT` is `.git`, and
 /// some drop dots and blanks at the end of a name or know streams behind a colon.
 pub fn protection_of_name(name: &str) -> Option<Protection> {
     let stem = name.split(':').next().unwrap_or(name).trim_end_matches(['.', ' ']);

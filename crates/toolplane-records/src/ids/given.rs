@@ -1,4 +1,4 @@
-//! How long an identifier may be that somebody chooses: what is made from it must be an identifier too.
+//! How long a chosen identifier may be: what is made from it must be an identifier too.
 
 use super::{InvalidId, MAX_ID_LEN};
 
@@ -13,7 +13,7 @@ pub struct Derivation {
     pub after: usize,
 }
 
-/// Every identifier that is made from a chosen one. Whoever makes another adds it here.
+/// Every identifier that is made from a chosen one. A new kind of derived identifier is added here.
 pub const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "result", before: "res_", after: 0 },
     Derivation { name: "persistence decision", before: "persist_", after: 0 },
@@ -23,7 +23,7 @@ pub const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "lease", before: "lease_00000000000000000000000000000000@", after: 0 },
 ];
 
-/// The longest identifier somebody may choose, in bytes.
+/// The longest identifier that may be chosen, in bytes.
 pub const MAX_GIVEN_ID_LEN: usize = MAX_ID_LEN - most_around();
 
 const fn most_around() -> usize {

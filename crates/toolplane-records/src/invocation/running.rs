@@ -33,13 +33,13 @@ pub struct Lease {
 /// before they were asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostHooks {
-    /// When somebody else asks the hooks, should whoever does so now not be heard of any more.
+    /// When another scheduler asks the hooks, should the one that asks now go silent.
     pub due_at: Timestamp,
-    /// How often somebody set about asking them, this time included.
+    /// How often asking them was begun, this time included.
     pub tries: u32,
 }
 
-/// A question a running tool asks, and that somebody has to answer.
+/// A question a running tool asks, and that a person has to answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingInput {
     /// Identifier of the question, unique within its call.
@@ -52,7 +52,7 @@ pub struct PendingInput {
     pub schema: Option<JsonPayload>,
     /// When it was asked.
     pub requested_at: Timestamp,
-    /// When the tool is told that nobody answered.
+    /// When the tool is told that there was no answer.
     pub expires_at: Timestamp,
     /// The answer, once there is one: kept, and repeated to the worker, until the execution asks again or ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,13 +62,13 @@ pub struct PendingInput {
 /// The one answer to a tool's question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputAnswer {
-    /// What was answered; absent when somebody chose not to, or nobody did.
+    /// What was answered; absent when the person chose not to, or there was no answer.
     #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub input: Option<JsonPayload>,
     /// Who answered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provided_by: String,
-    /// Nobody answered in time.
+    /// There was no answer in time.
     #[serde(default)]
     pub expired: bool,
     /// When it was answered.

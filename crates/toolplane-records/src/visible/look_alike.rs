@@ -29,9 +29,10 @@ impl std::fmt::Display for LookAlike {
     }
 }
 
-/// The words of a text that may be taken for others, at most [`MAX_LOOK_ALIKES`], each once: words of mixed scripts, words that
-/// look like plain ones and are not, and marks between plain characters that look like `/`, `.`, `:` and their like
-/// (Unicode Technical Standard 39). A word of one script that looks like nothing else is not among them, whatever its language.
+/// The words of a text that may be taken for others, at most [`MAX_LOOK_ALIKES`], each once: words of mixed scripts,
+/// words that look like plain ones and are not, and marks between plain characters that look like `/`, `.`, `:` and
+/// their like (Unicode Technical Standard 39). A word in one script that looks like nothing else is not among them,
+/// whatever its language.
 pub fn look_alikes(text: &str) -> Vec<LookAlike> {
     if text.is_ascii() {
         return Vec::new();

@@ -109,7 +109,7 @@ fn any_text() -> impl Strategy<Value = String> {
         .prop_map(String::from_iter)
 }
 
-/// Whether a character may stand in shown text, told apart from what the module itself asks: no table of its own.
+/// Whether a character may be in shown text, told apart from what the module itself asks: no table of its own.
 fn is_dangerous(c: char) -> bool {
     let bidi = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let hidden = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');

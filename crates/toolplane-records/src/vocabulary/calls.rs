@@ -27,7 +27,7 @@ vocabulary! {
         Blocked = "blocked",
     }
 
-    /// Where an invocation stands in its queue (concurrency and scheduling, "Queue states").
+    /// The state of an invocation in its queue (concurrency and scheduling, "Queue states").
     QueueState {
         Queued = "queued",
         Executing = "executing",

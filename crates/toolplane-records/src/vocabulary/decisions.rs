@@ -85,7 +85,7 @@ vocabulary! {
         Runtime = "runtime",
     }
 
-    /// Where a parked question stands.
+    /// The status of a parked question.
     ApprovalState {
         Pending = "pending",
         Approved = "approved",
