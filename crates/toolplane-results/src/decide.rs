@@ -33,7 +33,7 @@ pub enum LargeOutput {
     RefOnly,
 }
 
-/// The bounds one tool's output is held against.
+/// The bounds one tool's output is checked against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersistencePolicy {
     /// Most bytes shown inline.
@@ -43,7 +43,7 @@ pub struct PersistencePolicy {
     /// What happens above the inline bounds.
     pub large: LargeOutput,
     /// The tool bounds its own output and must not have it kept (e.g. a file reader: the kept copy could be read back
-    /// for ever).
+    /// and kept again without end).
     pub never_persist: bool,
     /// Most bytes the object store is asked to keep.
     pub max_persist_bytes: u64,
@@ -83,12 +83,12 @@ pub fn legible(bytes: &[u8]) -> bool {
 }
 
 impl OutputFacts {
-    /// The facts of a text that is at hand.
+    /// The facts of a text that is in memory.
     pub fn of_text(text: &str) -> Self {
         Self { bytes: text.len() as u64, chars: Some(text.chars().count() as u64), legible: true }
     }
 
-    /// The facts of bytes that are at hand, of which `total` were given.
+    /// The facts of bytes that are in memory, of which `total` were given.
     pub fn of_bytes(bytes: &[u8], total: u64) -> Self {
         let chars = std::str::from_utf8(bytes).ok().map(|text| text.chars().count() as u64);
         Self { bytes: total, chars, legible: chars.is_some() || legible(bytes) }

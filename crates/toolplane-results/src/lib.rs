@@ -1,4 +1,5 @@
-//! What becomes of a tool's output: shown whole, shown as a preview, kept in the object store, or dropped with a reason.
+//! What happens to a tool's output: shown whole, shown as a preview, kept in the object store, or dropped with a
+//! reason.
 //!
 //! [`decide()`] and [`render()`] are pure: they take sizes, text and an instant and return the standard's records.
 //! [`payload`] is the only place of Toolplane that knows an object store.

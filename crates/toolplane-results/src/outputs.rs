@@ -29,7 +29,7 @@ pub const STRUCTURED: &str = "structured_content";
 
 /// Most bytes of each half of a preview.
 const HALF_PREVIEW: u64 = 2048;
-/// Most bytes of the text that stands in the place of an output: both halves, and a line that says why it is not kept.
+/// Most bytes of the text that replaces an output: both halves, and a line that says why it is not kept.
 pub const MAX_PREVIEW: u64 = 2 * HALF_PREVIEW + MAX_NOTE;
 /// Longest line that says why an output is not kept, with room.
 pub const MAX_NOTE: u64 = 256;
@@ -53,7 +53,7 @@ pub struct OutputBounds {
     pub max_persist_bytes: u64,
 }
 
-/// What somebody said about all outputs of an ending.
+/// What the hooks said about all outputs of an ending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Handling {
     /// They are shown by reference only.
@@ -132,7 +132,7 @@ impl Loss {
     }
 }
 
-/// What has become of the outputs of one ending.
+/// What happened to the outputs of one ending.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
     /// What is shown.
@@ -240,7 +240,7 @@ impl<K: Keep> Keeper<K> {
         None
     }
 
-    /// What has become of them.
+    /// What happened to them.
     pub fn finish(self) -> Outputs {
         self.outputs
     }

@@ -36,12 +36,12 @@ pub use writer::PayloadWriter;
 pub struct PayloadOptions {
     /// Most bytes of one payload.
     pub max_bytes: u64,
-    /// Days a payload is kept; `None` keeps it for ever.
+    /// Days a payload is kept; `None` keeps it without a limit.
     pub retention_days: Option<u32>,
 }
 
 impl Default for PayloadOptions {
-    /// 64 MiB each, kept for ever.
+    /// 64 MiB each, kept without a limit.
     fn default() -> Self {
         Self { max_bytes: 64 * 1024 * 1024, retention_days: None }
     }
@@ -189,7 +189,7 @@ impl PayloadStore {
         let stream = if length == 0 {
             futures_util::stream::empty().boxed()
         } else {
-            // Of the very object that was proved, not of one that took its place meanwhile.
+            // Of exactly the object that was proved, not of one that took its place meanwhile.
             let (range, if_match) = (Some(GetRange::Bounded(offset..end)), proved.e_tag);
             let options = GetOptions { range, if_match, ..GetOptions::default() };
             let found = self.objects.get_opts(key.path(), options).await;

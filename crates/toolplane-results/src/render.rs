@@ -15,7 +15,7 @@ mod tests;
 /// The longest summary line, in characters.
 pub const MAX_SUMMARY_CHARS: usize = 160;
 
-/// What stands after a text that is not the output itself.
+/// What is put after a text that is not the output itself.
 pub const VIEW: &str = "[this is a view: the output is not plain UTF-8 text, or not all of it is shown]";
 
 /// Where in the result an output belongs.
@@ -27,7 +27,7 @@ pub enum Channel {
     Log(String),
 }
 
-/// As much of an output as is at hand.
+/// As much of an output as is in memory.
 #[derive(Clone, Copy, Debug)]
 pub enum OutputBody<'a> {
     /// All of it, as text.

@@ -28,7 +28,7 @@ impl PayloadStore {
         Ok(removed)
     }
 
-    /// Removes one payload, for ever. That it is not there, or not any more, is no error. Fails with
+    /// Removes one payload; this cannot be undone. That it is not there, or not any more, is no error. Fails with
     /// [`PayloadError::Store`] when the object store cannot delete.
     pub async fn remove(&self, key: &PayloadKey) -> Result<(), PayloadError> {
         match self.objects.delete(key.path()).await {

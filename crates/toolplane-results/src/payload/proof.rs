@@ -69,8 +69,8 @@ impl PayloadStore {
         if self.proofs.has(&found) { Ok(found) } else { self.prove(key, now).await }
     }
 
-    /// Reads a whole payload and holds it to the digest in its name. Anything else there is damage, never overwritten
-    /// silently.
+    /// Reads a whole payload and checks it against the digest in its name. Anything else there is damage, never
+    /// overwritten silently.
     pub(super) async fn prove(&self, key: &PayloadKey, now: Timestamp) -> Result<ObjectMeta, PayloadError> {
         let found = self.objects.get(key.path()).await.map_err(|source| self.reading(key, now, source))?;
         let (meta, mut stream, mut hash) = (found.meta.clone(), found.into_stream(), Sha256::new());

@@ -18,9 +18,9 @@ const ARCHIVE: &str = "archive";
 /// Who has started a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartClaim {
-    /// Whoever asked, now or when it asked before.
+    /// The same caller asked, now or earlier.
     Mine,
-    /// Somebody else, who gave this text.
+    /// Another caller, who gave this text.
     Other(String),
 }
 
@@ -30,14 +30,14 @@ impl PayloadStore {
     /// When this returns `Mine`, the claim is durable. Asking again with the same text gives the same answer, so a lost
     /// answer costs nothing.
     ///
-    /// Fails with [`PayloadError::Store`] when the object store does not answer; the claim may stand even so, and
+    /// Fails with [`PayloadError::Store`] when the object store does not answer; the claim may still be stored, and
     /// asking again tells.
     pub async fn claim_start(&self, call: &InvocationKey, claimant: &str) -> Result<StartClaim, PayloadError> {
         let path = proof_of(call);
         let body = PutPayload::from(claimant.as_bytes().to_vec());
         match self.objects.put_opts(&path, body, PutMode::Create.into()).await {
             Ok(_) => return Ok(StartClaim::Mine),
-            // A conflict is somebody else's attempt at the same time, or our own whose answer was lost.
+            // A conflict is another party's attempt at the same time, or an earlier one of ours whose answer was lost.
             Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {}
             Err(source) => return Err(PayloadError::store("put", source)),
         }
