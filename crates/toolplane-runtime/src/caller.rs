@@ -31,7 +31,7 @@ pub struct Caller {
     /// The person or program, as the credential names it; at most 256 characters.
     pub actor: Option<String>,
     /// The credential: `key:<id>`, `jwt:<issuer>#<sub>`, `mtls:<subject>`, `token`, `process` (this very process), or
-    /// empty when nobody was asked for one. Never the secret itself; at most 512 characters.
+    /// empty when the server asks for none. Never the secret itself; at most 512 characters.
     pub caller_ref: String,
     /// What the caller may do.
     pub roles: RoleSet,
@@ -40,7 +40,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The caller of a server that asks nobody for a credential: tenant `default`, every role.
+    /// The caller of a server that asks for no credential: tenant `default`, every role.
     pub fn unauthenticated() -> Arc<Self> {
         static NOBODY: LazyLock<Arc<Caller>> = LazyLock::new(|| {
             Arc::new(Caller {
@@ -64,7 +64,7 @@ impl Caller {
         }
     }
 
-    /// A process calling itself: believed in everything, because nothing from outside can be taken for it.
+    /// A process calling itself: trusted in everything, because nothing from outside can be taken for it.
     pub(crate) fn this_process() -> Arc<Self> {
         static OWN: LazyLock<Arc<Caller>> = LazyLock::new(|| Caller::everything("process"));
         Arc::clone(&OWN)
@@ -112,7 +112,7 @@ impl Caller {
         }
     }
 
-    /// Whether what the caller says about other callers is believed.
+    /// Whether what the caller says about other callers is trusted.
     fn speaks_for_others(&self) -> bool {
         self.authenticated && self.is(Role::Peer)
     }

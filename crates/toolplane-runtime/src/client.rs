@@ -43,7 +43,7 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How peers are met; usually [`from_config`](Self::from_config).
+/// How peers are connected to; usually [`from_config`](Self::from_config).
 #[derive(Clone, Debug, Default)]
 pub struct PeerSettings {
     /// Authority that signed the peers' certificates (PEM); needed for `https`.

@@ -98,7 +98,7 @@ pub struct ObjectsConfig {
     pub path: Option<PathBuf>,
     /// Most bytes of one kept result.
     pub max_bytes: u64,
-    /// Days a result is kept; for ever when absent.
+    /// Days a result is kept; without a limit when absent.
     pub retention_days: Option<u32>,
 }
 

@@ -79,7 +79,7 @@ impl Process {
 pub struct Role {
     /// Its gRPC services.
     pub services: Option<Services>,
-    /// What is left to do when the listener has drained and background work has ended, in order.
+    /// What remains to be done when the listener has drained and background work has ended, in order.
     pub close: Vec<BoxFuture<'static, Result<(), RoleError>>>,
 }
 
@@ -296,7 +296,7 @@ fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
         ClusterRole::Surface => !peers.surface.is_empty(),
         ClusterRole::Permission => !peers.permission.is_empty(),
         ClusterRole::Scheduler => !peers.scheduler.is_empty(),
-        // It is asked by nobody.
+        // No caller asks it.
         ClusterRole::Executor => true,
     };
     let asked = plan.role.map_or(&[][..], ClusterRole::asks);

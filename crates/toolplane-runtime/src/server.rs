@@ -66,8 +66,8 @@ pub(crate) mod internal {
 const BIND_ATTEMPTS: u32 = 20;
 const BIND_PAUSE: Duration = Duration::from_millis(50);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
-/// Calls a client may have given up before this process came to them: callers do that while it starts or is slow. Beyond it the
-/// connection ends; without room it would end as soon as twenty callers lose their patience.
+/// Calls a client may have given up before this process came to them: callers do that while it starts or is slow.
+/// Beyond it the connection ends; without room it would end as soon as twenty callers give up.
 const PENDING_RESETS: usize = 256;
 /// Before the bound of a drain, the moment at which streams that go on are ended in words.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -117,7 +117,7 @@ pub struct ServerSettings {
     pub tls: Option<ServerTlsConfig>,
     /// Who may call; `None` is everyone who can connect, as tenant `default` with every role.
     pub auth: Option<Arc<Auth>>,
-    /// What whoever may call may do.
+    /// What a caller with access may do.
     pub access: &'static [access::Row],
     /// How long running calls may finish after a stop was asked for.
     pub drain_timeout: Duration,

@@ -97,7 +97,7 @@ pub enum ApiError {
         /// For people.
         message: String,
     },
-    /// Somebody else changed it first.
+    /// Another caller or process changed it first.
     #[error("{message}")]
     Conflict {
         /// Stable reason, e.g. `VERSION_LOST`.

@@ -101,8 +101,8 @@ impl Tasks {
     }
 }
 
-/// Starts work beside the request or the call it belongs to. A panic is logged under the name of the work, and reaches whoever
-/// waits for the handle; the process goes on.
+/// Starts work beside the request or the call it belongs to. A panic is logged under the name of the work, and reaches
+/// the task that waits for the handle; the process goes on.
 ///
 /// Whatever runs as long as the process belongs into [`Tasks`]. Work that belongs to a trace brings its span along.
 #[expect(clippy::disallowed_methods, reason = "this is the way to start work that others are told to use")]

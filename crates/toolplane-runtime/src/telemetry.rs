@@ -147,8 +147,8 @@ where
         .with_threads(false)
         .with_target(false)
         .with_tracked_inactivity(false)
-        // Nobody asks the SDK for the current context while a span is there (see `context::current`); setting it anew
-        // with every poll of every future would be for nothing.
+        // No code asks the SDK for the current context while a span is there (see `context::current`); setting it anew
+        // with every poll of every future would be of no use.
         .with_context_activation(false)
         .with_filter(only_ours)
 }

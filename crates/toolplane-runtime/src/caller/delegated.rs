@@ -22,11 +22,12 @@ pub const ROLES: &str = "toolplane-roles";
 /// Longest actor and caller reference taken, in bytes as they travel.
 const MAX_TEXT_BYTES: usize = 3 * 512;
 
-/// Who a request is from when `own` sent it, somebody else for whom a peer speaks or `own`; and the roles that decide which
-/// methods are open. A peer may use a peer's methods for anybody, but whoever it speaks for does not become a peer.
+/// Who a request is from when `own` sent it, either `own` or another caller for whom a peer speaks; and the roles that
+/// decide which methods are open. A peer may use a peer's methods for any caller, but the caller it speaks for does not
+/// become a peer.
 ///
-/// Whoever is not a peer is refused when it says such things, and without authentication only the one tenant there is
-/// may be named: believing it would let anybody read everything.
+/// A caller that is not a peer is refused when it says such things, and without authentication only the one tenant
+/// there is may be named: believing it would let any caller read everything.
 pub(crate) fn speaks_for(own: &Arc<Caller>, headers: &HeaderMap) -> Result<(Arc<Caller>, RoleSet), ApiError> {
     let said = [TENANT, ACTOR, CALLER, ROLES].map(|name| headers.get(name));
     if said.iter().all(Option::is_none) {

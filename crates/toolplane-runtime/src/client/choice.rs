@@ -48,7 +48,7 @@ impl<T: Clone> Choice<T> {
         let places = (0..number).map(|step| (standing.current + step) % number);
         let rest_of =
             |at: usize| standing.resting[at].1.map_or(Duration::ZERO, |end| end.saturating_duration_since(now));
-        // Of equal rests the first counts, so nobody is left without a failure.
+        // Of equal rests the first counts, so there is always a failure to report.
         let at = places.min_by_key(|at| rest_of(*at)).unwrap_or_default();
         standing.current = at;
         Picked { at, one: self.all[at].clone() }

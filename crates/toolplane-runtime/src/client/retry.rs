@@ -25,8 +25,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Four tries within about a quarter of a second: for a call that somebody waits for, when the peer may have moved or
-    /// its connection grown old.
+    /// Four tries within about a quarter of a second: for a call that a caller waits for, when the peer may have moved
+    /// or its connection grown old.
     pub const BRIEF: Self = Self { first: Duration::from_millis(20), most: Duration::from_millis(150), tries: 4 };
 
     /// The wait after try number `tried` (from 1): the doubled first wait, or what the peer asked for when that is longer,

@@ -27,7 +27,7 @@ pub struct AuthConfig {
 }
 
 impl AuthConfig {
-    /// Whether nobody could ever be let in.
+    /// Whether no caller could ever be let in.
     pub fn is_empty(&self) -> bool {
         self.token_file.is_none() && self.api_key_file.is_none() && self.jwt.is_empty() && self.mtls.is_empty()
     }
@@ -92,8 +92,8 @@ fn roles() -> String {
     "roles".to_owned()
 }
 
-/// A signature algorithm of JSON Web Tokens. Those with a shared secret are left out: whoever can check such a signature
-/// can also make one.
+/// A signature algorithm of JSON Web Tokens. Those with a shared secret are left out: a server that can check such a
+/// signature can also make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the names are those of RFC 7518 and RFC 8037, and say all there is")]

@@ -64,7 +64,7 @@ pub struct HookConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookAuthority {
-    /// It may answer a question nobody else decides with yes or no.
+    /// It may decide, with yes or no, a question that nothing else decides.
     Approve,
     /// It may deny.
     Deny,

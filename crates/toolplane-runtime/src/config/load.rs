@@ -72,7 +72,7 @@ impl Config {
         }
     }
 
-    /// The file, when the rules are those that stand in it: the environment may have put others in their place.
+    /// The file, when the rules are those that are in it: the environment may have put others in their place.
     fn text_of_rules(&self) -> Option<(&Path, String)> {
         let file = self.file.as_deref()?;
         let text = std::fs::read_to_string(file).ok()?;

@@ -24,7 +24,7 @@ pub struct PermissionConfig {
     pub cedar_schema: Option<PathBuf>,
     /// Mode of calls that name none: `default`, `accept_edits`, `plan`, `dont_ask`, or `bypass` when that is allowed.
     pub default_mode: String,
-    /// Whether the mode `bypass` means anything. Denies and questions for people stand in it all the same.
+    /// Whether the mode `bypass` means anything. Denies and questions for people still apply in it.
     pub allow_bypass: bool,
     /// Whether a caller may approve its own calls.
     pub allow_self_approval: bool,
@@ -38,7 +38,7 @@ pub struct PermissionConfig {
     pub max_rules_per_tenant: u64,
     /// Which calls go to the review queue because their agent was not sure.
     pub review: ReviewConfig,
-    /// Namespaces whose tools are not believed: what they leave unsaid about themselves is asked about.
+    /// Namespaces whose tools are not trusted: what they leave unsaid about themselves is asked about.
     pub untrusted_namespaces: Vec<String>,
     /// Where tools see the workspace; paths beneath it are inside.
     pub workspace: String,

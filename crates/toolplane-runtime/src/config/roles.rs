@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SurfaceConfig {
-    /// A surface of more tools than this defers those nobody asked for by name.
+    /// A surface of more tools than this defers those not asked for by name.
     pub defer_threshold: u32,
     /// Tool files (JSON or TOML) registered at start.
     pub declarations: Vec<PathBuf>,

@@ -10,11 +10,11 @@ use toolplane_records::ids::path_segment;
 use super::Config;
 use super::error::ConfigError;
 
-/// The tenant of a cluster that asks nobody who they are.
+/// The tenant of a cluster without authentication.
 const DEFAULT_TENANT: &str = "default";
 
-/// The directories tools work in: one for the tenant `default`, which may be a folder somebody has anyway, and one for each
-/// other tenant, below a directory of their own. None of them lies in another.
+/// The directories tools work in: one for the tenant `default`, which may be a folder that exists already, and one for
+/// each other tenant, below a directory of their own. None of them lies in another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspaces {
     own: PathBuf,
@@ -27,7 +27,7 @@ impl Workspaces {
         if tenant == DEFAULT_TENANT { self.own.clone() } else { self.tenants.join(path_segment(tenant)) }
     }
 
-    /// The directory of `tenant`, absolute and without links; made when it does not exist, for nobody else to read.
+    /// The directory of `tenant`, absolute and without links; made when it does not exist, readable only for this user.
     ///
     /// Fails with what the operating system says.
     pub fn open(&self, tenant: &str) -> io::Result<PathBuf> {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest reason that is passed on.
 const MAX_REASON_CHARS: usize = 300;
 
-/// Why a service of another process is of no use now, in a few words. Names no host: anybody may ask for the health.
+/// Why a service of another process is of no use now, in a few words. Names no host: any client may ask for the health.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PeerUnready {
     /// It did not answer in time.
@@ -64,7 +64,7 @@ pub async fn check(peer: Peer, service: &str) -> Result<(), PeerUnready> {
 fn away(status: &Status) -> PeerUnready {
     match status::reason(status).as_deref().and_then(codes::Code::find) {
         Some(codes::NO_CONNECTION) => PeerUnready::Unreachable,
-        // Names of hosts may be in what is said, and anybody may ask for the health.
+        // Names of hosts may be in what is said, and any client may ask for the health.
         Some(codes::TLS_FAILED) => {
             tracing::debug!(message = status.message(), "a peer cannot be reached with TLS");
             PeerUnready::Encryption

@@ -1,6 +1,6 @@
 //! Which roles may use which method. A method without a row is refused.
 //!
-//! Roles are checked before a request is read: whoever may not use a method learns nothing about what exists.
+//! Roles are checked before a request is read: a caller that may not use a method learns nothing about what exists.
 
 use std::collections::HashMap;
 use toolplane_records::codes;
@@ -89,13 +89,13 @@ impl Access {
         Self { rows: rows.collect(), catalog }
     }
 
-    /// Whether a method is for everybody, credential or not.
+    /// Whether a method is for every caller, with or without a credential.
     pub(super) fn is_open(method: &str) -> bool {
         method.starts_with(OPEN_TO_ALL)
     }
 
-    /// Whether whoever holds these roles may use the method. One that does not exist goes on, to be told so; descriptors are
-    /// for whoever may do anything at all.
+    /// Whether a caller with these roles may use the method. One that does not exist goes on, to be told so;
+    /// descriptors are for callers with any role.
     pub(super) fn check(&self, method: &str, held: RoleSet) -> Result<(), ApiError> {
         let Some(roles) = self.rows.get(method) else {
             return match self.catalog.serves(method) {

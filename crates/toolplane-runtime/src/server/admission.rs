@@ -1,10 +1,10 @@
 //! Which connections are let in, and which must go when there are too many. Pure: no socket, no clock of its own.
 //!
-//! A connection *waits* from its first byte until a request on it shows who calls. Whoever says nothing costs a place and
-//! gives nothing, so those places are few, end with a deadline, and are taken away first: from the address that holds most
-//! of them, the oldest first. A newcomer therefore always finds a place. What is known to call keeps its place while it
-//! works; those that have been quiet for longest make room for others. A part is kept for operators and processes of the
-//! cluster, and another for health checks, whatever everybody else does.
+//! A connection *waits* from its first byte until a request on it shows who calls. A connection without a known caller
+//! costs a place and gives nothing, so those places are few, end with a deadline, and are taken away first: from the
+//! address that holds most of them, the oldest first. A newcomer therefore always finds a place. What is known to call
+//! keeps its place while it works; those that have been quiet for longest make room for others. A part is kept for
+//! operators and processes of the cluster, and another for health checks, whatever all others do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -38,7 +38,7 @@ pub(super) struct ConnectionLimits {
     ordinary_per_address: usize,
     /// That never did anything but check the health.
     probing: usize,
-    /// Places that nobody known may take, so that newcomers find one.
+    /// Places that no known caller may take, so that newcomers find one.
     entrance: usize,
     /// How long a connection may wait.
     patience: Duration,
@@ -74,7 +74,7 @@ impl ConnectionLimits {
             total: PROBING,
             waiting: half,
             waiting_per_address: half,
-            // Somebody who asks for anything else is to be told that there is nothing else.
+            // A client that asks for anything else is to be told that there is nothing else.
             ordinary: 1,
             ordinary_per_address: 1,
             probing: half - 1,
@@ -137,7 +137,7 @@ impl<T> Admission<T> {
         Self { limits, next: 0, seats: BTreeMap::new(), waiting, ordinary, counts: [0; 4] }
     }
 
-    /// A new connection: its number, and what must be closed for it. `None` refuses it: everybody else is at work.
+    /// A new connection: its number, and what must be closed for it. `None` refuses it: all others are at work.
     pub(super) fn arrive(
         &mut self,
         address: IpAddr,
@@ -230,7 +230,7 @@ impl<T> Admission<T> {
         self.counts[standing as usize]
     }
 
-    /// The oldest of those that wait, of the address that has most of them; else whoever was quiet for longest.
+    /// The oldest of those that wait, of the address that has most of them; else the one that was quiet for longest.
     fn least_of_all(&self) -> Option<u64> {
         let busiest = self.waiting.values().max_by_key(|ids| (ids.len(), std::cmp::Reverse(ids.first().copied())));
         busiest.and_then(BTreeSet::first).copied().or_else(|| self.quietest(None))
@@ -283,7 +283,8 @@ impl<T> Admission<T> {
     }
 }
 
-/// What counts as one address: of IPv6 the network of one site, of which anybody has as many addresses as they like.
+/// What counts as one address: of IPv6 the network of one site, in which a client can have as many addresses as it
+/// likes.
 fn place_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {

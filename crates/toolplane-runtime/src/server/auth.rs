@@ -1,8 +1,8 @@
 //! Who calls: tokens, API keys, JSON Web Tokens and client certificates become a [`Caller`].
 //!
-//! A credential that is shown and wrong is refused even when another one would do, and several good ones must be of the same
-//! caller: whose request it is would be a guess otherwise, and a wrong one where somebody in between added one of them.
-//! Neither errors nor logs ever hold a credential.
+//! A credential that is shown and wrong is refused even when another one would do, and several good ones must be of the
+//! same caller: whose request it is would be a guess otherwise, and a wrong one where a party in between added one of
+//! them. Neither errors nor logs ever hold a credential.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -120,7 +120,8 @@ impl Auth {
         }
     }
 
-    /// The caller a client certificate stands for. One that is mapped to nobody opens the connection and is no credential.
+    /// The caller a client certificate stands for. One that is mapped to no caller opens the connection and is no
+    /// credential.
     fn of_certificate(&self, extensions: &http::Extensions) -> Option<Arc<Caller>> {
         let certificates = extensions.get::<TlsConnectInfo<ConnectionLife>>().and_then(TlsConnectInfo::peer_certs);
         certificates.and_then(|chain| self.subjects.caller(chain.first()?))

@@ -53,13 +53,13 @@ impl Rules {
         Until { token: self.draining.clone(), last_words }
     }
 
-    /// Who calls; nobody is asked on the way to what is open to all.
+    /// Who calls; no credential is asked for where a method is open to all.
     fn identify(&self, request: &Request) -> Identified {
         match &self.auth {
             Some(auth) if !Access::is_open(method_of(request)) => {
                 auth.identify(request.headers(), request.extensions())
             }
-            // In its own process a role speaks for its callers whether or not anybody is asked for a credential.
+            // In its own process a role speaks for its callers whether or not credentials are asked for.
             None if request.extensions().get::<OwnProcess>().is_some() => Identified::Now(Ok(Caller::this_process())),
             _ => Identified::Now(Ok(Caller::unauthenticated())),
         }

@@ -45,8 +45,8 @@ const GATHERED: usize = 32 * 1024;
 /// One connection.
 ///
 /// HTTP/2 flushes whenever the connection's task ran, which is after every frame of every call. So a flush first lets
-/// every task that is ready by now have its turn, and then writes what all of them added: under load many calls share
-/// a system call, and alone a call waits for nobody.
+/// every task that is ready by now have its turn, and then writes what all of them added: under load many calls share a
+/// system call, and alone a call waits for no other.
 pub(super) struct Connection {
     stream: TcpStream,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,

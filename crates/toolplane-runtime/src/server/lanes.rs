@@ -89,7 +89,7 @@ async fn give(incoming: impl Stream<Item = TcpStream>, lanes: Vec<Lane>, seats: 
         let cut = lane.cut.child_token();
         let Some(place) = seats.arrive(address.ip(), &cut) else { continue };
         let line = Lifeline::begin(lane.age, &lane.ends, cut, Some(place));
-        // A server that has ended ends the whole; nobody is left to be told.
+        // A server that has ended ends the whole; no receiver is left.
         let _ = lane.connections.send(Ok(Connection::new(stream, line, tls))).await;
     }
 }

@@ -15,7 +15,7 @@ use crate::status::ApiError;
 
 /// Different ages a server gives to its connections. Clients that came together must not leave together.
 const LANES: u32 = 8;
-/// Between the last word on a stream and the end of its connection.
+/// Between the last message on a stream and the end of its connection.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What a client waits at least before it comes back.
 const COME_BACK: Duration = Duration::from_millis(20);

@@ -1,5 +1,5 @@
-//! A listener that answers health checks and nothing else, for processes without one of their own and for probes that must
-//! not stand in a queue with callers.
+//! A listener that answers health checks and nothing else, for processes without one of their own and for probes that
+//! must not wait in a queue with callers.
 
 use std::net::SocketAddr;
 

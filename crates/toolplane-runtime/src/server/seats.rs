@@ -130,7 +130,7 @@ impl Seat {
         self.settle(if kept { ConnectionClass::Kept } else { ConnectionClass::Ordinary })
     }
 
-    /// Takes note that somebody checks the health over the connection.
+    /// Takes note that a client checks the health over the connection.
     pub(super) fn probes(&self) -> Result<(), ApiError> {
         self.settle(ConnectionClass::Probing)
     }

@@ -494,7 +494,7 @@ async fn the_way_inside_serves_at_home_and_ends_with_its_process() {
     assert_eq!(waited.expect("answer"), "waited");
 }
 
-/// What a flush leaves waiting is written although nobody flushes again.
+/// What a flush leaves waiting is written although no flush follows.
 #[tokio::test]
 async fn a_connection_gathers_without_losing_anything() {
     let server = start("127.0.0.1:0", ServerSettings::default()).await;

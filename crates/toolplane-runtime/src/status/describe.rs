@@ -92,7 +92,7 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     }
 }
 
-/// What helps whoever may not do something: for most reasons, no other role of one's own does.
+/// What helps a caller that may not do something: for most reasons, no other role of its own does.
 fn denied(reason: Option<&str>) -> &'static str {
     match reason.and_then(codes::Code::find) {
         Some(codes::SELF_APPROVAL) => "somebody else has to answer it",

@@ -63,8 +63,8 @@ pub(crate) fn within(span: &Span) -> Context {
     recorded(span).unwrap_or_else(current)
 }
 
-/// The context of `span`; `None` when nobody records it. (A span can be enabled because of another thread's subscriber
-/// and still be nobody's here, so only the context tells.)
+/// The context of `span`; `None` when it is not recorded. (A span can be enabled because of another thread's subscriber
+/// and still not be recorded here, so only the context tells.)
 pub(crate) fn recorded(span: &Span) -> Option<Context> {
     if span.is_disabled() { None } else { valid(span.context()) }
 }

@@ -1,4 +1,4 @@
-//! Whether the certificates and keys of a configuration can do what they are for, before anybody connects.
+//! Whether the certificates and keys of a configuration can do what they are for, before a client connects.
 
 use std::path::Path;
 use std::sync::Arc;

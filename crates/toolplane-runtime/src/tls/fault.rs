@@ -1,4 +1,4 @@
-//! From what a TLS or HTTP/2 library met to what is wrong.
+//! From what a TLS or HTTP/2 library reports to what is wrong.
 
 use std::error::Error;
 
@@ -6,17 +6,17 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use super::plain::PLAIN_WORDS;
 
-/// Why a connection came to nothing, where encryption or the lack of it is the reason.
+/// Why a connection failed, where encryption or the lack of it is the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsFault {
-    /// We spoke TLS, and nobody there does.
+    /// We spoke TLS, and the other side does not.
     #[error("the port does not speak TLS")]
     PlainPort,
     /// We spoke plain text to a port that speaks TLS.
     #[error("the port speaks TLS")]
     TlsPort,
-    /// Nobody we trust signed the certificate.
+    /// The certificate is signed by no authority we trust.
     #[error("its certificate is not signed by a trusted authority")]
     UnknownAuthority,
     /// The certificate is over.
@@ -59,7 +59,7 @@ impl TlsFault {
         }
     }
 
-    /// What to do, for somebody who can name files and addresses at the command line.
+    /// What to do, for a person who can name files and addresses at the command line.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::PlainPort => "use `http://` in the endpoint, or turn on `server.tls` there",

@@ -91,7 +91,8 @@ fn the_oldest_of_the_address_with_most_of_them_goes_first() {
     for (name, last) in (14..17).zip(2..) {
         assert_eq!(hall.arrive(name, address(last)), (true, None));
     }
-    // All of those that wait are as many as may; whoever holds most of it pays, not the one who came first.
+    // All of those that wait are as many as may; the address that holds most of them loses one, not the one who came
+    // first.
     assert_eq!(hall.arrive(17, address(5)), (true, Some(2)));
     assert_eq!(hall.admission.next_overdue(), hall.admission.seats.get(&0).map(|seat| seat.since + PATIENCE));
 }
@@ -144,7 +145,7 @@ fn one_address_leaves_room_for_others() {
     // Not even an operator is bound by what others at its address do.
     assert!(hall.arrive(101, address(1)).0);
     assert_eq!(hall.settle(101, ConnectionClass::Kept), Ok(None));
-    // IPv6 gives everybody as many addresses as they like.
+    // With IPv6 a client can have as many addresses as it likes.
     let of = |text: &str| place_of(text.parse().expect("address"));
     assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
     assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));

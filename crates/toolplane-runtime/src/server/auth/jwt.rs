@@ -59,7 +59,7 @@ struct Verified {
     keys: u64,
 }
 
-/// What became of a token.
+/// The outcome of checking a token.
 enum TokenCheck {
     Good(Arc<Caller>),
     Bad(ApiError),
@@ -189,8 +189,8 @@ impl Issuers {
     }
 }
 
-/// Whether its header or its claims say something twice. Which of the two counts differs between readers, so that what its
-/// issuer or a proxy has looked at may not be what is believed here.
+/// Whether its header or its claims say something twice. Which of the two counts differs between readers, so that what
+/// its issuer or a proxy has looked at may not be what is used here.
 fn says_twice(token: &[u8]) -> bool {
     let limits = JsonLimits { max_bytes: MAX_TOKEN_BYTES, ..JsonLimits::default() };
     token.split(|byte| *byte == b'.').take(2).any(|part| {

@@ -219,8 +219,8 @@ async fn certificates_are_callers() {
                 assert_eq!((reason(&refused).as_deref(), expected), (Some("TOKEN_MISSING"), ""), "{refused:?}");
             }
         }
-        // Beside a good certificate, a wrong token is still wrong, and a good one of another caller is one too many; beside a
-        // certificate that is nobody's, it is all there is.
+        // Beside a good certificate, a wrong token is still wrong, and a good one of another caller is one too many;
+        // beside a certificate of no caller, it is all there is.
         assert_eq!(reason_of(&peer, "Who", &[("authorization", "Bearer x")]).await, "TOKEN_UNKNOWN");
         for name in ["authorization", "x-api-key"] {
             match send(&peer, "Who", request(&[(name, key.text())])).await {

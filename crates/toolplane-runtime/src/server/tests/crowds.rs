@@ -50,13 +50,13 @@ async fn whoever_shows_no_caller_in_time_is_closed() {
     for said in [&b""[..], &[0x16, 3, 1][..]] {
         closed(silent(&tls_server, said).await).await;
     }
-    // A wrong credential is none: whoever guesses connects anew for every few guesses. 0x83 is POST.
+    // A wrong credential is none: a client that guesses has to connect anew for every few guesses. 0x83 is POST.
     let mut guessing = silent(&plain_server, PREFACE).await;
     let headers = b"\x83\x86\x44\x13/test.v1.Probe/Echo\x41\x01x\x40\x0dauthorization\x05wrong";
     let length = u8::try_from(headers.len()).expect("short");
     guessing.write_all(&[&[0, 0, length, 1, 5, 0, 0, 0, 1][..], headers].concat()).await.expect("asked");
     closed(guessing).await;
-    // Whoever is known is not concerned.
+    // Known callers are not concerned.
     assert_eq!(call(&known, "Echo", "still here".to_owned()).await.expect("known"), "still here");
     let more = tokio::time::timeout(Duration::from_millis(50), words.message()).await;
     assert!(more.is_err(), "its stream goes on: {more:?}");

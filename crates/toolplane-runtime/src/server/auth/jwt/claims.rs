@@ -63,7 +63,7 @@ fn roles(config: &JwtConfig, claims: &Value) -> RoleSet {
         _ => Vec::new(),
     };
     if config.role_map.is_empty() {
-        // Peers speak for anybody: an issuer has to be told which of its names means that.
+        // Peers speak for any caller: an issuer has to be told which of its names means that.
         return names.into_iter().filter_map(|name| name.parse().ok()).filter(|role| *role != Role::Peer).collect();
     }
     names.into_iter().filter_map(|name| config.role_map.get(name)).flatten().copied().collect()

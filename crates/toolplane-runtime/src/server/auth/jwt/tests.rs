@@ -130,7 +130,7 @@ async fn a_good_token_is_its_subject_whatever_the_kind_of_key() {
             let caller = ask(&issuers, &token).await.expect(round);
             assert_eq!((caller.tenant.as_str(), caller.actor.as_deref()), ("acme", Some("alice")));
             assert_eq!(caller.caller_ref, format!("jwt:{ISSUER}#alice"));
-            // Unknown names mean nothing, and nobody is a peer without the operator's word.
+            // Unknown names mean nothing, and no caller is a peer unless the operator says so.
             assert_eq!(caller.roles.names(), ["agent", "approver"]);
             assert!(caller.authenticated);
         }
@@ -218,13 +218,13 @@ async fn algorithms_cannot_be_talked_into() {
         let token = encode(&header, &claims(), &EncodingKey::from_secret(secret)).expect("token");
         assert_eq!(refusal(&issuers, &token).await, refused);
     }
-    // A kind of signature nobody allowed, with a good key.
+    // A kind of signature that is not allowed, with a good key.
     let other = Signer { algorithm: Algorithm::RS512, key: rsa.key.clone(), id: "r" };
     assert_eq!(refusal(&issuers, &other.sign(&claims())).await, refused);
     // The right algorithm under another kind of key's name.
     let crossed = Signer { id: "r", ..Signer::es256("x") };
     assert_eq!(refusal(&issuers, &crossed.sign(&claims())).await, "no key of its issuer fits");
-    // Somebody else's key under the right name.
+    // Another party's key under the right name.
     assert_eq!(refusal(&issuers, &Signer::es256("k").sign(&claims())).await, "its signature is wrong");
 
     let good = signer.sign(&claims());
