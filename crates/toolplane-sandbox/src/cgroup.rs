@@ -1,5 +1,5 @@
-//! Control groups, where this process may make them: bounds on the whole tree, evidence that one was reached, and a kill
-//! that misses nobody.
+//! Control groups, where this process may make them: bounds on the whole tree, evidence that one was reached, and a
+//! kill that misses no process.
 //!
 //! Version 2 is used when it carries the `memory` and `pids` controllers and they are delegated to this process, else
 //! version 1. Where neither can be written, memory and processes are bound per process by resource limits; the posture
@@ -179,7 +179,7 @@ impl RunGroup {
     )]
     fn remove(&self) {
         for part in &self.parts {
-            // The last member may still be on its way out.
+            // The last member may still be ending.
             for _ in 0..50 {
                 match fs::remove_dir(&part.dir) {
                     Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {

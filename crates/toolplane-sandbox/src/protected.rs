@@ -39,7 +39,7 @@ pub struct ProtectedSnapshot {
     pub linked: Vec<ProtectedPath>,
     /// `.git` directories, which are made mount points so that they cannot be renamed away.
     pub repositories: Vec<String>,
-    /// The first path that had to be protected and is no text, so that it cannot be named to anybody.
+    /// The first path that had to be protected and is no text, so that it cannot be named in a message.
     unnamed: Option<String>,
 }
 /// Whether this name is one that no tool writes.

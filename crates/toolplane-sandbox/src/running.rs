@@ -129,7 +129,7 @@ impl Running {
         self.progress.clone()
     }
 
-    /// A handle to cancel the run while somebody waits for it.
+    /// A handle to cancel the run while a task waits for it.
     pub fn canceler(&self) -> Canceler {
         Canceler(self.wish.clone())
     }

@@ -82,7 +82,7 @@ pub enum WorkspaceAccess {
 /// A host directory that appears as [`WORKSPACE`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceMount {
-    /// The directory on the host; absolute, existing. Symbolic links in it are followed: it is the operator's word.
+    /// The directory on the host; absolute, existing. Symbolic links in it are followed: the operator chose it.
     pub host: PathBuf,
     /// What the tool may do there.
     pub access: WorkspaceAccess,

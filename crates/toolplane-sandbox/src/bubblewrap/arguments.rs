@@ -138,7 +138,7 @@ fn workspace(
     hide(arguments, masks)
 }
 
-/// Last, so that nothing is laid out over it: a directory nobody may enter, a device nobody may open.
+/// Last, so that nothing is laid out over it: a directory that no process may enter, a device that none may open.
 fn hide(arguments: &mut Arguments, masks: &Masks) -> Result<(), SandboxError> {
     for mask in &masks.hidden {
         let place = inside(&mask.path);

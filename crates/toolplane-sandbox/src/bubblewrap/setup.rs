@@ -27,7 +27,7 @@ use crate::wire::{
 };
 use crate::workspace::Visit;
 
-/// How long the layers may take to stand. Usually a few milliseconds.
+/// How long the layers may take to be set up. Usually a few milliseconds.
 const SETUP_BOUND: Duration = Duration::from_secs(20);
 
 /// Starts a run and waits until the tool's program runs.

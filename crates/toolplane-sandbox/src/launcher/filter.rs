@@ -94,11 +94,11 @@ const ATTRIBUTES: &[Denied] = &[
 /// The same number on every architecture, and not known to the C library yet.
 const SYS_SETXATTRAT: c_long = 463;
 
-/// Bits of a mode that lend the rights of a file's owner or group to whoever runs it.
+/// Bits of a mode that lend the rights of a file's owner or group to the process that runs it.
 const LENDING: u32 = libc::S_ISUID | libc::S_ISGID;
 
-/// Calls that give a file a mode, and the argument it is in. No file of a tool may lend anybody's rights: on the host its
-/// owner is the workspace's owner, and `nosuid` mounts protect only the inside.
+/// Calls that give a file a mode, and the argument it is in. No file of a tool may lend the rights of its owner or
+/// group: on the host its owner is the workspace's owner, and `nosuid` mounts protect only the inside.
 const MODES: &[(c_long, &str, usize)] = &[
     (libc::SYS_fchmod, "fchmod", 1),
     (libc::SYS_fchmodat, "fchmodat", 2),
@@ -140,7 +140,7 @@ const SOCKET_TYPE_BITS: u32 = 0xf;
 /// The last call this list was checked against (`removexattrat`).
 const LAST_KNOWN: u32 = 466;
 
-/// Terminal requests that put words into somebody else's terminal. Only the low 32 bits count, as in the kernel.
+/// Terminal requests that put words into another process's terminal. Only the low 32 bits count, as in the kernel.
 const TERMINAL_REQUESTS: &[(u32, &str)] = &[(0x5412, "TIOCSTI"), (0x541c, "TIOCLINUX")];
 
 /// Flags of `clone` that make namespaces.

@@ -16,7 +16,7 @@ use crate::wire::{self, LauncherReport, Order};
 
 /// Distinct denied attempts that are told apart; further ones are counted with the last.
 const MAX_DISTINCT: usize = 64;
-/// How long the killed are waited for before the kernel is left to finish the work.
+/// How long to wait for killed processes before the kernel finishes the work alone.
 const REAP_BOUND: Duration = Duration::from_secs(1);
 
 pub(super) struct Reaper<'a> {
@@ -39,7 +39,7 @@ impl<'a> Reaper<'a> {
         loop {
             let (alive, ended) = self.step(-1);
             if !alive {
-                // Nobody is there to read a report. Ending this process ends the tree.
+                // No process is there to read a report. Ending this process ends the tree.
                 std::process::exit(0);
             }
             if ended {

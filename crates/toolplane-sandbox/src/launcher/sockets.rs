@@ -1,9 +1,9 @@
 //! Connections between Unix sockets, made by process 1 in place of the tool.
 //!
-//! A path of the file system leads to whoever listens there, also out of the sandbox: a socket of the host in the workspace
-//! is one. So the kernel asks about every `connect`, and process 1 does it itself with a copy of the tool's socket and of the
-//! address, which nobody can change meanwhile. It goes where only the sandbox can listen: to sockets in its own scratch
-//! directories and to abstract names, which belong to its network namespace.
+//! A path of the file system leads to the process that listens there, also out of the sandbox: a socket of the host in
+//! the workspace is one. So the kernel asks about every `connect`, and process 1 does it itself with a copy of the
+//! tool's socket and of the address, which the tool cannot change meanwhile. It goes where only the sandbox can listen:
+//! to sockets in its own scratch directories and to abstract names, which belong to its network namespace.
 
 use std::ffi::OsStr;
 use std::fs::File;

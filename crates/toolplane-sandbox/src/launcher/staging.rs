@@ -1,8 +1,8 @@
 //! For a root worker: the launcher and the workspace, placed where the sandbox's own user can reach them.
 //!
 //! In a mount namespace of its own, both are put on an empty `/tmp`. The workspace is mounted with translated owners:
-//! what belongs to the workspace's owner on disk belongs to the sandbox's user in there, and what the tool makes belongs
-//! to the workspace's owner on disk. Nobody's files change owner for a call.
+//! what belongs to the workspace's owner on disk belongs to the sandbox's user in there, and what the tool makes
+//! belongs to the workspace's owner on disk. No file changes its owner for a call.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
@@ -101,7 +101,7 @@ fn mapped(pid: i32, uid: u32, gid: u32, slot: u32) -> io::Result<OwnedFd> {
     Ok(fs::File::open(format!("/proc/{pid}/ns/user"))?.into())
 }
 
-/// The machine lets nobody make user namespaces, or no more of them: nothing about the workspace is wrong.
+/// The machine lets no process make user namespaces, or no more of them: nothing about the workspace is wrong.
 fn no_user_namespaces(error: &io::Error) -> StageFailure {
     let hint = match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EUSERS) => {

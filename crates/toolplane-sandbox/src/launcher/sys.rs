@@ -202,7 +202,8 @@ pub(super) struct PollEvents {
     pub(super) closed: bool,
 }
 
-/// Waits until one of `fds` can be read or is closed. A descriptor of -1 is ignored; a negative timeout means for ever.
+/// Waits until one of `fds` can be read or is closed. A descriptor of -1 is ignored; a negative timeout means no
+/// timeout.
 pub(super) fn wait<const N: usize>(fds: [RawFd; N], timeout_ms: i32) -> io::Result<[PollEvents; N]> {
     let mut polls = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the array outlives the call and has N entries.

@@ -216,7 +216,7 @@ impl Driver {
         if let LauncherReport::Exited { ending, resources, scratch_full, violations } = report {
             self.tool_ended = Some(Instant::now());
             self.reported = Some(Reported { ending, resources, scratch_full, violations });
-            // Process 1 is on its way out; if it does not get there, it is helped.
+            // Process 1 is ending; if it does not end in time, it is killed.
             self.push = self.push.max(Push::Killed);
             self.alarm.as_mut().reset(Instant::now() + KILL_BOUND);
         }
@@ -299,7 +299,7 @@ impl Driver {
     }
 }
 
-/// Reads into `buffer`; 0 at the end of the stream. Waits for ever when there is no stream.
+/// Reads into `buffer`; 0 at the end of the stream. Never ends when there is no stream.
 async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, buffer: &mut [u8]) -> usize {
     match stream {
         Some(stream) => stream.read(buffer).await.unwrap_or(0),
@@ -311,8 +311,8 @@ async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, buffer: &mut [u
 fn limits_shown_by(reported: &Reported, limits: &RunLimits) -> Vec<LimitHit> {
     let mut hits = Vec::new();
     let mut hit = |limit, allowed, evidence: String| hits.push(LimitHit { limit, allowed, evidence });
-    // A shell tells of a child's signal by its exit code, which anybody can return: then the time must fit as well. The
-    // kernel counts in ticks and may be a little early.
+    // A shell tells of a child's signal by its exit code, which any program can return: then the time must fit as well.
+    // The kernel counts in ticks and may be a little early.
     let cpu = reported.resources.user_cpu_us + reported.resources.system_cpu_us;
     let spent = cpu >= limits.cpu_seconds.saturating_mul(900_000);
     let told = reported.ending == ProcessEnd::Code(128 + libc::SIGXCPU) && spent;
@@ -328,7 +328,7 @@ fn limits_shown_by(reported: &Reported, limits: &RunLimits) -> Vec<LimitHit> {
     hits
 }
 
-/// Waits until the workspace goes over a bound; for ever when there is none to watch.
+/// Waits until the workspace goes over a bound; never ends when there is none to watch.
 async fn reached(watch: &mut Option<WorkspaceWatch>) -> LimitHit {
     match watch {
         Some(watch) => watch.reached().await,

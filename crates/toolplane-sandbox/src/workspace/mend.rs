@@ -19,8 +19,9 @@ use crate::quota::Usage;
 /// Most lines that are told.
 const MAX_TOLD: usize = 100;
 
-/// Takes set-user-id and set-group-id bits and capabilities off the files in `workspace`, whoever put them there; tells each for
-/// people, and what the workspace holds. For a worker that starts: an earlier one may have been killed before it could.
+/// Takes set-user-id and set-group-id bits and capabilities off the files in `workspace`, including those put there by
+/// others; tells each for people, and what the workspace holds. For a worker that starts: an earlier one may have been
+/// killed before it could.
 ///
 /// Files with a name outside the workspace are left as they are, and told too. Returns an error when the directory cannot be read.
 pub fn tidy(workspace: &Path) -> io::Result<(Vec<String>, Usage)> {

@@ -16,7 +16,7 @@ struct Room {
     inside: usize,
     /// FIFOs, sockets and devices that were there when the first run came in.
     before: HashSet<Id>,
-    /// Locked (shared) on the directory, so that other workers of this machine know that somebody is inside.
+    /// Locked (shared) on the directory, so that other workers of this machine know that it is in use.
     door: File,
 }
 

@@ -21,7 +21,7 @@ const MAX_REMEMBERED: usize = 10_000;
 /// The kernel counts blocks in these units, whatever the file system does.
 const BLOCK: u64 = 512;
 
-/// A way a file lends rights to whoever runs it.
+/// A way a file lends rights to the process that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lends {
     /// By its mode.

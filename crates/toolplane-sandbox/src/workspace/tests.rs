@@ -32,7 +32,7 @@ fn rights_of_others_are_taken_off_whoever_left_them() {
     for (path, mode) in [("one", 0o6755), ("a/.git/b/two", 0o4711), ("three", 0o2755), ("plain", 0o755)] {
         program(&workspace.join(path), mode);
     }
-    // A second name in the workspace is no reason to leave it, one outside is: nobody else's file is changed.
+    // A second name in the workspace is no reason to leave it, one outside is: no file of another owner is changed.
     fs::hard_link(workspace.join("three"), workspace.join("four")).unwrap();
     program(&root.path().join("others"), 0o4755);
     fs::hard_link(root.path().join("others"), workspace.join("others")).unwrap();
@@ -54,7 +54,7 @@ fn rights_of_others_are_taken_off_whoever_left_them() {
 #[test]
 fn capabilities_are_taken_off() {
     if !rustix::process::geteuid().is_root() {
-        return; // Nobody else can put them there.
+        return; // No other user can put them there.
     }
     let workspace = tempfile::tempdir().unwrap();
     let path = workspace.path().join("ping");

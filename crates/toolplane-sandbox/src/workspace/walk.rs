@@ -41,7 +41,7 @@ impl WalkEntry<'_> {
 pub(crate) struct WalkOptions {
     /// Most entries looked at.
     pub(crate) most: u64,
-    /// A directory its owner has locked is opened all the same where this user is the owner: nothing can be hidden in it.
+    /// A directory its owner has locked is still opened where this user is the owner: nothing can be hidden in it.
     pub(crate) unlock: bool,
 }
 

@@ -7,7 +7,7 @@ use toolplane_sandbox::{ProcessEnd, Profile, SandboxBackend as _, SandboxError};
 
 use crate::support::{run, sandbox, shell, stdout};
 
-/// A workspace with a file that lives as long as somebody in the sandbox holds a lock on it.
+/// A workspace with a file that lives as long as a process in the sandbox holds a lock on it.
 struct Lock {
     dir: tempfile::TempDir,
 }

@@ -60,7 +60,7 @@ async fn broken_parts_are_setup_failures_and_never_a_run() {
     }
 }
 
-/// Not a test of its own: started by the next one where nobody can make user namespaces.
+/// Not a test of its own: started by the next one where no process can make user namespaces.
 #[tokio::test]
 #[ignore = "started by another test"]
 async fn without_user_namespaces() {

@@ -28,7 +28,8 @@ fn mode_of(number: c_long) -> Option<(&'static str, usize)> {
     changes.chain(opens).find(|(known, _, _)| *known == number).map(|(_, name, mode)| (name, mode))
 }
 
-/// Datagram sockets are how libraries reach a system log that may not be there; a family says where somebody wanted to go.
+/// Datagram sockets are how libraries reach a system log that may not be there; a family says where a program wanted to
+/// connect.
 fn socket(syscall: &str, family: u32, kind: u32) -> SyscallDenial {
     let probe = family == libc::AF_UNIX as u32;
     let detail = if probe { format!("unix,type={}", kind & SOCKET_TYPE_BITS) } else { format!("family={family}") };
