@@ -20,8 +20,8 @@ impl MonotonicClock {
         Self { last: AtomicI64::new(floor.as_millis()), runtime: None }
     }
 
-    /// A clock that goes on with the runtime it is made in, from the system's time now: in a test whose time is paused it
-    /// stands still, and moves as that time is moved.
+    /// A clock that goes on with the runtime it is made in, from the system's time now: in a test whose time is paused
+    /// it is paused, and moves as that time is moved.
     pub fn of_the_runtime() -> Self {
         Self { last: AtomicI64::new(system_millis()), runtime: Some(Instant::now()) }
     }
@@ -29,7 +29,7 @@ impl MonotonicClock {
     /// The current time, at least every earlier reading.
     pub fn now(&self) -> Timestamp {
         let Some(begun) = self.runtime else { return self.read(system_millis()) };
-        // `last` holds the beginning for ever.
+        // `last` keeps the start time, unchanged.
         let passed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_millis(self.last.load(Ordering::Acquire).saturating_add(passed))
     }

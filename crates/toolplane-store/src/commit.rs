@@ -111,7 +111,7 @@ pub struct Bound {
 }
 
 /// Tells other processes of the cluster that something happened. A hint is sent after its commit was applied, may be
-/// lost, and is never needed for correctness: everybody also looks by themselves.
+/// lost, and is never needed for correctness: every process also looks by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// What it is about: 1 to [`MAX_NAME_BYTES`] bytes.
@@ -157,7 +157,7 @@ pub struct Commit {
     pub essential: bool,
 }
 
-/// What became of a commit.
+/// The outcome of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// All of it is applied and durable.
@@ -166,7 +166,7 @@ pub enum CommitOutcome {
     Replayed,
     /// A compare did not hold; nothing was written.
     Lost {
-        /// The keys whose compare did not hold, in the order they were given, each with what stands there now.
+        /// The keys whose compare did not hold, in the order they were given, each with what is there now.
         current: Vec<(RecordKey, Option<Versioned>)>,
     },
     /// Every compare held, but a bound did not; nothing was written.

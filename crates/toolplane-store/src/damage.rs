@@ -1,4 +1,4 @@
-//! What a store found that is not as it was written: named, set aside, never believed.
+//! What a store found that is not as it was written: named, set aside, never used.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,7 +66,7 @@ impl fmt::Display for DamageLocation {
 pub struct Damage {
     /// Where.
     pub place: DamageLocation,
-    /// What was met there; never stored content.
+    /// What was found there; never stored content.
     pub reason: String,
 }
 

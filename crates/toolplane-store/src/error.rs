@@ -14,8 +14,8 @@ pub enum Retry {
     Ambiguous,
     /// Nothing was written and the same call can never succeed.
     Never,
-    /// This store answers nothing more in this process. A commit that met it may or may not have been applied; what
-    /// stands is known after the store was opened again.
+    /// This store answers nothing more in this process. A commit that failed with it may or may not have been applied;
+    /// the stored state is known after the store was opened again.
     Fatal,
 }
 
@@ -26,7 +26,7 @@ pub enum StoreError {
     /// The store cannot take the call now: not connected, overloaded, closing. Nothing was written.
     #[error("the store is unavailable: {reason}")]
     Unavailable {
-        /// What stands in the way.
+        /// The reason why not.
         reason: String,
     },
     /// The store is there and not fit for the call: it would lose what it is given, or has lost what it was given. Nothing was
@@ -72,7 +72,7 @@ pub enum StoreError {
     /// The store as a whole does not hold what was written.
     #[error("stored data is corrupt: {reason}")]
     Corrupt {
-        /// Where, and what was met there.
+        /// Where, and what was found there.
         reason: String,
     },
     /// The room that is left is kept for [essential](crate::Commit::essential) commits. Nothing was written.

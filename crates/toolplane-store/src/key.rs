@@ -97,7 +97,7 @@ impl fmt::Display for RecordKey {
     }
 }
 
-/// A record as it stands.
+/// A record as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned {
     /// 1 after the first write, one more after each further write. Deleting a record forgets its version.

@@ -20,7 +20,7 @@ const SPOILED: &str = "it was spoiled by a test";
 
 /// A store that keeps everything in this process's memory and loses it with the process.
 ///
-/// It is the oracle other stores are compared with, and serves tests of what stands on a store. It reports
+/// It is the oracle other stores are compared with, and serves tests of code built on a store. It reports
 /// [`Durability::Buffered`] and never fails, except for what [`MemoryStore::spoil`] was told to.
 #[derive(Debug)]
 pub struct MemoryStore {
@@ -56,7 +56,7 @@ impl MemoryStore {
         Self { clock, state: Mutex::default(), damage: DamageList::default() }
     }
 
-    /// Makes a record damaged, for tests of what stands on a store: as if a byte of it had changed at rest.
+    /// Makes a record damaged, for tests of code built on a store: as if a byte of it had changed at rest.
     pub fn spoil(&self, key: &RecordKey) {
         self.state.lock().spoiled.insert(key.clone());
     }

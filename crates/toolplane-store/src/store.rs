@@ -17,7 +17,7 @@ use crate::page::{EventPage, IndexEntry, ScoreRange};
 /// The answer of a store call. Boxed, so that a store can be held as `Arc<dyn Store>`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// One of several records that were asked for together: as it stands, absent, or damaged.
+/// One of several records that were asked for together: as it is stored, absent, or damaged.
 pub type Found = Result<Option<Versioned>, Damage>;
 
 /// Hints as they come in.
@@ -69,8 +69,8 @@ impl futures_core::Stream for NoHints {
 /// part of a commit, and never anything that a crash could still take back. Dropping the future of a commit does not
 /// withdraw the commit: it may still be applied.
 ///
-/// What lies at rest carries a checksum over its name and its bytes (see [`seal`](crate::seal)). A thing that does not fit
-/// its own is never answered: whoever asks for it, or commits something that depends on it, gets
+/// What lies at rest carries a checksum over its name and its bytes (see [`seal`](crate::seal)). A thing that does not
+/// fit its own is never answered: a caller that asks for it, or commits something that depends on it, gets
 /// [`StoreError::Damaged`]; lists go on without it; [`Store::damage`] names it. Deleting it is allowed.
 pub trait Store: Send + Sync + 'static {
     /// Applies `commit` all or nothing, and answers only when it is durable in the class of [`Store::durability`].
@@ -97,7 +97,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// At most `limit` entries of `index` that lie in `range`, in the order the range asks for; no more than
     /// [`MAX_PAGE`](crate::page::MAX_PAGE) at once. [`Store::index_len`] also counts entries that are damaged beyond
-    /// help: whoever must not miss one compares.
+    /// help: a caller that must not miss one compares.
     fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>>;
 
     /// The names of the non-empty indexes that start with `prefix`, sorted.
@@ -125,19 +125,19 @@ pub trait Store: Send + Sync + 'static {
     /// What an answered commit survives.
     fn durability(&self) -> Durability;
 
-    /// What is known to be damaged, in the order of its places: found when the store was opened, or met since.
+    /// What is known to be damaged, in the order of its places: found when the store was opened, or found since.
     fn damage(&self) -> Vec<Damage> {
         Vec::new()
     }
 
-    /// Whether other processes may change this store too. When they may not, what this process remembers of a record
-    /// it changed last is the truth, and nobody sends hints.
+    /// Whether other processes may change this store too. When they may not, what this process remembers of a record it
+    /// changed last is the truth, and there are no hints.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// The hints of commits of *other* processes from now on. Ends, or never yields, where nobody else can commit; a
-    /// reader that falls far behind loses the oldest.
+    /// The hints of commits of *other* processes from now on. Ends, or never yields, where no other process can commit;
+    /// a reader that falls far behind loses the oldest.
     fn hints(&self) -> HintStream {
         Box::pin(NoHints)
     }

@@ -7,7 +7,7 @@ use super::checks::{
 };
 use crate::{Commit, CommitOutcome, Expect, ScoreRange, Store, Versioned, Write};
 
-/// One compare that does not hold keeps the whole commit out, and says what stands there.
+/// One compare that does not hold keeps the whole commit out, and says what is there.
 pub async fn lost_compares_write_nothing(store: &dyn Store) {
     check_commit(store, guarded("a", Expect::Absent, "1"), CommitOutcome::Applied).await;
     check_commit(store, guarded("b", Expect::Absent, "1"), CommitOutcome::Applied).await;

@@ -17,7 +17,7 @@ fn bounded(bounds: impl Into<Vec<Bound>>, commit: Commit) -> Commit {
 /// A bound counts the members the commit finds, whatever it does itself; it is looked at after the operation id and the
 /// compares, and before the sequences; one that does not hold keeps the whole commit out.
 pub async fn bounds_are_judged_after_compares(store: &dyn Store) {
-    // An index nobody filled has no member, so only a bound below 0 refuses.
+    // An index that was never filled has no member, so only a bound below 0 refuses.
     check_commit(store, bounded([below(0, "held")], Commit::default()), full("held")).await;
     check_commit(store, bounded([below(1, "held")], moves([enter("held", 1, "a")])), CommitOutcome::Applied).await;
     check_commit(store, bounded([below(2, "held")], moves([enter("held", 2, "b")])), CommitOutcome::Applied).await;

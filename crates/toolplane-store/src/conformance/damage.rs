@@ -1,4 +1,4 @@
-//! What becomes of a store under which bytes change.
+//! What happens to a store under which bytes change.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -91,7 +91,7 @@ async fn commits_do_not_build_on_it(store: &dyn Store) {
     check_record(store, "a", Some((1, "first"))).await;
     check_commit(store, writes([put("a", "second")]), CommitOutcome::Applied).await;
     check_record(store, "a", Some((2, "second"))).await;
-    // Somebody has looked at it and takes it out: then the name is free.
+    // A person has looked at it and takes it out: then the name is free.
     check_commit(store, writes([Write::Delete { key: key("bad") }]), CommitOutcome::Applied).await;
     check_record(store, "bad", None).await;
     check_commit(store, guarded("bad", Expect::Absent, "new"), CommitOutcome::Applied).await;

@@ -122,7 +122,7 @@ impl Differential {
         }
     }
 
-    // A page may go on into records of other runs: ids with this run's prefix stand together.
+    // A page may go on into records of other runs: ids with this run's prefix are next to each other.
     async fn ids_after(
         &self,
         store: &dyn Store,

@@ -32,7 +32,7 @@ pub async fn members_are_unique_and_ordered(store: &dyn Store) {
     check_refused(store.commit(moves([enter("queue", MAX_SCORE + 1, "x")])).await, "store.invalid_commit").await;
     apply(store, [leave("queue", "y")]).await;
 
-    // Moved, put where it stands, taken out, taken out when absent.
+    // Moved, put where it is, taken out, taken out when absent.
     apply(store, [enter("queue", 7, "c"), enter("queue", 5, "a"), leave("queue", "z"), leave("queue", "never")]).await;
     check_scan(store, ScoreRange::all(), 9, &[(5, "a"), (5, "b"), (7, "c")]).await;
     apply(store, [leave("queue", "a"), leave("elsewhere", "b")]).await;
