@@ -1,6 +1,6 @@
 //! The tables as of the last checkpoint: one read transaction, kept until the next.
 //!
-//! Each row is proved by its checksum before it is believed. A damaged record is refused, by name; the three tables of the
+//! Each row is proved by its checksum before it is used. A damaged record is refused, by name; the three tables of the
 //! indexes say the same thing twice, so what one of them has lost is read from another.
 
 mod indexes;
@@ -27,7 +27,7 @@ pub(crate) use indexes::{IndexRow, OrderSource};
 pub(crate) use known_damage::KnownDamage;
 pub use raw::RawRow;
 
-/// Why something is damaged whose row nobody reads any more.
+/// Why something is damaged whose row is not read any more.
 const SET_ASIDE: &str = "its row was set aside as damaged";
 
 type Table<V> = ReadOnlyTable<&'static [u8], V>;
@@ -49,7 +49,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// The tables as they stand now, with what is known of their damage. They must exist.
+    /// The tables as they are now, with what is known of their damage. They must exist.
     pub(crate) fn open(state: &Database, known: Arc<KnownDamage>) -> Result<Self, Fault> {
         let snapshot = state.begin_read()?;
         Ok(Self {
@@ -211,7 +211,7 @@ impl Base {
         read.map_err(|fault| self.misfit(fault, stream, next))
     }
 
-    // Rows that were set aside may be of this stream, in the middle or at its end: then nobody knows how it goes on.
+    // Rows that were set aside may be of this stream, in the middle or at its end: then it is not known how it goes on.
     fn whole(&self, stream: &str) -> Result<(), Fault> {
         if self.known.may_be_of(stream) { Err(self.misfit(Fault::corrupt(SET_ASIDE), stream, 1)) } else { Ok(()) }
     }

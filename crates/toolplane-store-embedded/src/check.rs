@@ -1,4 +1,4 @@
-//! Looking at a store that nobody has open: every page, every row, every record of the log.
+//! Looking at a store that no process has open: every page, every row, every record of the log.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ impl CheckReport {
     }
 }
 
-/// A store that nobody has open, and nobody can open while this is held.
+/// A store that no process has open, and none can open while this is held.
 pub struct Idle {
     path: PathBuf,
     _lock: DirectoryLock,
@@ -134,8 +134,8 @@ impl std::fmt::Debug for Idle {
 }
 
 impl EmbeddedStore {
-    /// Checks the store in the directory `path`; see [`Idle`]. Returns an error as [`Idle::hold`] does; what is wrong with the
-    /// store itself is no error, and stands in the report.
+    /// Checks the store in the directory `path`; see [`Idle`]. Returns an error as [`Idle::hold`] does; what is wrong
+    /// with the store itself is no error, and is in the report.
     pub fn check(path: impl AsRef<Path>, options: &EmbeddedOptions) -> Result<CheckReport, OpenError> {
         Ok(Idle::hold(path)?.check(options))
     }

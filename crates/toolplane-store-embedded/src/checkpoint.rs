@@ -40,7 +40,7 @@ impl Checkpointer {
             for layer in incoming {
                 let lsn = layer.last_lsn;
                 match contained(|| move_layer(&shared, &state, layer)) {
-                    // The writer may be gone already; then nobody waits.
+                    // The writer may be gone already; then no thread waits.
                     Ok(()) => drop(finished.send(lsn)),
                     Err(fault) => return shared.poison(&format!("the tables cannot be written: {}", fault.reason())),
                 }
@@ -115,7 +115,7 @@ fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<()
     let lower = Arc::new(Lower { frozen: None, base });
     let replaced = std::mem::replace(&mut shared.tables.write().lower, lower);
     shared.checkpoints.fetch_add(1, Ordering::Relaxed);
-    // Freeing a large layer takes a while: here, where nobody waits for it.
+    // Freeing a large layer takes a while: here, because no request waits for it.
     drop((replaced, layer));
     Ok(())
 }
@@ -147,7 +147,7 @@ fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &KnownDam
             }
             None => records.remove(key.as_slice())?.is_none(),
         };
-        // Whoever deleted it, or wrote it anew after that, knew that it was damaged.
+        // The process that deleted it, or wrote it anew after that, knew that it was damaged.
         for gone in known.forget_record(name, was_missing) {
             set_aside.remove(gone.as_slice())?;
         }

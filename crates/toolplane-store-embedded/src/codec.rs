@@ -1,7 +1,7 @@
 //! The bytes of a group in the log, and of a row of events.
 //!
 //! A group is a version byte, the store's clock, and its commits one after the other; numbers are little-endian,
-//! lengths 32 bits. Compares and bounds are not kept: what stands in the log was decided.
+//! lengths 32 bits. Compares and bounds are not kept: what the log holds was decided.
 
 use bytes::{Buf, BufMut, Bytes};
 use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Write};

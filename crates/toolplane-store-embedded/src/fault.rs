@@ -29,7 +29,7 @@ pub enum OpenError {
     /// The files were written by a version of this store that keeps its data differently.
     #[error("the store's data has format {found}, this version reads format {known}")]
     Format {
-        /// The format met.
+        /// The format found.
         found: u64,
         /// The format this version writes.
         known: u64,
@@ -40,7 +40,7 @@ pub enum OpenError {
          backup back"
     )]
     Corrupt {
-        /// What was met, and where.
+        /// What was found, and where.
         reason: String,
     },
     /// Reading or writing the files failed.

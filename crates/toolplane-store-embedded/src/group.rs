@@ -1,4 +1,4 @@
-//! The commits that become durable together: each is decided over what stands and what the earlier ones changed.
+//! The commits that become durable together: each is decided over the stored state and what the earlier ones changed.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::space::Space;
 /// What the caller of a commit is told, once its group is durable.
 pub(crate) type CommitAnswer = Result<CommitOutcome, StoreError>;
 
-/// Changes decided but not yet durable. Nobody but the writer sees them.
+/// Changes decided but not yet durable. Only the writer sees them.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     /// The clock all of the group is decided at, in milliseconds.
@@ -122,7 +122,7 @@ impl Group {
             }
         }
         for write in &commit.writes {
-            // Nothing is written over what is damaged: somebody has to look at it first.
+            // Nothing is written over what is damaged: a person has to look at it first.
             if let Write::Put { key, .. } = write
                 && !self.records.contains_key(key)
             {
@@ -133,7 +133,7 @@ impl Group {
         Ok(None)
     }
 
-    /// Adds a commit that was decided before: its versions and sequences follow from what stands.
+    /// Adds a commit that was decided before: its versions and sequences follow from the stored state.
     pub(crate) fn apply(&mut self, commit: Commit, operation: Option<Digest>, tables: &Tables) -> Result<(), Fault> {
         codec::add_commit(&mut self.log, &commit, operation.as_ref());
         for write in commit.writes {
@@ -141,7 +141,8 @@ impl Group {
                 Write::Put { key, bytes } => {
                     let version = match self.record(&key, tables) {
                         Ok(found) => found.map_or(1, |found| found.version + 1),
-                        // Only while the log is read: it has the newer bytes, and nobody remembers a version of before.
+                        // Only while the log is read: it has the newer bytes, and no reader remembers a version of
+                        // before.
                         Err(Fault::Damaged(_)) => 1,
                         Err(fault) => return Err(fault),
                     };
@@ -207,7 +208,7 @@ impl Group {
 
     fn forget(&mut self, stream: String, tables: &Tables) {
         match self.streams.get(&stream) {
-            // All of it lies in this group, so nobody older has to be hidden.
+            // All of it lies in this group, so no older layer has to be hidden.
             Some(tail) if tail.is_whole() => drop(self.streams.remove(&stream)),
             None if matches!(tables.head(&stream), Ok(0)) => {}
             // Also one that is damaged: this is how it goes.

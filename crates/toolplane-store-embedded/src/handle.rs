@@ -122,9 +122,9 @@ impl EmbeddedStore {
         done.await.map_err(|_| self.inner.gone())
     }
 
-    /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for whoever
-    /// keeps what is about to be deleted. Returns an error as [`checkpoint`](Self::checkpoint) does, and with
-    /// [`StoreError::Corrupt`] when a page of the tables cannot be read.
+    /// The rows of these records and streams as they lie in the tables, damaged or not, after a checkpoint: for a
+    /// caller that backs up what is about to be deleted. Returns an error as [`checkpoint`](Self::checkpoint) does, and
+    /// with [`StoreError::Corrupt`] when a page of the tables cannot be read.
     pub async fn rows(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<RawRow>, StoreError> {
         self.checkpoint().await?;
         self.read(|shared| shared.tables.read().lower.base.rows(records, streams))

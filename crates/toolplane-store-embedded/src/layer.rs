@@ -41,7 +41,7 @@ pub(crate) struct IndexLayer {
     /// The length of the whole index, older state included. Absolute, so that reading this layer over tables that
     /// already include it stays right.
     pub(crate) len: u64,
-    /// The length of the index below this layer; with 0 there, nobody needs to look.
+    /// The length of the index below this layer; with 0 there, there is nothing to look for.
     pub(crate) below_len: u64,
 }
 

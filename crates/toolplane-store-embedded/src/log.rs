@@ -2,8 +2,8 @@
 //!
 //! It is a row of files, the segments. A record is written behind the last one and flushed before the next; a full
 //! segment is followed by another, and one whose records are all in the tables is used again under a new name, so that
-//! a flush seldom has to make a file longer. What a crash can leave is therefore one incomplete record at the very end
-//! of the last segment. Damage anywhere else means that something answered is lost, and the store does not open.
+//! a flush seldom has to make a file longer. What a crash can leave is therefore one incomplete record at the end of
+//! the last segment. Damage anywhere else means that something answered is lost, and the store does not open.
 
 pub(crate) mod files;
 pub(crate) mod read;

@@ -1,6 +1,6 @@
 //! The rows of the tables: what was written, behind the checksum over its name and itself.
 //!
-//! A row that does not fit its sum says so here and is believed nowhere.
+//! A row that does not fit its sum says so here and is used nowhere.
 
 use bytes::{BufMut, Bytes};
 use toolplane_store::{Sealed, Versioned};

@@ -50,7 +50,7 @@ pub(crate) enum Space {
     },
 }
 
-/// Knows how things stand without asking each time.
+/// Knows how much room there is without asking each time.
 pub(crate) struct SpaceWatch {
     source: Box<dyn SpaceSource>,
     reserve: u64,
@@ -69,7 +69,7 @@ impl SpaceWatch {
         self.written = self.written.saturating_add(bytes as u64 * DISK_FACTOR);
     }
 
-    /// How things stand at `now`.
+    /// How much room there is at `now`.
     pub(crate) fn look(&mut self, now: Instant) -> Space {
         if self.reserve == 0 {
             return Space::Enough;

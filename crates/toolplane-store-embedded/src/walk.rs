@@ -95,7 +95,7 @@ impl WalkReport {
         let mut table = target.map(|target| target.open_table(EVENTS)).transpose()?;
         let mut aside = target.map(|target| target.open_table(SET_ASIDE_EVENTS)).transpose()?;
         each_row(snapshot, EVENTS, |key, value| {
-            // A damaged row whose place is certain stays there: whoever reads that far then learns of it.
+            // A damaged row whose place is certain stays there: a reader that gets that far then learns of it.
             let placed = row::count_events(key, value).is_ok();
             match row::open_events(key, value) {
                 Ok(_) => self.event_rows += 1,
@@ -127,7 +127,7 @@ impl WalkReport {
         })
     }
 
-    /// Each entry stands in two tables, so what one has lost is taken from the other.
+    /// Each entry is in two tables, so what one has lost is taken from the other.
     fn indexes(&mut self, snapshot: &ReadTransaction) -> Result<Entries, Fault> {
         let (mut entries, mut damaged) = (Entries::new(), BTreeSet::new());
         let by_score = each_row(snapshot, INDEX_SCORE, |key, value| {

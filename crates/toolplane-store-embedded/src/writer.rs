@@ -61,7 +61,7 @@ const COMPANY_STEP: Duration = Duration::from_micros(100);
 const COMPANY: usize = 3;
 
 impl Writer {
-    /// Serves requests until told to stop, until nobody can ask any more, or until a write fails.
+    /// Serves requests until told to stop, until no sender is left, or until a write fails.
     pub(crate) fn run(mut self) {
         let shared = Arc::clone(&self.shared);
         let _guard = PoisonOnPanic(&shared);
@@ -77,7 +77,7 @@ impl Writer {
             let mut jobs = Vec::new();
             let other = self.gather(&mut jobs, due);
             if self.shared.is_poisoned() {
-                // By a read or a checkpoint. Whoever waits finds that out when the requests are dropped.
+                // By a read or a checkpoint. A waiting caller finds that out when the requests are dropped.
                 return Ok(());
             }
             if !jobs.is_empty() {
@@ -150,7 +150,7 @@ impl Writer {
                 Ok(buffer)
             }
             Err((fault, replies)) => {
-                // First the flag, so that nobody who gets this answer finds the store still open.
+                // First the flag, so that no caller who gets this answer finds the store still open.
                 self.shared.poison(&fault.reason());
                 let answer = Err(StoreError::Poisoned { reason: fault.reason() });
                 replies.into_iter().for_each(|reply| drop(reply.send(answer.clone())));
@@ -262,7 +262,7 @@ impl Writer {
 type Reply = oneshot::Sender<CommitAnswer>;
 type Answers = Vec<(Reply, CommitAnswer)>;
 
-/// The writer is a thread of its own, and nothing ends this wait: whoever comes meanwhile is found in the queue.
+/// The writer is a thread of its own, and nothing ends this wait: requests that come meanwhile are found in the queue.
 #[expect(clippy::disallowed_methods, reason = "a tenth of the time an fsync takes, on a thread that does nothing else")]
 fn pause() {
     std::thread::sleep(COMPANY_STEP);

@@ -24,8 +24,8 @@ pub(crate) struct KnownDamage {
 }
 
 impl KnownDamage {
-    /// What was set aside when the store was opened, now or earlier. Where the tables were ever `mended`, damaged rows of
-    /// events may stand in them too, in their places: they are told now, and not only when somebody reads that far.
+    /// What was set aside when the store was opened, now or earlier. Where the tables were ever `mended`, damaged rows
+    /// of events may be in them too, in their places: they are told now, and not only when a reader gets that far.
     pub(crate) fn read(state: &Database, mended: bool) -> Result<Self, Fault> {
         let (known, snapshot) = (Self::default(), state.begin_read()?);
         for row in snapshot.open_table(SET_ASIDE)?.iter()? {

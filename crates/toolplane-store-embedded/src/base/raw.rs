@@ -1,4 +1,4 @@
-//! Rows as they lie in the tables, damaged or not: for whoever keeps what is about to be taken out.
+//! Rows as they lie in the tables, damaged or not: for a caller that backs up what is about to be taken out.
 
 use redb::ReadableTable;
 use toolplane_store::RecordKey;
@@ -12,7 +12,7 @@ use crate::tables::{name_end, numbered_key, record_key};
 pub struct RawRow {
     /// Its key.
     pub key: Vec<u8>,
-    /// What stands there.
+    /// The bytes that are there.
     pub value: Vec<u8>,
 }
 

@@ -6,7 +6,7 @@
 
 /// What a record takes beside its payload, in bytes.
 pub(crate) const RECORD_HEADER: usize = 16;
-/// What stands before the first record of a segment, in bytes.
+/// What comes before the first record of a segment, in bytes.
 pub(crate) const SEGMENT_HEADER: usize = 24;
 
 const ALIGNMENT: usize = 8;
@@ -31,7 +31,7 @@ pub(crate) fn seal(record: &mut Vec<u8>, lsn: u64, salt: u32) {
     record.resize(record.len().next_multiple_of(ALIGNMENT), 0);
 }
 
-/// The payload of the record `lsn` at the beginning of `bytes`, if an undamaged one stands there.
+/// The payload of the record `lsn` at the beginning of `bytes`, if there is an undamaged one.
 pub(crate) fn read(bytes: &[u8], lsn: u64, salt: u32) -> Option<&[u8]> {
     let (header, rest) = bytes.split_at_checked(RECORD_HEADER)?;
     if number(header, 8) != lsn {
@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(find_later(&bytes, 4, 7), Some(5), "after {gap}");
             assert_eq!(find_later(&bytes, 5, 7), None, "after {gap}, itself");
         }
-        // A record inside a payload, made by somebody who does not know the salt.
+        // A record inside a payload, made by a client that does not know the salt.
         let mut forged = Vec::new();
         start(&mut forged);
         seal(&mut forged, 5, 1);

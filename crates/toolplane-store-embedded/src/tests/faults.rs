@@ -59,7 +59,7 @@ async fn a_failed_write_of_the_log_poisons_the_store() {
         check_poisoned(&store).await;
         drop(store);
 
-        // The commit that met the failure may stand or not; all answered ones do.
+        // The commit that met the failure may be stored or not; all answered ones are.
         let left = disk.after_power_cut(|_| 1);
         let reopened = left.open(manual());
         let head = reopened.events("log", 1, 0).await.unwrap().head_seq;

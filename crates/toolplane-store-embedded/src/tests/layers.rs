@@ -48,7 +48,7 @@ async fn the_head_of_a_long_queue_is_skipped_once_it_was_taken_off() {
     let dead = shared.tables.read().lower.base.dead.get("queue").map(|(score, _)| score);
     assert!(dead.is_some_and(|score| score >= 500), "dead up to {dead:?}");
 
-    // Back at its old place, below everything known to be gone: it is found all the same, in both directions.
+    // Back at its old place, below everything known to be gone: it is still found, in both directions.
     store.commit(moves(vec![enter(3), enter(700)])).await.unwrap();
     let scores =
         |entries: Vec<toolplane_store::IndexEntry>| entries.iter().map(|entry| entry.score).collect::<Vec<_>>();

@@ -116,7 +116,7 @@ async fn damage_before_the_last_record_is_refused_wherever_it_is() {
                     assert_eq!(error.code(), "store.corrupt", "segment {first} byte {at}: {error}");
                     assert!(error.to_string().contains("log"), "{error}");
                 }
-                // Only the very last record can be taken for one that was never completed.
+                // Only the last record can be taken for one that was never completed.
                 Ok(store) => assert_eq!((segment, head(&store).await), (segments - 1, 19), "byte {at}"),
             }
         }

@@ -1,4 +1,4 @@
-//! kill -9 at random moments: what was answered stands, and what a reader saw does too.
+//! kill -9 at random moments: what was answered is kept, and what a reader saw does too.
 
 use std::collections::BTreeMap;
 use std::env;

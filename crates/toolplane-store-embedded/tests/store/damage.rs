@@ -1,4 +1,4 @@
-//! Bytes that change in the store's files while nobody looks.
+//! Bytes that change in the store's files while no process reads them.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, OpenError};
 
 const STATE: &str = "state.redb";
 
-/// Where `needle` stands in the tables' file; what is told is changed wherever it stands.
+/// Where `needle` is in the tables' file; what is told is changed wherever it is.
 fn places(file: &[u8], needle: &[u8]) -> Vec<usize> {
     (0..file.len().saturating_sub(needle.len())).filter(|at| file[*at..].starts_with(needle)).collect()
 }
@@ -57,7 +57,7 @@ async fn damage_is_refused_by_name() {
         Box::pin(spoiled) as Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>
     };
     damage_is_named_and_hides_nothing_else(store, &hook).await;
-    // What was there is kept for whoever wants to know.
+    // What was there is kept for a person who wants to see it.
     assert!(root.path().join("state.redb.damaged-1").exists());
 }
 
@@ -205,7 +205,7 @@ async fn a_changed_name_is_not_a_record_that_was_never_there() {
         assert_eq!(check_honest(&store, "a changed name").await, 1);
         store.close().await.unwrap();
     }
-    // Deleting it is how somebody says that it is known.
+    // Deleting it is how a caller says that the damage is known.
     let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     store.commit(Commit { writes: vec![Write::Delete { key: key(17) }], ..Commit::default() }).await.unwrap();
     assert_eq!(store.get(&key(17)).await, Ok(None));
@@ -219,7 +219,7 @@ async fn a_changed_name_is_not_a_record_that_was_never_there() {
 async fn a_damaged_index_is_told_from_its_other_table() {
     let root = TempDir::new().unwrap();
     filled(root.path()).await;
-    // The member's name stands in the order and in the scores; a change of one of them only.
+    // The member's name is in the order and in the scores; a change of one of them only.
     let path = root.path().join(STATE);
     let found = places(&fs::read(&path).unwrap(), b"member-0031");
     for at in found {
@@ -310,6 +310,6 @@ async fn a_damaged_record_is_not_forgotten_with_its_neighbours() {
     assert_eq!(store.get(&key(17)).await.unwrap_err().code(), "store.damaged");
     let named: Vec<_> = store.damage().into_iter().map(|damage| damage.place).collect();
     let records: Vec<_> = named.iter().filter(|place| matches!(place, DamageLocation::Record(_))).collect();
-    // The same texts stand in two streams, which nobody has read.
+    // The same texts are in two streams, which have not been read yet.
     assert_eq!((records, named.len()), (vec![&DamageLocation::Record(key(17))], 3), "{named:?}");
 }
