@@ -27,8 +27,8 @@ impl RedisStore {
     /// Reads every record and every event and holds each to its checksum. The store may be in use; what is written
     /// meanwhile may be seen or not. Values of versions without checksums count as they are.
     ///
-    /// Damage is no error: it stands in the report. Fails with [`StoreError::Unavailable`] when the server does not
-    /// answer, with [`StoreError::Unsafe`] when it does not hold the store any more that was opened, and with
+    /// Damage is no error: it is in the report. Fails with [`StoreError::Unavailable`] when the server does not answer,
+    /// with [`StoreError::Unsafe`] when it does not hold the store any more that was opened, and with
     /// [`StoreError::Corrupt`] when a key is of another type than it should be.
     pub async fn prove(&self) -> Result<CheckReport, StoreError> {
         let mut report = CheckReport::default();
@@ -65,8 +65,8 @@ impl RedisStore {
         }
     }
 
-    /// The values of these records and streams as they lie in the server, damaged or not, each with its key: for
-    /// whoever keeps what is about to be deleted. Returns an error as [`prove`](Self::prove) does.
+    /// The values of these records and streams as they lie in the server, damaged or not, each with its key: for a
+    /// caller that backs up what is about to be deleted. Returns an error as [`prove`](Self::prove) does.
     pub async fn raw(&self, records: &[RecordKey], streams: &[String]) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let mut found = Vec::new();
         for key in records.iter().map(|key| RedisStore::keys(self).record(key)) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use toolplane_records::time::Timestamp;
 
-/// For how long a reading is carried on before the clock stands.
+/// For how long a reading is carried on before the clock stops.
 pub(crate) const TRUSTED_FOR: Duration = Duration::from_secs(5);
 /// For how long a sharp reading is preferred to newer ones that are less sharp.
 const SHARP_FOR: Duration = Duration::from_secs(2);
@@ -102,13 +102,13 @@ mod tests {
     fn a_sharp_reading_outlives_blunt_ones_but_not_a_step() {
         let (clock, start) = (ServerClock::default(), Instant::now());
         clock.read(1_000_000, start, start + MS);
-        // 40 ms late, as half of its round trip allows: not believed.
+        // 40 ms late, as half of its round trip allows: not trusted.
         clock.read(1_190_000, start + 100 * MS, start + 200 * MS);
         assert_eq!(millis(&clock, start + 200 * MS), Some(1199));
-        // An hour: believed.
+        // An hour: trusted.
         clock.read(3_601_300_000, start + 250 * MS, start + 350 * MS);
         assert_eq!(millis(&clock, start + 300 * MS), Some(3_601_300));
-        // And back: the clock stands.
+        // And back: the clock stops.
         clock.read(1_400_000, start + 400 * MS, start + 400 * MS);
         assert_eq!(millis(&clock, start + 400 * MS), Some(3_601_300));
     }

@@ -147,7 +147,7 @@ impl Connector {
             OpenError::Unreachable { reason } => OpenError::Unreachable { reason: format!("{place}: {reason}") },
             other => other,
         };
-        // The library's version is nobody's business, and telling it is a command that access rules may forbid.
+        // The library's version does not concern the server, and telling it is a command that access rules may forbid.
         let mut settings = info.redis_settings().clone().set_skip_set_lib_name();
         let mut config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.options.connect_timeout))

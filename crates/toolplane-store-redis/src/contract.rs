@@ -165,8 +165,8 @@ impl Store for RedisStore {
 }
 
 impl RedisStore {
-    /// A script knows versions and not sums, so what is known to be damaged is looked at here. Whoever decides from a
-    /// record has read it, so it is known; another process may have dealt with it since.
+    /// A script knows versions and not sums, so what is known to be damaged is looked at here. A process that decides
+    /// from a record has read it, so it is known; another process may have dealt with it since.
     async fn refuse_what_builds_on_damage(&self, commit: &Commit) -> Result<(), StoreError> {
         if self.known().is_empty() {
             return Ok(());

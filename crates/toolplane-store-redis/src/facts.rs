@@ -31,7 +31,7 @@ impl Facts {
     }
 }
 
-/// The settings that decide about durability; not everybody may read them.
+/// The settings that decide about durability; not every user may read them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Settings {
     appends: bool,
@@ -133,7 +133,7 @@ mod tests {
             ("7.2.4", everysec, 1, None, FsyncedReplicated),
             ("7.2.4", everysec, 0, None, Buffered),
             ("8.0.0", off, 1, None, Buffered),
-            // Settings that can be read are believed more than what is assumed.
+            // Settings that can be read are trusted more than what is assumed.
             ("7.0.15", off, 0, Some(Fsynced), Buffered),
             ("7.0.15", None, 0, Some(Fsynced), Fsynced),
             ("7.0.15", None, 0, None, Buffered),

@@ -1,11 +1,11 @@
-//! What an error of Redis says about the command that met it: the one table of that.
+//! What an error of Redis says about the command that failed with it: the one table of that.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use toolplane_store::StoreError;
 
 use crate::trouble::Trouble;
 
-/// What became of the command.
+/// What happened to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It did nothing.
@@ -36,7 +36,7 @@ impl Failure {
         // How Redis ends the message of a command that failed inside a script.
         let broke_off = reason.contains("@user_script") || reason.contains("script: ");
         let class = match error.code() {
-            // What else is met inside a script is met before its first write: full memory, a full disk, a new role.
+            // What else fails inside a script fails before its first write: full memory, a full disk, a new role.
             Some("ERR" | "NOPERM") if broke_off => Class::Torn,
             Some(code) => of_code(code),
             None if error.is_connection_refusal() => Class::NoOp,
@@ -60,7 +60,7 @@ impl Failure {
         Self { class: Class::Ambiguous, reason: reason.into() }
     }
 
-    /// True when the connection that met it should not be used again.
+    /// True when the connection that failed with it should not be used again.
     pub(crate) fn is_of_connection(&self) -> bool {
         matches!(self.class, Class::Ambiguous | Class::Elsewhere)
     }
@@ -88,7 +88,7 @@ fn of_code(code: &str) -> Class {
         "ERR" | "NOPERM" | "NOAUTH" | "WRONGPASS" | "CROSSSLOT" | "EXECABORT" | "NOTBUSY" | "NOSUB" | "DENIED" => {
             Class::NoOp
         }
-        // A command inside the script met a key of another type: the script ended there.
+        // A command inside the script found a key of another type: the script ended there.
         "WRONGTYPE" => Class::Torn,
         _ => Class::Ambiguous,
     }

@@ -66,7 +66,7 @@ impl Inbox {
     pub(crate) fn receive(&self, message: Vec<u8>) {
         let Some((sender, hints)) = unpack(message) else { return };
         if sender != self.me {
-            // Fails only when nobody reads.
+            // Fails only when there is no reader.
             hints.into_iter().for_each(|hint| drop(self.readers.send(hint)));
         }
     }

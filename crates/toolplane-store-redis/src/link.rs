@@ -20,7 +20,7 @@ pub(crate) struct Link {
     standing: Arc<Standing>,
     counters: Arc<Counters>,
     current: Mutex<Option<Live>>,
-    // Held while connecting: one caller connects, the others wait for what comes of it.
+    // Held while connecting: one caller connects, the others wait for its outcome.
     connecting: tokio::sync::Mutex<Option<(Instant, Failure)>>,
     made: AtomicU64,
 }

@@ -18,7 +18,7 @@ use crate::standing::Standing;
 
 /// How often the clock is read.
 const BEAT: Duration = Duration::from_millis(500);
-/// After how many beats the server's settings are looked at again: somebody may change them while it runs.
+/// After how many beats the server's settings are looked at again: an operator may change them while it runs.
 const BEATS_TO_LOOK: u32 = 2;
 /// How long to wait before connecting again, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
@@ -117,7 +117,7 @@ impl Pulse {
         let (time, role, identity): (Value, Value, Value) =
             pipeline.query_async(&mut beating.connection).await.map_err(refused)?;
         let received = Instant::now();
-        // A primary that lost its place still answers, but nobody publishes there any more.
+        // A primary that lost its place still answers, but no process publishes there any more.
         let name = match role {
             Value::Array(fields) => fields.into_iter().next(),
             _ => None,

@@ -104,7 +104,7 @@ pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPag
     Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })
 }
 
-/// A record with its id, as it stands or damaged.
+/// A record with its id, as it is stored or damaged.
 pub(crate) type Listed = (String, Result<Versioned, Damage>);
 
 /// Records of `family` with their ids.

@@ -101,7 +101,7 @@ impl Standing {
         })
     }
 
-    /// Why nothing that is read now may be believed.
+    /// Why nothing that is read now may be trusted.
     pub(crate) fn stops_read(&self) -> Option<Trouble> {
         self.stops(|trouble| *trouble == Trouble::Emptied)
     }

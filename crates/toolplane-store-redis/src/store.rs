@@ -120,7 +120,7 @@ impl RedisStore {
         self.inner.standing.trouble()
     }
 
-    /// How much damage was met and is still there as far as is known, and every change of that.
+    /// How much damage was found and is still there as far as is known, and every change of that.
     pub fn damaged(&self) -> watch::Receiver<usize> {
         self.inner.known.count()
     }
@@ -137,7 +137,7 @@ impl RedisStore {
         &self.inner.inbox
     }
 
-    /// The damage that was met so far.
+    /// The damage that was found so far.
     pub(crate) fn known(&self) -> &DamageList {
         &self.inner.known
     }
@@ -154,7 +154,7 @@ impl RedisStore {
         self.inner.standing.durability()
     }
 
-    /// Sends a well-formed commit, and the same one again for as long as it is unknown what became of it.
+    /// Sends a well-formed commit, and the same one again for as long as its outcome is unknown.
     pub(crate) async fn settle(&self, commit: Commit) -> Result<CommitOutcome, StoreError> {
         if let Some(trouble) = self.inner.standing.stops_commit(commit.essential) {
             return Err(Failure::unfit(&trouble).into());
@@ -163,7 +163,7 @@ impl RedisStore {
         let call = self.next_call();
         let end = Instant::now() + self.inner.patience;
         let (mut attempt, mut moves, mut pause) = (1, 0, PAUSE.0);
-        // What was met when an attempt went out and no answer came: from then on only an answer is an end.
+        // The failure when an attempt went out and no answer came: from then on only an answer is an end.
         let mut doubt: Option<String> = None;
         loop {
             let failure = match self.attempt(&commit, (&call, attempt)).await {

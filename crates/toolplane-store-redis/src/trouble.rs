@@ -21,7 +21,7 @@ pub enum Trouble {
         /// The server's `maxmemory-policy`.
         policy: String,
     },
-    /// The records this store was opened with are gone: the server was emptied, or another one stands in its place. Nothing
+    /// The records this store was opened with are gone: the server was emptied, or another one is in its place. Nothing
     /// is read or written until they are back, or the store is opened again.
     #[error("what was kept in Redis is gone: bring the records back, or start again without them")]
     Emptied,

@@ -57,7 +57,7 @@ fn create() -> Commit {
     }
 }
 
-/// The first attempt is held up on the way. The second one is answered, with a refusal; then what stood in the way goes.
+/// The first attempt is held up on the way. The second one is answered, with a refusal; then the obstacle is removed.
 /// Whatever arrives late after that must not come true.
 #[tokio::test]
 async fn an_attempt_that_arrives_after_a_later_one_was_answered_has_no_effect() {

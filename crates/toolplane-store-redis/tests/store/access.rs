@@ -63,7 +63,7 @@ async fn tls_trusts_the_named_authority_and_shows_the_named_certificate() {
     assert_eq!(store.commit(create("a")).await, Ok(CommitOutcome::Applied));
     assert_eq!(store.durability(), Durability::Fsynced);
 
-    // The server asks for a certificate, and nobody knows its authority.
+    // The server asks for a certificate, and its authority is known only where it is configured.
     assert_eq!(refused(with(true, false)).await.code(), "store.redis.unreachable");
     assert_eq!(refused(with(false, true)).await.code(), "store.redis.unreachable");
     let mut missing = with(true, true);

@@ -1,4 +1,4 @@
-//! Values that change in the server while nobody looks.
+//! Values that change in the server while no process reads them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -40,11 +40,11 @@ async fn damage_is_refused_by_name() {
         Box::pin(spoiled) as Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>
     };
     damage_is_named_and_hides_nothing_else(store, &hook).await;
-    // Whoever was not there finds the same by looking at everything.
+    // A process that was not there finds the same by looking at everything.
     let other = store_on(&server).await;
     let found = other.prove().await.unwrap();
     assert_eq!((found.records, found.events, found.damage.len()), (3, 4, 1), "{found:?}");
-    // It is damaged until somebody deals with it, whoever that is.
+    // It is damaged until some process deals with it.
     other.look_again().await;
     assert_eq!(*other.damaged().borrow(), 1);
     let DamageLocation::Stream { stream, .. } = found.damage[0].place.clone() else { panic!("{found:?}") };

@@ -43,7 +43,7 @@ async fn hints_come_again_after_a_restart() {
     let (one, other) = (store_on(&server).await, store_on(&server).await);
     let mut stream = other.hints();
     server.restart().await.unwrap();
-    // What is sent while nobody listens is lost, so it is sent until somebody hears it.
+    // What is sent without a listener is lost, so it is sent until a listener hears it.
     for number in 0..200 {
         let _ = one.commit(Commit { hints: vec![hint("again", &number.to_string())], ..Commit::default() }).await;
         let heard = tokio::time::timeout(Duration::from_millis(50), stream.next()).await;

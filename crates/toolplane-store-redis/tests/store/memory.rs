@@ -28,7 +28,7 @@ async fn full_memory_refuses_new_work_and_lets_work_be_finished() {
     assert_eq!(store.commit(create("b")).await, Ok(CommitOutcome::Applied));
 }
 
-/// A key of another kind in the middle of a commit is damage by somebody else; it is never reported as a success.
+/// A key of another kind in the middle of a commit is damage by another program; it is never reported as a success.
 #[tokio::test]
 async fn foreign_data_under_our_keys_is_corruption() {
     let server = server().await;

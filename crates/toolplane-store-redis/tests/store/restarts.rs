@@ -82,8 +82,8 @@ async fn a_server_that_is_not_there_is_a_definite_answer() {
     assert!(is_created(&store, "a").await && is_created(&store, "c").await);
 }
 
-/// A server that stands still answers late: the commit is repeated on a new connection while the first attempt still
-/// waits in the old one, and is applied once.
+/// A paused server answers late: the commit is repeated on a new connection while the first attempt still waits in the
+/// old one, and is applied once.
 #[tokio::test]
 async fn a_commit_over_a_pause_is_applied_once_and_answered_so() {
     let mut server = server().await;
@@ -117,7 +117,7 @@ async fn a_commit_is_given_up_as_unknown_when_the_pause_is_too_long() {
     server.pause().unwrap();
     let error = store.commit(create("a")).await.unwrap_err();
     assert_eq!((error.code(), error.retry()), ("store.outcome_unknown", Retry::Ambiguous), "{error}");
-    // The clock is carried on for a while, and stands when nothing confirms it.
+    // The clock is carried on for a while, and stops when nothing confirms it.
     store.now().await.unwrap();
     toolplane_wait::pause(Duration::from_millis(5_300), "the server is away for so long").await;
     assert_eq!(store.now().await.unwrap_err().code(), "store.unavailable");

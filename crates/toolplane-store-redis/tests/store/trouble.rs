@@ -33,7 +33,7 @@ async fn an_emptied_server_takes_and_tells_nothing_until_the_records_are_back() 
     let name = server.command(&["GET", "{toolplane}:id"]).unwrap();
     let mut trouble = store.trouble();
     server.command(&["FLUSHALL"]).unwrap();
-    // The very next commit finds out, and so does whoever only looks.
+    // The very next commit finds out, and so does a process that only reads.
     for commit in [create("b"), essential("c")] {
         let refused = store.commit(commit).await.unwrap_err();
         assert_eq!((refused.code(), refused.retry()), ("store.unsafe", Retry::Definite), "{refused}");
@@ -45,7 +45,7 @@ async fn an_emptied_server_takes_and_tells_nothing_until_the_records_are_back() 
         assert_eq!(store.index_len("all").await.unwrap_err().code(), "store.unsafe");
         assert_eq!(store.events("a", 1, 9).await.unwrap_err().code(), "store.unsafe");
     }
-    // Whoever starts anew has a new store; the others know that it is not theirs.
+    // A process that starts anew has a new store; the others know that it is not theirs.
     let fresh = store_on(&server).await;
     assert_eq!(fresh.commit(create("d")).await, Ok(CommitOutcome::Applied));
     assert_eq!(store.commit(create("e")).await.unwrap_err().code(), "store.unsafe");
