@@ -143,8 +143,8 @@ impl Layout {
     }
 
     /// Writes the configuration below `folder`, makes the folders, chooses free ports, and says which processes there
-    /// are: whoever is asked comes before whoever asks. A Redis server of the cluster's own must have become a
-    /// [`Store::RedisAt`] by now.
+    /// are: a service that is asked comes before those that ask it. A Redis server of the cluster's own must have
+    /// become a [`Store::RedisAt`] by now.
     pub fn members(&self, folder: &Path) -> Result<Vec<Member>, Problem> {
         if self.schedulers.max(self.surfaces).max(self.permissions) > 1 && self.store == Store::Embedded {
             return Err(Problem::Missing("a shared store: several of a role cannot use the embedded one".to_owned()));
@@ -206,7 +206,7 @@ impl Layout {
     }
 }
 
-/// Where everybody finds everybody.
+/// Where the processes find each other.
 fn peers(members: &[Member]) -> Vec<(String, String)> {
     let of = |role: ClusterRole| {
         let urls = members.iter().filter(|member| member.role == role).filter_map(Member::endpoint);

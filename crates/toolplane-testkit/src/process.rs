@@ -57,7 +57,7 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// SIGSTOP: the process stands still until it is resumed, or killed.
+    /// SIGSTOP: the process is paused until it is resumed, or killed.
     pub fn pause(&mut self) -> Result<(), Problem> {
         self.signal(Signal::STOP)
     }

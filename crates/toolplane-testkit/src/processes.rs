@@ -83,7 +83,7 @@ impl Processes {
         self.redis.as_mut().ok_or_else(|| Problem::Missing("this cluster has no Redis server of its own".to_owned()))
     }
 
-    /// The names of all processes, whoever is asked before whoever asks.
+    /// The names of all processes, a service that is asked before those that ask it.
     pub fn names(&self) -> Vec<String> {
         self.seats.iter().map(|seat| seat.member.name.clone()).collect()
     }
@@ -154,7 +154,7 @@ impl Processes {
         Ok(status)
     }
 
-    /// SIGSTOP: the process stands still and keeps everything it has.
+    /// SIGSTOP: the process is paused and keeps everything it has.
     pub fn pause(&mut self, name: &str) -> Result<(), Problem> {
         self.running(name)?.pause()
     }

@@ -22,7 +22,7 @@ use crate::process::Process;
 
 /// For how long a server is given to answer after its start: it reads its append-only file first.
 const START_PATIENCE: Duration = Duration::from_secs(20);
-/// How often a start is tried again on another port when somebody took the port in between.
+/// How often a start is tried again on another port when another process took the port in between.
 const PORT_TRIES: u32 = 5;
 
 /// When the server flushes its append-only file.

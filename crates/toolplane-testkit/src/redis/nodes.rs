@@ -27,7 +27,7 @@ impl RedisCluster {
             let mut options = options.clone();
             options.settings.extend([
                 ("cluster-enabled".to_owned(), "yes".to_owned()),
-                // The default lies 10,000 above the port, where somebody else may listen.
+                // The default lies 10,000 above the port, where another program may listen.
                 ("cluster-port".to_owned(), ports::free().to_string()),
                 ("cluster-node-timeout".to_owned(), "2000".to_owned()),
             ]);
