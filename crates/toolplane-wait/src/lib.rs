@@ -1,15 +1,18 @@
-//! How tests wait where there is no event to wait for: the only place of test code that sleeps (`cargo xtask tidy` sees to it).
+//! How tests wait where there is no event to wait for: the only place of test code that sleeps (`cargo xtask tidy`
+//! checks this).
 //!
-//! A test waits for a channel, a notification or a task, or runs on a paused clock. What is left is of two kinds. Something
-//! outside tells nobody when it changes: a process, a file, a server; then the test looks again ([`eventually`], [`look_again`]).
-//! Or real time has to pass, because that is what the test is about; then [`pause`] says why.
+//! A test waits for a channel, a notification or a task, or runs on a paused clock. What is left is of two kinds.
+//! Something outside does not announce its changes: a process, a file, a server; then the test looks again
+//! ([`eventually`], [`look_again`]). Or real time has to pass, because that is what the test is about; then [`pause`]
+//! says why.
 
 use std::time::{Duration, Instant};
 
 /// The time between two looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Lets a moment pass before the next look at something that tells nobody when it changes. The loop around it has a bound.
+/// Lets a moment pass before the next look at something that does not announce its changes. The loop around it has a
+/// bound.
 pub async fn look_again() {
     tokio::time::sleep(BETWEEN_LOOKS).await;
 }
