@@ -34,7 +34,7 @@ struct Check {
     advice: &'static str,
 }
 
-/// The cheap ones first: whoever breaks a rule of the house reads of it before anything is compiled.
+/// The cheap ones first: an author who breaks a rule of the project reads of it before anything is compiled.
 const CHECKS: [Check; 8] = [
     Check { name: "tidy", run: tidy::check, advice: "each line above names a file or a package, and the rule" },
     Check { name: "format", run: format::check, advice: "run `cargo fmt --all`" },

@@ -30,7 +30,7 @@ pub(crate) enum TaskError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Rules of the house are broken, one line each.
+    /// Rules of the project are broken, one line each.
     #[error("{} rules of the house are broken:\n{}", .0.len(), .0.join("\n"))]
     Untidy(Vec<String>),
     /// What a program said is not what was expected.

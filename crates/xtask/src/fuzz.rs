@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: mutated and made-up bytes for every reader of foreign bytes, for as long as somebody wants to wait.
+//! `cargo xtask fuzz`: mutated and made-up bytes for every reader of foreign bytes, for as long as the developer wants
+//! to wait.
 
 use serde_json::Value;
 

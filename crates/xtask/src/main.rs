@@ -47,7 +47,7 @@ enum Command {
     Gen,
     /// Everything that can be said of the code without running it: format, lints, documentation, dependencies, house rules.
     Check(check::Args),
-    /// Check the rules of the house alone.
+    /// Check only the rules of the project.
     Tidy(tidy::Args),
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if args.prepare {
         return Ok(());
     }
-    // Told first and judged last: whoever has to mend a file also wants to know which tests fail.
+    // Told first and judged last: an author who has to mend a file also wants to know which tests fail.
     let checked = if args.filter.is_none() { check::before_tests() } else { Ok(()) };
     command::run(command::cargo(&["build", "--workspace", "--bins"]))?;
     let mut totals = Totals::default();

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: rules of the house that no compiler checks. Runs as a test too.
+//! `cargo xtask tidy`: rules of the project that no compiler checks. Runs as a test too.
 
 use std::path::Path;
 

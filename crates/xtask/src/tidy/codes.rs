@@ -1,4 +1,4 @@
-//! Error codes stand in one place: everybody else takes them from there.
+//! Error codes are defined in one place: all other code takes them from there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const OTHERWISE: [(&str, &str); 1] = [
     // What gRPC itself calls its statuses.
     ("crates/toolplane-runtime/src/code_name.rs", "NOT_FOUND INVALID_ARGUMENT"),
 ];
-/// Where a single word has to stand to be a code: it may mean many things.
+/// Where a single word has to be to be a code: it may mean many things.
 const MAKERS: [&str; 6] = ["reason", "error_code", "code(", "ToolError", "ApiError", "Code"];
 
 /// No code is typed as a string outside the registry; tests may.
@@ -43,7 +43,7 @@ pub(super) fn typed_elsewhere(root: &Path, sources: &[PathBuf]) -> Result<Vec<St
     Ok(broken)
 }
 
-/// The codes of a table: what stands behind `NAME = `.
+/// The codes of a table: the text behind `NAME = `.
 fn registered(table: &str) -> Vec<String> {
     let row = |line: &str| {
         let (name, rest) = line.trim().split_once(" = \"")?;

@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     // Only what a workspace protects, and the codes of errors.
     ("toolplane-sandbox", &["toolplane-records"]),
     ("toolplane-proto", &["toolplane-records"]),
-    // What texts about tools, commands, paths and hosts mean: said once, for everybody who reads such texts.
+    // What texts about tools, commands, paths and hosts mean: defined once, for all code that reads such texts.
     ("toolplane-matching", &["toolplane-records"]),
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
     ("toolplane-policy", &["toolplane-matching", "toolplane-records"]),

@@ -14,7 +14,7 @@ pub(super) struct Folder {
     pub(super) reason: &'static str,
 }
 
-/// The broken rules of the table, and rules about what is not there.
+/// The broken rules of the table, and rules about what does not exist.
 pub(super) fn check(modules: &[Module]) -> Vec<String> {
     broken(modules, table::FOLDERS)
 }

@@ -1,4 +1,4 @@
-//! One name for several public types: whoever reads it has to look where it comes from.
+//! One name for several public types: a reader has to look where it comes from.
 
 use std::collections::BTreeMap;
 

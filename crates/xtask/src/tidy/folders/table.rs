@@ -8,7 +8,7 @@ const fn rule(folder: &'static str, must_not_name: &'static [&'static str], reas
 
 /// Every rule.
 pub(super) const FOLDERS: &[Folder] = &[
-    // --- what text means is known before anybody decides about it ---
+    // --- what text means is known before decisions about it ---
     rule("crates/toolplane-policy/src/evaluate", &["explain", "suggest"], "a decision is not made of its explanation"),
     rule("crates/toolplane-results/src/decide", &["payload", "render"], "what is kept is decided from sizes alone"),
     rule("crates/toolplane-results/src/render", &["payload"], "what is shown is pure, and the object store is not"),
