@@ -58,7 +58,7 @@ async fn kill(name: &str, restart: bool) -> Result<(), Problem> {
 
 async fn down() -> Result<(), Problem> {
     let mut state = State::expect()?;
-    // Whoever asks goes before whoever is asked; the store goes last.
+    // A service that asks goes before the one it asks; the store goes last.
     for seat in state.seats.iter_mut().rev() {
         if let Some(running) = seat.running.take() {
             let how = if running.stop().await { "ended in order" } else { "did not end in time and was killed" };

@@ -9,7 +9,7 @@ pub(super) fn folder() -> PathBuf {
     binary::target().join("cluster")
 }
 
-/// Prints a text, unless nobody reads on.
+/// Prints a text, unless the reader is gone.
 pub(super) fn say(text: &str) {
     // A reader that has seen enough, such as `head`, is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());

@@ -80,7 +80,7 @@ impl State {
     pub(super) fn write(&self) -> Result<(), Problem> {
         let (file, fresh) = (file(), file().with_extension("new"));
         let text = serde_json::to_vec_pretty(self).map_err(|error| Problem::Missing(error.to_string()))?;
-        // Whole or not at all: a lost list would leave processes nobody knows.
+        // Whole or not at all: a lost list would leave processes that are not known.
         let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &file));
         written.map_err(|source| Problem::File { path: file, source })
     }

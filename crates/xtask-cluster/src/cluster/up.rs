@@ -93,7 +93,7 @@ pub(super) async fn start_missing(state: &mut State, wanted: impl Fn(&Seat) -> b
     for at in &missing {
         let seat = &mut state.seats[*at];
         seat.running = Some(start(seat)?);
-        // Written down at once: a process nobody knows would stay for ever.
+        // Written down at once: a process that is not known would never be ended.
         state.write()?;
         if let What::Redis(redis) = &state.seats[*at].what {
             until(&state.seats[*at], async || redis.answers()).await?;

@@ -78,7 +78,7 @@ impl Template {
         format!("tool_{}", self.name.replace('.', "_"))
     }
 
-    /// What rules see of it. Nobody can be asked.
+    /// What rules see of it. There is no person to ask.
     pub(crate) fn facts(&self) -> CallFacts {
         let mut tool = ToolFacts::named(ToolId::from_trusted(self.tool_id()), self.name, self.namespace);
         tool.kind = Some(self.kind);

@@ -1,4 +1,4 @@
-//! Rules as a company may have them: a few that everybody meets, and many about tools, hosts and folders of others.
+//! Rules as a company may have them: a few that concern every call, and many about tools, hosts and folders of others.
 
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::{ArgumentCondition, PermissionRule, RuleScope};
