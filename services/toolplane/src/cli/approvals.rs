@@ -53,7 +53,7 @@ pub(crate) enum Which {
     Approved,
     /// Answered with no.
     Rejected,
-    /// Nobody answered in time.
+    /// There was no answer in time.
     Expired,
     /// The call ended first.
     Withdrawn,

@@ -103,7 +103,7 @@ pub(crate) fn print_record(call: v1::Invocation, out: &mut Output) -> Result<(),
     out.value(record.to_json(&InputBodies::default()).text())
 }
 
-/// Who called: whoever proved to be it, and beside that the name the call was made in, when it is another one.
+/// Who called: the proven identity, and beside that the name the call was made in, when it is another one.
 pub(crate) fn called_by(call: &v1::Invocation) -> String {
     let said = call.actor_ref.as_deref().unwrap_or_default();
     let proved = [call.caller_actor.as_deref(), call.caller_ref.as_deref()];

@@ -187,8 +187,8 @@ fn caller(args: &ConnectionArgs) -> Result<Caller, Failure> {
     Ok(caller)
 }
 
-/// A better word for a failure of a connection that broke: a port that speaks TLS, or one that does not take our certificate.
-/// How such a connection breaks is a matter of moments, so the port is asked once more, by itself.
+/// A better message for a connection that broke: the port speaks TLS, or does not take our certificate. How such a
+/// connection breaks is a matter of moments, so the port is asked once more, by itself.
 pub(crate) async fn diagnose(args: &ConnectionArgs, failure: Failure) -> Failure {
     let broke = matches!(&failure, Failure::Api(status) if toolplane_runtime::status::reason(status).is_none());
     let Ok(endpoint) = endpoint(args) else { return failure };

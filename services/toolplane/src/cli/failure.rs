@@ -106,7 +106,7 @@ impl Failure {
         if matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        // Where standard error cannot be written either, nobody can be told.
+        // Where standard error cannot be written either, the failure cannot be told.
         let _ = self.lines().iter().try_for_each(|line| note(line));
         ExitCode::from(2)
     }

@@ -40,7 +40,7 @@ pub(crate) struct InvokeArgs {
     /// Give up after this time, waiting for approval included.
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// Nobody can answer an approval: a question means denial at once.
+    /// There is no person to answer an approval: a question means denial at once.
     #[arg(long)]
     no_approver: bool,
     /// The session the call belongs to: calls that must not run beside others exclude each other within it.
@@ -134,7 +134,8 @@ async fn call(
     Ok(result::ending(&outcome))
 }
 
-/// The call waits for somebody, and nobody waits for it any more: says which it is, as `--detach` does, and how to go on.
+/// The call waits for a person, and this command waits for it no longer: says which it is, as `--detach` does, and how
+/// to go on.
 async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     if out.json() {
         let request = v1::GetInvocationRequest { invocation_id: id.clone(), ..Default::default() };

@@ -140,7 +140,7 @@ fn add(file: &Path, id: &str, lines: &str) -> Result<(), Failure> {
         new.write_all(text.as_bytes())?;
         new.sync_all()?;
         if let Ok(old) = fs::metadata(file) {
-            // Whoever could read it still can.
+            // Users who could read it still can.
             fs::set_permissions(&next, old.permissions())?;
         }
         fs::rename(&next, file)

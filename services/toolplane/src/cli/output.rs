@@ -1,8 +1,8 @@
 //! Printing answers: text for people, the standard's JSON for programs.
 //!
-//! Nothing that was written elsewhere can act on a terminal, or pass for a line of the command line's own: one line is one
-//! line, whatever stands in it, and text of several lines has a bar before each of them, which no own line has. Lines longer
-//! than the terminal are broken here, so that nothing begins at its left edge that is not meant to.
+//! Nothing that was written elsewhere can act on a terminal, or pass for a line of the command line's own: one line is
+//! one line, whatever is in it, and text of several lines has a bar before each of them, which no own line has. Lines
+//! longer than the terminal are broken here, so that nothing begins at its left edge that is not meant to.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -62,7 +62,7 @@ impl Output {
         self.terminal
     }
 
-    /// One line of text, whatever stands in it.
+    /// One line of text, whatever is in it.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
         let mut stdout = self.stdout.lock();
         for line in folded("", &visible::line(text.as_ref()), AGAIN, width(&console::Term::stdout())) {
@@ -161,7 +161,7 @@ impl Output {
     }
 }
 
-/// One line beside the answer, on standard error, for those that have no [`Output`] at hand.
+/// One line beside the answer, on standard error, for those that have no [`Output`].
 pub(crate) fn note(text: &str) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     let width = width(&console::Term::stderr());

@@ -26,7 +26,8 @@ pub(crate) enum Beside {
     OwnLines,
 }
 
-/// A result in one line, for lists of them: what became of which call, and the beginning of what it gave or of why it failed.
+/// A result in one line, for lists of them: the outcome of which call, and the beginning of what it gave or of why it
+/// failed.
 pub(crate) fn one_line(place: &str, tool: &str, result: &v1::ToolResult) -> String {
     const MOST: usize = 100;
     let mark = if result.is_error { "✘" } else { "✔" };
@@ -117,7 +118,7 @@ fn reference(kept: &v1::PayloadRef, invocation_id: &str, out: &Output) -> Result
 
 fn structured(result: &v1::ToolResult, beside: Beside, out: &mut Output) -> Result<(), Failure> {
     let Some(text) = payload_text(result.structured_content.as_ref()) else { return Ok(()) };
-    // Whoever reads the content does not want the same again in another form; `-o json` has both.
+    // A reader of the content does not want the same again in another form; `-o json` has both.
     let has_content = result.content.iter().any(|block| !matches!(block.block, Some(Block::Empty(_)) | None));
     if has_content {
         return Ok(());
@@ -162,8 +163,8 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is known of effects and what to do, in words that agree: whoever is told that something may have happened is told in the
-/// same breath why repeating is safe all the same, or that it is not.
+/// What is known of effects and what to do, in words that agree: a caller that is told that something may have happened
+/// is also told why repeating is safe all the same, or that it is not.
 fn advice(error: &v1::ToolError) -> Vec<String> {
     use v1::Recoverability as R;
     let recoverability = error.recoverability_code();
@@ -177,7 +178,7 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         (R::RetrySafe, Some(_)) => Some("repeat the call: the tool may run twice without harm"),
         (R::RetryLater, Some(_)) => Some("repeat the call later: the tool may run twice without harm"),
         (R::RetrySafe, None) => Some("repeat the call; that is safe"),
-        // The record says what would be needed; whoever has just heard a no is not told to ask the same again.
+        // The record says what would be needed; a caller that was just refused is not told to ask the same again.
         (R::RequestApprovalAgain, _) if error.error_code == codes::APPROVAL_REJECTED.as_str() => {
             Some("somebody said no: go on without this call")
         }

@@ -22,7 +22,7 @@ pub(crate) struct StatusArgs {}
 struct ServiceReport {
     /// What the service lacks; nothing when it is ready.
     lacks: Option<String>,
-    /// What should be known of it all the same.
+    /// What should be known of it although it is well.
     remark: Option<String>,
 }
 

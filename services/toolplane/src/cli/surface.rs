@@ -52,7 +52,7 @@ pub(crate) struct CreateArgs {
     /// Who uses it, e.g. agent or subagent.
     #[arg(long, default_value = "agent")]
     role: String,
-    /// Nobody is there to answer questions.
+    /// There is no person to answer questions.
     #[arg(long)]
     unattended: bool,
     /// Why it is made.

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::output::duration;
 use super::span;
 
-/// How long is waited where nobody looks at a terminal.
+/// How long to wait without a person at a terminal.
 const UNATTENDED: Duration = Duration::from_secs(5 * 60);
 
 /// How long to wait for a person.
@@ -28,7 +28,7 @@ impl WaitArgs {
     }
 }
 
-/// Since when nothing goes on because somebody has to do something. Clones are the same.
+/// Since when nothing goes on because a person has to act. Clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitTimer {
     since: watch::Sender<Option<Instant>>,
@@ -36,12 +36,12 @@ pub(crate) struct WaitTimer {
 }
 
 impl WaitTimer {
-    /// Nobody is waited for yet; later for at most `bound`.
+    /// No person is waited for yet; later for at most `bound`.
     pub(crate) fn new(bound: Option<Duration>) -> Self {
         Self { since: watch::channel(None).0, bound }
     }
 
-    /// Somebody is waited for from now on, or nobody any more.
+    /// A person is waited for from now on, or none any more.
     pub(crate) fn set(&self, waits: bool) {
         self.since.send_replace(waits.then(Instant::now));
     }
@@ -52,7 +52,7 @@ impl WaitTimer {
         Some(format!("waiting for at most {bound} (--wait); after that the call goes on waiting without this command"))
     }
 
-    /// Ends when somebody was waited for as long as the bound allows; else never.
+    /// Ends when a person was waited for as long as the bound allows; else never.
     pub(crate) async fn too_long(&self) {
         let mut since = self.since.subscribe();
         loop {

@@ -56,7 +56,8 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
     Ok(CommandOutcome::Done)
 }
 
-/// Those of these tools, each with its pool, that no connected worker serves; none where nobody may or can say.
+/// Those of these tools, each with its pool, that no connected worker serves; none where this is not known or may not
+/// be told.
 pub(super) async fn unserved<'a>(
     tools: impl Iterator<Item = (&'a String, &'a Option<String>)>,
     connection: &Connection,

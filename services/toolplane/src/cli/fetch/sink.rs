@@ -94,7 +94,7 @@ impl PartialFile {
 impl Drop for PartialFile {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
-            // Of no use to anybody. What cannot be removed has a name that says so.
+            // Of no use any more. What cannot be removed has a name that says so.
             drop(fs::remove_file(partial));
         }
     }

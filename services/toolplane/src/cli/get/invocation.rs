@@ -1,4 +1,4 @@
-//! One call for people: where it stands, what was decided, what changed its input, and its result.
+//! One call for people: its status, what was decided, what changed its input, and its result.
 
 use toolplane_proto::v1;
 
@@ -98,7 +98,7 @@ fn described(decision: &v1::PermissionDecision) -> String {
     format!("{}  {} by {by}: {}", decision.decision_id, behavior(decision.behavior()), reason.message)
 }
 
-/// The arguments as everybody may see them: what is sensitive is shown by `--inputs` alone.
+/// The arguments as every caller may see them: what is sensitive is shown by `--inputs` alone.
 fn arguments(record: Option<&v1::JsonPayload>, out: &mut Output) -> Result<(), Failure> {
     #[derive(serde::Deserialize)]
     struct Shown {

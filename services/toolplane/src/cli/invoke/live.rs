@@ -1,4 +1,4 @@
-//! A running call on the terminal: one moving line; or plain lines where nobody watches.
+//! A running call on the terminal: one moving line; or plain lines without a person at the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -115,7 +115,7 @@ impl Live {
 
     /// One line that stays.
     fn say(&self, line: &str) {
-        // Progress that cannot be shown stops nobody.
+        // Progress that cannot be shown stops no call.
         let _ = self.bar.suspend(|| output::note(line));
     }
 }

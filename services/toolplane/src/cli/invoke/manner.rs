@@ -48,7 +48,7 @@ impl Manner {
             taints: self.taints,
             ..Default::default()
         };
-        // Without a word of the agent there is no statement at all, rather than an empty one.
+        // When the agent says nothing there is no statement at all, rather than an empty one.
         spec.assurance = Some(assurance).filter(|assurance| *assurance != v1::CallAssurance::default());
     }
 }

@@ -58,7 +58,8 @@ async fn create(connection: &Connection) -> Result<String, Failure> {
 
 /// How the loading of tools went.
 enum Loading {
-    /// What became of each, for people. One that may not be used, or that no surface has, is told by the call's own result.
+    /// The outcome of each, for people. One that may not be used, or that no surface has, is told by the call's own
+    /// result.
     Done(String),
     /// This tool is there, but no part of the surface.
     NoPart(String),

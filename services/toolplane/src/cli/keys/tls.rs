@@ -243,7 +243,7 @@ fn write(file: &Path, text: &str, mode: u32, written: &mut Written) -> Result<()
         fs::rename(&next, file)
     };
     writing().map_err(|error| {
-        // Best effort: half a new key is of use to nobody.
+        // Best effort: half a new key is of no use.
         let _ = fs::remove_file(&next);
         Failure::file(file, &error)
     })?;

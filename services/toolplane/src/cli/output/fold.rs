@@ -1,8 +1,8 @@
-//! Breaking lines that are longer than the terminal, so that what stands at its left edge is always put there by us.
+//! Breaking lines that are longer than the terminal, so that the text at its left edge is always put there by us.
 
-/// What stands before each line that was written elsewhere; no own line begins so.
+/// The text before each line that was written elsewhere; no own line begins so.
 pub(super) const BAR: &str = "│ ";
-/// What stands before the rest of an own line.
+/// The text before the rest of an own line.
 pub(super) const AGAIN: &str = "… ";
 /// Narrower terminals are taken to be so wide.
 const NARROWEST: usize = 20;

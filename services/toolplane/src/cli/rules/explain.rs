@@ -32,7 +32,7 @@ pub(crate) struct ExplainArgs {
     /// The session the call would belong to.
     #[arg(long)]
     session: Option<String>,
-    /// Nobody could answer an approval.
+    /// There was no person to answer an approval.
     #[arg(long)]
     no_approver: bool,
     #[command(flatten)]
