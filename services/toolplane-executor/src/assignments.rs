@@ -98,7 +98,7 @@ impl Table {
     }
 }
 
-/// What became of an offer.
+/// The outcome of an offer.
 #[derive(Debug)]
 pub(crate) enum OfferTaken {
     /// It is held now. An earlier lease of the same call that was still held is this one; it is no longer.

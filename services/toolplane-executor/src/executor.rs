@@ -157,7 +157,7 @@ impl Parts {
         let Self { session, heartbeats, drain, reporter } = self;
         heartbeats.spawn(over.clone())?;
         let session = async move {
-            // Also when the session panics: whoever waits must not wait for ever.
+            // Also when the session panics: a waiting task must not wait without end.
             let _over = SessionOver(ended, over.drop_guard());
             let work = async {
                 reporter.recover(left).await;

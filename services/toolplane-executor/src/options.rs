@@ -41,8 +41,8 @@ pub struct Options {
     /// Arguments and results go into the spans of tools (`telemetry.capture_content`).
     pub capture_content: bool,
     /// The session has a thread of its own, so that tools which keep every thread of the runtime busy never delay a
-    /// heartbeat. Without it the session runs where the tools run: for a scheduler in the same process, which those tools
-    /// would hold up all the same, and to which every hand-over between threads is a cost without a use.
+    /// heartbeat. Without it the session runs where the tools run: for a scheduler in the same process, which those
+    /// tools would hold up anyway, and to which every hand-over between threads is a cost without a use.
     pub own_thread: bool,
 }
 

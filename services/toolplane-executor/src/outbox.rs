@@ -217,7 +217,7 @@ impl Unsent {
     fn collect(&mut self, held: &Assignments) -> Vec<WorkerReport> {
         let mut reports = Vec::new();
         let mut bytes = 0;
-        // The first report of a stream is its hello, and it stands alone.
+        // The first report of a stream is its hello, and it is alone.
         if let Some(WorkerReport::Hello(_)) = self.queue.front() {
             reports.extend(self.queue.pop_front());
             self.ring();

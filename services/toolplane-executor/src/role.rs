@@ -97,7 +97,7 @@ async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleEr
     }
     let toolbox = Arc::new(toolbox(&process.config).await?);
     let schedulers = &process.config.peers.scheduler;
-    // Asked once here, so that a missing or malformed address is refused at start and not retried for ever.
+    // Asked once here, so that a missing or malformed address is refused at start and not retried without end.
     let any = process.peer(ClusterRole::Scheduler, schedulers)?;
     let need = process.readiness.need("the scheduler", &["executor"]);
     let stop = process.tasks.shutdown().token();

@@ -1,7 +1,7 @@
 //! Runs calls: each waits for a slot and the word that it may start, runs within its bounds, and is reported.
 //!
-//! [`Runner::run`] is the whole way of a call. Its steps hand on what the next one needs, so that between any two of them the
-//! worker can be killed by a test at one place.
+//! [`Runner::run`] is the whole way of a call. Its steps pass on what the next one needs, so that between any two of
+//! them the worker can be killed by a test at one place.
 
 mod admission;
 mod ending;

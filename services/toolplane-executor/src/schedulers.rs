@@ -40,8 +40,8 @@ impl std::fmt::Debug for Schedulers {
 }
 
 impl Schedulers {
-    /// The schedulers at `urls`; the one of this process when there are none. Which is tried first is left to chance, so
-    /// that many workers spread.
+    /// The schedulers at `urls`; the one of this process when there are none. Which is tried first is chosen by chance,
+    /// so that many workers spread.
     pub fn new(mut urls: Vec<String>, connect: Connect) -> Self {
         if urls.is_empty() {
             urls.push(String::new());
@@ -63,7 +63,8 @@ impl Schedulers {
         known.urls[(known.current + places) % known.urls.len()].clone()
     }
 
-    /// Goes on to the next, unless `from` has been left already. One that was only heard of is forgotten when it is left.
+    /// Goes on to the next, unless `from` has been left already. One that other schedulers named, but that was not
+    /// configured, is forgotten when it is left.
     pub(crate) fn leave(&self, from: &str) {
         let mut known = self.known.lock();
         if known.urls[known.current] != from {

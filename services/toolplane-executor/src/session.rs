@@ -179,7 +179,7 @@ struct Leaving {
     asked: bool,
     /// There is another one to go to, so nothing is waited for: what runs goes on and is reported there.
     elsewhere: bool,
-    /// The goodbye was said; when the stream is given up all the same.
+    /// Set after the goodbye: when the stream is given up if the scheduler does not close it.
     until: Option<Instant>,
 }
 

@@ -8,11 +8,11 @@ pub use capabilities::{Capabilities, PoolGap};
 pub(crate) use egress::Egress;
 pub(crate) use identity::Identity;
 
-/// What a worker says of its earlier starts: whoever has the lock of its directory knows that none of them lives, and that
+/// What a worker says of its earlier starts: the holder of its directory's lock knows that none of them lives, and that
 /// their tools died with them.
 pub(crate) const PREVIOUS_INCARNATION_DEAD: bool = true;
 
-/// How a worker introduces itself. Every part that speaks in its name holds this, and with it the lock of its directory.
+/// How a worker introduces itself. Every part that acts in its name holds this, and with it the lock of its directory.
 #[derive(Debug)]
 pub(crate) struct Introduction {
     pub(crate) identity: Identity,

@@ -15,7 +15,7 @@ pub(crate) struct Assignment {
     pub(crate) traits: CallTraits,
     /// Whether and why the execution is to stop.
     pub(crate) stop: StopSignal,
-    /// For how long the lease stands.
+    /// For how long the lease is in force.
     pub(crate) renewal: Renewal,
     /// Whether the execution may start.
     pub(crate) grant: StartGrant,

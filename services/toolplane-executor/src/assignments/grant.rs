@@ -1,4 +1,4 @@
-//! The word of a scheduler that an execution may start.
+//! A scheduler's permission that an execution may start.
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;

@@ -1,4 +1,4 @@
-//! For how long a lease stands for certain.
+//! For how long a lease is certain to be in force.
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;

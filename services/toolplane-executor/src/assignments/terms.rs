@@ -1,9 +1,9 @@
 //! What a worker was told about leases, and what follows for one it cannot renew.
 //!
-//! A lease that was renewed last by a request sent `age` ago stands for certain only while `age` is well below its length:
-//! the scheduler counts from when it got the request, which was later. From two thirds on nothing new starts under it;
-//! from eleven fifteenths on whoever holds an exclusive lock is killed, so that it is dead when the lock is given away.
-//! Everything else runs on, and the store decides whose result counts.
+//! A lease that was renewed last by a request sent `age` ago is certain to be in force only while `age` is well below
+//! its length: the scheduler counts from when it got the request, which was later. From two thirds on nothing new
+//! starts under it; from eleven fifteenths on an execution that holds an exclusive lock is killed, so that it is dead
+//! when the lock is given away. Everything else runs on, and the store decides whose result counts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -12,7 +12,7 @@ pub(crate) struct ToolClock {
 #[derive(Debug)]
 struct Stopwatch {
     worked: Duration,
-    /// Since when it runs; absent while it stands.
+    /// Since when it runs; absent while it is paused.
     since: Option<tokio::time::Instant>,
 }
 
@@ -28,7 +28,7 @@ impl ToolClock {
         *self.state.lock() = Stopwatch { worked: Duration::ZERO, since: Some(tokio::time::Instant::now()) };
     }
 
-    /// Stands still until [`Self::go_on`].
+    /// Is paused until [`Self::go_on`].
     pub(crate) fn pause(&self) {
         let mut state = self.state.lock();
         if let Some(since) = state.since.take() {

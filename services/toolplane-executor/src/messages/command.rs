@@ -21,7 +21,7 @@ pub(crate) enum SchedulerCommand {
     Lost { lease: Lease, reason: String },
     /// Stop an execution.
     Cancel { lease: Lease, reason: AbortReason },
-    /// The last word on a question of a tool.
+    /// The final answer to a question of a tool.
     Answer { lease: Lease, input_id: String, answer: Answer },
     /// The report of an ending is durable.
     Acknowledged(Lease),

@@ -9,7 +9,7 @@ pub(crate) struct Lease {
     pub(crate) invocation_id: InvocationId,
     /// Number of the lease within its call, from 1.
     pub(crate) number: u32,
-    /// Secret name of the lease: whoever knows it may report under it.
+    /// Secret name of the lease: a worker that knows it may report under it.
     pub(crate) id: LeaseId,
 }
 

@@ -61,7 +61,7 @@ pub(crate) enum ReleaseReason {
 }
 
 impl ReleaseReason {
-    /// The word of the contract.
+    /// The word that the contract uses.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Canceled => "canceled",

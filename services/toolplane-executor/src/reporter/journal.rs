@@ -1,5 +1,5 @@
-//! Endings on disk: what a tool gave is durable here before anybody is told, so that a worker that dies between the effect
-//! and the report still reports it when it is back.
+//! Endings on disk: what a tool gave is durable here before it is reported, so that a worker that dies between the
+//! effect and the report still reports it when it is back.
 //!
 //! One append-only log in segments, written by one thread: endings that come together share one `fdatasync`. A call costs
 //! that one wait, so only those are kept that cannot simply run again: calls that must not be repeated, and long ones. An
@@ -93,7 +93,7 @@ impl Journal {
         }
     }
 
-    /// False when there is nobody to carry it out.
+    /// False when no thread is left to carry it out.
     fn order(&self, order: Order) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
     }
@@ -108,7 +108,7 @@ impl Drop for Journal {
     }
 }
 
-/// Carries out orders until nobody can give any.
+/// Carries out orders until no sender is left.
 fn write(mut log: Log, orders: &Receiver<Order>) {
     while let Ok(first) = orders.recv() {
         let more = std::iter::from_fn(|| orders.try_recv().ok()).take(GROUP);

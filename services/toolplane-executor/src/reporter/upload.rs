@@ -78,7 +78,7 @@ impl Uploader {
         let kept = client.upload(&self.introduction.identity, lease, name, media_type, bytes.clone());
         let kept = tokio::time::timeout(limit, kept).await;
         let payload = kept.map_err(|_| UploadError::GaveUp("the scheduler did not answer".to_owned()))??;
-        // The reference must prove the very bytes that were sent.
+        // The reference must prove exactly the bytes that were sent.
         if payload.digest != Digest::of(bytes) || payload.size_bytes != bytes.len() as u64 {
             return Err(UploadError::GaveUp("other bytes were kept than were sent".to_owned()));
         }

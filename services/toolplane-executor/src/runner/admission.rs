@@ -1,4 +1,4 @@
-//! What a call waits for before it begins: a slot, the word that it may start, and a lease that stands.
+//! What a call waits for before it begins: a slot, the permission to start, and a lease that is in force.
 
 use tokio::sync::SemaphorePermit;
 
@@ -31,7 +31,7 @@ impl Runner {
         self.certain(assignment).await.then_some(slot)
     }
 
-    /// Waits until the lease stands for certain; false when the call is to stop before.
+    /// Waits until the lease is certain to be in force; false when the call is to stop before.
     async fn certain(&self, assignment: &Assignment) -> bool {
         loop {
             let renewed = assignment.renewal.next();

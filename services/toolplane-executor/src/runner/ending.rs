@@ -1,4 +1,4 @@
-//! How an execution ended: the tool's own word, or ours when it was stopped.
+//! How an execution ended: as the tool reported it, or as the worker does when it stopped the tool.
 
 use toolplane_execution::Outcome;
 use toolplane_records::codes;

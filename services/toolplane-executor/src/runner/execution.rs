@@ -1,4 +1,4 @@
-//! Runs one tool until it ends, its time is up, or somebody wants it to stop.
+//! Runs one tool until it ends, its time is up, or it is told to stop.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Questions of a running tool, on their way to the scheduler until somebody answers.
+//! Questions of a running tool, on their way to the scheduler until a person answers.
 
 use std::sync::Arc;
 

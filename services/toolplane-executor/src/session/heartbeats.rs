@@ -43,7 +43,7 @@ impl Heartbeats {
         Ok(())
     }
 
-    /// Renews leases for ever.
+    /// Renews leases, in an endless loop.
     async fn renew(&self) {
         let Commands { assignments, terms, .. } = &*self.commands;
         let mut connection = None;
@@ -69,7 +69,7 @@ impl Heartbeats {
 
     /// One request for all of `due`, to the scheduler of the stream or else to any other; false when none answered.
     async fn renew_all(&self, connection: &mut Option<Connection>, due: &[Arc<Assignment>]) -> bool {
-        // Long enough for a slow link, short enough for another try while the lease stands.
+        // Long enough for a slow link, short enough for another try while the lease is in force.
         let bound = self.commands.terms.lease() / 3;
         for place in 0..self.schedulers.count() {
             let url = self.schedulers.after_current(place);
@@ -132,7 +132,7 @@ impl Heartbeats {
         }
     }
 
-    /// Kills, for ever, holders of exclusive locks before their leases can end unseen.
+    /// Kills, in an endless loop, holders of exclusive locks before their leases can end unseen.
     async fn guard_locks(&self) {
         let Commands { assignments, terms, .. } = &*self.commands;
         loop {

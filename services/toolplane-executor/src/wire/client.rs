@@ -45,7 +45,7 @@ pub(crate) enum UploadError {
     GaveUp(String),
 }
 
-/// What became of the leases a heartbeat named: those not named here are renewed.
+/// What happened to the leases a heartbeat named: those not named here are renewed.
 #[derive(Debug, Default)]
 pub(crate) struct Renewals {
     /// No longer this worker's.
@@ -107,7 +107,8 @@ impl SchedulerClient {
         }
     }
 
-    /// Keeps `bytes`; when this returns they are durable. The reference is the scheduler's word, still to be checked.
+    /// Keeps `bytes`; when this returns they are durable. The reference is what the scheduler said; it is still to be
+    /// checked.
     pub(crate) async fn upload(
         &mut self,
         worker: &Identity,

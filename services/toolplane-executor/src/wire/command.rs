@@ -13,8 +13,8 @@ use super::fields::{ReadBounds, lease};
 use super::offered::{limits_of, offered};
 use crate::messages::{SchedulerCommand, Welcome};
 
-/// Reads commands. One that cannot be read is left out, and the log says so: whoever sent it says it again, or settles the call
-/// by its lease.
+/// Reads commands. One that cannot be read is left out, and the log says so: the scheduler that sent it says it again,
+/// or settles the call by its lease.
 pub(super) fn commands(
     messages: impl IntoIterator<Item = v1::WorkerCommand>,
     bounds: ReadBounds,

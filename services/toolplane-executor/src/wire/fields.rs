@@ -10,7 +10,7 @@ use crate::messages::Lease;
 pub(crate) struct ReadBounds {
     /// Most bytes of one input or answer.
     pub(crate) max_input_bytes: usize,
-    /// Inputs are shown to somebody, so the copy for that is read too.
+    /// Inputs are shown to a person, so the copy for that is read too.
     pub(crate) shown: bool,
 }
 

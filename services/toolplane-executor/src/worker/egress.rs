@@ -11,7 +11,7 @@ mod tests;
 /// Ports of a declaration that names none.
 const USUAL_PORTS: [u16; 2] = [80, 443];
 
-/// The operator's word on HTTP tools.
+/// What the operator allows HTTP tools.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Egress {
     entries: Vec<Entry>,
@@ -63,7 +63,7 @@ impl Egress {
             let declared = if http.allowed_ports.is_empty() { &USUAL_PORTS[..] } else { &http.allowed_ports };
             let any = declared.contains(&0);
             http.allowed_ports = ports.into_iter().filter(|port| any || declared.contains(port)).collect();
-            // No port at all would mean the usual ones to whoever reads the binding next.
+            // An empty list of ports would mean the usual ones to the next reader of the binding.
             if http.allowed_ports.is_empty() {
                 hosts.clear();
             }
@@ -107,7 +107,7 @@ fn covers(wide: &str, narrow: &str) -> bool {
 
 fn entry(text: &str) -> Option<Entry> {
     let (host, port) = match text.rsplit_once(':') {
-        // An address with colons is only followed by a port when it stands in brackets.
+        // An address with colons is only followed by a port when it is in brackets.
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port.parse().ok()?)),
         _ => (text, None),
     };

@@ -22,8 +22,8 @@ pub(crate) struct Identity {
     pub(crate) incarnation: String,
     /// The directory that is this worker's alone while it lives.
     pub(crate) home: PathBuf,
-    /// Locked until the process ends. Tools are killed with their worker (the sandbox dies with its parent), so whoever
-    /// gets this lock knows that nothing of an earlier start is left.
+    /// Locked until the process ends. Tools are killed with their worker (the sandbox dies with its parent), so the
+    /// worker that gets this lock knows that nothing of an earlier start is left.
     _lock: File,
 }
 

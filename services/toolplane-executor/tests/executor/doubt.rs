@@ -1,4 +1,4 @@
-//! Leases: what renews them, what it costs, and what happens when nobody does.
+//! Leases: what renews them, what it costs, and what happens when they are not renewed.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

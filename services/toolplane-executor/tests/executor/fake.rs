@@ -48,7 +48,7 @@ pub(crate) struct Beats {
     pub(crate) answer: Mutex<HeartbeatResponse>,
     /// None is answered.
     pub(crate) away: AtomicBool,
-    /// Nobody here knows what a heartbeat is.
+    /// No part of this fake knows heartbeats.
     pub(crate) unknown: AtomicBool,
     rung: Notify,
 }
@@ -146,7 +146,7 @@ impl Fake {
         Self { url, uploads, beats, server: tokio::spawn(server).abort_handle(), connections }
     }
 
-    /// Nobody listens here any more; what is connected stays so.
+    /// This address is not listened on any more; open connections stay.
     pub(crate) fn close(&self) {
         self.server.abort();
     }

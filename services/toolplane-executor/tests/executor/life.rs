@@ -187,7 +187,7 @@ async fn without_the_sandbox_it_says_so_and_runs_nothing_that_needs_it() {
     assert!(gaps.contains(&("shell", "sandbox_unavailable")) && gaps.contains(&("process", "sandbox_unavailable")));
     assert!(connection.hello.gaps.iter().all(|gap| !gap.message.is_empty()));
     assert!(!connection.hello.pools.iter().any(|pool| pool == "shell" || pool == "process"));
-    // Offered all the same, it is refused and not run.
+    // If it is still offered, it is refused and not run.
     let marker = dir.path().join("ran");
     let (lease, offer) = Call::shell(&format!("touch {}", marker.display())).offer("unsandboxed");
     connection.send(offer);

@@ -27,7 +27,7 @@ async fn question(connection: &mut Connection, lease: &LeaseRef) -> InputRequest
 
 fn asking(name: &str) -> (LeaseRef, Command) {
     let input = r#"{"prompt":"which?","schema":{"type":"string"},"ttl_ms":60000}"#;
-    // Less than anybody takes to answer: waiting is not working.
+    // Less than a person takes to answer: waiting is not working.
     Call::native("native.ask", input).timeout_ms(1).offer(name)
 }
 

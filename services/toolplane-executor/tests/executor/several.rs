@@ -76,7 +76,7 @@ async fn one_that_goes_may_say_who_stays() {
     connection.send(Command::GoAway(away));
     drop(second.connection().await);
     second.close();
-    // Whoever was only heard of is forgotten when it fails.
+    // A scheduler that was only heard of is forgotten when it fails.
     first.connection().await;
 }
 

@@ -1,4 +1,4 @@
-//! One ending as it stands in the journal: everything its report needs, whole outputs included.
+//! One ending as the journal has it: everything its report needs, whole outputs included.
 
 use std::borrow::Cow;
 use std::time::Duration;
