@@ -1,6 +1,7 @@
 //! The book of approvals: questions to people, kept durably until each has its one final answer.
 //!
-//! Any number of processes may open the book over one store: whoever commits first decides, and everybody else finds that.
+//! Any number of processes may open the book over one store: the process that commits first decides, and all others
+//! find that.
 
 mod answer;
 pub(crate) mod edit;
@@ -32,7 +33,7 @@ pub(crate) use keys::record_of;
 pub use listing::{Changes, Filter, Listed, Place};
 pub(crate) use offer::{accepted_rules, options};
 
-/// How often a change that met another writer is decided again before the book gives up.
+/// How often a change that lost to another writer is decided again before the book gives up.
 const ATTEMPTS: usize = 64;
 
 /// What the book is bounded by.
@@ -86,7 +87,7 @@ impl Book {
         Ok(self.ledger.now().await?)
     }
 
-    /// Writes the question down, unless it was asked before, and returns it as it stands: durable when this answers.
+    /// Writes the question down, unless it was asked before, and returns it as it is stored: durable when this answers.
     ///
     /// # Errors
     ///
@@ -119,7 +120,7 @@ impl Book {
         Err(contended())
     }
 
-    /// The approval as it stands. Fails with [`BookError::NotFound`] when `tenant` has no such approval, with
+    /// The approval as it is stored. Fails with [`BookError::NotFound`] when `tenant` has no such approval, with
     /// [`BookError::Store`] when the store does not answer or the record is damaged, and with [`BookError::Unreadable`]
     /// when it is not an approval.
     pub async fn get(&self, tenant: &TenantId, id: &ApprovalId) -> Result<Approval, BookError> {

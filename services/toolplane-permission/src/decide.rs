@@ -31,7 +31,7 @@ pub struct Deciding {
     verdict: Verdict,
 }
 
-/// What becomes of a call whose verdict is known.
+/// What happens to a call whose verdict is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It is decided.
@@ -122,7 +122,8 @@ impl Deciding {
         standing::is_obsolete(approval, &self.question)
     }
 
-    /// The decision, or the question to people that stands for it for `ttl_ms` from now, or until the call itself ends.
+    /// The decision, or the question to people that takes its place for `ttl_ms` from now, or until the call itself
+    /// ends.
     pub fn outcome(&self, decided_at: Timestamp, ttl_ms: u64) -> Outcome {
         let decision = record::decision(self, decided_at);
         match decision.behavior {
@@ -144,7 +145,7 @@ impl Deciding {
 /// What an approval is to a call that is looked at again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody has to be asked, or nobody could change anything.
+    /// There is no need to ask, or no answer could change anything.
     NotNeeded,
     /// It is the question that waits for its answer.
     Waiting,

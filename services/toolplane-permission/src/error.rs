@@ -61,7 +61,7 @@ impl From<BookError> for ApiError {
             BookError::NotOffered { field, rule } => Self::invalid_argument(field, rule),
             BookError::SelfApproval => Self::PermissionDenied { reason: codes::SELF_APPROVAL, message },
             BookError::TooMany { tenant, .. } => {
-                // Room is made by people, and nobody knows when.
+                // Room is made by people, and it is not known when.
                 let subject = format!("tenant/{tenant}");
                 Self::Exhausted { reason: codes::TOO_MANY, subject, message, retry_after: Some(TOO_MANY_PAUSE) }
             }

@@ -1,12 +1,12 @@
-//! What of a damaged record may be taken out for good when nobody has a backup, and what goes with it.
+//! What of a damaged record may be taken out for good when there is no backup, and what goes with it.
 
 use toolplane_backend::forget::{Along, Entries, Verdict};
 use toolplane_store::{DamageLocation, Family};
 
 use crate::rules::stored;
 
-/// Judges damage in the permission role's store. A rule may have denied anything, so it is never just forgotten; a question is,
-/// and then whoever waits for its answer is asked again or refused.
+/// Judges damage in the permission role's store. A rule may have denied anything, so it is never just forgotten; a
+/// question is, and then the call that waits for its answer is asked about again or refused.
 pub fn forget(place: &DamageLocation) -> Verdict {
     match place {
         DamageLocation::Record(key) if stored::is_record(key) => Verdict::Stays(

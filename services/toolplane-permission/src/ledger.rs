@@ -70,7 +70,7 @@ impl Change {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
     /// It is durable.
@@ -87,7 +87,7 @@ pub(crate) struct Ledger {
     approvals: watch::Sender<u64>,
     rules: watch::Sender<u64>,
     /// Writers of this process go one after the other: all of them extend the same streams, and would only take each
-    /// other's place. Those of other processes are met at the store.
+    /// other's place. Those of other processes are detected at the store.
     turn: Mutex<()>,
 }
 
@@ -122,7 +122,7 @@ impl Ledger {
         self.store.get(key).await
     }
 
-    /// The newest revision of a stream, whoever wrote it.
+    /// The newest revision of a stream, written by any process.
     pub(crate) async fn head(&self, stream: Stream) -> Result<u64, StoreError> {
         let head = self.store.events(stream.name(), u64::MAX, 1).await?.head_seq;
         self.seen(stream, head);
@@ -164,7 +164,7 @@ impl Ledger {
                         append.first_seq = expected;
                     }
                 }
-                // The same operation again finds out what became of it.
+                // The same operation again finds out its outcome.
                 Err(StoreError::OutcomeUnknown { .. }) if lost < LOST_ANSWERS => {
                     lost += 1;
                     let_others_through(EAGER + lost).await;

@@ -1,8 +1,8 @@
 //! The permission role: decides whether a call may run, and keeps the questions put to people until they are answered.
 //!
-//! Allow and deny are computed from the rules alone and kept by whoever asked; a question is durable before it is
-//! answered with. This crate must not know how a call is scheduled or run, nor what a tool does: it sees the facts it is
-//! handed, its rules and its own store.
+//! Allow and deny are computed from the rules alone and kept by the service that asked; a question is durable before it
+//! is answered with. This crate must not know how a call is scheduled or run, nor what a tool does: it sees the facts
+//! it is handed, its rules and its own store.
 
 #![cfg_attr(
     test,

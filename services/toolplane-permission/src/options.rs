@@ -30,8 +30,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place, e.g.
-    /// `permission.rules[3].tool`, with the line where it stands in the file.
+    /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place,
+    /// e.g. `permission.rules[3].tool`, with the line where it is in the file.
     ///
     /// Without any rule or policy configured every call is asked about.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {

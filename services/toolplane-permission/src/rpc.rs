@@ -37,7 +37,7 @@ pub(crate) struct PermissionApi {
     pub(crate) stopping: CancellationToken,
 }
 
-/// Longest text somebody may leave, in characters.
+/// Longest text that a person may leave, in characters.
 const MAX_TEXT_CHARS: usize = 4_000;
 /// Longest name, in characters.
 const MAX_NAME_CHARS: usize = 256;

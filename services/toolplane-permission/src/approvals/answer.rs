@@ -20,8 +20,8 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Whether this is the one who asked, as far as authentication tells: the same credential, or the same person behind
-    /// another one. Without authentication nobody is known to be anybody.
+    /// Whether this is the one who asked, as far as authentication tells: the same credential, or the same person
+    /// behind another one. Without authentication no caller's identity is known.
     pub fn is_the_caller_of(&self, approval: &Approval) -> bool {
         if self.caller_ref.is_empty() || approval.caller_ref.is_empty() {
             return false;
@@ -56,7 +56,8 @@ impl Answer {
         if self.option.allows() { ApprovalState::Approved } else { ApprovalState::Rejected }
     }
 
-    /// Whether `settled` is what this answer wanted, whoever gave it. Words and names do not count, effects do.
+    /// Whether `settled` is what this answer wanted, even if another person gave it. Words and names do not count,
+    /// effects do.
     pub(super) fn agrees_with(&self, settled: &Approval, rules: &[PermissionRule]) -> bool {
         let kept = settled.resolution.as_ref().map_or(&[][..], |decision| &decision.rule_refs);
         if !rules.iter().all(|rule| kept.contains(&rule.rule_id)) {

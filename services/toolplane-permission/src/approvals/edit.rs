@@ -34,7 +34,7 @@ pub(crate) fn faults(approval: &Approval, edited: &JsonPayload) -> Vec<FieldViol
     };
     let mut faults = match InputValidator::for_registration(&registration, &CatalogLimits::default()) {
         Ok(validator) => validator.validate_call(edited).err().unwrap_or_default(),
-        // A schema that was registered compiles; should it not, whoever runs the call says so.
+        // A schema that was registered compiles; should it not, the executor that runs the call says so.
         Err(_) => Vec::new(),
     };
     let binding = registration.execution_profile.as_ref().and_then(|profile| profile.binding.as_ref());

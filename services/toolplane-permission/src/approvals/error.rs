@@ -12,14 +12,14 @@ pub enum BookError {
     /// No such approval of this tenant.
     #[error("approval `{0}` does not exist")]
     NotFound(ApprovalId),
-    /// The question was answered, expired or taken back before; that stands.
+    /// The question was answered, expired or taken back before; that stays so.
     #[error("approval `{approval_id}` is {state} already by decision `{decision}`")]
     Settled {
         /// The question.
         approval_id: ApprovalId,
         /// How it ended.
         state: ApprovalState,
-        /// The decision that stands; `none` when the question was taken back.
+        /// The decision that counts; `none` when the question was taken back.
         decision: String,
     },
     /// This answer is not among those the question offers.

@@ -58,7 +58,7 @@ pub struct Changes {
 impl Book {
     /// At most `limit` approvals, newest first. Large ones make the page shorter.
     ///
-    /// Damaged records are no error: they stand in [`Listed::damaged`]. Fails with [`BookError::Store`] when the store
+    /// Damaged records are no error: they are in [`Listed::damaged`]. Fails with [`BookError::Store`] when the store
     /// does not answer or the index is damaged, and with [`BookError::Unreadable`] when a record is not an approval.
     pub async fn list(&self, filter: &Filter, after: Option<Place>, limit: usize) -> Result<Listed, BookError> {
         let index = keys::list(filter.tenant.as_ref(), filter.state, filter.queue.as_deref());

@@ -11,7 +11,7 @@ use toolplane_records::vocabulary::{Behavior, PermissionOption, RiskLevel, RuleS
 use super::{Answer, BookError};
 use crate::rules::stored;
 
-/// Largest registration that is kept with a rule, in bytes. Without it a change is noticed all the same, and cannot be shown.
+/// Largest registration that is kept with a rule, in bytes. Without it a change is still noticed, and cannot be shown.
 const MAX_KEPT_REGISTRATION: u64 = 16 * 1024;
 
 /// The part of a suggested update that is read again when it is accepted.
@@ -52,7 +52,8 @@ pub(crate) fn options(
     offered
 }
 
-/// The suggested updates that can be accepted. One for a session or an actor needs one: without it, it would be for everybody.
+/// The suggested updates that can be accepted. One for a session or an actor needs one: without it, it would be for
+/// every caller.
 fn suggestions(request: &PermissionDecision, session: Option<&str>, actor: &str) -> Vec<Suggestion> {
     let read = request.suggested_updates.iter().filter_map(|update| update.parse::<Suggestion>().ok());
     let of_no_session = |suggestion: &Suggestion| session.is_none() && suggestion.source() == Some(RuleSource::Session);

@@ -26,7 +26,7 @@ struct Remembered {
 
 impl Book {
     /// Answers a question; an `always` brings its rules into force in the same commit. The same answer again finds it
-    /// answered; another answer is refused with the one that stands.
+    /// answered; another answer is refused with the one that counts.
     pub async fn answer(&self, tenant: &TenantId, id: &ApprovalId, answer: &Answer) -> Result<Approval, BookError> {
         if let Some(repeated) = self.repeated(tenant, id, answer).await? {
             return Ok(repeated);
@@ -39,7 +39,7 @@ impl Book {
             let rule = "goes only with an `allow` option".to_owned();
             return Err(BookError::NotOffered { field: "updated_input", rule });
         }
-        // The suggested rules are about the input as it was asked, which whoever edits it does not want.
+        // The suggested rules are about the input as it was asked, which a person who edits it does not want.
         if answer.updated_input.is_some() && answer.option.is_always() {
             let rule = "goes only with an answer for once: the rule would be about the input as it was".to_owned();
             return Err(BookError::NotOffered { field: "updated_input", rule });

@@ -7,7 +7,7 @@ use toolplane_records::payload::REDACTED;
 /// Whether `now`, with the values at `redacted` hidden, is what a person wrote as `edited`.
 ///
 /// Defaults may have been filled in since, so an object may have members the person did not write. What the person left
-/// hidden was put back unseen, so whatever stands there is right.
+/// hidden was put back unseen, so any value there is right.
 pub(super) fn is_what_was_edited(edited: &JsonPayload, now: &JsonPayload, redacted: &[String]) -> bool {
     let Ok(now) = now.parse::<Value>() else { return false };
     let Ok(edited) = edited.parse::<Value>() else { return false };

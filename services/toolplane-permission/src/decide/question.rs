@@ -59,7 +59,7 @@ pub struct Question {
     pub classifier: Option<ClassifierCheck>,
     /// What the agent says of its own certainty.
     pub assurance: Option<CallAssurance>,
-    /// Somebody can answer a question.
+    /// There is a person who can answer a question.
     pub can_ask: bool,
     /// Permission mode of the caller; none when the caller names none.
     pub mode: Option<Mode>,

@@ -307,7 +307,7 @@ fn an_allow_of_another_declaration_is_asked_about_again_and_named() {
     assert_eq!(approval.tool_registration, Some(registration));
     assert!(approval.request.reason.unwrap().message.contains("declared before"));
 
-    // What is not the registration of the digest is shown to nobody.
+    // What is not the registration of the digest is never shown.
     changed.declaration_digest = Digest::of(b"another");
     assert_eq!(asked(&active, changed).tool_registration, None);
 }

@@ -82,7 +82,7 @@ async fn settle(
         }
         (Standing::Waiting, Some(approval)) => return Ok(asking(&approval, &hooks)),
         (_, Some(approval)) if deciding.supersedes(&approval) => {
-            // Nobody waits for its answer any more.
+            // No caller waits for its answer any more.
             api.book.withdraw(&approval.tenant, &approval.approval_id, "superseded").await?;
         }
         _ => {}
@@ -97,8 +97,8 @@ async fn settle(
     }
 }
 
-/// A question is the one outcome that must outlive this process before anyone hears of it. One that ended without an answer
-/// is put again, as another question.
+/// A question is the one outcome that must outlive this process before it is told. One that ended without an answer is
+/// put again, as another question.
 async fn park(
     api: &PermissionApi,
     deciding: &mut Deciding,
@@ -144,7 +144,7 @@ async fn approval_of(api: &PermissionApi, deciding: &Deciding) -> Result<Option<
     }
 }
 
-/// The decision as it stands, under the approval that stands for it.
+/// The decision as it is now, under the approval that stands for it.
 fn decision(
     api: &PermissionApi,
     deciding: &Deciding,
@@ -169,7 +169,7 @@ async fn ask_hooks(
     input.decision = Some(so_far);
     let folded = api.hooks.run(event, &input).await;
     if !folded.updates.is_empty() {
-        // Whoever changes an input does so before the decision, where it is checked and decided again.
+        // A service that changes an input does so before the decision, where it is checked and decided again.
         tracing::warn!(invocation_id = %deciding.question().invocation_id, %event, "a new input of a hook is not used at this point");
     }
     let records = folded.records.clone();

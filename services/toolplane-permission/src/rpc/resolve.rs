@@ -38,7 +38,7 @@ pub(super) async fn resolve(
     }
     let approval = api.book.answer(&caller.tenant, &id, &answer).await?;
     if answer.option.is_always() {
-        // Stored with the answer; whoever hears of the answer may rely on the rule.
+        // Stored with the answer; a service that hears of the answer may rely on the rule.
         api.rules.refresh().await?;
     }
     Ok(v1::ResolveApprovalResponse { approval: Some((&approval).into()) })

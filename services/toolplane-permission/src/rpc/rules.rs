@@ -109,7 +109,7 @@ pub(super) async fn reload(
     })
 }
 
-/// Who somebody is, for the record.
+/// Who a caller is, for the record.
 fn name_of(caller: &Caller) -> String {
     caller.actor.clone().unwrap_or_else(|| caller.caller_ref.clone())
 }

@@ -49,7 +49,7 @@ pub(super) async fn watch(
 struct Watcher {
     book: Arc<Book>,
     revisions: watch::Receiver<u64>,
-    /// Whose approvals; everybody's when absent.
+    /// The tenant whose approvals are watched; all tenants when absent.
     tenant: Option<TenantId>,
     after: u64,
     greeted: bool,

@@ -30,7 +30,7 @@ pub struct RuleBook {
     pub(super) ledger: Arc<Ledger>,
     source: Source,
     active: ArcSwap<Active>,
-    /// What the active set was made from; whoever holds it is the only one to make another.
+    /// What the active set was made from; only the holder of the lock makes another.
     parts: Mutex<Parts>,
     policy: watch::Sender<Policy>,
     fault: ArcSwapOption<Faults>,
@@ -72,7 +72,7 @@ impl RuleBook {
 
     /// The set in force everywhere: a rule another process has stored, and answered for, is in it.
     pub(crate) async fn current(&self) -> Result<Arc<Active>, RulesError> {
-        // Where nobody else writes, whoever stored a rule here has built the set with it before the answer.
+        // Where no other process writes, the task that stored a rule here has built the set with it before the answer.
         if self.ledger.store().is_shared() && self.ledger.head(Stream::Rules).await? > self.active().stored_revision() {
             self.refresh().await?;
         }
@@ -108,7 +108,7 @@ impl RuleBook {
     /// Fails with [`RulesError::Refused`] when a file cannot be read or anything in the rules is wrong, and with
     /// [`RulesError::Interrupted`] when the process ends before all is read.
     pub async fn reload(&self, validate_only: bool) -> Result<Arc<Active>, RulesError> {
-        // Whoever reads later writes later: two reloads at once do not bring the older reading back.
+        // The task that reads later writes later: two reloads at once do not bring the older reading back.
         let mut parts = self.parts.lock().await;
         let (files, configured) = read(&self.source).await?;
         let built = configured.map_err(RulesError::from).and_then(|configured| {

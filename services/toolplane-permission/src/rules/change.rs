@@ -21,7 +21,7 @@ use crate::ledger::Done;
 const MAX_AT_ONCE: usize = 1_000;
 /// Longest name an author may give a rule, in bytes.
 const MAX_NAME: usize = 100;
-/// How often a revocation that met another writer is decided again.
+/// How often a revocation that lost to another writer is decided again.
 const ATTEMPTS: usize = 16;
 
 /// Rules to be added.
@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 16;
 pub struct Addition {
     /// Whose rules.
     pub tenant: TenantId,
-    /// Who adds them; where nobody is authenticated, the author each rule names stays.
+    /// Who adds them; without authentication, the author each rule names stays.
     pub author: Option<String>,
     /// The rules.
     pub rules: Vec<PermissionRule>,
@@ -59,7 +59,7 @@ impl RuleBook {
     /// - [`RulesError::Store`] when the store does not answer or refuses.
     /// - [`RulesError::Unreadable`] and [`RulesError::Unusable`] when what is stored cannot be read or used.
     ///
-    /// After the last three errors the rules may be stored all the same; after the others nothing has changed.
+    /// After the last three errors the rules may still have been stored; after the others nothing has changed.
     pub async fn add(
         &self,
         addition: Addition,
@@ -222,7 +222,7 @@ impl RuleBook {
     }
 }
 
-/// Whether a tenant may know of a rule: its own, and those that are about everybody.
+/// Whether a tenant may know of a rule: its own, and those that are about all tenants.
 pub(crate) fn is_visible(rule: &PermissionRule, tenant: &TenantId) -> bool {
     rule.scope.tenant.is_empty() || rule.scope.tenant == tenant.as_str()
 }

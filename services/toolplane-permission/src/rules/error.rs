@@ -14,7 +14,7 @@ pub enum RulesError {
     /// Configured rules are wrong; the set before stays in force.
     #[error("{0}")]
     Refused(#[from] Faults),
-    /// Rules somebody wants to add are wrong.
+    /// Rules that are to be added are wrong.
     #[error("the rules are refused")]
     Invalid(Vec<FieldViolation>),
     /// The rules are about another tenant.

@@ -1,4 +1,4 @@
-//! What is worth knowing about a rule before anybody waits for it to take effect.
+//! What is worth knowing about a rule before a person waits for it to take effect.
 
 use serde_json::json;
 use toolplane_matching::subject::SubjectKind;
@@ -165,7 +165,7 @@ mod tests {
         check(&allow("Bash(rm x)"), &[rule("no", Behavior::Deny, "Bash(rm:*)")], &["`no` denies"]);
         check(&allow("Read(./docs/**)"), &[rule("r", Behavior::Ask, "Read(./docs/**)")], &[]);
         check(&allow("files.read_file(docs/*)"), &[rule("r", Behavior::Deny, "files.*")], &["`r` denies"]);
-        // Others stand beside it, or only watch, or are about somebody else.
+        // Others are in force beside it, or only watch, or are about another caller.
         check(&allow("Bash(wc:*)"), &[rule("no", Behavior::Deny, "Bash(rm:*)")], &[]);
         check(&allow("Bash(wc:*)"), &[PermissionRule { shadow: true, ..whole.clone() }], &[]);
         let mut other = whole.clone();

@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// The section as it stands on disk now, with the environment's overrides.
+    /// The section as it is on disk now, with the environment's overrides.
     fn section_now(&self) -> Result<PermissionConfig, Fault> {
         let Some(file) = &self.file else { return Ok(self.section.clone()) };
         let config = Config::load(Some(file), std::env::vars_os());

@@ -163,7 +163,8 @@ pub(crate) async fn load(ledger: &Ledger) -> Result<Snapshot, StoredError> {
     Ok(Snapshot { rules, revision })
 }
 
-/// What stands for a rule that cannot be read: it may have denied anything, so all calls of its tenant are denied.
+/// What takes the place of a rule that cannot be read: it may have denied anything, so all calls of its tenant are
+/// denied.
 fn stand_in(member: &str) -> PermissionRule {
     let (tenant, rule_id) = member.split_once('|').unwrap_or(("", member));
     tracing::error!(
@@ -178,7 +179,7 @@ fn stand_in(member: &str) -> PermissionRule {
     rule
 }
 
-/// Takes a rule out of force that cannot be read any more. What becomes of it is kept in the stream only.
+/// Takes a rule out of force that cannot be read any more. What happens to it is kept in the stream only.
 pub(crate) async fn end_damaged(ledger: &Ledger, tenant: &TenantId, ended: &StoredRule) -> Result<Done, StoredError> {
     let member = member(tenant, &ended.rule.rule_id);
     let gone = [IN_FORCE.to_owned(), of_tenant(tenant), EXPIRY.to_owned()];
@@ -192,8 +193,9 @@ pub(crate) async fn end_damaged(ledger: &Ledger, tenant: &TenantId, ended: &Stor
     Ok(ledger.apply(change).await?)
 }
 
-/// Binds allows that answers brought before such rules were bound to declarations: each to the one its approval was about. Where
-/// the approval cannot be found, nobody knows what was seen, and the rule is about no call until somebody says yes again.
+/// Binds allows that answers brought before such rules were bound to declarations: each to the one its approval was
+/// about. Where the approval cannot be found, it is not known what was seen, and the rule is about no call until a
+/// person says yes again.
 async fn pin_old_answers(ledger: &Ledger, rules: &mut [PermissionRule]) -> Result<(), StoredError> {
     let old = rules.iter().enumerate().filter(|(_, rule)| rule.behavior == Behavior::Allow && rule.pin.is_none());
     let old: Vec<(usize, RecordKey)> = old
@@ -239,7 +241,7 @@ pub(crate) async fn expire_due(ledger: &Ledger) -> Result<usize, StoredError> {
         let Some(found) = ledger.get(&record_of_member(&entry.member)).await? else { continue };
         let stored: StoredRule = serde_json::from_slice(&found.bytes)?;
         let Some((tenant, _)) = entry.member.split_once('|') else { continue };
-        // Whoever loses this race lost it to a revocation or to another process that does the same.
+        // A process that loses this race lost it to a revocation or to another process that does the same.
         end(ledger, &TenantId::from_trusted(tenant), found.version, &stored, now).await?;
     }
     Ok(due.len())

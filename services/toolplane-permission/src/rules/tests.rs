@@ -292,7 +292,7 @@ async fn a_damaged_rule_denies_all_of_its_tenant_until_somebody_deals_with_it() 
     assert!(stand_in.reason.contains("damaged"), "{}", stand_in.reason);
     assert_eq!(active.rules().len(), 3, "the others are as they were");
 
-    // A person says what becomes of it.
+    // A person decides about it.
     let (revoked, _) = book.revoke(&tenant(), "no_rm", "ann", "damaged").await.unwrap();
     assert!(revoked.revoked_at.is_some());
     assert_eq!(names(&book).len(), 2);

@@ -160,7 +160,7 @@ impl Role {
     }
 }
 
-/// The store, as soon as whoever was killed before has let go of it.
+/// The store, as soon as the process killed before has let go of it.
 async fn opened(config: &Config) -> Backend {
     let open = async {
         loop {

@@ -1,4 +1,4 @@
-//! Many at once: whoever is first decides, and everybody else finds that.
+//! Many at once: the first answer decides, and all others find that.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ async fn every_question_ends_once_in_redis() {
     every_question_ends_once(redis).await;
 }
 
-/// Runs all races over two books, and checks that everybody saw the same ends.
+/// Runs all races over two books, and checks that all saw the same ends.
 async fn every_question_ends_once(mut place: Place) {
     let books = [Arc::new(place.book().await), Arc::new(place.book().await)];
     let mut ends = [0_usize; 4];
@@ -72,11 +72,11 @@ fn place_of(state: ApprovalState) -> usize {
     }
 }
 
-/// An approval, a rejection, an expiry and a withdrawal of one question at once, by two processes. Which of them wins is
-/// left to chance; that one does, and that all hear which, is not.
+/// An approval, a rejection, an expiry and a withdrawal of one question at once, by two processes. Which of them wins
+/// is up to chance; that one does, and that all hear which, is not.
 async fn one_race(books: [Arc<Book>; 2], race: usize) -> ApprovalState {
     let now = books[0].now().await.unwrap();
-    // Some are overdue before anybody speaks, some become so in between.
+    // Some are overdue before the first answer, some become so in between.
     let ttl = [60_000, 60_000, 2, 0][race % 4];
     let id = books[0].ask(question(&format!("inv_{race}"), now, ttl)).await.unwrap().approval_id;
     let (one, other) = (Arc::clone(&books[race % 2]), Arc::clone(&books[1 - race % 2]));

@@ -34,13 +34,13 @@ async fn questions_answers_and_rules_survive_restarts() {
     }
 }
 
-/// Ends what keeps the store without a word of goodbye, and starts it again.
+/// Ends what keeps the store without closing it, and starts it again.
 async fn restart(place: &mut Place) {
     match place {
         Place::Memory(_) => {}
         Place::Embedded { open, .. } => {
             let store = open.take().unwrap();
-            // Nothing is flushed on the way out: whoever holds the files must be gone, that is all.
+            // Nothing is flushed at its end: the process that holds the files must be gone, that is all.
             assert_eq!(Arc::strong_count(&store), 1);
             drop(store);
         }
