@@ -1,9 +1,10 @@
 //! From the report of an ended execution to its result, the same whichever worker reports it.
 //!
-//! A report is read, held against what its tool declares, shown to the hooks after the call, and only then kept and told. Where
-//! no hook is asked about it, its result is stored with the report. Where one is, the report is stored first, so that its worker
-//! may forget it and nothing is lost; the hooks are asked after that, and their word and the result are one more commit. Nobody
-//! can read anything of an ending whose hooks have not been asked, and what they took out is removed.
+//! A report is read, checked against what its tool declares, shown to the hooks after the call, and only then kept and
+//! told. Where no hook is asked about it, its result is stored with the report. Where one is, the report is stored
+//! first, so that its worker may forget it and nothing is lost; the hooks are asked after that, and their word and the
+//! result are one more commit. Nothing can be read of an ending whose hooks have not been asked, and what they took out
+//! is removed.
 
 mod asking;
 mod effects;
@@ -39,7 +40,7 @@ pub(crate) use stored::StoredReport;
 pub(crate) const HOOK_EVENTS: &[HookEvent] =
     &[HookEvent::PostToolUse, HookEvent::PostToolUseFailure, HookEvent::ResultPersistence];
 
-/// How long beyond the time hooks may take they are waited for, before somebody else asks them.
+/// How long beyond the time hooks may take they are waited for, before another task or scheduler asks them.
 const SLACK: Duration = Duration::from_secs(10);
 
 /// Takes reports of ended executions. Cheap to clone.
@@ -99,7 +100,7 @@ impl Endings {
             Err(RecordError::NotFound) => return Ok(ReportReceipt::Stored),
             Err(error) => return Err(error),
         };
-        // Whoever names the current lease and is not its holder is not listened to at all.
+        // A sender that names the current lease and is not its holder is not listened to at all.
         if record.lease.as_ref().is_some_and(|held| held.lease_no == lease.lease_no && !lease.names(held)) {
             return Ok(ReportReceipt::Fenced);
         }
@@ -127,7 +128,7 @@ impl Endings {
         }
     }
 
-    /// The report, held against what the tool declares.
+    /// The report, checked against what the tool declares.
     async fn read(
         &self,
         record: &Invocation,

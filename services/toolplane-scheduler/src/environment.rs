@@ -12,7 +12,7 @@ pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Chance and tasks of one process.
 pub trait HostProcess: Send + Sync {
-    /// 128 bits of chance that nobody outside can guess.
+    /// 128 bits of chance that no outsider can guess.
     fn random(&self) -> u128;
 
     /// Runs a task beside the caller.
@@ -54,7 +54,7 @@ impl Environment {
         Self(Arc::new(RealProcess))
     }
 
-    /// An identifier that nobody outside can guess (UUID version 4).
+    /// An identifier that no outsider can guess (UUID version 4).
     pub(crate) fn uuid(&self) -> Uuid {
         uuid::Builder::from_u128(self.0.random()).with_version(uuid::Version::Random).into_uuid()
     }

@@ -1,5 +1,5 @@
-//! Where fault tests end or delay a scheduler: around the two seams every call passes, so that nothing of it stands in the code
-//! of the call. A release build passes the seams as they are.
+//! Where fault tests end or delay a scheduler: around the two seams every call passes, so that the code of the call has
+//! nothing of it. A release build passes the seams as they are.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) fn around_commits(handler: impl EffectHandler + 'static) -> Arc<dyn E
     }
 }
 
-/// The point before anybody is asked about a call: `scheduler.mid_prepare`.
+/// The point before hooks or people are asked about a call: `scheduler.mid_prepare`.
 pub(crate) fn before_decisions(decisions: Arc<dyn Decisions>) -> Arc<dyn Decisions> {
     match cfg!(debug_assertions) {
         true => Arc::new(DecisionPoints(decisions)),

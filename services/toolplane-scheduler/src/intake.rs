@@ -105,7 +105,7 @@ impl Preparer {
         })
     }
 
-    /// What would become of `spec`. Hooks are asked; nothing is accepted, stored or parked.
+    /// What would happen to `spec`. Hooks are asked; nothing is accepted, stored or parked.
     pub(crate) async fn explain(&self, spec: CallSpec) -> Result<v1::ExplainInvocationResponse, CallError> {
         let now = self.clock.now().await?;
         let assessed = self.assess(&spec, Vec::new(), now, true).await?;

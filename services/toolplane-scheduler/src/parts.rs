@@ -30,7 +30,7 @@ use crate::storage::{RecordError, Storage};
 use crate::timers::{DueTimers, LeaseWatchdog, Retention, Timers};
 use crate::watch::{Fanout, Watchers};
 
-/// Ticks after which timers that another scheduler left lying are everybody's.
+/// Ticks after which timers that another scheduler did not handle are the share of every scheduler.
 const TIMER_PATIENCE_TICKS: i64 = 3;
 
 /// Settings of the parts; durations in milliseconds.

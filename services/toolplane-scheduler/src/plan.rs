@@ -48,13 +48,13 @@ pub struct DispatchPlan {
     /// The namespace of the tool, for the matchers of hooks; empty in plans of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// What patterns in brackets are held against.
+    /// What patterns in brackets are compared with.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub permission_matcher: String,
     /// The input fields they look at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rule_matching_fields: Vec<String>,
-    /// JSON Schema its structured output is held against.
+    /// JSON Schema its structured output is checked against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<JsonPayload>,
 }

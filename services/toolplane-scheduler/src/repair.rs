@@ -1,4 +1,5 @@
-//! What should never be needed, and what earlier versions left: indexes held against their records, and records under old names.
+//! What should never be needed, and what earlier versions left: indexes compared with their records, and records under
+//! old names.
 //!
 //! It changes index entries and names, and no call.
 

@@ -31,7 +31,7 @@ use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts, WorkerTerms};
 use crate::storage::RecordError;
 
-/// Longest overall patience a caller may ask for: 30 days, the longest an approval may wait.
+/// Longest overall time limit a caller may set: 30 days, the longest an approval may wait.
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a ready call waits for a worker of its pool to connect.
 const PLACEMENT_GRACE_MS: i64 = 60_000;
@@ -241,7 +241,7 @@ fn options(config: &Config) -> PartsOptions {
         retention_ms: signed(settings.retention_seconds.saturating_mul(1000)),
         archive: settings.archive,
         key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
-        // A port that was made up, or an address that means any, tells nobody where to go.
+        // A port that was made up, or an address that means any, does not say where to connect.
         endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
     }
 }

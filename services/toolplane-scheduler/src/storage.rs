@@ -1,6 +1,6 @@
 //! The store as the scheduler uses it: reads, and one way to commit that deals with lost answers.
 //!
-//! It knows names and bytes, and nothing of what becomes of a call.
+//! It knows names and bytes, and nothing of what happens to a call.
 
 pub(crate) mod commit;
 mod error;
@@ -27,7 +27,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(20);
 /// Longest wait between repetitions.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// What became of a commit, once that is known for sure.
+/// The outcome of a commit, once that is known for sure.
 #[derive(Debug)]
 pub(crate) enum Written {
     /// It is durable, now or since an attempt whose answer was lost.

@@ -1,5 +1,5 @@
-//! The scheduler between stand-ins for the services it asks: what reaches a worker, and what becomes of a call when rules,
-//! tools or people change their mind while it waits.
+//! The scheduler between stand-ins for the services it asks: what reaches a worker, and what happens to a call when
+//! rules, tools or people change their mind while it waits.
 
 mod edits;
 mod endings;

@@ -40,7 +40,7 @@ pub(crate) struct Admission {
     pub(crate) decided: Option<Moment>,
 }
 
-/// What became of an admission.
+/// The outcome of an admission.
 #[derive(Debug)]
 pub(crate) enum Admitted {
     /// The call was accepted; this is its record.
@@ -49,7 +49,7 @@ pub(crate) enum Admitted {
     Exists(Arc<Invocation>),
 }
 
-/// What became of one try to store an admission.
+/// The outcome of one try to store an admission.
 #[derive(Debug)]
 pub(crate) enum Attempt {
     /// It is stored, or a call with its id is.
@@ -58,7 +58,7 @@ pub(crate) enum Attempt {
     Full(String, Box<Admission>),
 }
 
-/// What became of a joint admission.
+/// The outcome of a joint admission.
 #[derive(Debug)]
 pub(crate) enum AdmittedTogether {
     /// All calls were accepted; their records, in the order given.
@@ -121,7 +121,7 @@ impl Calls {
             Written::Full(index) => Err(RecordError::Full { index }),
             Written::Applied => {
                 let settled = admissions.iter().zip(queues).map(|(admission, queue)| {
-                    // Whoever has the entry already works with what was just stored.
+                    // The task that holds the entry already works with what was just stored.
                     let mut entry = self.try_lock(&admission.transition.key());
                     let mut elsewhere = None;
                     let entry = entry.as_deref_mut().unwrap_or(&mut elsewhere);

@@ -143,7 +143,8 @@ impl RecordCache {
         self.slots.len() < MAX_WAITING
     }
 
-    /// Drops the entry of `id`. Whoever still waits for its lock goes on with an empty one: compares keep that right.
+    /// Drops the entry of `id`. A task that still waits for its lock goes on with an empty one: compares keep that
+    /// right.
     pub(crate) fn forget(&self, id: &InvocationKey) {
         self.slots.remove(id);
     }

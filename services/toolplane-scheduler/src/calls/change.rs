@@ -1,4 +1,5 @@
-//! Changing one stored invocation: decide on the record as it is, commit, and decide again when somebody was faster.
+//! Changing one stored invocation: decide on the record as it is, commit, and decide again when another writer was
+//! faster.
 
 use std::sync::Arc;
 
@@ -142,7 +143,7 @@ fn as_it_is(current: &[(RecordKey, Option<Versioned>)], call: CachedCall) -> Res
     }
 }
 
-/// Whether a refusal only says that somebody else was faster.
+/// Whether a refusal only says that another writer was faster.
 pub(crate) fn is_race(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Terminal(_) | Refusal::Fenced | Refusal::NothingToDo)
 }

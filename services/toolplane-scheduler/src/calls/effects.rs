@@ -1,4 +1,4 @@
-//! What follows a change of a call, as far as `calls` is concerned: somebody is told before the commit and after it.
+//! What follows a change of a call, as far as `calls` is concerned: others are told before the commit and after it.
 
 use std::sync::Arc;
 

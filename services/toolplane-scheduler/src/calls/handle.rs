@@ -79,12 +79,12 @@ impl Calls {
         if transition.effects.iter().any(moves) { self.queue_of(&transition.invocation).await } else { Ok(None) }
     }
 
-    /// Locks the cache entry of a call: nobody else here changes it meanwhile.
+    /// Locks the cache entry of a call: no other task of this process changes it meanwhile.
     pub(crate) async fn lock(&self, id: &InvocationKey) -> CacheEntry {
         self.0.cache.slot(id).lock_owned().await
     }
 
-    /// The same, unless somebody changes the call right now.
+    /// The same, unless another task changes the call right now.
     pub(crate) fn try_lock(&self, id: &InvocationKey) -> Option<CacheEntry> {
         self.0.cache.slot(id).try_lock_owned().ok()
     }
@@ -134,7 +134,7 @@ impl Calls {
         self.keep(entry, &id, call);
     }
 
-    /// Caches a living record; an ended or parked one is left to the store.
+    /// Caches a living record; an ended or parked one is kept in the store only.
     pub(super) fn keep(&self, entry: &mut Option<CachedCall>, id: &InvocationKey, call: CachedCall) {
         let leased = call.record.lease.is_some();
         let waits = call.record.queue_state == Some(QueueState::Queued) && self.0.cache.has_room();

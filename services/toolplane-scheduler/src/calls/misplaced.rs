@@ -11,8 +11,8 @@ use crate::storage::keys::{self, QueueName};
 use crate::storage::{RecordError, Written};
 
 impl Calls {
-    /// Takes an entry out of `index` that nothing can be made of: its record does not exist, or cannot be read. The latter
-    /// is kept under another name for whoever can repair it. Returns whether the entry is gone.
+    /// Takes an entry out of `index` that nothing can be made of: its record does not exist, or cannot be read. The
+    /// latter is kept under another name for an operator who can repair it. Returns whether the entry is gone.
     pub(crate) async fn set_aside(&self, index: &str, entry: &IndexEntry) -> bool {
         match self.try_set_aside(index, entry).await {
             Ok(gone) => gone,
@@ -33,7 +33,7 @@ impl Calls {
                 Err(error) => return Err(error.into()),
                 Ok(None) => builder.compare(keys::invocation(&id), Expect::Absent),
                 Ok(Some(stored)) => match CachedCall::read(&stored) {
-                    // It can be read after all: somebody was faster.
+                    // It can be read after all: another process was faster.
                     Ok(_) => return Ok(false),
                     Err(error) => {
                         builder.compare(keys::invocation(&id), Expect::Version(stored.version));

@@ -27,7 +27,7 @@ pub(crate) struct Joint {
     pub(crate) rest: Commit,
 }
 
-/// What became of a joint change.
+/// The outcome of a joint change.
 #[derive(Debug)]
 pub(crate) enum Together {
     /// All of it is stored, or there was nothing to store.

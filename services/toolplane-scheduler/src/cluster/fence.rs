@@ -1,4 +1,4 @@
-//! Fences: numbers that grow from lease to lease, whoever grants them.
+//! Fences: numbers that grow from lease to lease, also when another scheduler grants the next one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,7 +56,7 @@ mod tests {
         let mut seen = HashSet::new();
         let mut last = 0;
         for step in 0..10_000_i64 {
-            // Clocks disagree by up to 30 ms and stand still for many leases.
+            // Clocks disagree by up to 30 ms and are paused for many leases.
             let turn = usize::try_from(step % 4).unwrap();
             let now = Timestamp::from_millis(1_700_000_000_000 + step / 200 - 10 * (step % 4));
             let fence = schedulers[turn].next(now, last);

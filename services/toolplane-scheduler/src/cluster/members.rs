@@ -79,7 +79,8 @@ impl Members {
         self.fences.next(now, after)
     }
 
-    /// Whether `member`'s due work is this scheduler's share. When nobody did it for a while it is everybody's.
+    /// Whether `member`'s due work is this scheduler's share. When it was not done for a while, it is the share of
+    /// every scheduler.
     pub(crate) fn mine(&self, member: &str, overdue_ms: i64, patience_ms: i64) -> bool {
         let view = self.view.read();
         let living = u64::try_from(view.living.len()).unwrap_or(1);
@@ -125,9 +126,9 @@ impl Members {
         others.filter_map(|(_, member)| member.endpoint.clone()).collect()
     }
 
-    /// Shows that this scheduler lives and what its workers serve, and looks who else does. Takes a number at first, and another
-    /// one when its own went to somebody else while it was away. Does nothing over a store that is not shared. Returns an error when the
-    /// store does, or when every number is taken.
+    /// Shows that this scheduler lives and what its workers serve, and looks who else does. Takes a number at first,
+    /// and another one when its own went to another scheduler while it was away. Does nothing over a store that is not
+    /// shared. Returns an error when the store does, or when every number is taken.
     pub(crate) async fn show(&self, served: Vec<Served>, now: Timestamp) -> Result<(), RecordError> {
         if !self.storage.is_shared() {
             return Ok(());

@@ -27,7 +27,7 @@ pub(crate) struct Admissions {
 
 /// A claim in the acceptance, and what the transition was before.
 struct Express {
-    /// Absent when no bound can stand against the claim.
+    /// Absent when no bound can forbid the claim.
     before: Option<Transition>,
 }
 
@@ -98,7 +98,7 @@ impl Admissions {
         }
     }
 
-    /// Claims a call in the very commit that accepts it, when a slot is free and no other call waits before it.
+    /// Claims a call in the same commit that accepts it, when a slot is free and no other call waits before it.
     fn claim(&self, admission: &mut Admission, now: Timestamp) -> Option<Express> {
         let Admission { transition: accepted, plan, decided, .. } = admission;
         let record = &accepted.invocation;

@@ -63,7 +63,7 @@ impl Claims {
                 dropped += usize::from(self.calls.set_aside(&queue.to_string(), &entry).await);
                 continue;
             };
-            // Whoever has the entry changes the call right now: its turn comes again.
+            // Another task holds the entry and changes the call now; the call is looked at again later.
             if let Some(held) = self.calls.try_lock(&id) {
                 entries.push((id, held));
                 queues.push((queue, entry));
@@ -167,7 +167,7 @@ impl Claims {
                         needs(claim, &permit) && seen > room
                     });
                 }
-                // Something is wrong with one of them: each alone, so that it stops nobody else.
+                // Something is wrong with one of them: each alone, so that it stops no other.
                 Err(RecordError::Store(error)) if error.retry() == Retry::Never && claims.len() > 1 => {
                     tracing::error!(%error, "a claim cannot be stored; trying each alone");
                     for claim in claims {

@@ -26,7 +26,7 @@ pub(crate) trait Decisions: Debug + Send + Sync {
     fn recheck(&self, id: &InvocationKey);
 }
 
-/// Every decision holds for ever: for tests of everything else.
+/// Every decision stays in force without end: for tests of everything else.
 #[derive(Debug)]
 pub(crate) struct EveryDecisionHolds;
 

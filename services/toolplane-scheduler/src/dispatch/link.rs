@@ -46,7 +46,7 @@ pub(crate) struct WorkerInfo {
     pub(crate) posture: Option<JsonPayload>,
     /// When it connected.
     pub(crate) connected_at: Timestamp,
-    /// Whose credential it showed: tenant and actor; nobody's without authentication.
+    /// Whose credential it showed: tenant and actor; absent without authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) actor: Option<String>,
 }
@@ -86,7 +86,7 @@ impl WorkerLink {
         let _ = self.sender.send(message);
     }
 
-    /// Whether nobody reads its messages any more.
+    /// Whether its messages are not read any more.
     pub(super) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }

@@ -75,7 +75,7 @@ impl RecordedWorker {
         self.scheduler != scheduler && !self.gone && self.info.connected_at > link.info.connected_at
     }
 
-    /// Whether nobody holds its stream any more; `lives` says whether a scheduler does.
+    /// Whether no scheduler holds its stream any more; `lives` says whether a scheduler does.
     pub(crate) fn is_lost(&self, lives: impl Fn(&str) -> bool) -> bool {
         self.gone || !lives(&self.scheduler)
     }
@@ -137,7 +137,8 @@ impl Roster {
         }
         self.refreshed_millis.store(millis, Ordering::Relaxed);
         let known = self.read().await?;
-        // A stream that was left for another scheduler may not have ended here yet: whoever has the newer one tells of it.
+        // A stream that was left for another scheduler may not have ended here yet: the scheduler that has the newer
+        // one records it.
         let elsewhere = |link: &WorkerLink| {
             let of_it = known.iter().find(|(_, recorded)| recorded.info.worker_id == link.info.worker_id);
             of_it.is_some_and(|(_, recorded)| recorded.is_newer_than(link, &self.scheduler))
@@ -172,7 +173,7 @@ impl Roster {
         Ok(self.read().await?.into_iter().map(|(_, recorded)| recorded).collect())
     }
 
-    /// The records with their versions. One that cannot be read is about nobody.
+    /// The records with their versions. One that cannot be read is about no worker.
     async fn read(&self) -> Result<Vec<(u64, RecordedWorker)>, StoreError> {
         let (mut found, mut after) = (Vec::new(), None);
         loop {

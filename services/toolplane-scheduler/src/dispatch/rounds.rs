@@ -56,7 +56,7 @@ impl Rounds {
         Self { storage, queues, grants, claims, weights, turns: Mutex::default(), lane: AtomicUsize::new(0) }
     }
 
-    /// Offers waiting calls whenever there are free slots for them, for ever.
+    /// Offers waiting calls whenever there are free slots for them, in an endless loop.
     pub(crate) async fn run(&self) {
         let mut refreshed: Option<Instant> = None;
         loop {
@@ -103,7 +103,7 @@ impl Rounds {
             })
             .collect();
         let picks = self.pick(pool, &waiting, free);
-        // Queues that were read to their end: with all their calls claimed, nobody waits there any more.
+        // Queues that were read to their end: with all their calls claimed, no call waits there any more.
         let short = heads.iter().filter(|(_, entries)| entries.len() < each);
         let short: Vec<(QueueName, usize)> = short.map(|(name, entries)| (name.clone(), entries.len())).collect();
         let chosen = chosen(heads, &picks);
@@ -135,7 +135,7 @@ impl Rounds {
             lanes.rotate_left(first);
             lanes.truncate(LANES);
         }
-        // With many queues each gets few of the slots. One more than could be claimed shows whether somebody is left.
+        // With many queues each gets few of the slots. One more than could be claimed shows whether a call is left.
         let each = free.min((4 * free / lanes.len().max(1)).max(4)) + 1;
         let names: Vec<String> = lanes.iter().map(ToString::to_string).collect();
         let scans = names.iter().map(|name| self.storage.scan(name, ScoreRange::all(), each));

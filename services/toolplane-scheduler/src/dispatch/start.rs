@@ -1,4 +1,5 @@
-//! Starts that must happen at most once even if the store forgets them: each is also an object that nobody can make twice.
+//! Starts that must happen at most once even if the store forgets them: each is also an object that cannot be made
+//! twice.
 
 use std::time::Duration;
 
@@ -71,7 +72,8 @@ impl Starts {
         }
     }
 
-    /// Whether the decision about a claimed call still stands. One that does not is given back, and looked at again.
+    /// Whether the decision about a claimed call is still in force. One that does not is given back, and looked at
+    /// again.
     async fn may_begin(&self, lease: &LeaseKey) -> Result<bool, RecordError> {
         let Some((record, decided)) = self.calls.decision(&lease.call()).await else { return Ok(true) };
         let started = record.status != InvocationStatus::Queued;

@@ -34,7 +34,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Takes hints of other schedulers, for ever.
+    /// Takes hints of other schedulers, in an endless loop.
     pub(crate) async fn run(&self) {
         if !self.storage.is_shared() {
             return std::future::pending().await;

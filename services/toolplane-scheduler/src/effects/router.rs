@@ -40,15 +40,15 @@ impl EffectHandler for Router {
             return;
         }
         let id = transition.key();
-        // Before the news of the call itself: whoever has heard of its end is not to try another like it.
+        // Before the news of the call itself: a caller that has heard of its end is not to try another like it.
         for effect in &transition.effects {
             if let Effect::Quarantine { key, until } = effect {
                 builder.hint(hint(QUARANTINE, &key.to_string(), until.as_millis().to_string().into()));
             }
         }
-        // Nobody can wait elsewhere for a call that is just being accepted.
+        // No caller can wait at another scheduler for a call that is just being accepted.
         let is_new = transition.events.first().is_none_or(|first| first.seq == 1);
-        // And nobody is elsewhere when there is no other scheduler; one that has just come also looks by itself.
+        // And no caller waits elsewhere when there is no other scheduler; one that has just come also looks by itself.
         if !is_new && !self.members.is_alone() {
             builder.hint(hint(UPDATE, &id.to_string(), update_body(transition)));
         }

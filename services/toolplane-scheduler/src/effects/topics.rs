@@ -1,4 +1,5 @@
-//! What schedulers that share a store tell each other. Every hint may be lost: whoever waits for something also looks.
+//! What schedulers that share a store tell each other. Every hint may be lost: a scheduler that waits for something
+//! also looks.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,8 @@ use toolplane_lifecycle::{Terminal, Transition};
 use toolplane_records::event::LogEvent;
 use toolplane_store::Hint;
 
-/// Topic: something is ready in a pool, and whoever said so cannot take it. The body is the name of the queue.
+/// Topic: something is ready in a pool, and the scheduler that said so cannot take it. The body is the name of the
+/// queue.
 pub(super) const READY: &str = "ready/";
 /// Topic: an invocation changed. The body is the change, or empty when it is large.
 pub(super) const UPDATE: &str = "update/";

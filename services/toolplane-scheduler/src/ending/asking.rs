@@ -19,8 +19,8 @@ pub(super) fn events(report: &Report) -> [HookEvent; 2] {
 
 /// Asks the hooks of every point, until `until` at the latest. What is left of the ending is in `report` afterwards.
 ///
-/// Hooks that are not done by then, like hooks that fail, withhold the output: the effect of the tool is done and said to be,
-/// and nobody sees what it gave.
+/// Hooks that are not done by then, like hooks that fail, withhold the output: the effect of the tool is done and said
+/// to be, and its output is not shown.
 pub(super) async fn ask(
     hooks: &Hooks,
     payloads: &PayloadStore,

@@ -13,7 +13,7 @@ use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverabil
 
 use super::report::{Report, is_error};
 
-/// Most characters of all that hooks add for the model: it stands beside the output in a bounded report.
+/// Most characters of all that hooks add for the model: it is kept beside the output in a bounded report.
 const MAX_CONTEXT_CHARS: usize = 16_000;
 /// Most bytes of all records of one ending; of later ones only the outline is kept.
 const MAX_RECORDS_BYTES: u64 = 256 * 1024;
@@ -37,7 +37,7 @@ pub(super) struct Effects {
     pub(super) records: Vec<ToolHook>,
 }
 
-/// An output nobody gets.
+/// An output that is given to no reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Withheld {
     /// How, in the words of the standard.
@@ -126,7 +126,7 @@ impl Effects {
             Some(done(codes::HOOKS_FAILED, ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
     }
 
-    /// A hook wants nobody to get the output.
+    /// A hook wants the output to be withheld.
     fn drop_output(&mut self, report: &mut Report, reason: &str) {
         self.take_away(report, PersistenceStrategy::DropWithReason);
         let why = if reason.is_empty() { "a hook withheld it" } else { reason };
@@ -148,7 +148,7 @@ impl Effects {
     }
 }
 
-/// What was made from an output nobody is to see, or refers to it.
+/// What was made from an output that is not to be seen, or refers to it.
 fn forget_the_rest(report: &mut Report) {
     report.context_modifiers.clear();
     report.kept.clear();

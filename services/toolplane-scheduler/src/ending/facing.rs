@@ -1,4 +1,5 @@
-//! What the model and people are given of an ending: the worker's words where they may stand, else ones made from the content.
+//! What the model and people are given of an ending: the worker's words where they may stay, else ones made from the
+//! content.
 
 use toolplane_lifecycle::ReportedOutcome;
 use toolplane_records::error::ToolError;
@@ -12,8 +13,8 @@ use super::told::text_of;
 
 /// The ending as it is stored.
 ///
-/// Where hooks were asked, nothing stands that they have not seen: what the worker worded for the model and for people is left
-/// out, as it is where there is too much of it.
+/// Where hooks were asked, nothing stays that they have not seen: what the worker worded for the model and for people
+/// is left out, as it is where there is too much of it.
 pub(super) fn outcome(mut report: Report, effects: Effects, max_inline_bytes: u64) -> ReportedOutcome {
     let worded: u64 = report.facing.iter().filter_map(text_of).map(|text| text.len() as u64).sum();
     if effects.asked || worded > max_inline_bytes || report.facing.iter().all(|block| *block == ContentBlock::Empty) {

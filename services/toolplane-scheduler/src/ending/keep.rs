@@ -21,7 +21,7 @@ use crate::plan::DispatchPlan;
 
 /// A hook said how it may be kept.
 const REASON_HOOK: &str = "kept_less_by_hook";
-/// Hooks could not be shown it, so nobody is.
+/// Hooks could not be shown it, so it is shown to no reader.
 const REASON_UNSEEN: &str = "too_large_for_hooks";
 
 /// How much of the ending of a call is shown.

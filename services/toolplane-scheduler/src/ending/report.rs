@@ -22,7 +22,7 @@ use super::told::text_of;
 /// Most bytes of a report beside its outputs: answers repeat it up to four times, and stay below what clients take.
 pub(super) const MAX_BESIDE: usize = 256 * 1024;
 
-/// How an execution ended, as its worker says and as far as it has been held against anything yet.
+/// How an execution ended, as its worker says and as far as it has been checked yet.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) status: ResultStatus,
@@ -98,7 +98,7 @@ fn decode(
     }
 }
 
-/// Bytes of what stands in records as it is reported: outputs are cut or kept elsewhere, this is not.
+/// Bytes of what records hold as it is reported: outputs are cut or kept elsewhere, this is not.
 fn beside(reported: &v1::ExecutionOutcome) -> usize {
     let sizes = [
         reported.error.as_ref().map_or(0, Message::encoded_len),
@@ -205,7 +205,7 @@ impl Report {
         self.kept.iter().find(of_it)?.decision.preview_size_bytes
     }
 
-    /// Bytes of what it holds, when nobody says.
+    /// Bytes of what it holds, when it is not said.
     pub(super) fn size(&self) -> u64 {
         let block = |block: &ContentBlock| match text_of(block) {
             Some(text) => text.len() as u64,

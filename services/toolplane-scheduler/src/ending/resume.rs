@@ -1,4 +1,4 @@
-//! Asking hooks about a stored ending, by whoever stored it or by another one after it.
+//! Asking hooks about a stored ending, by the scheduler that stored it or by another one after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::{Endings, StoredReport, asking};
 use crate::calls::is_race;
 use crate::storage::RecordError;
 
-/// How often hooks of one ending are asked before it is withheld: they kill whoever asks them.
+/// How often hooks of one ending are asked before it is withheld: the schedulers that ask them die.
 const MAX_TRIES: u32 = 3;
 /// How long beyond their own bounds hooks are waited for.
 const GRACE: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ impl Endings {
         stop.run_until_cancelled(work).await;
     }
 
-    /// Nobody else uses a store that is not shared: what waits there waits for this process.
+    /// No other process uses a store that is not shared: what waits there waits for this process.
     async fn take_over_at_start(&self) {
         if self.0.calls.storage().is_shared() {
             return;
@@ -60,7 +60,7 @@ impl Endings {
         futures_util::stream::iter(waiting).map(each).buffer_unordered(AT_ONCE).collect::<()>().await;
     }
 
-    /// Asks the hooks of an ending in place of another one, if nobody was faster.
+    /// Asks the hooks of an ending in place of another scheduler, if no other was faster.
     async fn take_over(&self, id: &InvocationKey, alone: bool) {
         let taken = async {
             let record = self.0.calls.records().get(id).await?;
@@ -86,8 +86,8 @@ impl Endings {
         }
     }
 
-    /// Asks the hooks of a stored ending, and ends the call with what they leave. What fails here is tried again by whoever
-    /// sees that it is overdue.
+    /// Asks the hooks of a stored ending, and ends the call with what they leave. What fails here is tried again by the
+    /// scheduler that sees that it is overdue.
     pub(super) async fn conclude(&self, id: &InvocationKey) {
         if let Err(error) = self.try_conclude(id).await {
             tracing::warn!(invocation_id = %id, %error, "an ending could not be stored after its hooks; trying again later");
@@ -133,7 +133,7 @@ impl Endings {
         let command = |_: &Invocation| Command::Conclude { outcome: outcome.clone() };
         let stored = match calls.command(id, command).await {
             Ok(_) => Some(&outcome),
-            // The caller's patience was over first, or somebody else was faster: then what is named is theirs.
+            // The caller's deadline passed first, or another scheduler was faster: then its payloads are named.
             Err(RecordError::Refused { record, .. }) if record.status == InvocationStatus::TimedOut => None,
             Err(RecordError::Refused { .. }) => return Ok(()),
             Err(error) => return Err(error),
@@ -145,14 +145,15 @@ impl Endings {
         Ok(())
     }
 
-    /// The ending of `record` as it was reported, held against what its tool declares.
+    /// The ending of `record` as it was reported, checked against what its tool declares.
     async fn stored(&self, record: &Arc<Invocation>) -> Result<Report, RecordError> {
         let ending = StoredReport::read(self.0.calls.records().ending(&record.key()).await?);
         let plan = self.0.calls.plans().of(record).await?;
         self.read(record, plan.as_deref(), record.lease_no, ending).await
     }
 
-    /// Removes what hooks took out. Nothing names it any more, so a failure leaves no more than an object nobody can reach.
+    /// Removes what hooks took out. Nothing names it any more, so a failure leaves no more than an object that cannot
+    /// be reached.
     async fn forget(&self, uri: &str) {
         let Ok(key) = uri.parse::<PayloadKey>() else { return };
         if let Err(error) = self.0.payloads.remove(&key).await {
@@ -161,7 +162,7 @@ impl Endings {
     }
 }
 
-/// Where the hooks of an ending stand in its trace: below the call.
+/// The place of the hooks of an ending in its trace: below the call.
 fn post_hooks_span(record: &Invocation, tool: &ToolFacts) -> tracing::Span {
     let facts = CallFacts {
         invocation_id: record.invocation_id.as_str(),

@@ -39,9 +39,9 @@ impl Schemas {
 
 /// Holds a report against what its tool declares.
 ///
-/// Context modifiers of a tool that declares none are left out. Structured content that does not fit the declared output schema
-/// makes a success a failure, because whoever reads it relies on the schema; it is kept by reference and not shown. What a
-/// failed execution gave is not held against anything.
+/// Context modifiers of a tool that declares none are left out. Structured content that does not fit the declared
+/// output schema makes a success a failure, because its reader relies on the schema; it is kept by reference and not
+/// shown. What a failed execution gave is not checked against anything.
 pub(super) async fn apply(
     report: &mut Report,
     plan: &DispatchPlan,

@@ -14,7 +14,8 @@ use crate::intake::{Asker, actor};
 use crate::plan::DispatchPlan;
 use crate::storage::RecordError;
 
-/// Most bytes of outputs kept elsewhere that hooks of one ending are shown. What is not shown to them is shown to nobody.
+/// Most bytes of outputs kept elsewhere that hooks of one ending are shown. What is not shown to them is not shown to
+/// others either.
 const MAX_SHOWN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The tool of a plan, as matchers know it.
@@ -34,7 +35,7 @@ pub(super) fn input(
         None => Asker::anybody(),
     };
     let caller = asker.caller(record);
-    // A copy that cannot be found must not be made up for by what may not be shown.
+    // A copy that cannot be found must not be replaced by what may not be shown.
     let shown = bodies.permission.or(bodies.observable).unwrap_or_else(|| JsonPayload::of(&serde_json::json!({})));
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     Ok(HookInput {

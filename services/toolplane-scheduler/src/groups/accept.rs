@@ -23,7 +23,7 @@ pub(crate) struct BatchAdmission {
     pub(crate) admissions: Vec<Admission>,
 }
 
-/// What became of it.
+/// Its outcome.
 #[derive(Debug)]
 pub(crate) enum AdmittedBatch {
     /// The batch and its calls as accepted.
@@ -37,7 +37,7 @@ pub(crate) enum AdmittedBatch {
 impl Groups {
     /// Accepts a batch durably, unless one of this id exists. What may run at once is released in the same commit.
     ///
-    /// Must run in a task that nobody drops half way.
+    /// Must run in a task that is not dropped half way.
     pub(crate) async fn admit_batch(&self, admission: BatchAdmission) -> Result<AdmittedBatch, RecordError> {
         let BatchAdmission { batch, mut admissions } = admission;
         let now = self.calls.now().await?;

@@ -48,7 +48,7 @@ pub(crate) struct BatchPage {
 }
 
 impl Groups {
-    /// The batch as it stands, when there is one.
+    /// The batch as it is now, when there is one.
     pub(crate) async fn batch(&self, tenant: &TenantId, id: &BatchId) -> Result<Option<Batch>, RecordError> {
         match self.calls.storage().get(&keys::batch(tenant, id)).await? {
             Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),

@@ -1,4 +1,4 @@
-//! Removing what is shared when nobody needs it any more: ended batches, and lock domains nobody has a ticket in.
+//! Removing what is shared when it is not needed any more: ended batches, and lock domains without tickets.
 
 use toolplane_records::batch::Batch;
 use toolplane_records::locks::LockDomain;
@@ -11,7 +11,7 @@ use crate::storage::{RecordError, Storage};
 
 /// Entries handled at once.
 const PASS: usize = 128;
-/// How long a lock domain stands idle before its record is removed. Whoever read it before has long come to an end.
+/// How long a lock domain is idle before its record is removed. A call that read it before has long come to an end.
 const IDLE_MS: i64 = 3_600_000;
 
 /// Removes what batches and locks no longer need.
@@ -27,8 +27,8 @@ impl GroupRetention {
         Self { storage, retention_ms }
     }
 
-    /// Removes batches whose time is over, and lock domains that stood idle for long; at most a page of each. Returns an error when the
-    /// store does.
+    /// Removes batches whose time is over, and lock domains that were idle for long; at most a page of each. Returns an
+    /// error when the store does.
     pub(crate) async fn tidy(&self, now: Timestamp) -> Result<(), RecordError> {
         let old = ScoreRange::up_to(score(now.plus_millis(-self.retention_ms)));
         for entry in self.storage.scan(keys::ENDED_BATCHES, old, PASS).await? {
@@ -60,7 +60,7 @@ impl GroupRetention {
         builder.leave(keys::IDLE_DOMAINS, id);
         if let Some(stored) = self.storage.get(&key).await? {
             let domain: LockDomain = serde_json::from_slice(&stored.bytes)?;
-            // Lost when somebody draws a ticket just now: then the entry is gone already.
+            // Lost when a call draws a ticket just now: then the entry is gone already.
             builder.compare(key.clone(), Expect::Version(stored.version));
             if domain.tickets.is_empty() {
                 builder.delete(key);

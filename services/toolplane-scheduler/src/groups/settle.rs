@@ -20,13 +20,14 @@ use crate::storage::{RecordError, keys as store_keys};
 
 /// Entries of one scope settled at once.
 const PASS: usize = 256;
-/// How often a scope is decided again in a row because somebody else changed what was read. Then the next look has its turn.
+/// How often a scope is decided again in a row because another scheduler changed what was read. Then the next look has
+/// its turn.
 const TRIES: usize = 32;
 
 /// Scopes being settled here. True: something changed since the settling began.
 type Busy = Arc<Mutex<HashMap<Scope, bool>>>;
 
-/// What one attempt came to.
+/// The outcome of one attempt.
 enum Settled {
     /// Everything that was read is settled; true when there may be more entries.
     Stored { more: bool },
@@ -51,7 +52,7 @@ impl Settler {
         Self { calls, tick_ms, linger_ms }
     }
 
-    /// Settles scopes as they ask for it, and looks for those that were not settled elsewhere, for ever.
+    /// Settles scopes as they ask for it, and looks for those that were not settled elsewhere, in an endless loop.
     pub(crate) async fn run(&self, mut asked: mpsc::Receiver<Scope>) {
         let busy = Busy::default();
         let mut look = tokio::time::interval(Duration::from_millis(self.tick_ms.max(10)));
@@ -277,7 +278,7 @@ impl<'a> ScopeRead<'a> {
     }
 }
 
-/// A domain nobody has a ticket in. Tickets are fences, and an idle domain's record is removed after a while: the clock makes
+/// A domain without tickets. Tickets are fences, and an idle domain's record is removed after a while: the clock makes
 /// the numbers of its next life larger than those of the one before.
 fn new_domain(tenant: &TenantId, name: &str, now: Timestamp) -> LockDomain {
     LockDomain { next_ticket: score(now).saturating_mul(1000).max(1), ..LockDomain::new(tenant.clone(), name) }

@@ -21,7 +21,7 @@ pub(crate) struct Asker {
     roles: Vec<Role>,
     #[serde(default)]
     authenticated: bool,
-    /// Somebody can answer an approval.
+    /// There is a person who can answer an approval.
     #[serde(default)]
     pub(crate) can_ask: bool,
     /// What hooks said of the call.
@@ -46,7 +46,7 @@ impl Asker {
         }
     }
 
-    /// The asker of a call of which nothing was kept, because there was nothing to keep: anybody of this cluster.
+    /// The asker of a call of which nothing was kept, because there was nothing to keep: any caller of this cluster.
     pub(crate) fn anybody() -> Self {
         Self {
             actor: None,
@@ -79,8 +79,7 @@ impl Asker {
     }
 }
 
-/// Who calls, for rules and hooks. Whoever proved who it is is nobody else, so what such a caller says of itself counts for
-/// nothing.
+/// Who calls, for rules and hooks. A proven caller has one identity, so what it says of itself counts for nothing.
 pub(crate) fn actor<'a>(caller: &'a Caller, said: Option<&'a str>) -> &'a str {
     let actor = if caller.authenticated { caller.actor.as_deref() } else { said };
     actor.unwrap_or_default()

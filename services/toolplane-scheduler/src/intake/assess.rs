@@ -37,7 +37,7 @@ pub(super) struct Assessed {
     pub(super) asker: Asker,
 }
 
-/// What phases 2 to 7 came to.
+/// The outcome of phases 2 to 7.
 struct Judged {
     preparation: Preparation,
     word: Option<PermissionAnswer>,
@@ -94,7 +94,7 @@ impl Preparer {
         if let Some((completed, added)) = defaults::apply(&tool.registration, &spec.model_input) {
             inputs.complete(completed, added, now);
         }
-        // What no answer can satisfy is no question for anybody: neither for hooks nor for people.
+        // What no answer can satisfy is not asked: neither of hooks nor of people.
         if let Err(error) = tool.check_values(inputs.call()) {
             acceptance.inputs = inputs.refs(tool.sensitive());
             acceptance.safety = tool.evaluate(inputs.call()).safety;
@@ -179,7 +179,7 @@ impl Preparer {
                 expires_at: approval.expires_at,
                 dispatch,
             },
-            // Nobody is left to delegate to.
+            // There is no further party that could decide.
             _ => {
                 let mut error = denial(&decision);
                 if hook_failed && error.error_class == ErrorClass::HookBlocked {
@@ -191,7 +191,7 @@ impl Preparer {
         Ok(Judged { preparation, word: Some(word) })
     }
 
-    /// What stands against running the tool here, whatever the input.
+    /// The reason against running the tool here, whatever the input.
     fn preflight(&self, spec: &CallSpec, tool: &CallableTool) -> Option<ToolError> {
         let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool_name)) };
         let pool = plan.binding.pool();

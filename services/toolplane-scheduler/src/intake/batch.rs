@@ -170,8 +170,8 @@ impl BatchContext {
         Some(BatchCall { spec, depends_on, sibling_failure_policy })
     }
 
-    /// What becomes of the context modifiers of one call. Where calls may run beside each other, "serial only" honours none:
-    /// which of them happened to run alone must not decide what the context becomes.
+    /// What happens to the context modifiers of one call. Where calls may run beside each other, "serial only" honours
+    /// none: which of them happened to run alone must not decide what the context becomes.
     fn modifiers(&self) -> Option<ContextModifierPolicy> {
         let one_at_a_time = toolplane_lifecycle::batch::max_parallel(&self.policy) == 1 || self.count == 1;
         match self.policy.context_modifier_policy {

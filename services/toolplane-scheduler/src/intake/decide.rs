@@ -1,4 +1,4 @@
-//! Phase 7: the permission service's word about one exact call.
+//! Phase 7: the permission service's decision about one exact call.
 
 use std::sync::Arc;
 

@@ -80,7 +80,7 @@ impl Hooked {
     }
 }
 
-/// The record without what nobody may see: a hook may have written a sensitive value of its own.
+/// The record without what may not be seen: a hook may have written a sensitive value of its own.
 fn shown(mut record: ToolHook, tool: &CallableTool) -> ToolHook {
     if let Some((copy, _)) = record.updated_input.as_ref().and_then(|input| tool.sensitive().redact(input)) {
         record.updated_input = Some(copy);

@@ -18,7 +18,7 @@ pub(crate) struct Inputs {
     model: JsonPayload,
     /// The model's input with the declared defaults.
     completed: JsonPayload,
-    /// What the executor gets as things stand.
+    /// What the executor gets in the present state.
     call: JsonPayload,
     mutations: Vec<InputMutation>,
     /// Every distinct input there was.
@@ -51,7 +51,7 @@ impl Inputs {
         Self { payloads: Vec::new(), ..Self::of_model(id, call) }
     }
 
-    /// What the executor gets as things stand.
+    /// What the executor gets in the present state.
     pub(crate) fn call(&self) -> &JsonPayload {
         &self.call
     }

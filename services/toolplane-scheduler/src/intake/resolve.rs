@@ -200,7 +200,7 @@ impl SurfacePeer {
                 self.0.revision.store(response.catalog_revision, Ordering::Release);
                 self.forget(&response.changes, reset);
             }
-            // The first message says where we stand: from here on no change escapes us.
+            // The first message says which revision this is: from here on no change escapes us.
             synced = true;
             beats.take(response.beat, response.trusted_for_ms);
             if news {

@@ -29,7 +29,7 @@ const KEY_NAMESPACE: Uuid = Uuid::from_u128(0x7f0c_9a52_6d1b_4e0e_9f6e_2a1d_0b7c
 pub(crate) struct SpecLimits {
     /// Bounds on the arguments.
     pub json: JsonLimits,
-    /// Longest patience a caller may ask for, milliseconds.
+    /// Longest time limit a caller may set for the whole call, milliseconds.
     pub max_deadline_ms: u64,
 }
 
@@ -60,11 +60,11 @@ pub(crate) struct CallSpec {
     pub runtime_refs: Vec<String>,
     /// Adjacent policies.
     pub policy_refs: Vec<String>,
-    /// The caller's patience, milliseconds.
+    /// The caller's time limit for the whole call, milliseconds.
     pub timeout_ms: Option<u64>,
     /// The scheduler policy that applies.
     pub scheduler_policy_ref: Option<String>,
-    /// Somebody can answer an approval.
+    /// There is a person who can answer an approval.
     pub can_ask: bool,
     /// Permission mode in force.
     pub permission_mode: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) struct CallSpec {
     pub resource_locks: Vec<ResourceLock>,
     /// Where the caller wants the locks to apply.
     pub lock_domain: Option<String>,
-    /// Its place in a batch, and the batch's word on it.
+    /// Its place in a batch, and what the batch decided on it.
     pub member: Option<BatchPlacement>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
@@ -93,7 +93,7 @@ pub(crate) struct BatchPlacement {
     pub place: BatchPlace,
     /// The interrupt behaviour of the call, when that is not the tool's own word.
     pub interrupt_behavior: Option<InterruptBehavior>,
-    /// What becomes of context modifiers; `None` leaves them alone.
+    /// What happens to context modifiers; `None` leaves them alone.
     pub context_modifier_policy: Option<ContextModifierPolicy>,
 }
 

@@ -19,7 +19,7 @@ use crate::plan::DispatchPlan;
 
 /// Executions of an idempotent call, the first included.
 const IDEMPOTENT_ATTEMPTS: u32 = 3;
-/// Largest registration that goes along with a question, in bytes.
+/// Largest registration that is sent with a question, in bytes.
 const MAX_TOLD_BYTES: u64 = 32 * 1024;
 /// Characters kept inline when a tool does not say.
 const DEFAULT_INLINE_CHARS: u64 = 30_000;
@@ -84,13 +84,13 @@ impl CallableTool {
         })
     }
 
-    /// The fields nobody but the executor may see.
+    /// The fields that only the executor may see.
     pub(crate) fn sensitive(&self) -> &SensitiveFields {
         self.validator.sensitive()
     }
 
-    /// Refuses an input that fits the schema and that the tool cannot take all the same, whoever says yes to it. Of a sensitive
-    /// field only the rule is told.
+    /// Refuses an input that fits the schema and that the tool cannot take all the same, even if a person says yes to
+    /// it. Of a sensitive field only the rule is told.
     pub(crate) fn check_values(&self, input: &JsonPayload) -> Result<(), Box<ToolError>> {
         let Some(plan) = &self.plan else { return Ok(()) };
         values::check(&plan.binding, input).map_err(|mut error| {
@@ -130,7 +130,8 @@ impl CallableTool {
             timeout_ms: plan.timeout_ms,
             supports_cancel: plan.supports_cancel,
             interrupt_behavior: member.and_then(|member| member.interrupt_behavior).unwrap_or(self.interrupt_behavior),
-            // An idempotent call survives a lost worker in any case; whether failures are repeated is the profile's word.
+            // An idempotent call survives a lost worker in any case; whether failures are repeated is up to the
+            // profile.
             max_attempts: if idempotent || self.supports_retries { IDEMPOTENT_ATTEMPTS } else { 1 },
             start_guard: profile.map(|profile| profile.start_guard).unwrap_or_default(),
             retry_on_timeout: profile.is_some_and(|profile| profile.retry_on_timeout),

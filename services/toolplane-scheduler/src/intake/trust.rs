@@ -91,7 +91,7 @@ impl<'a> Beats<'a> {
                 self.timed = true;
                 self.trust.until(at + Duration::from_millis(trusted_for_ms));
             }
-            // A service that does not say it goes by the stream, as all once did.
+            // A service that does not say for how long is trusted while its stream is open, as all once were.
             _ if !self.timed => self.trust.while_open(),
             _ => {}
         }

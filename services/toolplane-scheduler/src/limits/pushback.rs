@@ -9,7 +9,7 @@ use toolplane_records::ids::TenantId;
 
 use crate::environment::Environment;
 
-/// Shortest delay anybody is sent away for.
+/// Shortest delay a caller is told to wait.
 pub(crate) const LEAST: Duration = Duration::from_millis(50);
 /// Longest one.
 pub(crate) const MOST: Duration = Duration::from_secs(30);
@@ -66,7 +66,7 @@ impl Pushback {
         delay.clamp(LEAST, MOST).mul_f64(0.8 + chance).clamp(LEAST, MOST)
     }
 
-    /// Forgets tenants nobody asked about for a while.
+    /// Forgets tenants that were not asked about for a while.
     pub(crate) fn tidy(&self) {
         self.flows.retain(|_, flow| flow.window.lock().began.elapsed() < WINDOW * 10);
     }

@@ -105,7 +105,7 @@ impl Approvals {
         self.withdraw_orphans().await
     }
 
-    /// Takes back questions whose call has ended meanwhile: a withdrawal that did not get through is made up for here.
+    /// Takes back questions whose call has ended meanwhile: a withdrawal that did not get through is done again here.
     async fn withdraw_orphans(&self) -> Result<(), Status> {
         let pending = v1::ListApprovalsRequest {
             state: v1::ApprovalState::Pending.into(),
@@ -187,7 +187,7 @@ impl Approvals {
 
     async fn reject(&self, approval: &Approval, decision: &PermissionDecision, expired: bool) -> Result<(), CallError> {
         let command = |record: &Invocation| {
-            // A question that ended with the caller's own deadline is a timeout, whoever notices it first.
+            // A question that ended with the caller's own deadline is a timeout, independent of who notices it first.
             let timed_out = expired && record.deadline_at.is_some_and(|deadline| deadline <= approval.expires_at);
             match timed_out {
                 true => Command::Fire(Timer::Deadline),

@@ -39,7 +39,7 @@ impl Rechecker {
     ) -> Result<Answered, CallError> {
         let record = match self.calls.records().get(&call_of(approval)).await {
             Ok(record) => record,
-            // The plain answer finds out what became of the call.
+            // The plain answer finds out the outcome of the call.
             Err(RecordError::NotFound) => return Ok(plain(approval, answer)),
             Err(error) => return Err(error.into()),
         };

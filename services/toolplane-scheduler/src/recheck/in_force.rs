@@ -27,9 +27,9 @@ const REOPEN: Duration = Duration::from_millis(200);
 
 /// What was heard, and who is to be looked at again.
 ///
-/// A decision holds when it was made after everything that was heard, or under the very rule set that is in force for the
-/// very declaration that is. While the streams of changes are down nothing is known to be in force: then only a decision
-/// just made counts, and everybody else waits.
+/// A decision holds when it was made after everything that was heard, or under exactly the rule set and the declaration
+/// that are in force. While the streams of changes are down nothing is known to be in force: then only a decision just
+/// made counts, and all other calls wait.
 #[derive(Debug)]
 pub(crate) struct DecisionsInForce {
     policy: RwLock<Heard>,
@@ -54,7 +54,7 @@ impl DecisionsInForce {
         (Arc::new(decisions), asked)
     }
 
-    /// The rule set `digest` is in force from now on; `None`: nobody knows.
+    /// The rule set `digest` is in force from now on; `None`: not known.
     pub(crate) fn hear(&self, digest: Option<String>) {
         let mut heard = self.policy.write();
         heard.changes += 1;
@@ -91,7 +91,7 @@ impl DecisionsInForce {
             && self.policy.read().digest.as_ref() == Some(&dispatch.policy_digest)
     }
 
-    /// Nobody looks at the call any more; it may be asked for again.
+    /// No task looks at the call any more; it may be asked for again.
     pub(crate) fn looked(&self, id: &InvocationKey) {
         self.asked.remove(id);
     }

@@ -1,5 +1,5 @@
-//! Accepted calls that are decided about again: because what was decided may no longer stand, or because the answer to a
-//! question changed the input.
+//! Accepted calls that are decided about again: because what was decided may no longer be in force, or because the
+//! answer to a question changed the input.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Rechecker {
             return Ok(None);
         }
         let inputs = Inputs::of_call(&record.invocation_id, case.call.clone());
-        // Whether an approval it has still stands is for the permission service to say.
+        // Whether an approval it has is still valid is for the permission service to say.
         let word = self.ask(&case, &inputs, record.approval_request_ref.as_ref()).await?;
         self.settle(&case, word, replan, decided).await
     }

@@ -1,7 +1,7 @@
 //! The audit: records are the truth, and what indexes say of them is derived again, a page at a time.
 //!
-//! Every change of an index is part of the commit that changes its record, so the audit should never find anything. It is
-//! there for stores that lost part of a commit, and for faults of ours: a call without its timer would wait for ever.
+//! Every change of an index is part of the commit that changes its record, so the audit should never find anything. It
+//! is there for stores that lost part of a commit, and for faults of ours: a call without its timer would never go on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const MOST: u64 = 1_000;
 const COUNTED: usize = 256;
 /// Index entries read at once.
 const SCAN: usize = 1_000;
-/// A record must have stood still this long: what is being changed right now is not looked at.
+/// A record must have been unchanged this long: what is being changed right now is not looked at.
 const STILL_MS: i64 = 5_000;
 
 /// How far the pass is.
@@ -74,7 +74,7 @@ impl Audit {
         self.repairs.load(Ordering::Relaxed)
     }
 
-    /// Looks at the next page every tick, for ever. Apart from the timers, so that these never wait for it.
+    /// Looks at the next page every tick, in an endless loop. Apart from the timers, so that these never wait for it.
     pub(crate) async fn run(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(self.tick_ms.max(10)));
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -177,7 +177,7 @@ impl Audit {
         }
     }
 
-    /// Looks at counted indexes one after the other: a place nobody needs any more would lower a bound for ever.
+    /// Looks at counted indexes one after the other: a place that is not needed any more would lower a bound for good.
     async fn audit_counted(
         &self,
         place: Option<(String, Option<(u64, String)>)>,

@@ -80,7 +80,7 @@ impl<'a> Migration<'a> {
         if moved > 0 {
             tracing::info!(moved, left, "calls and batches of an earlier version are stored under their tenants now");
         }
-        // What somebody else changed just now is moved with the next start, if that did not do it.
+        // What another process changed just now is moved with the next start, if that did not do it.
         if left == 0 {
             let mut builder = Builder::default();
             builder.put(done_mark(), Bytes::from_static(b"{}"));

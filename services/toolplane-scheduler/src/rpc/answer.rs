@@ -23,7 +23,8 @@ pub(super) struct Answering {
 }
 
 impl Answering {
-    /// Takes the answer to a call's question. The first answer stands: the same again is answered alike, another is refused.
+    /// Takes the answer to a call's question. The first answer counts: the same again is answered alike, another is
+    /// refused.
     pub(super) async fn answer(
         &self,
         caller: &Caller,

@@ -42,7 +42,7 @@ pub(super) struct Batches {
 /// An accepted batch and how to follow it.
 struct AcceptedBatch {
     batch: Batch,
-    /// Its calls in the declared order, as they stand or stood at acceptance.
+    /// Its calls in the declared order, as they are now or were at acceptance.
     records: Vec<Arc<Invocation>>,
     duplicate: bool,
     traces: Vec<CallTrace>,
@@ -105,7 +105,7 @@ impl Batches {
         Ok(AcceptedBatch { batch, records, duplicate: true, traces: Vec::new() })
     }
 
-    /// The calls of a batch as they stand, in the declared order.
+    /// The calls of a batch as they are now, in the declared order.
     async fn members_of(&self, batch: &Batch) -> Result<Vec<Arc<Invocation>>, CallError> {
         let records = join_all(members(batch).map(|key| async move { self.calls.records().get(&key).await })).await;
         Ok(records.into_iter().collect::<Result<_, RecordError>>()?)
@@ -125,7 +125,7 @@ impl Batches {
         Ok(follow::batch_invoked(first, following))
     }
 
-    /// The batch as it stands.
+    /// The batch as it is now.
     pub(super) async fn show(
         &self,
         caller: &Caller,

@@ -17,7 +17,7 @@ use crate::storage::RecordError;
 /// Most leases of one heartbeat.
 const MAX_LEASES: usize = 4_096;
 
-/// What a heartbeat came to for one lease.
+/// The outcome of a heartbeat for one lease.
 #[derive(Debug)]
 pub(super) enum Beat {
     /// The lease goes on; this is what its holder may not have heard.

@@ -132,8 +132,9 @@ fn shown_once(record: &Invocation, bodies: InputBodies, room: usize) -> InputBod
     }
 }
 
-/// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it and `caller` may see it.
-/// `beside` is how large the rest of the answer is. Without `include_inputs` the JSON holds what everybody may see of the inputs: a view is not a request for secrets.
+/// The record as message and as the standard's JSON, as far as `view` and `include_inputs` ask for it and `caller` may
+/// see it. `beside` is how large the rest of the answer is. Without `include_inputs` the JSON holds what every caller
+/// may see of the inputs: a view is not a request for secrets.
 pub(crate) async fn invocation_views(
     records: &Records,
     caller: &Caller,

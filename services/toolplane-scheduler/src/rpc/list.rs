@@ -132,7 +132,7 @@ fn known_page(
     }
 }
 
-/// Where a call stands in the list of all.
+/// The place of a call in the list of all.
 fn place_of(record: &Invocation) -> (u64, String) {
     (u64::try_from(record.created_at.as_millis()).unwrap_or(0), record.key().to_string())
 }

@@ -14,7 +14,7 @@ const MOST: usize = 8_192;
 struct Waiting {
     /// The newest report that is not stored.
     newest: Option<ToolProgress>,
-    /// Somebody stores what is here.
+    /// A task is storing what is here.
     busy: bool,
     /// Reports that were not stored and never will be.
     left_out: u64,
@@ -25,7 +25,8 @@ struct Waiting {
 pub(super) struct News(Mutex<HashMap<String, Waiting>>);
 
 impl News {
-    /// Takes a report. True when the caller has to store it, with [`Self::next`]; false when somebody is at it.
+    /// Takes a report. True when the caller has to store it, with [`Self::next`]; false when another task is storing
+    /// reports of this lease.
     pub(super) fn put(&self, lease: &str, report: ToolProgress) -> bool {
         let mut calls = self.0.lock();
         if calls.len() >= MOST && !calls.contains_key(lease) {
@@ -36,7 +37,7 @@ impl News {
         !std::mem::replace(&mut call.busy, true)
     }
 
-    /// The report to be stored next; after `None` nobody is at it any more.
+    /// The report to be stored next; after `None` no task is storing any more.
     pub(super) fn next(&self, lease: &str) -> Option<ToolProgress> {
         let mut calls = self.0.lock();
         let call = calls.get_mut(lease)?;

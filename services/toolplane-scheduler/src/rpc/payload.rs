@@ -47,7 +47,7 @@ pub(crate) async fn read(
         let part = futures_util::stream::iter([Ok(whole.slice(range))]);
         return Ok(messages(kept, request.offset, end, chunk, part.boxed()));
     };
-    // Whoever is named in a result is of its call; should anything else ever stand there, it is not handed out.
+    // A payload named in a result belongs to the result's call; should any other ever be named, it is not handed out.
     if !key.belongs_to(&record.tenant) {
         return Err(CallError::NotFound { kind: "payload", id: kept.uri });
     }

@@ -68,7 +68,7 @@ impl Reading {
         })
     }
 
-    /// How a call stands when it has ended, or after a while.
+    /// The state of a call when it has ended, or after a while.
     pub(super) async fn wait(
         &self,
         caller: &Caller,

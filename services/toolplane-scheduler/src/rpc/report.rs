@@ -21,7 +21,7 @@ use crate::storage::RecordError;
 /// Longest question, in characters.
 const MAX_PROMPT_CHARS: usize = 4_096;
 
-/// Tells a worker that a report of its could not be read: silence would hide its mistake for ever.
+/// Tells a worker that a report of its could not be read: silence would hide its mistake for good.
 pub(super) fn refuse(
     link: &WorkerLink,
     lease: Option<v1::LeaseRef>,
@@ -130,7 +130,7 @@ impl CallReports {
         Ok(())
     }
 
-    /// A running tool asks a question. One that nobody could answer is declined at once.
+    /// A running tool asks a question. A question without a person to answer it is declined at once.
     async fn ask(&self, lease: LeaseKey, asked: v1::InputRequested) {
         let schema = field::optional::<_, JsonPayload>("schema", asked.schema).ok();
         let Some(schema) = schema.filter(|schema| answer::is_askable(schema.as_ref()) && !asked.input_id.is_empty())
@@ -153,7 +153,7 @@ impl CallReports {
         self.heed(lease, stored);
     }
 
-    /// Tells the worker what became of a report where it has to know.
+    /// Tells the worker the outcome of a report where it has to know.
     fn heed(&self, lease: &LeaseKey, stored: Result<Arc<Invocation>, RecordError>) {
         match stored {
             Ok(_) => {}

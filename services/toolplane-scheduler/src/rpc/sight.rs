@@ -1,5 +1,5 @@
-//! Who may read which input by value: callers and operators all of them when they ask for them, everybody else, and whoever does
-//! not ask, the copies in which nothing is shown that is sensitive.
+//! Who may read which input by value: callers and operators all of them when they ask for them, all others, and those
+//! that do not ask, the copies in which nothing is shown that is sensitive.
 
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -11,13 +11,13 @@ pub(crate) fn may_read(caller: &Caller, record: &Invocation, digest: Digest) -> 
     owner || is_copy(record, digest)
 }
 
-/// Whether an input with this digest is one that everybody may read.
+/// Whether an input with this digest is one that every caller may read.
 fn is_copy(record: &Invocation, digest: Digest) -> bool {
     let copies = [&record.inputs.observable, &record.inputs.permission];
     copies.into_iter().flatten().any(|copy| copy.digest == digest)
 }
 
-/// The inputs `caller` may read; only what everybody may read unless `asked` for.
+/// The inputs `caller` may read; only what every caller may read unless `asked` for.
 pub(super) fn seen_by(caller: &Caller, record: &Invocation, bodies: InputBodies, asked: bool) -> InputBodies {
     let may = |digest| if asked { may_read(caller, record, digest) } else { is_copy(record, digest) };
     let seen = |body: Option<JsonPayload>| body.filter(|body| may(body.digest()));

@@ -1,4 +1,4 @@
-//! Who speaks as a worker: what a request says of itself, held against who is connected under that id.
+//! Who speaks as a worker: what a request says of itself, compared with who is connected under that id.
 //!
 //! A hello, a heartbeat beside the stream and an upload all come this way, so that no credential speaks for the worker of another.
 
@@ -44,7 +44,7 @@ impl Said<'_> {
     }
 }
 
-/// Whose worker it is that `caller` connects; nobody's without authentication.
+/// The owner of the worker that `caller` connects; absent without authentication.
 pub(super) fn actor(caller: &Caller) -> Option<String> {
     caller.authenticated.then(|| format!("{}/{}", caller.tenant, caller.doer("")))
 }
@@ -108,7 +108,7 @@ mod tests {
             let refused = said("first").holder(&fleet, &foreign).await.unwrap_err();
             assert!(matches!(refused, CallError::ForeignWorker { .. }), "{refused:?}");
         }
-        // Nobody's any more.
+        // No credential connects it any more.
         drop(receiver);
         said("first").holder(&fleet, &caller("key:3", Some("pool-b"))).await.unwrap();
     }

@@ -13,7 +13,7 @@ use super::find;
 use crate::calls::Calls;
 use crate::error::CallError;
 
-/// Records read from the store at once: a page of large ones ends before many are read in vain.
+/// Records read from the store at once: a page of large ones ends before many are read without use.
 const READ_AT_ONCE: usize = 16;
 
 /// A page in the making.

@@ -22,7 +22,7 @@ pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
     }
 }
 
-/// The name of a report, as it stands in the contract.
+/// The name of a report, as the contract has it.
 pub(super) fn name_of(report: &Report) -> &'static str {
     match report {
         Report::Hello(_) => "hello",

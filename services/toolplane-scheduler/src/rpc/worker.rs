@@ -35,7 +35,7 @@ pub(crate) struct WorkerApi {
 }
 
 impl WorkerApi {
-    /// The lease an upload is made under, as whoever makes it has it.
+    /// The lease an upload is made under, as the uploading worker has it.
     async fn uploaded_under(&self, caller: &Caller, header: &v1::UploadHeader) -> Result<LeaseKey, CallError> {
         let said = Said {
             within: "header.",

@@ -232,8 +232,8 @@ impl Builder {
                 | Effect::Tell(_) => {}
             }
         }
-        // By what the record says, because a batch or a domain of locks that decides about its own calls tells nobody to settle
-        // it. Whoever entered and left within one commit never waited.
+        // By what the record says, because a batch or a domain of locks that decides about its own calls asks no
+        // scheduler to settle it. A call that entered and left within one commit never waited.
         let waits = record.queue_state == Some(QueueState::Queued) && !ended;
         let ended_waiting =
             ended && record.status_transitions.last().is_some_and(|step| step.from == Some(InvocationStatus::Queued));

@@ -61,7 +61,7 @@ pub enum RecordError {
     /// The store did not answer, or refused; nothing was written.
     #[error("the store failed: {0}")]
     Store(#[from] StoreError),
-    /// The store did not answer for so long that nobody knows whether the change was made.
+    /// The store did not answer for so long that it is not known whether the change was made.
     #[error("the outcome is not known: {0}")]
     OutcomeUnknown(StoreError),
     /// A stored record cannot be read or written as JSON.

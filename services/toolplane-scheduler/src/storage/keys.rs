@@ -145,7 +145,7 @@ pub(crate) fn coordination(scope: &Scope) -> String {
 }
 
 /// One ready queue: calls of one tenant and band for workers of one pool, by time of acceptance. Tools of which only
-/// some may run at a time have queues of their own, so that they hold nobody else up.
+/// some may run at a time have queues of their own, so that they delay no other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct QueueName {
     pub(crate) pool: String,

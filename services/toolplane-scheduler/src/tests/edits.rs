@@ -99,7 +99,7 @@ async fn an_edit_the_tool_cannot_take_ends_the_call() {
         );
         assert_eq!(error.field_violations[0].field, field);
     }
-    // A mark that stands where nothing was hidden.
+    // A mark where nothing was hidden.
     let (id, question) = parked(&world).await;
     world.fakes.approve(&question, Some(json!({ "path": "[redacted]", "key": "[redacted]" })));
     world.until(&id, Status::Denied).await;

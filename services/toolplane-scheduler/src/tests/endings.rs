@@ -1,4 +1,5 @@
-//! What becomes of the report of a worker nobody knows: the rules of its tool and the hooks after a call hold for it.
+//! What happens to the report of a worker that is not known: the rules of its tool and the hooks after a call hold for
+//! it.
 
 use serde_json::json;
 use toolplane_lifecycle::{Command, Holder};
@@ -61,7 +62,7 @@ impl World {
     /// The lease of a call, once the one worker there is has it.
     async fn lease_of(&self, id: &InvocationId) -> LeaseKey {
         if self.parts.workers.list().is_empty() {
-            // Nobody reads what it is told: its reports are all that matters here.
+            // What it is told is not read: its reports are all that matters here.
             std::mem::forget(self.worker().await);
         }
         let record = self.until_it(id, |record| record.lease.is_some()).await.expect("a lease");
@@ -139,7 +140,7 @@ async fn a_redaction_hook_holds_for_whoever_runs_the_tool() {
         context_modifiers: vec![super::payload(r#"{"s3cret":1}"#)],
         ..success(SECRET)
     };
-    // Somebody else's word about it changes nothing.
+    // A report of another worker about it changes nothing.
     let holder = Holder { worker_id: WorkerId::from_trusted("thief"), incarnation: None };
     let stolen = LeaseKey { holder, ..lease.clone() };
     assert_eq!(world.endings.take(&stolen, Some(success("stolen")), 0).await.unwrap(), ReportReceipt::Fenced);
@@ -230,7 +231,7 @@ async fn how_it_is_kept_is_the_platforms_decision() {
             }
         }
     }
-    // Without a hook: what a worker puts into its report beyond the bounds of the tool is cut and kept all the same.
+    // Without a hook: what a worker puts into its report beyond the bounds of the tool is cut and still kept.
     let world = World::new().await;
     let lease = world.leased().await;
     let result = world.ended(&lease, success(&"line\n".repeat(40_000))).await;
@@ -346,7 +347,7 @@ async fn output_that_breaks_its_schema_is_no_success_and_is_kept_by_reference() 
     let kept = reference(&wrong).expect("the native output");
     let now = world.parts.calls.now().await.unwrap();
     assert_eq!(world.objects.read_verified(kept, 1_000, now).await.unwrap(), broken.to_string());
-    // What a failed execution gave is not held against anything.
+    // What a failed execution gave is not checked against anything.
     let failed = give(v1::ExecutionOutcome { structured_content: structured(broken), ..bare("failed") }).await;
     assert_eq!(failed.error.unwrap().error_code, "exec.unspecified");
 }

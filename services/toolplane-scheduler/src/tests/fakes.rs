@@ -42,7 +42,7 @@ struct State {
     /// Paths its decisions keep from calls.
     denied: Mutex<Vec<String>>,
     away: AtomicBool,
-    /// Answers it gave before stand for nothing any more.
+    /// Answers it gave before are not valid any more.
     forgets: AtomicBool,
     cut: watch::Sender<bool>,
     refused: AtomicUsize,
@@ -111,7 +111,7 @@ impl Fakes {
         self.state.cut.send_replace(away);
     }
 
-    /// How often it was asked in vain.
+    /// How often it was asked without success.
     pub(super) fn refused(&self) -> usize {
         self.state.refused.load(Ordering::SeqCst)
     }
@@ -134,7 +134,7 @@ impl Fakes {
     /// The tool is declared anew, or gone.
     pub(super) fn declare(&self, tool: Option<Value>) {
         *self.state.tool.lock() = tool;
-        // Nobody listens before the first stream is open.
+        // There is no listener before the first stream is open.
         let _ = self.state.catalog.send(());
     }
 
@@ -232,7 +232,7 @@ impl Fakes {
     }
 }
 
-/// The tool there is: takes a path and a key nobody may see, and an internal field.
+/// The tool there is: takes a path and a secret key, and an internal field.
 pub(super) fn tool() -> Value {
     json!({
         "declaration": {

@@ -94,7 +94,7 @@ async fn decisions_and_hooks_of_a_call_that_waits_for_days_are_bounded_pages() {
     wait_through(&world, &record, 0..changes).await;
     let api = world.api();
 
-    // Whoever knows nothing of pages gets a first one.
+    // A client that knows nothing of pages gets a first one.
     let request = v1::ListDecisionsRequest {
         invocation_id: record.invocation_id.to_string(),
         view: v1::RecordView::Json.into(),

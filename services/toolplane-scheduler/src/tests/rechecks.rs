@@ -1,4 +1,4 @@
-//! What was decided is held against what is in force when a call's turn comes.
+//! What was decided is compared with what is in force when a call's turn comes.
 
 use serde_json::json;
 use toolplane_lifecycle::{Command, LeaseKey};
@@ -74,7 +74,7 @@ async fn a_call_that_policy_asks_about_meanwhile_is_parked_and_runs_after_the_an
     assert_eq!(record.invocation_id, queued.invocation_id, "the same call goes on");
 }
 
-/// Nobody can say whether the decision still stands: the call waits, and goes on when somebody can.
+/// It cannot be told whether the decision is still in force: the call waits, and goes on when it can.
 #[tokio::test]
 async fn a_call_waits_while_nobody_can_decide() {
     let world = World::new().await;
@@ -91,7 +91,7 @@ async fn a_call_waits_while_nobody_can_decide() {
     assert_eq!(offered(&mut messages).await.0.invocation_id, queued.invocation_id);
 }
 
-/// Changes cannot be heard of, and nobody answers: what was decided before that is no longer good enough.
+/// Changes cannot be heard of, and there is no answer: what was decided before that is no longer good enough.
 #[tokio::test]
 async fn a_call_waits_while_the_service_is_gone() {
     let world = World::new().await;
@@ -106,7 +106,7 @@ async fn a_call_waits_while_the_service_is_gone() {
     assert_eq!(offered(&mut messages).await.0.invocation_id, queued.invocation_id);
 }
 
-/// What an approval let run must run in time; then somebody is asked once more, and the old answer counts for nothing.
+/// What an approval let run must run in time; then a person is asked once more, and the old answer counts for nothing.
 #[tokio::test]
 async fn an_approval_that_ran_out_is_asked_for_again() {
     let world = World::new().await;

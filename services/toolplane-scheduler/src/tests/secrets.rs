@@ -56,7 +56,7 @@ async fn a_secret_is_in_the_executors_input_and_nowhere_else() {
     assert_eq!(everything.matches(SECRET).count(), 4, "once in each of those payloads");
 }
 
-/// Whoever only watches over calls reads the copies.
+/// A caller that only watches over calls reads the copies.
 #[tokio::test]
 async fn only_callers_and_operators_read_what_is_sensitive() {
     use toolplane_runtime::Role;

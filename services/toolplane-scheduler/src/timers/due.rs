@@ -60,7 +60,7 @@ impl DueTimers {
         Ok(())
     }
 
-    /// Whether this scheduler looks after `entry`; what was left lying for a while is everybody's.
+    /// Whether this scheduler looks after `entry`; what was not handled for a while is the share of every scheduler.
     fn is_mine(&self, entry: &IndexEntry, now: Timestamp) -> bool {
         let overdue = i64::try_from(commit::score(now).saturating_sub(entry.score)).unwrap_or(i64::MAX);
         self.members.mine(&entry.member, overdue, self.patience_ms)
@@ -80,8 +80,8 @@ impl DueTimers {
             self.calls.tell_receipt(&id).await;
         }
         if timer == Timer::PostHooks {
-            // Whoever asks them sets the timer anew.
-            // Nobody listens when the process ends; somebody else sees it then.
+            // The task that asks them sets the timer anew. There is no receiver when the process ends; another
+            // scheduler sees it then.
             let _ = self.hooks_overdue.send(id);
             return;
         }

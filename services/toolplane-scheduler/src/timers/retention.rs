@@ -43,7 +43,7 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Removes what is no longer kept, for ever. Apart from the timers, so that these never wait for it.
+    /// Removes what is no longer kept, in an endless loop. Apart from the timers, so that these never wait for it.
     pub(crate) async fn run(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(self.tick_ms.max(10)));
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -91,7 +91,8 @@ impl Retention {
         Ok(more)
     }
 
-    /// Schedulers that share a store each remove their part; what was left lying for a while is everybody's.
+    /// Schedulers that share a store each remove their part; what was not handled for a while is the share of every
+    /// scheduler.
     fn is_mine_to_retire(&self, entry: &IndexEntry, now: Timestamp) -> bool {
         let age = i64::try_from(score(now).saturating_sub(entry.score)).unwrap_or(i64::MAX);
         let patience = i64::try_from(self.tick_ms).unwrap_or(i64::MAX / 64).saturating_mul(30);

@@ -39,7 +39,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Looks every tick, for ever.
+    /// Looks every tick, in an endless loop.
     pub(crate) async fn run(&self) {
         let tick_ms = self.tick_ms.max(10);
         // Schedulers that were started together should not look together.

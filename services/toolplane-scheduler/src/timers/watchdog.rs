@@ -11,8 +11,8 @@ const GAP: Duration = Duration::from_secs(2);
 
 /// Since when the store answered every look without a jump of either clock.
 ///
-/// A lease may be called over only by somebody who has watched for as long as a lease lasts: while the store was away,
-/// this process stood still or a clock jumped, workers could not renew either.
+/// A lease may be called over only by a scheduler that has watched for as long as a lease lasts: while the store was
+/// away, this process was paused or a clock jumped, workers could not renew either.
 #[derive(Debug)]
 pub(crate) struct LeaseWatchdog {
     gap: Duration,
@@ -76,7 +76,7 @@ mod tests {
         assert!(!watch(0, 14).await && watch(15_000, 0).await);
         // The store's clock jumps by an hour.
         assert!(!watch(3_600_000, 14).await && watch(3_615_000, 1).await);
-        // This process stands still for a while.
+        // This process is paused for a while.
         tokio::time::advance(Duration::from_secs(3)).await;
         assert!(!watch(3_617_000, 14).await);
         // The store does not answer once.

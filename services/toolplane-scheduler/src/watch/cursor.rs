@@ -16,7 +16,7 @@ use crate::trace::CallTrace;
 /// How long the watchers of a call wait for the fan-out before one of them looks into a store that others change too: doorbells
 /// are hints.
 const POLL: Duration = Duration::from_secs(2);
-/// The same where nobody else changes the store: what happens there, the fan-out says.
+/// The same where no other process changes the store: what happens there, the fan-out says.
 const RARE_POLL: Duration = Duration::from_secs(20);
 /// Watchers of one call who are told everything at once. More of them are told a little later, each several things together,
 /// so that what is said to a crowd costs about the same a second however large it is.
@@ -67,7 +67,7 @@ impl Watchers {
         }
     }
 
-    /// Whether somebody here watches `id`.
+    /// Whether a watcher here watches `id`.
     #[cfg(test)]
     pub(crate) fn is_watched(&self, id: &InvocationKey) -> bool {
         self.fanout.is_watched(id)

@@ -25,11 +25,11 @@ const LOOKS_PER_S: u32 = 500;
 #[derive(Debug)]
 struct Watched {
     watchers: HashMap<u64, mpsc::Sender<Update>>,
-    /// When somebody last looked into the store for all of them.
+    /// When a task last looked into the store for all of them.
     looked: Instant,
 }
 
-/// Watchers by invocation. An invocation nobody watches costs nothing.
+/// Watchers by invocation. An invocation without watchers costs nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Fanout {
     calls: DashMap<InvocationKey, Watched>,
@@ -89,7 +89,7 @@ impl Fanout {
         }
     }
 
-    /// Whether somebody here watches `call`.
+    /// Whether a watcher here watches `call`.
     pub(crate) fn is_watched(&self, call: &InvocationKey) -> bool {
         self.calls.contains_key(call)
     }

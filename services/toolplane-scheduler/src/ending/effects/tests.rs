@@ -81,7 +81,7 @@ fn a_replaced_output_leaves_nothing_of_the_first() {
         assert!(outcome.structured_content.is_none() && outcome.context_modifiers.is_empty() && effects.redacted);
         assert_eq!((outcome.status, outcome.error), (status, error), "how it ended is not the hook's word");
     }
-    // Replaced and marked as redacted: the replacement stands.
+    // Replaced and marked as redacted: the replacement stays.
     let folded = Folded { keeping: Keeping::Redact, ..folded };
     let (outcome, _) = applied(succeeded(), folded);
     assert_eq!((outcome.status, outcome.content), (ResultStatus::Redacted, replacement.content));

@@ -122,7 +122,7 @@ async fn told(mut watch: BatchWatch) -> (Vec<u32>, std::collections::BTreeMap<u3
     }
 }
 
-/// Nothing is left to be coordinated.
+/// Nothing remains to be coordinated.
 async fn assert_quiet(bench: &Bench) {
     let start = std::time::Instant::now();
     while !bench.store.indexes(keys::COORDINATION).await.unwrap().is_empty() {

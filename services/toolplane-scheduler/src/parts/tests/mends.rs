@@ -67,7 +67,7 @@ async fn a_record_that_changed_at_rest_stops_nobody_and_is_named_by_lists() {
     assert!(matches!(&refused, RecordError::Store(error) if error.code() == "store.damaged"), "{refused:?}");
 }
 
-/// Makes the calls look as if they had stood still long enough for the audit.
+/// Makes the calls look as if they had been unchanged long enough for the audit.
 async fn still(store: &dyn Store, ids: &[&str]) {
     for id in ids {
         let key = keys::invocation(&call_key(id));
@@ -127,7 +127,7 @@ async fn a_lease_is_not_called_over_by_a_scheduler_that_just_came() {
     let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 600 };
     bench.parts.calls.command(&lease.call(), start).await.unwrap();
     drop(bench);
-    // Nobody could renew while no scheduler was there.
+    // No worker could renew while no scheduler was there.
     tokio::time::sleep(Duration::from_millis(800)).await;
     let later = Bench::with(store, short()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -95,7 +95,7 @@ async fn a_report_to_another_scheduler_than_the_one_that_leased_counts() {
     let start = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms: 15_000 };
     other.parts.calls.command(&lease.call(), start).await.unwrap();
     finish(&other.parts.calls, &lease).await.unwrap();
-    // The first scheduler still remembers the lease; its word is that of the store all the same.
+    // The first scheduler still remembers the lease; it still decides as the store says.
     let stale = finish(&one.parts.calls, &lease).await.unwrap_err();
     assert!(matches!(stale, RecordError::Refused { refusal: Refusal::Terminal(_), .. }), "{stale}");
     assert!(one.parts.calls.leased(&lease).await.is_err());

@@ -1,4 +1,4 @@
-//! Ids belong to tenants, and leases to workers: neither is worth anything to anybody else.
+//! Ids belong to tenants, and leases to workers: neither is of use to others.
 
 use toolplane_lifecycle::Holder;
 use toolplane_records::ids::{DERIVATIONS, MAX_GIVEN_ID_LEN};
@@ -30,7 +30,7 @@ async fn two_tenants_use_one_id_and_never_meet() {
 
     let [first, second, third] = &leases[..] else { panic!("three leases") };
     let watches = tenants.map(|tenant| bench.parts.watchers.watch_new(&of(tenant, "inv_same")));
-    // The lease of one says nothing about the call of another, even if somebody claims it does.
+    // The lease of one says nothing about the call of another, even if a worker claims it does.
     for other in [second, third] {
         let stolen = LeaseKey { tenant: other.tenant.clone(), ..first.clone() };
         assert!(matches!(finish(&bench.parts.calls, &stolen).await, Err(RecordError::Refused { .. })));
@@ -179,8 +179,8 @@ async fn ids_at_their_bound_live_a_whole_life_on_every_store() {
     assert!(DERIVATIONS.iter().all(|made| made.before.len() + made.after + MAX_GIVEN_ID_LEN <= 256));
 }
 
-/// A store of a version in which ids belonged to nobody: what it holds of other tenants than the first is found where it
-/// belongs, goes on, and is out of the way of others.
+/// A store of a version in which ids belonged to no tenant: what it holds of other tenants than the first is found
+/// where it belongs, goes on, and is out of the way of others.
 #[tokio::test(start_paused = true)]
 async fn calls_of_an_earlier_version_go_on_under_their_tenants() {
     let store: Arc<dyn Store> = Arc::new(memory());

@@ -17,7 +17,7 @@ use super::Fakes;
 
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// Handlers nobody calls in these tests.
+/// Handlers that are not called in these tests.
 macro_rules! unused {
     ($($name:ident($request:ty) -> $answer:ty;)*) => {
         $(fn $name<'a, 'async_trait>(
