@@ -1,7 +1,7 @@
-//! Surfaces at hand: read from the store once, and again when another process has changed them.
+//! Surfaces in memory: read from the store once, and again when another process has changed them.
 //!
-//! A surface that somebody holds is never dropped from the cache, so at any time there is at most one copy of it, and
-//! whoever asks for it sees the last change.
+//! A surface that is in use is never dropped from the cache, so at any time there is at most one copy of it, and each
+//! request for it sees the last change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,10 +83,10 @@ impl Cache {
         Ok(held)
     }
 
-    /// Shows a surface as it is stored now, if it is here at all. One that cannot be read any more is dropped: whoever asks
-    /// for it next is told why.
+    /// Shows a surface as it is stored now, if it is here at all. One that cannot be read any more is dropped: the next
+    /// request for it is told why.
     pub(crate) async fn refresh(&self, store: &dyn Store, tenant: &TenantId, id: &SurfaceId) -> Result<(), StoreError> {
-        // Whoever is reading it right now may be about to keep what was there before.
+        // A task that is reading it right now may be about to keep what was there before.
         let _alone = self.loading.lock().await;
         let key = (tenant.clone(), id.clone());
         let Some(held) = self.slots.lock().find(&key) else { return Ok(()) };
@@ -101,7 +101,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Drops every surface: whoever asks next reads anew.
+    /// Drops every surface: the next request reads anew.
     pub(crate) async fn clear(&self) {
         let _alone = self.loading.lock().await;
         *self.slots.lock() = Slots::default();
@@ -123,7 +123,7 @@ impl Slots {
         while (self.weight > MAX_WEIGHT || self.held.len() > MAX_SURFACES) && self.drop_oldest() {}
     }
 
-    /// Drops the surface that was not used for longest among those nobody holds; false when there is none.
+    /// Drops the surface that was not used for longest among those not in use; false when there is none.
     fn drop_oldest(&mut self) -> bool {
         // New holders only come in through this cache, whose lock is held: a count of one stays one.
         let idle = self.held.iter().filter(|(_, (held, _))| Arc::strong_count(held) == 1);

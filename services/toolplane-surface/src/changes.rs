@@ -1,9 +1,9 @@
 //! The order of all changes of tools and surfaces, over all processes that share a store.
 //!
 //! One record counts them: each change raises the count in its own commit, so no number is given twice, and who has not
-//! seen the newest change cannot commit what depends on it. An index says at which number each tool and each surface was
-//! changed last; whoever has come to a number finds in it what is newer. Where only this process writes, it counts in
-//! memory, and nothing of this is stored.
+//! seen the newest change cannot commit what depends on it. An index says at which number each tool and each surface
+//! was changed last; a process that has read up to a number finds in it what is newer. Where only this process writes,
+//! it counts in memory, and nothing of this is stored.
 
 mod followers;
 
@@ -39,14 +39,14 @@ struct Counted {
     revision: u64,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Made {
     /// It is durable: under this number, where others read the count.
     At(Option<Head>),
     /// There are newer changes than the one it was decided from.
     Behind,
-    /// Somebody else changed the same thing first.
+    /// Another process changed the same thing first.
     Lost,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Made {
 pub(crate) struct Changes {
     store: Arc<dyn Store>,
     /// The newest head this process knows of. Writers of one process go one after the other: all of them raise the same
-    /// count, and would only take each other's number. Those of other processes are met at the store.
+    /// count, and would only take each other's number. Those of other processes are detected at the store.
     turn: tokio::sync::Mutex<Head>,
 }
 
@@ -72,7 +72,7 @@ impl Head {
         if self.version == 0 { Expect::Absent } else { Expect::Version(self.version) }
     }
 
-    /// Whether `other` is the very next change.
+    /// Whether `other` is exactly the next change.
     pub(crate) fn is_followed_by(self, other: Self) -> bool {
         self.version + 1 == other.version
     }
@@ -83,7 +83,7 @@ impl Changes {
         Self { store, turn: tokio::sync::Mutex::default() }
     }
 
-    /// The newest change, whoever made it.
+    /// The newest change, made by any process.
     pub(crate) async fn head(&self) -> Result<Head, StoreError> {
         Head::read(self.store.get(&keys::count()).await?.as_ref())
     }

@@ -32,7 +32,7 @@ pub enum StartError {
     Moved {
         /// The directory.
         directory: PathBuf,
-        /// What stands in the way, and what is to be done.
+        /// The cause, and what is to be done.
         reason: String,
     },
     /// A configured tool file cannot be used.

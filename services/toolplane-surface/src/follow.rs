@@ -1,8 +1,9 @@
-//! Keeping what is at hand right while other processes change the same tools and surfaces.
+//! Keeping what is in memory right while other processes change the same tools and surfaces.
 //!
-//! Changes of others are taken in when a notice of one arrives, and twice a second without one. Whoever makes a change waits
-//! until every process that answers from memory has taken it in, so while this process holds its lease, no answer from
-//! memory is older than a change that was answered anywhere. Without the lease every answer looks at the store first.
+//! Changes of others are taken in when a notice of one arrives, and twice a second without one. The process that makes
+//! a change waits until every process that answers from memory has taken it in, so while this process holds its lease,
+//! no answer from memory is older than a change that was answered anywhere. Without the lease every answer looks at the
+//! store first.
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +35,7 @@ const READ_PAGE: usize = 200;
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
 impl Registry {
-    /// Sees to it that nothing at hand is older than what any process has answered for.
+    /// Sees to it that nothing in memory is older than what any process has answered for.
     pub(crate) async fn current(&self) -> Result<(), ApiError> {
         match &self.0.followers {
             Some(followers) if followers.trusted_for().is_none() => self.catch_up().await.map_err(behind),
@@ -42,7 +43,7 @@ impl Registry {
         }
     }
 
-    /// The same, and that what is at hand is not older than `revision`, as far as there is such a revision.
+    /// The same, and that what is in memory is not older than `revision`, as far as there is such a revision.
     pub(crate) async fn current_at(&self, revision: u64) -> Result<(), ApiError> {
         if self.0.followers.is_some() && self.0.hub.revision() < revision {
             return self.catch_up().await.map_err(behind);
@@ -50,8 +51,8 @@ impl Registry {
         self.current().await
     }
 
-    /// For how long schedulers may go by what they were told up to now. Nothing where the stream alone says it; an error where
-    /// this process cannot say that it hears of all changes.
+    /// For how long schedulers may rely on what they were told up to now. Nothing where the stream alone says it; an
+    /// error where this process cannot say that it hears of all changes.
     pub(crate) fn trusted_for(&self) -> Result<Option<Duration>, ApiError> {
         match self.0.followers.as_ref().map(|followers| followers.trusted_for()) {
             None => Ok(None),
@@ -64,7 +65,7 @@ impl Registry {
     pub(crate) async fn catch_up(&self) -> Result<(), StartError> {
         let asked = Instant::now();
         let mut taken_in = self.0.taking_in.lock().await;
-        // Somebody else has done it meanwhile.
+        // Another task has done it meanwhile.
         if taken_in.is_some_and(|began| began > asked) {
             return Ok(());
         }
@@ -98,7 +99,7 @@ impl Registry {
         Ok(made.revision)
     }
 
-    /// Waits until nobody goes by what was before `revision`: no scheduler of this process, and no other process.
+    /// Waits until no scheduler of this process, and no other process, goes by what was before `revision`.
     pub(crate) async fn settled(&self, revision: u64) {
         let others = async {
             if let Some(followers) = &self.0.followers {
@@ -207,7 +208,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Nobody needs to wait for this process any longer.
+    /// No change needs to wait for this process any longer.
     async fn leave(&self) {
         let Some(followers) = &self.0.followers else { return };
         if let Err(error) = followers.leave().await {
@@ -279,7 +280,8 @@ impl Registry {
     }
 }
 
-/// A stored tool as the change that brings it into the catalog. What its names lead to was decided by whoever registered it.
+/// A stored tool as the change that brings it into the catalog. What its names lead to was decided by the process that
+/// registered it.
 fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, StartError> {
     let unusable = |reason: String| StartError::Tool { key: key.to_owned(), reason };
     let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
@@ -289,7 +291,7 @@ fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, StartError> {
     Ok(CatalogChange { kind: ChangeKind::Updated, tool, revision: stored.revision, history })
 }
 
-/// Why what is at hand cannot be brought up to date, for who asked.
+/// Why what is in memory cannot be brought up to date, for the caller.
 pub(crate) fn behind(error: StartError) -> ApiError {
     match error {
         StartError::Store(error) => crate::error::of_store(error),

@@ -1,4 +1,4 @@
-//! What of a damaged record or log may be taken out for good when nobody has a backup, and what goes with it.
+//! What of a damaged record or log may be taken out for good when there is no backup, and what goes with it.
 
 use toolplane_backend::forget::{Along, Entries, Verdict};
 use toolplane_store::{DamageLocation, Family, RecordKey};

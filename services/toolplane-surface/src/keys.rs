@@ -84,7 +84,7 @@ pub(crate) const LEASES: &str = "follower-leases";
 /// Processes that answer from memory, by how far they have come; also what others are told of that.
 pub(crate) const ACKNOWLEDGED: &str = "follower-acknowledged";
 
-/// What stands for a tool or a surface in [`CHANGES`].
+/// What names a tool or a surface in [`CHANGES`].
 pub(crate) fn member(subject: &Subject) -> String {
     match subject {
         Subject::Tool(tenant, id) => tool_stream(tenant, id),

@@ -2,8 +2,8 @@
 //! name means there.
 //!
 //! What a declaration must satisfy and which tools a surface shows is decided by the pure catalog; this crate makes the
-//! outcome durable, keeps it at hand, and tells schedulers before a change is answered. It must not know how a call is
-//! decided, scheduled or run.
+//! outcome durable, keeps it in memory, and tells schedulers before a change is answered. It must not know how a call
+//! is decided, scheduled or run.
 
 #![cfg_attr(
     test,

@@ -8,7 +8,7 @@ use toolplane_runtime::Config;
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// A surface of more tools than this defers those nobody asked for by name, unless its request says otherwise.
+    /// A surface of more tools than this defers those not asked for by name, unless its request says otherwise.
     pub defer_threshold: u32,
     /// Tool files registered at start; see [`crate::declarations`].
     pub declarations: Vec<PathBuf>,

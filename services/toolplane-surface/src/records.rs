@@ -13,7 +13,7 @@ pub(crate) struct StoredTool {
     pub(crate) registration: Registration,
     /// Grows with every change, from 1; also the record's version in the store.
     pub(crate) revision: u64,
-    /// When this revision came to be.
+    /// When this revision was made.
     pub(crate) changed_at: Timestamp,
     /// What it was declared as before; nothing in records of older versions.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! The tools and surfaces of all tenants: durable in the store, at hand in memory.
+//! The tools and surfaces of all tenants: durable in the store, with a copy in memory.
 //!
 //! A change is planned against the catalog, made durable in one commit, applied in memory, and only then published and
 //! answered. One change of a tenant's tools goes on at a time in a process; reads never wait for the store while the memory
@@ -102,7 +102,7 @@ impl Registry {
         })))
     }
 
-    /// Reads all tools again, and forgets all surfaces at hand.
+    /// Reads all tools again, and forgets all surfaces in memory.
     pub(crate) async fn read_again(&self) -> Result<(), StartError> {
         let mut catalogs = read_catalogs(self.store()).await?;
         for id in catalogs.keys() {

@@ -33,7 +33,7 @@ pub(crate) struct SurfaceApi {
 type Answer<T> = Result<Response<T>, Status>;
 
 impl SurfaceApi {
-    /// The same, with nothing at hand that is older than what any process has answered for.
+    /// The same, with nothing in memory that is older than what any process has answered for.
     async fn current(&self) -> Result<&Self, ApiError> {
         self.registry.current().await.map(|()| self)
     }

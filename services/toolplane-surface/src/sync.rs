@@ -45,7 +45,7 @@ struct Shared {
 struct Subscribers {
     next: u64,
     live: BTreeMap<u64, Arc<Mailbox>>,
-    /// Until when somebody who left, or was cut off, may still use what it has cached.
+    /// Until when a scheduler that left, or was cut off, may still use what it has cached.
     parting: Option<Instant>,
 }
 
@@ -105,9 +105,9 @@ impl Hub {
 
     /// Waits until no subscriber uses anything older than `revision`: it has acknowledged it, or it is gone.
     ///
-    /// One that does not acknowledge within the hub's patience is cut off: its stream ends, and a scheduler uses no cache
-    /// without its stream. Where it was told for how long it may use its cache, that time is waited for too: a stream
-    /// that ends here need not have ended there yet.
+    /// One that does not acknowledge within the hub's time limit is cut off: its stream ends, and a scheduler uses no
+    /// cache without its stream. Where it was told for how long it may use its cache, that time is waited for too: a
+    /// stream that ends here need not have ended there yet.
     pub async fn settled(&self, revision: u64) {
         let waiting: Vec<_> =
             self.0.subscribers.lock().live.iter().map(|(id, mailbox)| (*id, Arc::clone(mailbox))).collect();

@@ -116,7 +116,7 @@ impl Registry {
         for _ in 0..ATTEMPTS {
             match self.0.changes.make(commit.clone(), &subjects, Some(basis)).await.map_err(of_store)? {
                 Made::At(head) => return self.take_in(head, &subjects, || owner.apply(changes)).await.map(Some),
-                // What is at hand is not what is stored: something was taken out of the store by hand.
+                // What is in memory is not what is stored: something was taken out of the store by hand.
                 Made::Lost => {
                     self.read_again().await.map_err(behind)?;
                     return Ok(None);
@@ -168,7 +168,8 @@ impl Registry {
                 && after.is_none_or(|after| entry.tool.full_name() > after)
                 && (text.is_empty() || mentions(registration, entry.tool.full_name(), &text))
         };
-        // A copy of all entries is quickly made; reading through their texts is not, so nobody has to wait for that.
+        // A copy of all entries is quickly made; reading through their texts is not, so no request has to wait for
+        // that.
         let mut found: Vec<CatalogEntry> = self.tenant(tenant).catalog.read().entries().cloned().collect();
         found.retain(wanted);
         found.sort_by(|a, b| a.tool.full_name().cmp(b.tool.full_name()));

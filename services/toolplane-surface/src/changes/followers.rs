@@ -1,9 +1,9 @@
 //! Who else answers from memory, and how far each has come.
 //!
-//! A process that answers from memory holds a lease in the store, and says there up to which change its memory, and that of
-//! the schedulers that follow it, is right. Whoever makes a change waits for all who hold one, or until the lease of those
-//! that stay silent is over. The holder trusts its memory for less time than the lease lasts, so a process that was
-//! paused or cut off has stopped answering from memory before others stop waiting for it.
+//! A process that answers from memory holds a lease in the store, and says there up to which change its memory, and
+//! that of the schedulers that follow it, is right. The process that makes a change waits for all who hold one, or
+//! until the lease of those that stay silent is over. The holder trusts its memory for less time than the lease lasts,
+//! so a process that was paused or cut off has stopped answering from memory before others stop waiting for it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ const LEASE: Duration = Duration::from_millis(3_000);
 const TRUST: Duration = Duration::from_millis(2_000);
 /// How often a lease is renewed, and the store looked at in case a notice was lost.
 pub(crate) const RENEW: Duration = Duration::from_millis(500);
-/// How often whoever waits looks by itself.
+/// How often a waiting process looks by itself.
 const LOOK: Duration = Duration::from_millis(50);
-/// The longest wait for others: by then every lease of somebody silent is over.
+/// The longest wait for others: by then every lease of a silent process is over.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 /// How long a lease has been over before it is forgotten, in milliseconds.
 const FORGET_AFTER_MS: u64 = 60_000;
@@ -88,7 +88,7 @@ impl Followers {
         *self.trusted_until.lock() = Some(renewed.until);
     }
 
-    /// Gives the lease back: nobody waits for this process any longer.
+    /// Gives the lease back: no change waits for this process any longer.
     pub(crate) async fn leave(&self) -> Result<(), StoreError> {
         *self.trusted_until.lock() = None;
         self.store.commit(Commit { index: removal(&self.me).to_vec(), ..Commit::default() }).await?;
@@ -122,7 +122,7 @@ impl Followers {
                     tracing::warn!(count, revision, "other surface processes did not say that they have a change");
                     return;
                 }
-                // Without the store nobody keeps a lease, so the wait ends by itself.
+                // Without the store no process keeps its lease, so the wait ends by itself.
                 Err(_) if Instant::now() > end => return,
                 Ok(_) | Err(_) => drop(tokio::time::timeout(LOOK, said).await),
             }

@@ -123,7 +123,7 @@ async fn without_its_lease_a_process_looks_before_it_answers() {
     let store = Arc::new(Deaf::default());
     let (one, other) = (joined(&store).await, joined(&store).await);
     assert!(other.trusted_for().unwrap().is_some());
-    // The other one stands still: nothing of it runs while its lease runs out.
+    // The other one is paused: nothing of it runs while its lease runs out.
     one.0.followers.as_ref().unwrap().leave().await.unwrap();
     register(&one, "a", "new").await;
     assert_eq!(title(&other, "a"), None);

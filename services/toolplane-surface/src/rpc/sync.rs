@@ -24,7 +24,7 @@ pub(super) async fn sync(
     let Some(first) = acknowledgements.message().await? else {
         return Err(ApiError::invalid_argument("subscriber", "is required: the stream ended without a message").into());
     };
-    // Whoever comes from another process must not learn less here than it knew.
+    // A scheduler that comes from another process must not learn less here than it knew.
     api.registry.current_at(first.acknowledged_revision).await?;
     api.registry.trusted_for()?;
     let link = Link {

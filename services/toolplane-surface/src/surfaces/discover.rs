@@ -68,8 +68,8 @@ pub(crate) struct Loaded {
 }
 
 impl Registry {
-    /// What `name` means to somebody who goes by the declaration `known`, or by what the surface loaded; with the revisions of the
-    /// surface and of the catalog the answer is about.
+    /// What `name` means to a caller that goes by the declaration `known`, or by what the surface loaded; with the
+    /// revisions of the surface and of the catalog the answer is about.
     pub(crate) async fn resolve(
         &self,
         tenant: &TenantId,

@@ -94,7 +94,7 @@ impl Mailbox {
     }
 }
 
-/// The subscriber's own end. Dropping it ends the subscription, and nobody waits for it any longer.
+/// The subscriber's own end. Dropping it ends the subscription, and no change waits for it any longer.
 #[derive(Debug)]
 pub struct Subscription {
     hub: Hub,
@@ -128,7 +128,7 @@ impl Subscription {
         }
     }
 
-    /// The subscriber may use its cache for so long from now on; nobody counts it as gone before.
+    /// The subscriber may use its cache for so long from now on; it does not count as gone before.
     pub fn trust(&self, time: Duration) {
         *self.mailbox.trusted_until.lock() = Some(Instant::now() + time);
     }

@@ -80,7 +80,7 @@ async fn a_surface_of_more_tools_than_an_answer_holds_is_made_told_and_listed() 
     }
     assert_eq!(listed, 6);
 
-    // A place is good for one revision: a loaded tool stands elsewhere.
+    // A place is good for one revision: a loaded tool is elsewhere.
     role.load(&made.surface_id, &["many.action7"]).await;
     let stale = v1::ListSurfaceToolsRequest {
         surface_id: made.surface_id.clone(),

@@ -97,7 +97,7 @@ impl Role {
         self.resolve_by(surface, name, "").await
     }
 
-    /// As somebody who goes by the declaration `known`.
+    /// As a caller that goes by the declaration `known`.
     pub(crate) async fn resolve_by(&self, surface: &str, name: &str, known: &str) -> v1::ResolveToolResponse {
         let request = v1::ResolveToolRequest {
             surface_id: surface.to_owned(),

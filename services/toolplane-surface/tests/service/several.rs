@@ -153,7 +153,7 @@ async fn writers_in_two_processes_lose_nothing() {
     other.stop().await;
 }
 
-/// Two tools cannot take the same name, whoever registers them.
+/// Two tools cannot take the same name, even if different processes register them.
 #[tokio::test]
 async fn a_name_is_given_once() {
     let (_server, [one, other]) = several(&options()).await;

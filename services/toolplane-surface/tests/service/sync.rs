@@ -39,7 +39,7 @@ impl Subscriber {
         timeout(PATIENCE, self.updates.message()).await.unwrap().unwrap().unwrap()
     }
 
-    /// Leaves in order: nobody has to wait for its cache.
+    /// Leaves in order: no change has to wait for its cache.
     pub(crate) async fn leave(self) {
         let Self { acknowledgements, mut updates } = self;
         drop(acknowledgements);
@@ -95,7 +95,7 @@ async fn a_change_is_answered_only_after_every_scheduler_knows() {
     };
     assert_eq!(update.changes[0].subject, Some(Subject::ToolId("tool_files_read".to_owned())));
     one.acknowledge(update.catalog_revision).await;
-    // The other scheduler leaves; nobody waits for it any longer.
+    // The other scheduler leaves; no change waits for it any longer.
     drop(two);
     timeout(PATIENCE, retiring).await.unwrap().unwrap();
     drop(one);
