@@ -44,7 +44,7 @@ async fn an_approved_call_completes_over_a_crash() {
     assert_eq!(std::fs::read_to_string(bed.cluster.workspace().join("out.txt")).unwrap(), "approved\n");
     assert!(kinds(&events).contains(&"ext.invocation.approved"), "{:?}", kinds(&events));
 
-    // The answer stands.
+    // The answer counts.
     let request = v1::ResolveApprovalRequest {
         approval_id: asked.approval_id,
         behavior: v1::Behavior::Deny.into(),
@@ -91,7 +91,7 @@ async fn a_canceled_question_cannot_be_approved() {
     assert!(!bed.cluster.workspace().join("ran.txt").exists());
 }
 
-/// The first answer stands; who comes later is told which one that was.
+/// The first answer counts; a caller that comes later is told which one that was.
 #[tokio::test]
 async fn two_people_disagree() {
     let bed = Bed::start().await;

@@ -143,7 +143,8 @@ async fn tools_registered_later_can_be_called() {
     assert!(unknown.contains("did you mean native.late.echo"), "{unknown}");
 }
 
-/// Nobody is there: the command says so at once, waits no longer than it was told, and the call goes on waiting.
+/// There is no person to answer: the command says so at once, waits no longer than it was told, and the call goes on
+/// waiting.
 #[tokio::test]
 async fn nobody_is_waited_for_longer_than_said() {
     let (_cluster, shell) = start().await;

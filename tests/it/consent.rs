@@ -44,7 +44,7 @@ fn register(cluster: &Cluster, shell: &Shell, tool: &Value) {
     shell.says(0, &["tools", "register", file.to_str().unwrap()]);
 }
 
-/// Makes a call and says how it stands: its id, and whether it waits for a person.
+/// Makes a call and gives its state: its id, and whether it waits for a person.
 fn call(shell: &Shell, text: &str) -> (String, bool) {
     let input = json!({ "text": text }).to_string();
     let submitted = shell.json(0, &["invoke", "notes.add", "--detach", "-i", &input]);

@@ -9,8 +9,8 @@ use toolplane_testkit::{Cluster, Options, binary};
 
 use crate::bed::PATIENCE;
 
-/// A cluster in a process of 64 descriptors, and a hundred connections that never say anything: whoever has something to say
-/// is heard, at once and for as long as it lasts.
+/// A cluster in a process of 64 descriptors, and a hundred connections that never say anything: a client that sends
+/// requests is served, at once and for as long as it lasts.
 #[tokio::test]
 async fn silent_connections_block_no_process_with_few_descriptors() {
     let config = "[server]\nfirst_request_ms = 3000\n";

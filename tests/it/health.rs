@@ -42,7 +42,7 @@ async fn until(channel: &Channel, service: &str, lacks: &str) {
     }
 }
 
-/// Each process says what it itself lacks, an executor too, and nobody is to be restarted for it.
+/// Each process says what it itself lacks, an executor too, and no process is to be restarted for it.
 #[tokio::test]
 async fn readiness_is_told_for_each_role_and_what_it_needs() {
     let mut processes = Processes::prepare(Layout::new(1, 1, RULES).on(Store::Redis)).await.unwrap();
@@ -74,7 +74,7 @@ async fn readiness_is_told_for_each_role_and_what_it_needs() {
     for channel in [&scheduler, &executor, &permission] {
         assert_eq!(health(channel, LIVENESS).await, Some((true, String::new())), "a restart brings no Redis back");
     }
-    // The caller is told the same: nobody else is blamed.
+    // The caller is told the same: no other process is blamed.
     let spec = v1::InvocationSpec {
         surface_id,
         tool_name: "text.word_count".to_owned(),

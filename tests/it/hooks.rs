@@ -117,7 +117,7 @@ async fn hooks_tighten_and_never_loosen() {
     let decided = decisions(&bed, &call.invocation_id).await;
     assert_eq!(decided[0].reason.as_ref().unwrap().type_code(), v1::ReasonType::Hook, "{decided:?}");
     assert!(decided[0].reason.as_ref().unwrap().message.contains("look first"), "{decided:?}");
-    // What a rule denies, and what nobody decides, is not for a hook to allow.
+    // What a rule denies, and what no rule decides, is not for a hook to allow.
     assert_eq!(bed.followed(command(&bed, "rm x")).await.1.status_code(), ResultStatus::Denied);
 
     let bed = hooked(&[hook("allows", "pre_tool_use", &pre(&json!({ "permissionDecision": "allow" })))]).await;

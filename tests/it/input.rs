@@ -121,7 +121,7 @@ async fn a_question_waits_over_a_restart_and_its_answer_reaches_the_running_tool
 
     let scheduler = room.processes.names_of(toolplane_testkit::ClusterRole::Scheduler).remove(0);
     room.processes.kill(&scheduler).unwrap();
-    // Longer than the tool's own time: its clock stands still while it waits.
+    // Longer than the tool's own time: its clock is paused while it waits.
     toolplane_wait::pause(Duration::from_millis(2_500), "longer than the time of the tool, whose clock stands still")
         .await;
     room.processes.start_again(&scheduler).await.unwrap();

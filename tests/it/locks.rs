@@ -1,4 +1,4 @@
-//! Resource locks: whoever holds one is alone with it, in the order of arrival, and nobody overtakes.
+//! Resource locks: the holder of one is alone with it, in the order of arrival, and no call overtakes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

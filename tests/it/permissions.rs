@@ -135,7 +135,7 @@ async fn commands_are_decided_by_what_they_run() {
         let decided = decisions(&bed, &result.invocation_id).await;
         assert!(decided[0].rule_refs.iter().any(|rule| rule == "no-removing"), "{text}: {decided:?}");
     }
-    // What no rule names is asked about; with nobody there, that is a denial, and it says so.
+    // What no rule names is asked about; without a person to ask, that is a denial, and it says so.
     for text in ["ls; touch x", "ls > x", "ls $(touch x)", "A=1 ls", "echo hello", "lsof"] {
         let spec = v1::InvocationSpec { no_approver: true, ..command(&bed, text) };
         let (_, result) = bed.followed(spec).await;
@@ -263,7 +263,7 @@ async fn an_edited_call_runs_as_edited() {
     let decided = decisions(&bed, &call.invocation_id).await;
     assert!(decided.iter().any(|decision| decision.user_modified == Some(true)), "{decided:?}");
 
-    // An edit does not get past a deny, whoever makes it; the question stays open.
+    // An edit does not get past a deny, even if an approver makes it; the question stays open.
     let (call, asked) = parked(&bed, command(&bed, "echo hello")).await;
     let edited = r#"{"command":"rm made.txt"}"#;
     let refused = shell.complains(2, &["approvals", "approve", &asked.approval_id, "--input", edited]);

@@ -1,4 +1,4 @@
-//! Answers that meet: whatever comes at the same time, a question has one answer and everybody sees the same.
+//! Answers that meet: whatever comes at the same time, a question has one answer and all callers see the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ async fn one(clients: Clients, number: usize) -> ApprovalState {
     assert_ne!(state, ApprovalState::Pending, "{number}: {seen:?}");
     for (racer, answer) in &seen {
         match (racer, answer) {
-            // Who is told that it is answered is told the answer that stands.
+            // Who is told that it is answered is told the answer that counts.
             (_, Ok(told)) => assert_eq!(*told, state, "{number}: {seen:?}"),
             (Racer::Withdraws, Err(code)) => panic!("{number}: a withdrawal failed with {code:?}"),
             (_, Err(code)) => assert_eq!(*code, tonic::Code::FailedPrecondition, "{number}: {seen:?}"),

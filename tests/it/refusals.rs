@@ -28,14 +28,14 @@ async fn refusals_are_results() {
     check(&internal, Status::Failed, Class::SchemaValidationFailed);
 
     check(&bed.call("http.fetch", r#"{"url":"http://127.0.0.1:9/"}"#).await, Status::Denied, Class::PermissionDenied);
-    // Nobody is asked about a path outside the workspace: no answer helps.
+    // No person is asked about a path outside the workspace: no answer helps.
     let outside = bed.spec("files.read_file", r#"{"path":"../../toolplane.toml"}"#);
     let (_, escape) = bed.followed(v1::InvocationSpec { no_approver: true, ..outside }).await;
     check(&escape, Status::Failed, Class::SandboxViolation);
     let absent = bed.call("files.read_file", r#"{"path":"not/there.txt"}"#).await;
     check(&absent, Status::Failed, absent.error.as_ref().unwrap().error_class_code());
 
-    // Nobody can answer, so a question is a denial at once.
+    // There is no person to answer, so a question is a denial at once.
     let unattended = v1::InvocationSpec { no_approver: true, ..bed.spec("shell.exec", r#"{"command":"id"}"#) };
     let (events, result) = bed.followed(unattended).await;
     assert!(result.is_error && matches!(result.status_code(), Status::Denied | Status::Rejected), "{}", result.status);

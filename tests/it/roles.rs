@@ -24,7 +24,7 @@ async fn four_processes_are_one_cluster() {
     let receiver = OtlpReceiver::start().await.unwrap();
     let layout = Layout::new(1, 1, RULES).env("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT", receiver.endpoint());
     let mut processes = Processes::prepare(layout).await.unwrap();
-    // The one that asks comes first: nobody needs the others to be there already.
+    // The one that asks comes first: no process needs the others to be there already.
     for name in processes.names().iter().rev() {
         processes.launch(name).unwrap();
     }

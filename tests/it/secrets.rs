@@ -1,4 +1,4 @@
-//! A field declared sensitive reaches the tool, and nobody and nothing else.
+//! A field declared sensitive reaches only the tool.
 
 use serde_json::json;
 use toolplane_proto::v1;
@@ -77,7 +77,7 @@ async fn a_sensitive_field_is_seen_by_the_tool_alone() {
     seen.push(("events at the command line", shell.says(0, &["-o", "json", "watch", id])));
     seen.push(("decisions", shell.says(0, &["-o", "json", "get", "decision", id])));
     seen.push(("mutations", shell.says(0, &["-o", "json", "get", "mutations", id])));
-    // A view is not a request for secrets, whoever looks.
+    // A view is not a request for secrets, for any reader.
     let record = shell.json(0, &["get", id]);
     assert!(record.get("model_input").is_none() && record["observable_input"]["token"] == "[redacted]", "{record}");
     seen.push(("the record without its inputs", record.to_string()));
@@ -89,7 +89,8 @@ async fn a_sensitive_field_is_seen_by_the_tool_alone() {
     };
     let view = bed.clients.invocations().get_invocation(request).await.unwrap().into_inner();
     seen.push(("the JSON view", String::from_utf8_lossy(&clients::payload_bytes(view.json.as_ref())).into_owned()));
-    // The model's own words and what ran are for those who may call and ask for them; everything beside them is for everybody.
+    // The model's own words and what ran are for those who may call and ask for them; everything beside them is for
+    // every caller.
     let mut record = shell.json(0, &["get", id, "--inputs"]);
     for own in ["model_input", "call_input"] {
         let shown = record.as_object_mut().unwrap().remove(own).unwrap_or_default().to_string();

@@ -103,7 +103,7 @@ async fn the_recipe_works_as_written_and_mistakes_are_told_as_such() {
     let said = String::from_utf8(status.stdout).unwrap();
     assert!(status.status.success() && said.contains("scheduler") && said.contains("ready"), "{said}");
 
-    // Plain text to the port, an authority nobody named, another authority, another name.
+    // Plain text to the port, an authority that was not configured, another authority, another name.
     recipe.told("http", "localhost", "", ["the port speaks TLS", "use `https://`"]);
     recipe.told("https", "localhost", "", ["not signed by a trusted authority", "--ca-file"]);
     assert!(recipe.toolplane("keys tls other").status.success());
@@ -114,7 +114,7 @@ async fn the_recipe_works_as_written_and_mistakes_are_told_as_such() {
         "--ca-file tls/ca.pem --server-name else.example",
         ["for another name", "tools.example.org"],
     );
-    // Whoever speaks HTTP in clear text is told in words it understands.
+    // A client that speaks HTTP in clear text is told in words it understands.
     for (said, answer) in [
         (toolplane_runtime::tls::HTTP2_PREFACE, &b"\0\0\0\x04\0\0\0\0\0"[..]),
         (&b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"[..], &b"HTTP/1.1 400 "[..]),

@@ -1,4 +1,5 @@
-//! The worker's side of the contract, spoken by hand: heartbeats beside the stream, kept endings, reports that come too late.
+//! The worker's side of the contract, written by hand: heartbeats beside the stream, kept endings, reports that come
+//! too late.
 
 use std::time::Duration;
 

@@ -120,7 +120,7 @@ impl Plan {
 pub struct Bed {
     processes: Processes,
     workers: Vec<Seat>,
-    /// Between schedulers and everybody else, in the order of the schedulers.
+    /// Between schedulers and all other processes, in the order of the schedulers.
     links: Vec<Proxy>,
     store: Backing,
     register: Register,
@@ -240,7 +240,7 @@ impl Bed {
         self.store.link(fault);
     }
 
-    /// Does this to the connections of everybody else to one scheduler.
+    /// Does this to the connections of all other processes to one scheduler.
     pub fn scheduler_link(&self, number: u64, fault: proxy::Fault) {
         let count = self.links.len().max(1) as u64;
         if let Some(link) = self.links.get(usize::try_from(number % count).unwrap_or_default()) {
@@ -330,7 +330,7 @@ impl Bed {
         &self.folder
     }
 
-    /// Stops everybody, schedulers in order, and records what is left in their store that must not be.
+    /// Stops all processes, schedulers in order, and records what is left in their store that must not be.
     pub async fn close(&mut self) -> Result<(), Trouble> {
         for name in self.worker_names() {
             self.kill(&name).await?;
@@ -350,7 +350,7 @@ impl Bed {
     }
 }
 
-/// Whether a scheduler has this worker among those that are ready, whoever holds its stream.
+/// Whether a scheduler has this worker among those that are ready, at any scheduler.
 async fn connected(client: InvocationServiceClient<Transport>, worker: &str) -> bool {
     holds(client, worker).await.is_some()
 }

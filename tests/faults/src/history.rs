@@ -34,7 +34,7 @@ pub enum Record {
         /// What came back.
         answer: Answer,
     },
-    /// Somebody was told the end of a call.
+    /// A caller was told the end of a call.
     Observed {
         /// The call.
         invocation: String,
@@ -144,7 +144,7 @@ pub enum Answer {
         /// The status code's name.
         code: String,
     },
-    /// Nobody knows: the connection broke, or nobody answered.
+    /// It is not known: the connection broke, or there was no answer.
     Unknown,
 }
 

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// Resources that locked calls fight for.
 const DOORS: u64 = 4;
 
-/// Parts of a hundred calls. What is left may run twice and asks for nothing.
+/// Parts of a hundred calls. What is left may run twice and needs no permission.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     /// Must not run twice.
@@ -281,7 +281,7 @@ pub(crate) fn answer_of(status: &Status) -> Answer {
     }
 }
 
-/// Whether nobody can say what became of the request.
+/// Whether it cannot be told what happened to the request.
 pub(crate) fn is_doubtful(status: &Status) -> bool {
     matches!(
         status.code(),

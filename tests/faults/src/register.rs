@@ -76,7 +76,7 @@ async fn serve(connection: TcpStream, fences: Fences, recorder: Recorder) {
     }
 }
 
-/// Whoever comes alone makes every older fence invalid.
+/// An exclusive access makes every older fence invalid.
 fn allowed(fences: &mut BTreeMap<String, (u64, u64)>, access: &Access) -> bool {
     let newest = fences.entry(access.key.clone()).or_default();
     let fence = (access.grant, access.fence);

@@ -1,4 +1,4 @@
-//! What a whole run of the fault tests came to: one line for people, one file for programs.
+//! The outcome of a whole run of the fault tests: one line for people, one file for programs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub struct Report {
     pub mutants_killed: u64,
     /// Mutants that were run.
     pub mutants_total: u64,
-    /// Half of the calls that a fault met went on within this, in milliseconds.
+    /// Half of the calls that a fault hit went on within this, in milliseconds.
     pub recovery_p50_ms: u64,
     /// Nearly all of them did within this.
     pub recovery_p99_ms: u64,

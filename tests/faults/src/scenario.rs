@@ -1,4 +1,4 @@
-//! What is done to a cluster, and what must come of it.
+//! What is done to a cluster, and what must follow from it.
 
 mod approvals;
 mod cases;

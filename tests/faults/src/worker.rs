@@ -54,7 +54,7 @@ pub(crate) struct Worker {
 pub fn main(options: &Options) -> Result<(), Trouble> {
     let folder = options.folder.join(&options.worker_id);
     std::fs::create_dir_all(&folder).map_err(Trouble::file(&folder))?;
-    // Held to the end of the process: whoever has it knows that no earlier start lives.
+    // Held to the end of the process: the worker that has it knows that no earlier start lives.
     let _lock = ledger::lock(&folder.join("lock"))?;
     let incarnation = uuid::Uuid::new_v4().simple().to_string();
     let ledger = ledger::Ledger::create(&folder.join(format!("{incarnation}.jsonl")))?;

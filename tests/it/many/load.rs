@@ -1,4 +1,4 @@
-//! Callers that make one call after the other and try again only when nobody was there.
+//! Callers that make one call after the other and try again only when no scheduler was reachable.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use toolplane_testkit::clients::{Clients, is_away, payload};
 
 use crate::bed::PATIENCE;
 
-/// Between a call nobody answered and the next try.
+/// Between a call without an answer and the next try.
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// Load on a cluster.
@@ -94,7 +94,7 @@ impl Shared {
         }
     }
 
-    /// One call under one key, tried until somebody answers it; each try takes the next way.
+    /// One call under one key, tried until there is an answer; each try takes the next way.
     async fn call(&self, number: usize, call: usize) -> Result<v1::ToolResult, String> {
         let spec = v1::InvocationSpec {
             surface_id: self.surface_id.clone(),

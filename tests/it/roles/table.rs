@@ -59,7 +59,8 @@ fn methods() -> Vec<String> {
     methods
 }
 
-/// A method added to the API without a row in the server's table is refused to everybody, and without one here fails.
+/// A method added to the API without a row in the server's table is refused to every caller, and without one here
+/// fails.
 #[tokio::test]
 async fn who_may_call_what() {
     let callers = Callers::start("").await;
@@ -96,7 +97,7 @@ fn golden(name: &str, found: &str) {
     assert_eq!(expected.lines().count(), found.lines().count(), "{name} has other rows:\n{found}");
 }
 
-/// Where nobody is asked, everybody may do everything, and is one tenant.
+/// Without authentication every caller may do everything, and all are one tenant.
 #[tokio::test]
 async fn without_authentication_every_row_is_open() {
     let cluster = toolplane_testkit::Cluster::start(Options::new(crate::bed::RULES)).await.unwrap();

@@ -67,7 +67,8 @@ fn said<T>(answer: Result<T, Status>, id: &str) -> (Code, Option<String>, String
     }
 }
 
-/// Asks with the id of something of the other tenant and with one that nobody has: the answers are the same NOT_FOUND.
+/// Asks with the id of something of the other tenant and with one that does not exist: the answers are the same
+/// NOT_FOUND.
 macro_rules! hidden {
     ($client:expr, $method:ident, $theirs:expr, |$id:ident| $request:expr) => {{
         let mut answers = Vec::new();
@@ -185,7 +186,7 @@ async fn lists(globex: &Clients, own: &Things) {
     assert!(waiting.approvals.is_empty());
     let rules = questions.list_rules(v1::ListRulesRequest { page_size: 1000, ..Default::default() }).await.unwrap();
     assert!(rules.get_ref().rules.iter().all(|rule| rule.rule_id != own.rule), "another tenant's rule is listed");
-    // Nobody but a peer may name another tenant, or all of them.
+    // Only a peer may name another tenant, or all of them.
     for tenant in ["acme", "*"] {
         let request = v1::ListApprovalsRequest { tenant: tenant.to_owned(), ..Default::default() };
         let refused = questions.list_approvals(request).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The promises, held against what happened: the store at the end, what the client saw, and what tools did outside.
+//! The promises, compared with what happened: the store at the end, what the client saw, and what tools did outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub enum Broken {
     StartedTwice(InvocationId),
     /// It is said to have succeeded, and had not exactly the effects that go with it.
     WrongEffects(InvocationId),
-    /// Somebody else held the lock meanwhile.
+    /// Another call held the lock meanwhile.
     Overlap(InvocationId, InvocationId),
     /// Its log has a gap, or says something else than its record.
     Log(InvocationId),
@@ -92,8 +92,9 @@ fn one(store: &SharedStore, call: &WantedCall, record: &Invocation, effects: &[&
     }
 }
 
-/// While a locked execution that counts was under way, nobody it excludes was granted the lock and began. Executions with
-/// an older grant are ghosts: the resource refuses them by their fence. No two grants have the same fence, so equal ones are none.
+/// While a locked execution that counts was under way, no call it excludes was granted the lock and began. Executions
+/// with an older grant are ghosts: the resource refuses them by their fence. No two grants have the same fence, so
+/// equal ones are none.
 fn overlaps(client: &Client, succeeded: &[&Effect], effects: &[Effect], broken: &mut Vec<Broken>) {
     // Lock domains belong to tenants.
     let tenants: BTreeMap<&InvocationId, &TenantId> = client.wanted().map(|call| (&call.id, &call.tenant)).collect();
@@ -156,7 +157,7 @@ fn batch(env: &Env, store: &SharedStore, id: &BatchId, broken: &mut Vec<Broken>)
 fn parallel(env: &Env, store: &SharedStore, batch: &Batch, fault: &mut impl FnMut(&str)) {
     let serial = batch.policy.ordering_policy == Some(OrderingPolicy::Serial);
     let Some(bound) = (if serial { Some(1) } else { batch.policy.max_parallel }) else { return };
-    // Only what counts: an execution whose lease was lost may go on for a while without anybody knowing.
+    // Only what counts: an execution whose lease was lost may go on for a while unnoticed.
     let spans: Vec<(i64, i64)> = batch
         .members
         .iter()

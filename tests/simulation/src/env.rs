@@ -29,7 +29,7 @@ pub type Shared = Arc<Mutex<Env>>;
 pub enum Turn {
     /// Yes.
     Now,
-    /// It looks again after so many milliseconds: the store is slow, or the process stands still.
+    /// It looks again after so many milliseconds: the store is slow, or the process is paused.
     After(u64),
     /// It is dead.
     Never,
@@ -93,9 +93,9 @@ impl Ord for Due {
 pub struct Life {
     /// Which start.
     pub number: u64,
-    /// Runs, or stands still.
+    /// Runs, or is paused.
     pub alive: bool,
-    /// Stands still until then.
+    /// Is paused until then.
     pub paused_until: i64,
 }
 
@@ -185,7 +185,7 @@ impl Env {
         Turn::Now
     }
 
-    /// What becomes of the answer to a commit of `who`.
+    /// What happens to the answer to a commit of `who`.
     pub fn fate_of_commit(&mut self, who: Address) -> Fate {
         if self.loss == 0 {
             return Fate::Answered;
@@ -234,7 +234,7 @@ impl Env {
         self.queue.peek().map(|Reverse(due)| due.at)
     }
 
-    /// The next thing that is due. What stands still gets it when it goes on.
+    /// The next thing that is due. A paused process gets it when it goes on.
     pub fn happen(&mut self) -> Option<Due> {
         loop {
             if self.next_at()? > self.now() {

@@ -1,10 +1,11 @@
 //! A whole cluster in simulated time: seeded, single-threaded, the same for the same seed to the last byte.
 //!
-//! Two schedulers are the real ones (`toolplane_scheduler::simulation`), with the loops, the sessions of workers and the commits
-//! of a cluster; three workers and a client are state machines. They meet on one bus that delays, loses, repeats and reorders
-//! messages; processes die between any two steps and stand still, answers of the store get lost, and its clock jumps. The store is the
-//! model of the contract (`toolplane_store::MemoryStore`). What is checked at the end: nothing acknowledged is lost, every call ends once, nothing that must not start twice does, locks exclude,
-//! logs are gapless, batches keep their policy, and nothing is left behind.
+//! Two schedulers are the real ones (`toolplane_scheduler::simulation`), with the loops, the sessions of workers and
+//! the commits of a cluster; three workers and a client are state machines. They meet on one bus that delays, loses,
+//! repeats and reorders messages; processes die between any two steps and are paused, answers of the store get lost,
+//! and its clock jumps. The store is the model of the contract (`toolplane_store::MemoryStore`). What is checked at the
+//! end: nothing acknowledged is lost, every call ends once, nothing that must not start twice does, locks exclude, logs
+//! are gapless, batches keep their policy, and nothing is left behind.
 
 #![allow(
     clippy::disallowed_methods,

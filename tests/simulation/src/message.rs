@@ -44,7 +44,7 @@ pub enum Message {
     Decide(InvocationId, bool),
     /// Answer the question of a running tool.
     ProvideInput(InvocationId, String),
-    /// How does a call stand?
+    /// What is the state of a call?
     Look(InvocationId),
     // --- to a scheduler, from a worker ---
     /// First on every connection.
@@ -110,10 +110,10 @@ pub enum Message {
     // --- to the client ---
     /// A call was accepted, or had been.
     Accepted(InvocationId),
-    /// Somebody has to decide whether a call may run.
+    /// The permission service has to decide whether a call may run.
     DecisionWanted(InvocationId),
     /// A tool asks.
     InputWanted(InvocationId, String),
-    /// How a call stands; with the bytes of its result once it has ended.
+    /// The state of a call; with the bytes of its result once it has ended.
     Stands(InvocationId, InvocationStatus, Option<Vec<u8>>),
 }

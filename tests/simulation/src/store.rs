@@ -1,5 +1,5 @@
-//! One scheduler's way to the store that all share: slow at times, answers get lost, and its process dies or stands still between
-//! any two steps. And the look of the checks into it.
+//! One scheduler's way to the store that all share: slow at times, answers get lost, and its process dies or is paused
+//! between any two steps. And the look of the checks into it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +91,7 @@ pub struct StoreOf {
 }
 
 impl StoreOf {
-    /// Waits until this process may take its next step; for ever when it is dead.
+    /// Waits until this process may take its next step; never ends when it is dead.
     async fn turn(&self) {
         loop {
             let turn = self.env.lock().turn(self.who, self.life);
@@ -127,7 +127,7 @@ impl StoreOf {
         };
         if outcome == CommitOutcome::Applied {
             for hint in hints {
-                // Nobody listens before the first scheduler does.
+                // There is no listener before the first scheduler.
                 let _ = self.shared.hints.send((self.who, hint));
             }
         }
@@ -139,12 +139,12 @@ impl StoreOf {
     }
 }
 
-/// What becomes of the answer to a commit.
+/// What happens to the answer to a commit.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     /// It arrives.
     Answered,
-    /// It is lost; the process does not know what became of its commit.
+    /// It is lost; the process does not know the outcome of its commit.
     AnswerLost,
     /// The process dies between its commit and the answer.
     Dies,

@@ -16,7 +16,7 @@ pub const ROUND_MS: i64 = 300;
 /// Calls run at a time.
 pub const SLOTS: usize = 4;
 
-/// Where a held call stands.
+/// The state of a held call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     /// May it start?
@@ -125,7 +125,7 @@ impl Worker {
             self.connect(env);
         }
         let doubt = env.now() - LEASE_MS * 11 / 15;
-        // Whoever holds an exclusive lock stops before somebody else may get it.
+        // The holder of an exclusive lock stops before another call may get it.
         self.held.retain(|_, held| held.kind.lock != Some(LockMode::Exclusive) || held.renewed_at > doubt);
         let leases = self.held.values().map(|held| held.lease.clone()).collect();
         self.tell(Message::Beat { worker: self.number, life: env.life(self.address()), leases }, env);

@@ -86,7 +86,7 @@ struct World {
 /// When no runtime can be made.
 #[expect(clippy::expect_used, reason = "a runtime without threads and sockets needs nothing that may be missing")]
 pub fn run(settings: Settings) -> Report {
-    // One thread, and time that moves on only when nobody has anything to do: so each run is the same for its seed.
+    // One thread, and time that moves on only when no process has anything to do: so each run is the same for its seed.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime on this thread").block_on(async {
         let mut world = World::new(settings);

@@ -94,8 +94,8 @@ impl Bed {
         Ok(())
     }
 
-    /// Schedulers and workers stand still together, as on a machine that is put to sleep; the workers go on a moment later than
-    /// the schedulers.
+    /// Schedulers and workers are paused together, as on a machine that is put to sleep; the workers go on a moment
+    /// later than the schedulers.
     pub async fn sleep(&mut self, time: Duration) -> Result<(), Trouble> {
         let from_ms = now_ms();
         let (schedulers, workers) = (self.scheduler_names(), self.worker_names());
@@ -105,7 +105,7 @@ impl Bed {
         schedulers.iter().try_for_each(|name| self.signal(name, false))?;
         toolplane_wait::pause(LEASE / 3, "the process stands still for so long").await;
         workers.iter().try_for_each(|name| self.signal(name, false))?;
-        // Not of the workers: nobody watched them while they stood still, so they are not to blame.
+        // Not of the workers: no scheduler watched them while they were paused, so they are not to blame.
         schedulers.iter().for_each(|name| self.record_fault(name, "stop", from_ms));
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::trouble::Trouble;
 pub(crate) const AGAIN: &str = "storm.again";
 /// Must not run twice.
 pub(crate) const ONCE: &str = "storm.once";
-/// Must not run twice, and somebody has to say yes.
+/// Must not run twice, and a person has to say yes.
 pub(crate) const ASK: &str = "storm.ask";
 /// May run twice; a real process in a real sandbox.
 pub(crate) const SHELL: &str = "storm.shell";

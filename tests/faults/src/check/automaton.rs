@@ -58,7 +58,7 @@ fn is_legal(from: &str, to: &str) -> bool {
     if TERMINAL.contains(&from) {
         return false;
     }
-    // Steps nobody has to wait in may be left out at acceptance, and a call may be canceled or run out of time anywhere.
+    // Steps without a wait may be left out at acceptance, and a call may be canceled or run out of time anywhere.
     if from.is_empty() || matches!(to, "canceled" | "timed_out") {
         return true;
     }

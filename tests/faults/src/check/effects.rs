@@ -1,4 +1,5 @@
-//! C4: a call that must not run twice starts once at most; a success happened; nobody shrugs without a reason.
+//! C4: a call that must not run twice starts once at most; a success happened; an outcome is unknown only with a
+//! reason.
 
 use super::facts::Facts;
 use super::verdict::{Check, Verdict};
@@ -55,7 +56,7 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
         return verdict.red(Check::C4, format!("{} may run twice and ended as unknown", call.invocation));
     }
     let ended = call.ended_ms.unwrap_or(u64::MAX).saturating_add(SLACK_MS);
-    // Whoever holds a lock alone and cannot renew its lease has to kill the execution.
+    // A worker that holds a lock alone and cannot renew its lease has to kill the execution.
     let alone = facts.plan(call).is_some_and(|plan| plan.locks.iter().any(|(_, exclusive)| *exclusive));
     let explained = call.starts().last().is_some_and(|start| {
         broken_after(facts, start, ended) || alone && facts.faults.nobody_renewed(start.at_ms, ended)
@@ -73,7 +74,7 @@ fn broken_after(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
     start.worker.as_deref().is_some_and(|worker| facts.faults.broken(worker, from, until_ms))
 }
 
-/// How long a call that a fault met at its worker took to go on.
+/// How long a call that a fault hit at its worker took to go on.
 fn recovery(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
     for (place, start) in call.events.iter().enumerate().filter(|(_, event)| event.class == "tool.invocation.started") {
         let (Some(worker), Some(next)) = (&start.worker, call.events.get(place + 1)) else { continue };

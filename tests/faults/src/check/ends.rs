@@ -1,4 +1,4 @@
-//! C2: whoever was told the end of a call was told the same; C14: what results refer to is there.
+//! C2: all callers that were told the end of a call were told the same; C14: what results refer to is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! C13: while everybody has something waiting, bands get 8 : 3 : 1 and tenants of a band the same.
+//! C13: while every tenant and band has calls waiting, bands get 8 : 3 : 1 and tenants of a band the same.
 
 use std::collections::BTreeMap;
 

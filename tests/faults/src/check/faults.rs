@@ -14,7 +14,7 @@ pub(crate) struct Faults<'a> {
     all: BTreeMap<&'a str, Spans>,
     /// Those that halted their target without ending it.
     stops: BTreeMap<&'a str, Spans>,
-    /// Those that kept whoever renews leases away for so long that a worker doubts its lease.
+    /// Those that kept the task that renews leases away for so long that a worker doubts its lease.
     unrenewed: Spans,
 }
 

@@ -1,4 +1,4 @@
-//! C6: whoever locks alone is alone, and locks are granted in the order of their tickets.
+//! C6: the holder of an exclusive lock is alone, and locks are granted in the order of their tickets.
 
 use std::collections::BTreeMap;
 

@@ -49,8 +49,8 @@ fn one_key_is_one_call() {
     red(story, &[]);
 }
 
-/// Two hundred thousand calls and two thousand faults, about as many as the full plan has: a check that searched for what
-/// it asks of each call would still be at it hours from now.
+/// Two hundred thousand calls and two thousand faults, about as many as the full plan has: a check that searched for
+/// what it asks of each call would take hours.
 #[test]
 fn a_long_history_is_judged_as_a_short_one() {
     let mut story = Story::good();

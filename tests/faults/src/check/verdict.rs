@@ -30,7 +30,7 @@ pub enum Check {
     C11,
     /// A refusal says when to come again, and leaves nothing.
     C12,
-    /// Everybody gets a fair share.
+    /// Every band and tenant gets a fair share.
     C13,
     /// What a result refers to is there.
     C14,
@@ -51,7 +51,7 @@ pub struct Violation {
     pub text: String,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Everything that was wrong.
@@ -76,7 +76,7 @@ pub struct Verdict {
     pub refusals: u64,
     /// Calls by how they ended: a status, with the error's code.
     pub ends: BTreeMap<String, u64>,
-    /// How long calls took to go on after a fault met them, sorted, in milliseconds.
+    /// How long calls took to go on after a fault hit them, sorted, in milliseconds.
     pub recoveries_ms: Vec<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Verdict {
         checks
     }
 
-    /// How long recovery took at most for this share of the calls that were met, in milliseconds; 0 when none was.
+    /// How long recovery took at most for this share of the calls that were hit, in milliseconds; 0 when none was.
     pub fn recovery_ms(&self, percent: usize) -> u64 {
         let last = self.recoveries_ms.len().saturating_sub(1);
         self.recoveries_ms.get(last * percent.min(100) / 100).copied().unwrap_or_default()
@@ -118,7 +118,7 @@ impl Verdict {
         lines.join("\n") + &rest
     }
 
-    /// Adds what another part of the run came to.
+    /// Adds the outcome of another part of the run.
     pub fn add(&mut self, other: Self) {
         self.violations.extend(other.violations);
         self.invocations += other.invocations;

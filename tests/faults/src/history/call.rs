@@ -14,7 +14,7 @@ pub struct FinalCall {
     /// Its priority band.
     #[serde(default)]
     pub band: String,
-    /// Where it stands.
+    /// Its status.
     pub status: String,
     /// Its recorded changes of status.
     pub steps: Vec<Step>,
@@ -64,7 +64,7 @@ impl FinalCall {
         self.result.as_ref().map_or("", |result| result.error_code.as_str())
     }
 
-    /// Nobody knows whether its effect happened.
+    /// It is not known whether its effect happened.
     pub fn outcome_unknown(&self) -> bool {
         self.error_code() == "exec.outcome_unknown"
     }

@@ -10,7 +10,7 @@ use super::Load;
 /// How often the person looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Answers until aborted. A question that could not be answered is met again at the next look.
+/// Answers until aborted. A question that could not be answered is found again at the next look.
 pub(super) async fn run(load: Arc<Load>) {
     for turn in 0.. {
         answer_all(&load, turn).await;

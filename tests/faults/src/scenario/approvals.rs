@@ -1,4 +1,4 @@
-//! F46: questions that outlive everybody, and answers that race.
+//! F46: questions that outlive all processes, and answers that race.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

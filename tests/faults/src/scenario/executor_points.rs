@@ -26,7 +26,8 @@ const POINTS: [(&str, &[&str]); 6] = [
 /// Ends a real executor at each point, `hits` times. Answers with the verdict and with how many processes ended.
 pub async fn executor_points(store: StoreKind, hits: u32) -> Result<(Verdict, u64), Trouble> {
     let plan = Plan { points: true, executors: 1, executor_pool: "native", ..Plan::on(store, 0) };
-    // The journal helps whoever is back within the lease, and a real executor tries its sandbox before it is back.
+    // The journal helps an executor that is back within the lease, and a real executor tries its sandbox before it is
+    // back.
     let plan = plan.set("TOOLPLANE__SCHEDULER__LEASE_MS", "8000");
     let mut bed = Bed::start(plan).await?;
     let (mut kills, mut expected) = (0, Vec::new());

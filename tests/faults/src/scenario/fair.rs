@@ -18,8 +18,8 @@ const FLOOD: u64 = 240;
 /// Calls of lower bands that may begin while an urgent one waits: those of one round of claims, and of the next.
 const OVERTAKERS: usize = 32;
 
-/// While nobody works, every band is filled; then the order in which calls begin shows the shares. After that the two bands
-/// below are filled once more, and urgent calls that come one by one do not wait for them.
+/// While no worker works, every band is filled; then the order in which calls begin shows the shares. After that the
+/// two bands below are filled once more, and urgent calls that come one by one do not wait for them.
 pub(super) async fn bands(store: StoreKind) -> Result<Outcome, Trouble> {
     let mut bed = Bed::start(Plan::on(store, 1)).await?;
     let load = Load::new(&bed, "flood", Mix::PLAIN, 0)?;
@@ -37,7 +37,7 @@ pub(super) async fn bands(store: StoreKind) -> Result<Outcome, Trouble> {
     Ok(outcome)
 }
 
-/// Fills bands while nobody works, then lets the worker begin.
+/// Fills bands while no worker works, then lets the worker begin.
 async fn flood(bed: &mut Bed, load: &Load, name: &str, bands: &[(&str, u64)]) -> Result<(), Trouble> {
     bed.kill("worker-1").await?;
     for some in (0..FLOOD).collect::<Vec<_>>().chunks(16) {

@@ -21,7 +21,7 @@ fn work(store: StoreKind) -> Work {
     Work { plan: Plan { links: true, ..Plan::on(store, 3) }, mix, callers: 24 }
 }
 
-/// F24: schedulers cannot reach the store, then nobody can reach a scheduler; each for twice a lease.
+/// F24: schedulers cannot reach the store, then no other process can reach a scheduler; each for twice a lease.
 pub(super) async fn partition(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
     under_load(work(store), async |bed, _| {
         for _ in 0..times {

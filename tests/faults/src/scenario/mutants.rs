@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::load::{Load, Mix};
 use crate::trouble::Trouble;
 
-/// What became of one mutant.
+/// The outcome of one mutant.
 #[derive(Clone, Debug)]
 pub struct Fate {
     /// Which.

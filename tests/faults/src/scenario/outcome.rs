@@ -1,10 +1,10 @@
-//! What a scenario came to.
+//! The outcome of a scenario.
 
 use crate::check::{Check, Verdict, Violation};
 use crate::history::History;
 use std::time::Duration;
 
-/// What a scenario came to.
+/// The outcome of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The checker's word, and the scenario's own.

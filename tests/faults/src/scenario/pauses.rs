@@ -1,4 +1,4 @@
-//! F13 to F17: processes that stand still, for shorter and for longer than a lease.
+//! F13 to F17: paused processes, for shorter and for longer than a lease.
 
 use std::time::Duration;
 
@@ -11,14 +11,15 @@ use crate::history::{History, Record};
 use crate::load::Mix;
 use crate::trouble::Trouble;
 
-/// Calls long enough to be met by a pause.
+/// Calls long enough to be hit by a pause.
 const LONG: Mix = Mix { effect_ms: 150, ..Mix::HALF };
 
 fn work(store: StoreKind, mix: Mix) -> Work {
     Work { plan: Plan::on(store, 3), mix, callers: 24 }
 }
 
-/// F13: a worker stands still for longer than its leases last, again and again; whatever it says afterwards comes too late.
+/// F13: a worker is paused for longer than its leases last, again and again; whatever it says afterwards comes too
+/// late.
 pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
     let mut work = work(store, LONG);
     work.plan.deaf = true;
@@ -37,10 +38,10 @@ pub(super) async fn worker_longer(store: StoreKind, times: u32) -> Result<Outcom
     Ok(outcome)
 }
 
-/// F14: a worker stands still for less than a lease: nothing happens.
+/// F14: a worker is paused for less than a lease: nothing happens.
 pub(super) async fn worker_shorter(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
     let mut work = work(store, LONG);
-    // An offer that nobody confirms lapses sooner than a lease; this is about leases.
+    // An offer that is not confirmed lapses sooner than a lease; this is about leases.
     work.plan = work.plan.set("TOOLPLANE__SCHEDULER__OFFER_MS", "1500");
     let outcome = under_load(work, async |bed, _| {
         for _ in 0..times {
@@ -53,7 +54,7 @@ pub(super) async fn worker_shorter(store: StoreKind, times: u32) -> Result<Outco
     Ok(undisturbed(outcome))
 }
 
-/// F15: a scheduler stands still in the middle of its work for longer than a lease, and goes on.
+/// F15: a scheduler is paused in the middle of its work for longer than a lease, and goes on.
 pub(super) async fn scheduler(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
     let outcome = under_load(work(store, LONG), async |bed, _| {
         for _ in 0..times {
@@ -66,7 +67,7 @@ pub(super) async fn scheduler(store: StoreKind, times: u32) -> Result<Outcome, T
     Ok(no_shrugs(outcome))
 }
 
-/// F16: the store stands still for twice a lease: nobody could renew, so nobody is to blame.
+/// F16: the store is paused for twice a lease: no worker could renew, so none is to blame.
 pub(super) async fn store(store: StoreKind, times: u32) -> Result<Outcome, Trouble> {
     let work = work(store, Mix { effect_ms: 1_000, ..Mix::HALF });
     let outcome = under_load(work, async |bed, _| {
@@ -80,7 +81,7 @@ pub(super) async fn store(store: StoreKind, times: u32) -> Result<Outcome, Troub
     Ok(no_shrugs(outcome))
 }
 
-/// The store, or the process that has it, stands still for twice a lease.
+/// The store, or the process that has it, is paused for twice a lease.
 async fn stand_still(bed: &mut Bed) -> Result<(), Trouble> {
     let victim = if bed.has_store_process() { "store" } else { "scheduler-1" };
     bed.halt(victim, LEASE * 2).await

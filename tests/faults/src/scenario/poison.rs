@@ -1,4 +1,4 @@
-//! F37, F38: a worker that comes and goes, and a call that kills whoever takes it.
+//! F37, F38: a worker that comes and goes, and a call that kills every worker that takes it.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ pub(super) async fn poison(store: StoreKind) -> Result<Outcome, Trouble> {
             for name in bed.worker_names() {
                 let from_ms = now_ms();
                 if bed.died(&name, Duration::from_millis(50)).await? {
-                    // Not waited for: it may take the call again before anybody sees that it is ready.
+                    // Not waited for: it may take the call again before the test sees that it is ready.
                     bed.launch(&name)?;
                     bed.record_fault(&name, "abort", from_ms);
                     kills += 1;

@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_millis(300);
 /// How long a scheduler may take to answer one.
 const PATIENCE: Duration = Duration::from_millis(1_000);
 
-/// Renews every lease, for ever, at whichever scheduler answers.
+/// Renews every lease, in an endless loop, at whichever scheduler answers.
 pub(crate) async fn run(worker: Arc<Worker>) {
     let mut clients: Vec<_> = worker.options.schedulers.iter().filter_map(|endpoint| client(endpoint)).collect();
     let mut tick = tokio::time::interval(EVERY);

@@ -121,7 +121,7 @@ async fn run(
     }
     let busy = Instant::now();
     while busy.elapsed() < Duration::from_millis(input.busy_ms) {
-        // On purpose not a wait: other work of this runtime stands still.
+        // On purpose not a wait: other work of this runtime is held up.
         std::hint::spin_loop();
     }
     let work = async {
@@ -229,7 +229,7 @@ async fn upload(worker: &Worker, channel: &Channel, lease: &v1::LeaseRef, bytes:
     None
 }
 
-/// What to report; nothing when nobody may hear of it.
+/// What to report; nothing when it may not be reported.
 fn outcome(
     worker: &Worker,
     lease: &v1::LeaseRef,

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartRequested, WorkRequest, WorkerReport};
 
-/// Where one execution stands.
+/// The state of one execution.
 #[derive(Debug)]
 struct Seat {
     /// Completed with the word that it may start.
@@ -74,12 +74,12 @@ impl Held {
         let Some(seat) = state.seats.get_mut(lease) else { return };
         if let Some(grant) = seat.grant.take() {
             seat.renewed = seat.renewed.max(seat.asked);
-            // Whoever waited was stopped.
+            // A task that waited was stopped.
             let _ = grant.send(());
         }
     }
 
-    /// Lets the call run once its lease stands for certain; false when it is not to run any more.
+    /// Lets the call run once its lease is certain to be in force; false when it is not to run any more.
     pub(crate) async fn begin(&self, lease: &LeaseRef) -> bool {
         loop {
             {
@@ -98,7 +98,7 @@ impl Held {
         }
     }
 
-    /// The call ended; said again until it is acknowledged. False when nobody may hear of it.
+    /// The call ended; said again until it is acknowledged. False when it may not be reported.
     pub(crate) fn end(&self, lease: &LeaseRef, done: ExecutionDone) -> bool {
         let mut state = self.0.lock();
         let Some(seat) = state.seats.get_mut(lease) else { return false };

@@ -18,7 +18,7 @@ const WAIT: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_millis(500);
 /// Between two heartbeats on the stream.
 const BEAT: Duration = Duration::from_millis(300);
-/// Every so many heartbeats, reports that nobody acknowledged are made again.
+/// Every so many heartbeats, reports that were not acknowledged are made again.
 const BEATS_TO_SAY_AGAIN: u32 = 3;
 /// The pool of the ledger tools.
 const POOL: &str = "native";
