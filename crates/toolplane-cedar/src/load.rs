@@ -180,7 +180,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What the policies look at. Names stand in the JSON form as they are, however they were escaped in the text.
+/// What the policies look at. The JSON form has names as they are, however they were escaped in the text.
 pub(crate) fn wanted(checked: &Checked) -> Wanted {
     let mut wanted = Wanted::default();
     for policy in &checked.policies {
