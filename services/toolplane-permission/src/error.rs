@@ -18,7 +18,7 @@ const TOO_MANY_PAUSE: Duration = Duration::from_secs(30);
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum PermissionError {
     /// The configuration is wrong, e.g. one of its rules.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -36,7 +36,7 @@ pub enum StartError {
     Rules(#[from] RulesError),
 }
 
-impl StartError {
+impl PermissionError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {

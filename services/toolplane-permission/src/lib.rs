@@ -26,8 +26,8 @@ mod service;
 mod shadow;
 
 pub use approvals::{Answer, Book, BookError, Limits, Resolver};
-pub use error::StartError;
+pub use error::PermissionError;
 pub use forget::forget;
-pub use options::Options;
+pub use options::PermissionOptions;
 pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file, remarks};
-pub use service::{HOOK_EVENTS, PROGRAM, Service, start};
+pub use service::{HOOK_EVENTS, PROGRAM, PermissionRole, start};

@@ -12,7 +12,7 @@ use crate::rules::{Active, Faults, RuleText, Source};
 
 /// Settings of the permission role.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PermissionOptions {
     /// Where the configured rules are read from, now and again later.
     pub source: Source,
     /// Bounds of approvals and stored rules.
@@ -29,7 +29,7 @@ pub struct Options {
     pub max_message_bytes: usize,
 }
 
-impl Options {
+impl PermissionOptions {
     /// The settings in a configuration. Everything it names is read and checked: a wrong rule is refused by its place,
     /// e.g. `permission.rules[3].tool`, with the line where it is in the file.
     ///

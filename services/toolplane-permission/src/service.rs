@@ -14,9 +14,9 @@ use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
 use crate::approvals::Book;
-use crate::error::StartError;
+use crate::error::PermissionError;
 use crate::ledger::Ledger;
-use crate::options::Options;
+use crate::options::PermissionOptions;
 use crate::rpc::PermissionApi;
 use crate::rules::RuleBook;
 
@@ -26,9 +26,9 @@ const SWEEP_PAUSE: Duration = Duration::from_secs(5);
 /// The points of a call whose hooks this role asks.
 pub const HOOK_EVENTS: [HookEvent; 2] = [HookEvent::PermissionRequest, HookEvent::PermissionDecision];
 
-/// The permission role, running. It does not listen by itself: [`Service::add_to`] puts it behind a listener.
+/// The permission role, running. It does not listen by itself: [`PermissionRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
-pub struct Service {
+pub struct PermissionRole {
     api: PermissionApi,
     backend: Backend,
     max_message_bytes: usize,
@@ -38,23 +38,28 @@ pub struct Service {
 ///
 /// # Errors
 ///
-/// - [`StartError::Config`] when the configuration is wrong, e.g. one of its rules.
-/// - [`StartError::Open`] when the store cannot be opened.
-/// - [`StartError::Hooks`] when a hook cannot be opened.
-/// - Everything [`Service::open`] fails with.
-pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
-    let options = Options::from_config(config)?;
+/// - [`PermissionError::Config`] when the configuration is wrong, e.g. one of its rules.
+/// - [`PermissionError::Open`] when the store cannot be opened.
+/// - [`PermissionError::Hooks`] when a hook cannot be opened.
+/// - Everything [`PermissionRole::open`] fails with.
+pub async fn start(config: &Config, tasks: &Tasks) -> Result<PermissionRole, PermissionError> {
+    let options = PermissionOptions::from_config(config)?;
     let backend = Backend::open(config, Keeper::Permission).await?;
     let hooks = Hooks::open(config, &HOOK_EVENTS).await?;
-    Service::open(options, backend, hooks, tasks).await
+    PermissionRole::open(options, backend, hooks, tasks).await
 }
 
-impl Service {
+impl PermissionRole {
     /// Opens the role over `backend` and starts its background work, which ends with the shutdown of `tasks`.
     ///
-    /// Fails with [`StartError::Store`] when the store cannot be read, and with [`StartError::Rules`] when the
+    /// Fails with [`PermissionError::Store`] when the store cannot be read, and with [`PermissionError::Rules`] when the
     /// configured rules or the stored ones cannot be used.
-    pub async fn open(options: Options, backend: Backend, hooks: Hooks, tasks: &Tasks) -> Result<Self, StartError> {
+    pub async fn open(
+        options: PermissionOptions,
+        backend: Backend,
+        hooks: Hooks,
+        tasks: &Tasks,
+    ) -> Result<Self, PermissionError> {
         let ledger = Arc::new(Ledger::open(backend.store()).await?);
         let rules = RuleBook::open(Arc::clone(&ledger), options.source, options.limits.max_rules).await?;
         let rules = Arc::new(rules);
@@ -113,7 +118,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 
 /// Checks what only this role understands in the configuration, without starting anything.
 fn check(config: &Config) -> Result<(), RoleError> {
-    Options::from_config(config)?;
+    PermissionOptions::from_config(config)?;
     Hooks::check(config)?;
     Ok(toolplane_backend::check(config, Keeper::Permission)?)
 }

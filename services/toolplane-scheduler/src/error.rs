@@ -1,10 +1,30 @@
-//! Why a request fails before anything is accepted; after acceptance every ending is a result.
+//! Why the role does not start, and why a request fails before anything is accepted; after acceptance every ending is a result.
 
+use toolplane_backend::BackendError;
+use toolplane_hooks::HooksError;
 use toolplane_proto::convert::ConvertError;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::page::BadPage;
 
 use crate::storage::RecordError;
+
+/// The role could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchedulerError {
+    /// The store cannot be opened.
+    #[error("the scheduler store cannot be opened: {0}")]
+    Open(#[from] BackendError),
+    /// The object store cannot be opened.
+    #[error("the object store cannot be opened: {0}")]
+    Objects(String),
+    /// A hook cannot be opened.
+    #[error(transparent)]
+    Hooks(#[from] HooksError),
+    /// The store does not answer, or a bound is malformed.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
 
 /// A failed request.
 #[derive(Debug, thiserror::Error)]

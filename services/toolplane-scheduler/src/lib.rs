@@ -14,6 +14,7 @@
     )
 )]
 
+mod background;
 mod calls;
 mod cluster;
 mod dispatch;
@@ -27,6 +28,7 @@ mod groups;
 mod intake;
 mod limits;
 mod mutants;
+mod options;
 mod parts;
 mod plan;
 mod recheck;
@@ -41,5 +43,7 @@ mod timers;
 mod trace;
 mod watch;
 
+pub use error::SchedulerError;
 pub use forget::forget;
-pub use service::{PROGRAM, SchedulerError};
+pub use options::SchedulerOptions;
+pub use service::{PROGRAM, SchedulerRole};

@@ -12,7 +12,7 @@ use toolplane_store::StoreError;
 /// The role could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum SurfaceError {
     /// The store cannot be opened.
     #[error("the surface store cannot be opened: {0}")]
     Open(#[from] BackendError),
@@ -45,7 +45,7 @@ pub enum StartError {
     },
 }
 
-impl StartError {
+impl SurfaceError {
     /// Stable machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {

@@ -23,7 +23,7 @@ use toolplane_runtime::health::Need;
 use toolplane_store::StoreError;
 
 use crate::changes::{Head, RENEW};
-use crate::error::StartError;
+use crate::error::SurfaceError;
 use crate::keys;
 use crate::records::StoredTool;
 use crate::registry::{Registry, first_of};
@@ -62,7 +62,7 @@ impl Registry {
     }
 
     /// Takes in every change that was durable when this was called.
-    pub(crate) async fn catch_up(&self) -> Result<(), StartError> {
+    pub(crate) async fn catch_up(&self) -> Result<(), SurfaceError> {
         let asked = Instant::now();
         let mut taken_in = self.0.taking_in.lock().await;
         // Another task has done it meanwhile.
@@ -110,7 +110,7 @@ impl Registry {
     }
 
     /// Only for who holds `taking_in`.
-    async fn take_in_newer(&self) -> Result<(), StartError> {
+    async fn take_in_newer(&self) -> Result<(), SurfaceError> {
         let (head, applied) = (self.0.changes.head().await?, *self.0.applied.lock());
         if head == applied {
             return Ok(());
@@ -132,7 +132,7 @@ impl Registry {
     }
 
     /// Reads what has changed; false when something of it is not there any more.
-    async fn take_in_changed(&self, changed: Vec<Subject>) -> Result<bool, StartError> {
+    async fn take_in_changed(&self, changed: Vec<Subject>) -> Result<bool, SurfaceError> {
         let mut tools: HashMap<TenantId, Vec<ToolId>> = HashMap::new();
         let mut surfaces: Vec<(TenantId, SurfaceId)> = Vec::new();
         for subject in changed {
@@ -154,7 +154,7 @@ impl Registry {
         Ok(true)
     }
 
-    async fn take_in_tools(&self, tenant: &TenantId, ids: &[ToolId]) -> Result<bool, StartError> {
+    async fn take_in_tools(&self, tenant: &TenantId, ids: &[ToolId]) -> Result<bool, SurfaceError> {
         let records: Vec<_> = ids.iter().map(|id| keys::tool(tenant, id)).collect();
         let found = self.store().get_many(&records).await?;
         let Some(found) = found.into_iter().collect::<Option<Vec<_>>>() else { return Ok(false) };
@@ -162,9 +162,10 @@ impl Registry {
             records.into_iter().map(|key| key.id).zip(found.into_iter().map(|found| found.bytes)).collect();
         // Schemas are compiled anew, which is no work for the threads that serve calls.
         let read = tokio::task::spawn_blocking(move || {
-            keyed.iter().map(|(key, bytes)| restored(key, bytes)).collect::<Result<Vec<CatalogChange>, StartError>>()
+            keyed.iter().map(|(key, bytes)| restored(key, bytes)).collect::<Result<Vec<CatalogChange>, SurfaceError>>()
         });
-        let interrupted = |_| StartError::Store(StoreError::Unavailable { reason: "the process is ending".to_owned() });
+        let interrupted =
+            |_| SurfaceError::Store(StoreError::Unavailable { reason: "the process is ending".to_owned() });
         self.tenant(tenant).apply(read.await.map_err(interrupted)??);
         Ok(true)
     }
@@ -199,7 +200,7 @@ impl Registry {
     }
 
     /// Begins to answer from memory. To be called once before anything is answered.
-    pub(crate) async fn join(&self) -> Result<(), StartError> {
+    pub(crate) async fn join(&self) -> Result<(), SurfaceError> {
         let Some(followers) = &self.0.followers else { return Ok(()) };
         let renewed = followers.renew().await?;
         self.catch_up().await?;
@@ -282,8 +283,8 @@ impl Registry {
 
 /// A stored tool as the change that brings it into the catalog. What its names lead to was decided by the process that
 /// registered it.
-fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, StartError> {
-    let unusable = |reason: String| StartError::Tool { key: key.to_owned(), reason };
+fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, SurfaceError> {
+    let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
     let stored: StoredTool = serde_json::from_slice(bytes).map_err(|error| unusable(error.to_string()))?;
     let checked =
         validate(&stored.registration, &CatalogLimits::default()).map_err(|faults| unusable(first_of(&faults)))?;
@@ -292,9 +293,9 @@ fn restored(key: &str, bytes: &[u8]) -> Result<CatalogChange, StartError> {
 }
 
 /// Why what is in memory cannot be brought up to date, for the caller.
-pub(crate) fn behind(error: StartError) -> ApiError {
+pub(crate) fn behind(error: SurfaceError) -> ApiError {
     match error {
-        StartError::Store(error) => crate::error::of_store(error),
+        SurfaceError::Store(error) => crate::error::of_store(error),
         error => {
             tracing::error!(%error, code = error.code(), "changes of other processes cannot be taken in");
             cut_off()

@@ -33,7 +33,7 @@ mod takeover;
 mod tools;
 mod view;
 
-pub use error::StartError;
+pub use error::SurfaceError;
 pub use forget::forget;
-pub use options::Options;
-pub use service::{PROGRAM, Service, start};
+pub use options::SurfaceOptions;
+pub use service::{PROGRAM, SurfaceRole, start};

@@ -7,7 +7,7 @@ use toolplane_runtime::Config;
 
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SurfaceOptions {
     /// A surface of more tools than this defers those not asked for by name, unless its request says otherwise.
     pub defer_threshold: u32,
     /// Tool files registered at start; see [`crate::declarations`].
@@ -18,7 +18,7 @@ pub struct Options {
     pub max_message_bytes: usize,
 }
 
-impl Options {
+impl SurfaceOptions {
     /// The settings in a configuration.
     pub fn from_config(config: &Config) -> Self {
         Self {

@@ -23,7 +23,7 @@ use tracing::Instrument as _;
 
 use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
-use crate::error::{StartError, of_store};
+use crate::error::{SurfaceError, of_store};
 use crate::keys;
 use crate::records::StoredTool;
 use crate::sync::Hub;
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Registry {
 impl Registry {
     /// Reads every stored tool back. One that cannot be used refuses the start: to go on without it would change what
     /// surfaces mean.
-    pub(crate) async fn open(store: Arc<dyn Store>, patience: Duration) -> Result<Self, StartError> {
+    pub(crate) async fn open(store: Arc<dyn Store>, patience: Duration) -> Result<Self, SurfaceError> {
         let changes = Changes::new(Arc::clone(&store));
         // Taken first: what is read after it is at least as new.
         let head = changes.head().await?;
@@ -103,7 +103,7 @@ impl Registry {
     }
 
     /// Reads all tools again, and forgets all surfaces in memory.
-    pub(crate) async fn read_again(&self) -> Result<(), StartError> {
+    pub(crate) async fn read_again(&self) -> Result<(), SurfaceError> {
         let mut catalogs = read_catalogs(self.store()).await?;
         for id in catalogs.keys() {
             drop(self.tenant(id));
@@ -139,13 +139,13 @@ fn empty() -> Catalog {
 }
 
 /// The stored tools of all tenants.
-async fn read_catalogs(store: &dyn Store) -> Result<HashMap<TenantId, Catalog>, StartError> {
+async fn read_catalogs(store: &dyn Store) -> Result<HashMap<TenantId, Catalog>, SurfaceError> {
     let mut catalogs = HashMap::new();
     let mut after: Option<String> = None;
     loop {
         let page = store.keys(Family::Declaration, after.as_deref(), READ_PAGE).await?;
         for (key, stored) in &page {
-            let unusable = |reason: String| StartError::Tool { key: key.to_owned(), reason };
+            let unusable = |reason: String| SurfaceError::Tool { key: key.to_owned(), reason };
             let tenant = keys::tenant_of_tool(key).ok_or_else(|| unusable("has no tenant".to_owned()))?;
             let stored: StoredTool =
                 serde_json::from_slice(&stored.bytes).map_err(|error| unusable(error.to_string()))?;

@@ -13,8 +13,8 @@ use toolplane_runtime::status::describe;
 use toolplane_runtime::{Config, Tasks};
 use toolplane_store::StoreError;
 
-use crate::error::StartError;
-use crate::options::Options;
+use crate::error::SurfaceError;
+use crate::options::SurfaceOptions;
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
 use crate::{declarations, takeover};
@@ -22,9 +22,9 @@ use crate::{declarations, takeover};
 /// The services of the role, as health checks name them.
 const HEALTH: [&str; 2] = ["toolplane.v1.SurfaceService", "surface"];
 
-/// The surface role, running. It does not listen by itself: [`Service::add_to`] puts it behind a listener.
+/// The surface role, running. It does not listen by itself: [`SurfaceRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
-pub struct Service {
+pub struct SurfaceRole {
     api: SurfaceApi,
     backend: Backend,
     max_message_bytes: usize,
@@ -34,25 +34,25 @@ pub struct Service {
 ///
 /// # Errors
 ///
-/// - [`StartError::Open`] when the store cannot be opened.
-/// - [`StartError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
-/// - Everything [`Service::open`] fails with.
-pub async fn start(config: &Config, tasks: &Tasks) -> Result<Service, StartError> {
+/// - [`SurfaceError::Open`] when the store cannot be opened.
+/// - [`SurfaceError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
+/// - Everything [`SurfaceRole::open`] fails with.
+pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     let backend = Backend::open(config, Keeper::Surface).await?;
     takeover::take_over(config, &backend).await?;
-    Service::open(Options::from_config(config), backend, tasks).await
+    SurfaceRole::open(SurfaceOptions::from_config(config), backend, tasks).await
 }
 
-impl Service {
+impl SurfaceRole {
     /// Opens the role over `backend`: reads its tools back, registers the configured tool files and starts the background
     /// work, which ends with the shutdown of `tasks`.
     ///
     /// # Errors
     ///
-    /// - [`StartError::Store`] when the store cannot be read.
-    /// - [`StartError::Tool`] when a stored tool cannot be used.
-    /// - [`StartError::Declarations`] when a tool file cannot be read, or its tools are refused.
-    pub async fn open(options: Options, backend: Backend, tasks: &Tasks) -> Result<Self, StartError> {
+    /// - [`SurfaceError::Store`] when the store cannot be read.
+    /// - [`SurfaceError::Tool`] when a stored tool cannot be used.
+    /// - [`SurfaceError::Declarations`] when a tool file cannot be read, or its tools are refused.
+    pub async fn open(options: SurfaceOptions, backend: Backend, tasks: &Tasks) -> Result<Self, SurfaceError> {
         let registry = Registry::open(backend.store(), options.sync_patience).await?;
         registry.join().await?;
         let stop = tasks.shutdown().token();
@@ -116,14 +116,14 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 /// readable.
 fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
-        declarations::read(file).map_err(|reason| StartError::Declarations { file: file.clone(), reason })?;
+        declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
     }
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 
 /// Registers the tools of a file. What was retired meanwhile stays retired.
-async fn register_file(registry: &Registry, file: &Path) -> Result<(), StartError> {
-    let refuse = |reason: String| StartError::Declarations { file: file.to_owned(), reason };
+async fn register_file(registry: &Registry, file: &Path) -> Result<(), SurfaceError> {
+    let refuse = |reason: String| SurfaceError::Declarations { file: file.to_owned(), reason };
     let mut tools = declarations::read(file).map_err(refuse)?;
     let tenant = TenantId::unauthenticated();
     tools.retain(|tool| {

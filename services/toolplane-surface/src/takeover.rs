@@ -14,7 +14,7 @@ use toolplane_store::{
     Commit, CommitOutcome, Expect, Family, IndexOp, RecordKey, ScoreRange, Store, StoreError, Write,
 };
 
-use crate::error::StartError;
+use crate::error::SurfaceError;
 use crate::keys;
 
 /// What the directory is called once everything in it was moved, beside it.
@@ -36,16 +36,16 @@ enum Stage {
 ///
 /// # Errors
 ///
-/// - [`StartError::Open`] when the directory cannot be used, e.g. by a process that still runs.
-/// - [`StartError::Store`] when a store cannot be read or written.
-/// - [`StartError::Moved`] when Redis holds tools or surfaces of its own already, the directory was moved before, or
+/// - [`SurfaceError::Open`] when the directory cannot be used, e.g. by a process that still runs.
+/// - [`SurfaceError::Store`] when a store cannot be read or written.
+/// - [`SurfaceError::Moved`] when Redis holds tools or surfaces of its own already, the directory was moved before, or
 ///   another process is moving its own right now.
-pub(crate) async fn take_over(config: &Config, backend: &Backend) -> Result<(), StartError> {
+pub(crate) async fn take_over(config: &Config, backend: &Backend) -> Result<(), SurfaceError> {
     if matches!(backend, Backend::Embedded(_)) {
         return Ok(());
     }
     let (directory, to) = (Keeper::Surface.directory(config), backend.store());
-    let refuse = |reason: String| Err(StartError::Moved { directory: directory.clone(), reason });
+    let refuse = |reason: String| Err(SurfaceError::Moved { directory: directory.clone(), reason });
     let stage = stage(&*to).await?;
     let Some(old) = old_store(&directory, config.store.cache_bytes).await? else {
         return match stage {
@@ -81,7 +81,7 @@ pub(crate) async fn take_over(config: &Config, backend: &Backend) -> Result<(), 
 }
 
 /// The store in the directory, when there is one that holds anything.
-async fn old_store(directory: &Path, cache_bytes: usize) -> Result<Option<Backend>, StartError> {
+async fn old_store(directory: &Path, cache_bytes: usize) -> Result<Option<Backend>, SurfaceError> {
     if std::fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none()) {
         return Ok(None);
     }

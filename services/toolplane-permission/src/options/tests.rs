@@ -1,9 +1,9 @@
-use super::{Config, Options};
+use super::{Config, PermissionOptions};
 use crate::rules::Active;
 
 fn active(text: &str) -> Result<Active, String> {
     let config = Config::from_toml("test.toml".as_ref(), text).unwrap();
-    let options = Options::from_config(&config).map_err(|error| error.to_string())?;
+    let options = PermissionOptions::from_config(&config).map_err(|error| error.to_string())?;
     Active::of_source(&options.source).map_err(|faults| faults.to_string())
 }
 
@@ -69,7 +69,7 @@ fn a_wrong_rule_of_a_file_is_named_by_its_line_and_key() {
     ] {
         std::fs::write(&file, format!("# rules\n[[permission.rules]]\n{rule}")).unwrap();
         let config = Config::load(Some(&file), []).unwrap();
-        let error = Options::from_config(&config).unwrap_err().to_string();
+        let error = PermissionOptions::from_config(&config).unwrap_err().to_string();
         assert!(error.contains(place), "{error}");
     }
 }

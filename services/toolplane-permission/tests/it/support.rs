@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolplane_backend::{Backend, Keeper};
 use toolplane_hooks::Hooks;
-use toolplane_permission::{HOOK_EVENTS, Options, Service};
+use toolplane_permission::{HOOK_EVENTS, PermissionOptions, PermissionRole};
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -82,7 +82,7 @@ impl Home {
 }
 
 pub(crate) struct Role {
-    service: Service,
+    service: PermissionRole,
     url: String,
     pub(crate) client: PermissionServiceClient<Peer>,
     pub(crate) shutdown: Shutdown,
@@ -92,16 +92,16 @@ pub(crate) struct Role {
 
 impl Role {
     async fn start(config: &Config, auth: Option<Auth>) -> Self {
-        let options = Options {
+        let options = PermissionOptions {
             sweep_every: Duration::from_millis(50),
             look_every: Duration::from_millis(50),
-            ..Options::from_config(config).unwrap()
+            ..PermissionOptions::from_config(config).unwrap()
         };
         let shutdown = Shutdown::new();
         let tasks = Tasks::new(shutdown.clone());
         let backend = opened(config).await;
         let hooks = Hooks::open(config, &HOOK_EVENTS).await.unwrap();
-        let service = Service::open(options, backend, hooks, &tasks).await.unwrap();
+        let service = PermissionRole::open(options, backend, hooks, &tasks).await.unwrap();
         let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = own_url(bound.address(), false);
         let services = service.add_to(Services::new(FILE_DESCRIPTOR_SET).unwrap());

@@ -176,7 +176,7 @@ async fn tool_files_are_registered_at_start_and_retired_tools_stay_retired() {
         )
     };
     std::fs::write(&file, format!(r#"{{"tools":[{},{}]}}"#, declared("echo"), declared("noop"))).unwrap();
-    let start = || toolplane_surface::Options { declarations: vec![file.clone()], ..options() };
+    let start = || toolplane_surface::SurfaceOptions { declarations: vec![file.clone()], ..options() };
     let role = Role::start_with(dir.path(), start()).await;
     role.retire("tool_noop").await.unwrap();
     role.stop().await;

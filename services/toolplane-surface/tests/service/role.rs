@@ -12,20 +12,20 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::client::{Peer, PeerSettings, connect, own_url};
 use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
 use toolplane_runtime::{Shutdown, Tasks};
-use toolplane_surface::{Options, Service};
+use toolplane_surface::{SurfaceOptions, SurfaceRole};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Role {
     pub(crate) client: SurfaceServiceClient<Peer>,
-    service: Service,
+    service: SurfaceRole,
     shutdown: Shutdown,
     serving: JoinHandle<()>,
     tasks: Tasks,
 }
 
-pub(crate) fn options() -> Options {
-    Options {
+pub(crate) fn options() -> SurfaceOptions {
+    SurfaceOptions {
         defer_threshold: 20,
         declarations: Vec::new(),
         sync_patience: Duration::from_millis(500),
@@ -38,14 +38,14 @@ impl Role {
         Self::start_with(dir, options()).await
     }
 
-    pub(crate) async fn start_with(dir: &Path, options: Options) -> Self {
+    pub(crate) async fn start_with(dir: &Path, options: SurfaceOptions) -> Self {
         Self::start_on(Backend::in_directory(&dir.join("surface"), 1024 * 1024).unwrap(), options).await
     }
 
-    pub(crate) async fn start_on(backend: Backend, options: Options) -> Self {
+    pub(crate) async fn start_on(backend: Backend, options: SurfaceOptions) -> Self {
         let shutdown = Shutdown::new();
         let tasks = Tasks::new(shutdown.clone());
-        let service = Service::open(options, backend, &tasks).await.unwrap();
+        let service = SurfaceRole::open(options, backend, &tasks).await.unwrap();
         let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = own_url(bound.address(), false);
         let services = service.add_to(Services::new(FILE_DESCRIPTOR_SET).unwrap());

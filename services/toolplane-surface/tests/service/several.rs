@@ -12,7 +12,7 @@ use toolplane_proto::v1::catalog_change::Subject;
 use toolplane_proto::v1::list_events_request::Subject as LogOf;
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
-use toolplane_surface::Options;
+use toolplane_surface::SurfaceOptions;
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use crate::role::{PATIENCE, Role, changed, options, tool};
@@ -27,7 +27,7 @@ pub(crate) fn on(server: &RedisServer) -> Config {
 }
 
 /// Processes of the role over one Redis.
-async fn several<const N: usize>(options: &Options) -> (RedisServer, [Role; N]) {
+async fn several<const N: usize>(options: &SurfaceOptions) -> (RedisServer, [Role; N]) {
     let server = RedisServer::start(RedisOptions::default()).await.unwrap();
     let mut roles = Vec::new();
     for _ in 0..N {
@@ -71,7 +71,7 @@ async fn what_one_process_answered_the_other_knows() {
 /// A change through one process waits for the schedulers that follow the other, as it does for its own.
 #[tokio::test]
 async fn a_change_waits_for_the_schedulers_of_every_process() {
-    let patient = Options { sync_patience: PATIENCE, ..options() };
+    let patient = SurfaceOptions { sync_patience: PATIENCE, ..options() };
     let (_server, [one, other]) = several(&patient).await;
     let mut follower = Subscriber::connect(&other).await;
     let mut registering = Box::pin(one.register(vec![tool("files", "read")]));

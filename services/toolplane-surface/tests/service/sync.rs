@@ -63,7 +63,7 @@ async fn a_change_is_answered_only_after_every_scheduler_knows() {
     let dir = tempfile::tempdir().unwrap();
     let role = Role::start_with(
         dir.path(),
-        toolplane_surface::Options {
+        toolplane_surface::SurfaceOptions {
             // Long: only an acknowledgement can end the wait.
             sync_patience: PATIENCE,
             ..options()

@@ -5,7 +5,7 @@ use std::path::Path;
 use toolplane_proto::v1;
 use toolplane_proto::v1::list_events_request::Subject;
 use toolplane_runtime::{Config, Shutdown, Tasks};
-use toolplane_surface::{StartError, start};
+use toolplane_surface::{SurfaceError, start};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use crate::role::{Role, changed, options, tool};
@@ -25,7 +25,7 @@ async fn filled(dir: &Path) -> String {
     surface
 }
 
-async fn started(config: &Config) -> Result<(), StartError> {
+async fn started(config: &Config) -> Result<(), SurfaceError> {
     let tasks = Tasks::new(Shutdown::new());
     let service = start(config, &tasks).await?;
     service.close().await?;

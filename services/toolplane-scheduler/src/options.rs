@@ -1,0 +1,110 @@
+//! Settings of the role.
+
+use std::path::PathBuf;
+
+use toolplane_records::ids::TenantId;
+use toolplane_records::json::JsonLimits;
+use toolplane_results::payload::PayloadOptions;
+use toolplane_runtime::Config;
+
+use crate::intake::{SpecLimits, ToolLimits};
+use crate::limits::{ConfiguredBounds, ToolBound};
+use crate::parts::PartsOptions;
+use crate::rpc::WorkerTerms;
+
+/// Longest overall time limit a caller may set: 30 days, the longest an approval may wait.
+const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+/// How long a ready call waits for a worker of its pool to connect.
+const PLACEMENT_GRACE_MS: i64 = 60_000;
+
+/// Settings of the scheduler role.
+#[derive(Clone, Debug)]
+pub struct SchedulerOptions {
+    /// Those of the parts.
+    pub(crate) parts: PartsOptions,
+    /// Bounds of what a tool may declare.
+    pub(crate) tools: ToolLimits,
+    /// Bounds of what a request may hold.
+    pub(crate) requests: SpecLimits,
+    /// What workers are told.
+    pub(crate) terms: WorkerTerms,
+    /// Where large inputs and results are kept.
+    pub(crate) objects: PathBuf,
+    /// How large they may be, and for how long they are kept.
+    pub(crate) payloads: PayloadOptions,
+    /// Whether traces hold what calls say.
+    pub(crate) capture_content: bool,
+    /// Most calls followed at once, and most of one tenant.
+    pub(crate) watchers: (usize, usize),
+    /// Largest gRPC message taken or sent.
+    pub(crate) max_message_bytes: usize,
+}
+
+impl SchedulerOptions {
+    /// The settings in a configuration.
+    pub fn from_config(config: &Config) -> Self {
+        let settings = &config.scheduler;
+        let max_bytes = usize::try_from(settings.max_input_bytes).unwrap_or(usize::MAX);
+        Self {
+            parts: parts(config),
+            tools: ToolLimits {
+                default_timeout_ms: settings.default_timeout_ms,
+                max_timeout_ms: settings.max_timeout_ms,
+                max_inline_bytes: settings.max_inline_result_bytes,
+            },
+            requests: SpecLimits {
+                json: JsonLimits { max_bytes, ..JsonLimits::default() },
+                max_deadline_ms: MAX_DEADLINE_MS,
+            },
+            terms: WorkerTerms {
+                heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),
+                lease_ms: u32::try_from(settings.lease_ms).unwrap_or(u32::MAX),
+                max_inline_bytes: settings.max_inline_result_bytes,
+            },
+            objects: config.objects_dir(),
+            payloads: PayloadOptions {
+                max_bytes: config.objects.max_bytes,
+                retention_days: config.objects.retention_days,
+            },
+            capture_content: config.telemetry.capture_content,
+            watchers: (settings.max_watchers, settings.max_watchers_per_tenant),
+            max_message_bytes: config.server.max_message_bytes,
+        }
+    }
+}
+
+/// The settings of the parts.
+fn parts(config: &Config) -> PartsOptions {
+    let settings = &config.scheduler;
+    let tools = settings.tools.iter().map(|limit| ToolBound {
+        tool: limit.tool.clone(),
+        max_running: limit.max_running,
+        rate_per_s: limit.rate_per_s,
+    });
+    let weights = settings.weights.iter();
+    let listen = config.server.listen;
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    PartsOptions {
+        lease_ms: signed(settings.lease_ms),
+        offer_ms: signed(settings.offer_ms),
+        tick_ms: settings.tick_ms,
+        placement_grace_ms: PLACEMENT_GRACE_MS,
+        bounds: ConfiguredBounds {
+            max_waiting: settings.max_queued_per_tenant,
+            max_running_per_tenant: settings.max_running_per_tenant,
+            rate_per_tenant: settings.rate_per_tenant,
+            rate_burst: settings.rate_burst,
+            tools: tools.collect(),
+        },
+        weights: weights.map(|(tenant, weight)| (TenantId::from_trusted(tenant), u64::from(*weight))).collect(),
+        retention_ms: signed(settings.retention_seconds.saturating_mul(1000)),
+        archive: settings.archive,
+        key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
+        // A port that was made up, or an address that means any, tells nobody where to go.
+        endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
+    }
+}
+
+fn signed(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX / 4)
+}
