@@ -22,10 +22,10 @@ impl Config {
         self.check_intervals()?;
         self.check_sizes()?;
         self.check_workspaces()?;
-        self.check_scheduler()?;
-        self.check_store()?;
-        self.check_hooks()?;
-        self.check_permission()?;
+        self.scheduler.check()?;
+        self.store.check()?;
+        super::hooks::check(&self.hooks, &self.peers)?;
+        self.permission.check()?;
         self.check_telemetry()
     }
 

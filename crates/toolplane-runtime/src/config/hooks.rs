@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toolplane_records::vocabulary::HookEvent;
 
-use super::Config;
+use super::PeersConfig;
 use super::error::ConfigError;
 
 /// Most hooks of one configuration.
@@ -185,22 +185,20 @@ fn is_loopback(host: &str) -> bool {
     bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-impl Config {
-    /// The rules every hook keeps by itself and beside the others. Matchers and programs are checked by who runs them.
-    pub(super) fn check_hooks(&self) -> Result<(), ConfigError> {
-        if self.hooks.len() > MAX_HOOKS {
-            return Err(ConfigError::value("hooks", format!("has more than {MAX_HOOKS} entries")));
-        }
-        let mut ids = BTreeSet::new();
-        for (index, hook) in self.hooks.iter().enumerate() {
-            let at = |key: &str| format!("hooks[{index}].{key}");
-            if let Some((key, rule)) = hook.fault(self.peers.ca_file.is_some()) {
-                return Err(ConfigError::value(&at(key), rule));
-            }
-            if !ids.insert(&hook.id) {
-                return Err(ConfigError::value(&at("id"), format!("`{}` is the id of an earlier hook", hook.id)));
-            }
-        }
-        Ok(())
+/// The rules every hook keeps by itself and beside the others. Matchers and programs are checked by who runs them.
+pub(super) fn check(hooks: &[HookConfig], peers: &PeersConfig) -> Result<(), ConfigError> {
+    if hooks.len() > MAX_HOOKS {
+        return Err(ConfigError::value("hooks", format!("has more than {MAX_HOOKS} entries")));
     }
+    let mut ids = BTreeSet::new();
+    for (index, hook) in hooks.iter().enumerate() {
+        let at = |key: &str| format!("hooks[{index}].{key}");
+        if let Some((key, rule)) = hook.fault(peers.ca_file.is_some()) {
+            return Err(ConfigError::value(&at(key), rule));
+        }
+        if !ids.insert(&hook.id) {
+            return Err(ConfigError::value(&at("id"), format!("`{}` is the id of an earlier hook", hook.id)));
+        }
+    }
+    Ok(())
 }

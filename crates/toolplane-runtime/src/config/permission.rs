@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
 use super::error::ConfigError;
 
 /// The permission role. Everything here but the time and the counts is read again while the role runs: on SIGHUP, when a
@@ -86,24 +85,24 @@ impl Default for PermissionConfig {
     }
 }
 
-impl Config {
-    pub(super) fn check_permission(&self) -> Result<(), ConfigError> {
-        let permission = &self.permission;
-        let below = permission.review.confidence_below;
+impl PermissionConfig {
+    /// Checks the ranges of this section.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let below = self.review.confidence_below;
         if !(0.0..=1.0).contains(&below) {
             let rule = format!("`{below}` is not between 0 and 1");
             return Err(ConfigError::value("permission.review.confidence_below", rule));
         }
         for (key, count) in [
-            ("permission.max_pending_per_tenant", permission.max_pending_per_tenant),
-            ("permission.max_rules_per_tenant", permission.max_rules_per_tenant),
+            ("permission.max_pending_per_tenant", self.max_pending_per_tenant),
+            ("permission.max_rules_per_tenant", self.max_rules_per_tenant),
         ] {
             if count == 0 {
                 return Err(ConfigError::value(key, "must be at least 1".to_owned()));
             }
         }
-        if !permission.workspace.starts_with('/') {
-            let rule = format!("`{}` does not start with `/`", permission.workspace);
+        if !self.workspace.starts_with('/') {
+            let rule = format!("`{}` does not start with `/`", self.workspace);
             return Err(ConfigError::value("permission.workspace", rule));
         }
         Ok(())

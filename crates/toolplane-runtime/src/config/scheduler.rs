@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
 use super::error::ConfigError;
 
 /// The scheduler role.
@@ -98,25 +97,25 @@ const MAX_KEPT_SECONDS: u64 = 3_650 * DAY_SECONDS;
 /// The largest share of one tenant.
 const MAX_WEIGHT: u32 = 1_000;
 
-impl Config {
-    pub(super) fn check_scheduler(&self) -> Result<(), ConfigError> {
-        let scheduler = &self.scheduler;
+impl SchedulerConfig {
+    /// Checks the ranges of this section.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         let kept = [
-            ("scheduler.retention_seconds", scheduler.retention_seconds),
-            ("scheduler.idempotency_window_seconds", scheduler.idempotency_window_seconds),
+            ("scheduler.retention_seconds", self.retention_seconds),
+            ("scheduler.idempotency_window_seconds", self.idempotency_window_seconds),
         ];
         for (key, value) in kept {
             if !(1..=MAX_KEPT_SECONDS).contains(&value) {
                 return Err(ConfigError::value(key, format!("`{value}` is not between 1 and {MAX_KEPT_SECONDS}")));
             }
         }
-        for (index, limit) in scheduler.tools.iter().enumerate() {
+        for (index, limit) in self.tools.iter().enumerate() {
             if limit.tool.is_empty() {
                 let key = format!("scheduler.tools[{index}].tool");
                 return Err(ConfigError::value(&key, "must name a tool, or be a pattern such as `files.*`"));
             }
         }
-        for (tenant, weight) in &scheduler.weights {
+        for (tenant, weight) in &self.weights {
             let key = format!("scheduler.weights.{tenant}");
             toolplane_records::ids::check_id(tenant).map_err(|rule| ConfigError::value(&key, rule.to_string()))?;
             if !(1..=MAX_WEIGHT).contains(weight) {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
 use super::error::ConfigError;
 
 /// Where the surface, permission and scheduler roles keep their state, each apart from the others.
@@ -116,12 +115,13 @@ const MIB: usize = 1024 * 1024;
 /// Longest name of a key space.
 const MAX_NAMESPACE: usize = 32;
 
-impl Config {
-    pub(super) fn check_store(&self) -> Result<(), ConfigError> {
-        if self.store.cache_bytes < MIB {
+impl StoreConfig {
+    /// Checks the ranges of this section and what belongs together in it.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.cache_bytes < MIB {
             return Err(ConfigError::value("store.cache_bytes", "must be 1048576 (1 MiB) at least".to_owned()));
         }
-        let redis = &self.store.redis;
+        let redis = &self.redis;
         let refuse = |key: &str, rule: String| Err(ConfigError::value(&format!("store.redis.{key}"), rule));
         let name = &redis.namespace;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -140,7 +140,7 @@ impl Config {
         if redis.client_cert_file.is_some() != redis.client_key_file.is_some() {
             return refuse("client_key_file", "`client_cert_file` and `client_key_file` belong together".to_owned());
         }
-        if self.store.backend != StoreBackend::Redis {
+        if self.backend != StoreBackend::Redis {
             return Ok(());
         }
         match (redis.mode, redis.endpoints().len()) {
