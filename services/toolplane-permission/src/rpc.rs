@@ -1,5 +1,6 @@
 //! The gRPC face of the role: handlers decode, call one method, and encode.
 
+mod api;
 mod approvals;
 mod decide;
 mod policy;
@@ -8,39 +9,13 @@ mod rules;
 mod watch;
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::Stream;
-use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_server::PermissionService;
 
-use toolplane_hooks::Hooks;
-use toolplane_runtime::ApiError;
-
-use crate::approvals::Book;
-use crate::rules::RuleBook;
-use crate::shadow::Shadow;
-
-/// What the handlers share. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(crate) struct PermissionApi {
-    pub(crate) rules: Arc<RuleBook>,
-    pub(crate) book: Arc<Book>,
-    pub(crate) hooks: Hooks,
-    pub(crate) shadow: Arc<Shadow>,
-    pub(crate) approval_ttl_ms: u64,
-    pub(crate) poll_every: Duration,
-    /// Cancelled when streams are to end.
-    pub(crate) stopping: CancellationToken,
-}
-
-/// Longest text that a person may leave, in characters.
-const MAX_TEXT_CHARS: usize = 4_000;
-/// Longest name, in characters.
-const MAX_NAME_CHARS: usize = 256;
+pub(crate) use api::PermissionApi;
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -98,14 +73,5 @@ impl PermissionService for PermissionApi {
 
     async fn watch_approvals(&self, request: Request<v1::WatchApprovalsRequest>) -> Answer<Self::WatchApprovalsStream> {
         Ok(watch::watch(self, request).await.map(Response::new)?)
-    }
-}
-
-fn bounded(name: &'static str, text: &str, max: usize) -> Result<(), ApiError> {
-    match text.chars().count() {
-        length if length > max => {
-            Err(ApiError::invalid_argument(name, format!("has {length} characters; at most {max} are allowed")))
-        }
-        _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! The gRPC face of the role: handlers decode, call one method, and encode.
 
+mod api;
 mod discovery;
 mod encode;
 mod events;
@@ -11,33 +12,13 @@ mod tools;
 use std::pin::Pin;
 
 use futures_util::Stream;
-use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_server::SurfaceService;
-use toolplane_runtime::ApiError;
 
-use crate::registry::Registry;
-
-/// What the handlers share. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(crate) struct SurfaceApi {
-    pub(crate) registry: Registry,
-    pub(crate) defer_threshold: u32,
-    /// The largest answer, in bytes.
-    pub(crate) max_message_bytes: usize,
-    /// Cancelled when streams are to end.
-    pub(crate) stopping: CancellationToken,
-}
+pub(crate) use api::SurfaceApi;
 
 type Answer<T> = Result<Response<T>, Status>;
-
-impl SurfaceApi {
-    /// The same, with nothing in memory that is older than what any process has answered for.
-    async fn current(&self) -> Result<&Self, ApiError> {
-        self.registry.current().await.map(|()| self)
-    }
-}
 
 #[tonic::async_trait]
 impl SurfaceService for SurfaceApi {

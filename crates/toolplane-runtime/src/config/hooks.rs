@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toolplane_records::vocabulary::HookEvent;
 
-use super::PeersConfig;
 use super::error::ConfigError;
+use super::server::PeersConfig;
 
 /// Most hooks of one configuration.
 const MAX_HOOKS: usize = 256;

@@ -8,7 +8,7 @@ use toolplane_records::approval::Approval;
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::{ApiError, Caller, page};
 
-use super::{MAX_TEXT_CHARS, PermissionApi, bounded};
+use super::api::{MAX_TEXT_CHARS, PermissionApi, bounded};
 use crate::approvals::{Filter, Place};
 use crate::error::of_field;
 

@@ -15,7 +15,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, HookEvent};
 use toolplane_runtime::{ApiError, Caller};
 
-use super::PermissionApi;
+use super::api::PermissionApi;
 use crate::approvals::BookError;
 use crate::decide::{Deciding, Outcome, Standing};
 use crate::error::of_field;

@@ -6,7 +6,7 @@ use futures_util::{Stream, stream};
 use tonic::Status;
 use toolplane_proto::v1;
 
-use super::PermissionApi;
+use super::api::PermissionApi;
 use crate::rules::Policy;
 
 type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchPolicyResponse, Status>> + Send>>;

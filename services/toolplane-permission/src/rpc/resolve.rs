@@ -10,7 +10,7 @@ use toolplane_records::vocabulary::{Behavior, PermissionOption};
 use toolplane_runtime::{ApiError, Caller};
 use uuid::Uuid;
 
-use super::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PermissionApi, bounded};
+use super::api::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PermissionApi, bounded};
 use crate::approvals::{Answer, Resolver, edit};
 use crate::error::of_field;
 

@@ -9,7 +9,7 @@ use toolplane_records::vocabulary::RuleSource;
 use toolplane_runtime::{ApiError, Caller, page};
 use uuid::Uuid;
 
-use super::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PermissionApi, bounded};
+use super::api::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PermissionApi, bounded};
 use crate::error::of_field;
 use crate::rules::Addition;
 use crate::rules::change::is_visible;

@@ -13,7 +13,7 @@ use toolplane_proto::v1;
 use toolplane_records::ids::TenantId;
 use toolplane_runtime::ApiError;
 
-use super::PermissionApi;
+use super::api::PermissionApi;
 use crate::approvals::Book;
 use toolplane_runtime::Caller;
 

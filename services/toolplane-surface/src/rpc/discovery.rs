@@ -10,7 +10,8 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::{ApiError, page};
 
-use super::{SurfaceApi, encode};
+use super::api::SurfaceApi;
+use super::encode;
 use crate::error::of_field;
 use crate::surfaces::Meaning;
 use toolplane_runtime::Caller;

@@ -7,7 +7,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::list_events_request::Subject;
 use toolplane_runtime::ApiError;
 
-use super::SurfaceApi;
+use super::api::SurfaceApi;
 use crate::error::of_field;
 use crate::events::Log;
 use toolplane_runtime::Caller;

@@ -9,7 +9,7 @@ use toolplane_proto::v1::surface_tool::Tool;
 use toolplane_records::surface::ToolSurface;
 use toolplane_runtime::{ApiError, Caller, page};
 
-use super::SurfaceApi;
+use super::api::SurfaceApi;
 use crate::error::of_field;
 
 /// Most bytes of a surface that is told by itself.

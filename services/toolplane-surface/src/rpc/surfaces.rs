@@ -11,7 +11,8 @@ use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_runtime::ApiError;
 use uuid::Uuid;
 
-use super::{SurfaceApi, shown};
+use super::api::SurfaceApi;
+use super::shown;
 use crate::error::of_field;
 use crate::surfaces::{Place, Wanted};
 use toolplane_runtime::{Caller, page};

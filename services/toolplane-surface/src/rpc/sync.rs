@@ -10,7 +10,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::catalog_change::Subject as Wire;
 use toolplane_runtime::ApiError;
 
-use super::SurfaceApi;
+use super::api::SurfaceApi;
 use crate::registry::Registry;
 use crate::sync::{Subject, Subscription, Update};
 

@@ -10,7 +10,8 @@ use toolplane_proto::v1::get_tool_request::Tool;
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::ApiError;
 
-use super::{SurfaceApi, encode};
+use super::api::SurfaceApi;
+use super::encode;
 use crate::error::of_field;
 use crate::tools::ToolFilter;
 use toolplane_runtime::{Caller, page};

@@ -1,0 +1,24 @@
+//! What the handlers of the role share.
+
+use tokio_util::sync::CancellationToken;
+use toolplane_runtime::ApiError;
+
+use crate::registry::Registry;
+
+/// What the handlers share. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct SurfaceApi {
+    pub(crate) registry: Registry,
+    pub(crate) defer_threshold: u32,
+    /// The largest answer, in bytes.
+    pub(crate) max_message_bytes: usize,
+    /// Cancelled when streams are to end.
+    pub(crate) stopping: CancellationToken,
+}
+
+impl SurfaceApi {
+    /// The same, with nothing in memory that is older than what any process has answered for.
+    pub(super) async fn current(&self) -> Result<&Self, ApiError> {
+        self.registry.current().await.map(|()| self)
+    }
+}
