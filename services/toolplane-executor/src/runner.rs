@@ -65,7 +65,7 @@ enum CallStep<'a> {
     Admitted(OfferedCall, SemaphorePermit<'a>),
     Executed(Box<Executed<'a>>),
     Journaled(Box<Executed<'a>>),
-    Reportable(Box<ExecutionReport>, Option<SemaphorePermit<'a>>),
+    Reportable(Box<ExecutionReport>, SemaphorePermit<'a>),
     Reported,
     /// It runs elsewhere, or not at all.
     GivenBack,
@@ -135,8 +135,7 @@ impl Runner {
             return CallStep::GivenBack;
         }
         let (started_at, started) = (clock::now(), Instant::now());
-        let refused =
-            |error, slot| CallStep::Reportable(Box::new(ExecutionReport::not_begun(error, started_at)), Some(slot));
+        let refused = |error, slot| CallStep::Reportable(Box::new(ExecutionReport::not_begun(error, started_at)), slot);
         let mut call = match offered.read() {
             Ok(call) => call,
             Err(error) => return refused(*error, slot),
@@ -195,6 +194,6 @@ impl Runner {
         let left = (call.timeout + REPORT_BOUND).saturating_sub(assignment.clock.worked());
         spans::end_execution(&span, outcome.error.as_ref().map(|error| error.error_class));
         let kept = self.reporter.kept(&assignment.lease, &frame, outcome, left).instrument(span);
-        CallStep::Reportable(Box::new(kept.await), Some(slot))
+        CallStep::Reportable(Box::new(kept.await), slot)
     }
 }

@@ -125,6 +125,24 @@ async fn in_doubt_lock_holders_are_killed_and_others_run_on() {
     fake.beats.renews(&free).await;
 }
 
+/// The scheduler answers, but its store does not: a lease it is unsure of is not renewed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_the_scheduler_is_unsure_of_counts_as_not_renewed() {
+    let (fake, _worker, mut connection) = connected(TERMS).await;
+    let (locked, offer) = Call::shell("sleep 7474.25").exclusive().offer("locked");
+    connection.send(offer);
+    there("7474.25").await;
+    let answer = HeartbeatResponse { unsure: vec![locked.clone()], ..HeartbeatResponse::default() };
+    *fake.beats.answer.lock().unwrap() = answer;
+    let released = |report: &Report| match report {
+        Report::Released(back) => Some(back.clone()),
+        _ => None,
+    };
+    let released = connection.until("the call given back", released).await;
+    assert_eq!((released.lease, released.reason.as_str()), (Some(locked), "lease_in_doubt"));
+    gone("7474.25").await;
+}
+
 #[test]
 fn a_blocked_runtime_keeps_no_lock_holder_alive() {
     let tools = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
