@@ -82,19 +82,19 @@ impl Preparer {
     /// Resolves, validates and decides `spec`. Returns an error when a service or the store does not answer, and when the request is wrong.
     pub(crate) async fn prepare(
         &self,
-        spec: CallSpec,
+        spec: &CallSpec,
         telemetry_refs: Vec<TelemetryRef>,
-    ) -> Result<Admission, CallError> {
+    ) -> Result<Box<Admission>, CallError> {
         let now = self.clock.now().await?;
         // Whatever changes from here on is later than what is decided.
         let decided = Some(self.decisions.moment());
-        let assessed = self.assess(&spec, telemetry_refs, now, false).await?;
+        let assessed = self.assess(spec, telemetry_refs, now, false).await?;
         let mut transition = accept(assessed.acceptance, assessed.preparation, now)
             .map_err(|refusal| CallError::Internal(format!("acceptance refused: {refusal}")))?;
-        transition.invocation.policy_refs.extend(spec.policy_refs);
+        transition.invocation.policy_refs.extend_from_slice(&spec.policy_refs);
         let ended = transition.invocation.status.is_terminal();
         let facts = (!ended && !assessed.asker.is_anybody()).then(|| JsonPayload::of(&assessed.asker));
-        Ok(Admission {
+        Ok(Box::new(Admission {
             transition,
             payloads: assessed.payloads,
             decisions: assessed.word.into_iter().map(|word| word.decision).collect(),
@@ -102,7 +102,7 @@ impl Preparer {
             traceparent: None,
             facts,
             decided,
-        })
+        }))
     }
 
     /// What would happen to `spec`. Hooks are asked; nothing is accepted, stored or parked.

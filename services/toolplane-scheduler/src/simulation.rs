@@ -115,7 +115,7 @@ impl SimulatedScheduler {
 
     /// Accepts a call, unless one of its id was accepted before. Returns an error as acceptance does in a cluster.
     pub async fn accept(&self, call: PreparedCall) -> Result<Arc<Invocation>, RecordError> {
-        match self.parts.admissions.admit(call.into()).await? {
+        match self.parts.admissions.admit(Box::new(call.into())).await? {
             Admitted::New(record) | Admitted::Exists(record) => Ok(record),
         }
     }

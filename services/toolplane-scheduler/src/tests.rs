@@ -158,7 +158,7 @@ impl World {
 
     async fn call_by(&self, caller: Caller, spec: v1::InvocationSpec) -> Arc<Invocation> {
         let spec = CallSpec::decode(Some(spec), &Arc::new(caller), &LIMITS).unwrap();
-        let admission = self.preparer.prepare(spec, Vec::new()).await.unwrap();
+        let admission = self.preparer.prepare(&spec, Vec::new()).await.unwrap();
         let Admitted::New(record) = self.parts.admissions.admit(admission).await.unwrap() else {
             panic!("accepted before")
         };

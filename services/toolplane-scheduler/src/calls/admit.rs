@@ -21,7 +21,7 @@ use crate::storage::commit::{Builder, Extras};
 use crate::storage::keys::QueueName;
 use crate::storage::{RecordError, Written, keys};
 
-/// A call ready to be accepted: the decided transition and what is stored with it.
+/// A call ready to be accepted: the decided transition and what is stored with it. It is large, and handed on in a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Admission {
     /// The first transition.
@@ -92,15 +92,19 @@ impl Calls {
     ///
     /// Fails with [`RecordError::KeyExpired`] or [`RecordError::KeyReused`] when the call existed and is no longer kept, and
     /// when the store does. Must run in a task that is not dropped half way.
-    pub(crate) async fn admit(&self, entry: &mut CacheEntry, admission: Admission) -> Result<Attempt, RecordError> {
+    pub(crate) async fn admit(
+        &self,
+        entry: &mut CacheEntry,
+        admission: Box<Admission>,
+    ) -> Result<Attempt, RecordError> {
         let mut builder = Builder::default();
         let queue = self.stage(&mut builder, &admission)?;
         Ok(match self.storage().write(builder.done(false)).await? {
-            Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, admission, queue.as_ref()))),
+            Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, *admission, queue.as_ref()))),
             Written::Lost(current) => {
                 Attempt::Settled(Admitted::Exists(self.existing(&admission.transition, &current).await?))
             }
-            Written::Full(index) => Attempt::Full(index, Box::new(admission)),
+            Written::Full(index) => Attempt::Full(index, admission),
         })
     }
 
@@ -210,15 +214,6 @@ impl Calls {
             }
         }
         self.records().get(id).await
-    }
-}
-
-impl Admission {
-    /// Lets a mutant of the fault tests spoil what is stored; see `mutants.rs`.
-    #[must_use]
-    pub(crate) fn mutated(mut self) -> Self {
-        crate::mutants::admission(&mut self.transition);
-        self
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Admissions {
 /// A claim in the acceptance, and what the transition was before.
 struct Express {
     /// Absent when no bound can forbid the claim.
-    before: Option<Transition>,
+    before: Option<Box<Transition>>,
 }
 
 impl Admissions {
@@ -47,8 +47,8 @@ impl Admissions {
     /// Fails with [`RecordError::TooFast`], [`RecordError::QueueFull`] and [`RecordError::Full`] beyond the bounds, with
     /// [`RecordError::KeyExpired`] and [`RecordError::KeyReused`] for ids that were used before, and when the store does. Must
     /// run in a task that is not dropped half way.
-    pub(crate) async fn admit(&self, admission: Admission) -> Result<Admitted, RecordError> {
-        let admission = admission.mutated();
+    pub(crate) async fn admit(&self, mut admission: Box<Admission>) -> Result<Admitted, RecordError> {
+        crate::mutants::admission(&mut admission.transition);
         let id = admission.transition.key();
         let mut entry = match self.calls.begin(&id).await {
             Ok(entry) => entry,
@@ -61,7 +61,7 @@ impl Admissions {
         outcome
     }
 
-    async fn admit_into(&self, entry: &mut CacheEntry, mut admission: Admission) -> Result<Admitted, RecordError> {
+    async fn admit_into(&self, entry: &mut CacheEntry, mut admission: Box<Admission>) -> Result<Admitted, RecordError> {
         let now = self.calls.now().await?;
         let id = admission.transition.key();
         if self.calls.is_too_old(&admission.transition.invocation, now) {
@@ -89,8 +89,8 @@ impl Admissions {
             (Attempt::Full(index, _), None) => Err(RecordError::Full { index }),
             (Attempt::Full(permit, mut admission), Some(unclaimed)) => {
                 self.queues.full(&permit, places_left);
-                admission.transition = unclaimed;
-                match self.calls.admit(entry, *admission).await? {
+                admission.transition = *unclaimed;
+                match self.calls.admit(entry, admission).await? {
                     Attempt::Settled(admitted) => Ok(admitted),
                     Attempt::Full(_, refused) => Err(self.rates.queue_full(&refused.transition.invocation.tenant)),
                 }
@@ -114,7 +114,7 @@ impl Admissions {
         let bounded = !grant.permits.is_empty();
         match toolplane_lifecycle::apply(record, Command::Claim(grant), now) {
             Ok(claimed) => {
-                let before = bounded.then(|| accepted.clone());
+                let before = bounded.then(|| Box::new(accepted.clone()));
                 accepted.invocation = claimed.invocation;
                 accepted.events.extend(claimed.events);
                 accepted.effects.extend(claimed.effects);

@@ -14,7 +14,7 @@ const PAGE: usize = 256;
 pub(crate) async fn end_leases(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {
     // A worker that hangs up in the middle must not leave half of its leases: the work is a task of its own.
     let (all, worker_id, alive) = (calls.clone(), worker_id.clone(), alive.to_owned());
-    let ended = async move { end_all(&all, &worker_id, &alive).await };
+    let ended = Box::pin(async move { end_all(&all, &worker_id, &alive).await });
     let stopped = || StoreError::Unavailable { reason: "the scheduler is stopping".to_owned() };
     calls.storage().environment().detached(ended).await.unwrap_or_else(|| Err(stopped().into()))
 }

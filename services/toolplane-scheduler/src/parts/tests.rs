@@ -184,11 +184,11 @@ impl Bench {
         all.into_iter().map(|entry| entry.member).collect()
     }
 
-    async fn call(&self, id: &str, idempotent: bool) -> Admission {
+    async fn call(&self, id: &str, idempotent: bool) -> Box<Admission> {
         self.admission(Ask { idempotent, ..ask(id) }).await
     }
 
-    async fn admission(&self, ask: Ask) -> Admission {
+    async fn admission(&self, ask: Ask) -> Box<Admission> {
         let Ask { id, idempotent, tenant, tool, band, key, guard } = ask;
         let id = InvocationId::from_trusted(id);
         let input = JsonPayload::from_checked(&b"{\"a\":1}"[..]);
@@ -251,7 +251,7 @@ impl Bench {
         };
         let now = self.parts.calls.now().await.unwrap();
         let transition = accept(acceptance, Preparation::Ready { decision: decision.clone(), dispatch }, now).unwrap();
-        Admission {
+        Box::new(Admission {
             transition,
             payloads: vec![input],
             decisions: vec![decision],
@@ -259,7 +259,7 @@ impl Bench {
             traceparent: None,
             facts: None,
             decided: None,
-        }
+        })
     }
 }
 

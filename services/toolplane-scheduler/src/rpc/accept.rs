@@ -47,13 +47,14 @@ impl Accepting {
             return self.attach(&spec, record).await;
         }
         let trace = CallTrace::start(&spec);
-        let preparing = self.preparer.prepare(spec.clone(), trace.telemetry_refs());
+        let preparing = self.preparer.prepare(&spec, trace.telemetry_refs());
         let mut admission = preparing.instrument(trace.span()).await?;
         let send = trace.send(&spec, &mut admission);
         let watch = self.watchers.watch_new(&spec.key());
         // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
         let admissions = self.admissions.clone();
-        match detached(&self.calls, async move { Ok(admissions.admit(admission).await?) }.instrument(send)).await? {
+        let admitting = Box::pin(async move { Ok(admissions.admit(admission).await?) }.instrument(send));
+        match detached(&self.calls, admitting).await? {
             Admitted::New(record) => {
                 look_after(&self.calls, &self.approvals, &record);
                 Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })

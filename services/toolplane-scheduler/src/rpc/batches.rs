@@ -60,7 +60,7 @@ impl Batches {
         let traces: Vec<CallTrace> = spec.calls.iter().map(|call| CallTrace::start(&call.spec)).collect();
         let admission = self.prepare(&spec, &traces).await?;
         let groups = self.groups.clone();
-        match detached(&self.calls, async move { Ok(groups.admit_batch(admission).await?) }).await? {
+        match detached(&self.calls, Box::pin(async move { Ok(groups.admit_batch(admission).await?) })).await? {
             AdmittedBatch::New(batch, records) => {
                 records.iter().for_each(|record| look_after(&self.calls, &self.approvals, record));
                 Ok(AcceptedBatch { batch: *batch, records, duplicate: false, traces })
@@ -74,13 +74,13 @@ impl Batches {
     /// the whole request, and then no question is left behind.
     async fn prepare(&self, spec: &BatchSpec, traces: &[CallTrace]) -> Result<BatchAdmission, CallError> {
         let prepared = spec.calls.iter().zip(traces).map(|(call, trace)| {
-            let preparing = self.preparer.prepare(call.spec.clone(), trace.telemetry_refs());
+            let preparing = self.preparer.prepare(&call.spec, trace.telemetry_refs());
             preparing.instrument(trace.span())
         });
         let (mut admissions, mut failure) = (Vec::with_capacity(spec.calls.len()), None);
         for (index, prepared) in join_all(prepared).await.into_iter().enumerate() {
             match prepared {
-                Ok(admission) => admissions.push(admission),
+                Ok(admission) => admissions.push(*admission),
                 Err(error) => failure = failure.or(Some(within(index, error))),
             }
         }

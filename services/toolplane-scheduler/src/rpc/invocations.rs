@@ -148,7 +148,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::CancelInvocationRequest>,
     ) -> Result<Response<v1::CancelInvocationResponse>, Status> {
         let (canceling, caller, request) = (self.canceling.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, async move { canceling.cancel(&caller, request).await }).await)
+        reply(detached(&self.calls, Box::pin(async move { canceling.cancel(&caller, request).await })).await)
     }
 
     async fn list_invocations(
@@ -212,7 +212,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::ProvideInputRequest>,
     ) -> Result<Response<v1::ProvideInputResponse>, Status> {
         let (answering, caller, request) = (self.answering.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, async move { answering.answer(&caller, request).await }).await)
+        reply(detached(&self.calls, Box::pin(async move { answering.answer(&caller, request).await })).await)
     }
 
     async fn submit_batch(
@@ -251,7 +251,7 @@ impl InvocationService for InvocationApi {
         request: Request<v1::CancelBatchRequest>,
     ) -> Result<Response<v1::CancelBatchResponse>, Status> {
         let (batches, caller, request) = (self.batches.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, async move { batches.cancel(&caller, request).await }).await)
+        reply(detached(&self.calls, Box::pin(async move { batches.cancel(&caller, request).await })).await)
     }
 
     async fn list_batches(

@@ -77,7 +77,8 @@ impl WorkerService for WorkerApi {
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let parts = self.parts.clone();
         let (caller, request) = (Caller::of(&request), request.into_inner());
-        let answer = detached(&self.parts.calls, async move { beat::answer(&parts, &caller, request).await }).await;
+        let answer =
+            detached(&self.parts.calls, Box::pin(async move { beat::answer(&parts, &caller, request).await })).await;
         answer.map(Response::new).map_err(status::of)
     }
 

@@ -59,7 +59,7 @@ async fn sharing(bench: &Bench, id: &str, share: Share) -> Admission {
     };
     let ready = Preparation::Ready { decision: plain.decisions[0].clone(), dispatch: record.dispatch.unwrap() };
     let transition = accept(acceptance, ready, record.created_at).unwrap();
-    Admission { transition, ..plain }
+    Admission { transition, ..*plain }
 }
 
 async fn batch_of(bench: &Bench, name: &str, count: u32, policy: SchedulerPolicy) -> BatchAdmission {
@@ -206,7 +206,7 @@ async fn what_a_dead_scheduler_left_unsettled_another_settles() {
     dead.running.abort();
     let share = Share { locks: exclusive("db"), domain: Some("d".into()), ..Share::default() };
     let admission = sharing(&dead, "left", share).await;
-    dead.parts.admissions.admit(admission).await.unwrap();
+    dead.parts.admissions.admit(Box::new(admission)).await.unwrap();
     let id = call_key("left");
     assert_eq!(dead.parts.calls.records().get(&id).await.unwrap().holds, [Hold::Locks]);
 
@@ -254,7 +254,7 @@ async fn a_lock_excludes_over_two_schedulers_and_fences_follow_the_tickets() {
         let bench = &benches[number % 2];
         let admission = sharing(bench, &format!("locked-{number:02}"), share.clone()).await;
         ids.push(admission.transition.id().clone());
-        bench.parts.admissions.admit(admission).await.unwrap();
+        bench.parts.admissions.admit(Box::new(admission)).await.unwrap();
     }
     let mut fences = Vec::new();
     for id in &ids {
@@ -277,7 +277,7 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
     told(bench.parts.groups.watch_batch(&batch, BatchStart::default())).await;
     let share = Share { locks: exclusive("db"), domain: Some("d".into()), ..Share::default() };
     let admission = sharing(&bench, "locked", share).await;
-    bench.parts.admissions.admit(admission).await.unwrap();
+    bench.parts.admissions.admit(Box::new(admission)).await.unwrap();
     follow(bench.parts.watchers.watch(&call_key("locked"), 1).await.unwrap()).await;
     assert_quiet(&bench).await;
 
