@@ -35,6 +35,8 @@ pub(crate) struct Members {
     endpoint: Option<String>,
     fences: Fences,
     view: RwLock<ClusterView>,
+    /// Held while the own record changes; true when this scheduler has left.
+    left: tokio::sync::Mutex<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +68,7 @@ struct ClusterMember {
 impl Members {
     /// This scheduler among those that share `storage`. It has no number before [`Members::show`].
     pub(crate) fn new(storage: Storage, name: String, endpoint: Option<String>) -> Self {
-        Self { storage, name, endpoint, fences: Fences::default(), view: RwLock::default() }
+        Self { storage, name, endpoint, fences: Fences::default(), view: RwLock::default(), left: Default::default() }
     }
 
     /// The name of this scheduler, made up at each start.
@@ -128,9 +130,13 @@ impl Members {
 
     /// Shows that this scheduler lives and what its workers serve, and looks who else does. Takes a number at first,
     /// and another one when its own went to another scheduler while it was away. Does nothing over a store that is not
-    /// shared. Returns an error when the store does, or when every number is taken.
+    /// shared, and after [`Members::leave`]. Returns an error when the store does, or when every number is taken.
     pub(crate) async fn show(&self, served: Vec<Served>, now: Timestamp) -> Result<(), RecordError> {
         if !self.storage.is_shared() {
+            return Ok(());
+        }
+        let left = self.left.lock().await;
+        if *left {
             return Ok(());
         }
         let own = self.view.read().own;
@@ -222,8 +228,11 @@ impl Members {
         Ok(())
     }
 
-    /// Gives the number back, so that the others take over at once.
+    /// Gives the number back for good, so that the others take over at once.
     pub(crate) async fn leave(&self) {
+        // A loop that still shows this scheduler would take the number again.
+        let mut left = self.left.lock().await;
+        *left = true;
         let Some((number, version)) = self.view.write().own.take() else { return };
         let mut builder = Builder::default();
         builder.compare(keys::scheduler(number), Expect::Version(version));

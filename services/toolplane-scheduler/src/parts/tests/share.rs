@@ -189,8 +189,11 @@ async fn schedulers_have_numbers_of_their_own_and_give_them_back() {
     let cluster = Cluster::new();
     let engines = futures_util::future::join_all((0..5).map(|_| Bench::over(cluster.member()))).await;
     assert_eq!(engines[0].members("schedulers").await.len(), 5);
-    engines[4].parts.fleet.schedulers().leave().await;
+    let leaving = engines[4].parts.fleet.schedulers();
+    leaving.leave().await;
     assert_eq!(engines[0].members("schedulers").await.len(), 4);
+    leaving.show(Vec::new(), engines[4].parts.calls.now().await.unwrap()).await.unwrap();
+    assert_eq!(engines[0].members("schedulers").await.len(), 4, "one that left does not come back by itself");
     let next = Bench::over(cluster.member()).await;
     assert_eq!(next.members("schedulers").await.len(), 5);
 }
