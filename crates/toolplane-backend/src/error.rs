@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use toolplane_records::codes;
 
+use toolplane_runtime::process::RoleError;
 use toolplane_store_redis::OpenError;
 
 /// Why a store cannot be used.
@@ -45,5 +46,11 @@ impl BackendError {
             Self::Password { .. } => codes::STORE_PASSWORD.as_str(),
             Self::Buffered => codes::STORE_BUFFERED.as_str(),
         }
+    }
+}
+
+impl From<BackendError> for RoleError {
+    fn from(error: BackendError) -> Self {
+        Self::new(error.code(), error)
     }
 }

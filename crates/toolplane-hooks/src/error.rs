@@ -1,6 +1,7 @@
 //! Why hooks cannot be opened. A process that cannot open a hook does not start: a missing hook would be a missing refusal.
 
 use toolplane_records::codes;
+use toolplane_runtime::process::RoleError;
 use toolplane_runtime::server::ServerError;
 
 /// Hooks that cannot be opened.
@@ -45,5 +46,11 @@ impl HooksError {
 
     pub(crate) fn config(index: usize, key: &str, rule: impl Into<String>) -> Self {
         Self::Config { key: format!("hooks[{index}].{key}"), rule: rule.into() }
+    }
+}
+
+impl From<HooksError> for RoleError {
+    fn from(error: HooksError) -> Self {
+        Self::new(error.code(), error)
     }
 }

@@ -132,6 +132,11 @@ impl Code {
     pub fn anchor(self) -> &'static str {
         self.as_str().strip_suffix(".*").unwrap_or(self.as_str())
     }
+
+    /// The same, as people are told.
+    pub fn place(self) -> String {
+        format!("see docs/errors.md#{}", self.anchor())
+    }
 }
 
 impl fmt::Display for Code {

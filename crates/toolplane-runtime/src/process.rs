@@ -2,7 +2,8 @@
 //!
 //! The same for a single role and for all roles together, so that both compositions are the same code.
 
-use std::error::Error;
+mod error;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,17 +13,16 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use toolplane_records::cluster::ClusterRole;
 
+pub use self::error::RoleError;
+
 use crate::client::{self, Peer, PeerSettings};
-use crate::config::{Config, Endpoints};
+use crate::config::{Config, ConfigError, Endpoints};
 use crate::health::Readiness;
 use crate::server::internal::Inside;
 use crate::server::{self, Bound, Server, ServerSettings, Services};
 use crate::shutdown::Shutdown;
 use crate::tasks::Tasks;
 use crate::telemetry;
-
-/// Why a role could not be started or ended badly.
-pub type RoleError = Box<dyn Error + Send + Sync>;
 
 /// Time background tasks get to end after the listener has drained.
 const TASK_GRACE: Duration = Duration::from_secs(5);
@@ -116,7 +116,8 @@ async fn compose(programs: &[RoleProgram], process: Arc<Process>, services: Serv
     programs.iter().try_for_each(|program| (program.prepare)(&process.config))?;
     let mut whole = Role { services: Some(services), close: Vec::new() };
     for program in programs {
-        let services = whole.services.take().ok_or("no listener to put a role behind")?;
+        let services =
+            whole.services.take().ok_or_else(|| RoleError::without_code("no listener to put a role behind"))?;
         let started = (program.start)(process.clone(), services).await?;
         whole.services = started.services;
         whole.close.extend(started.close);
@@ -154,7 +155,7 @@ where
     B: FnOnce(Arc<Process>, Services) -> F,
 {
     let shutdown = Shutdown::new();
-    shutdown.on_signals()?;
+    shutdown.on_signals().map_err(RoleError::without_code)?;
     // The port first: a second process on the same port ends before it touches anything.
     let bound = if plan.listens { Some(server::bind(config.server.listen).await?) } else { None };
     let probed = match probed_at(&config, plan) {
@@ -284,7 +285,7 @@ fn configuration(file: Option<&Path>, programs: &[RoleProgram]) -> Result<Config
         Ok(config)
     });
     checked.map_err(|error| {
-        eprintln!("error: {error}");
+        say(&error);
         ExitCode::from(2)
     })
 }
@@ -304,12 +305,17 @@ fn check_endpoints(config: &Config, plan: Plan) -> Result<(), RoleError> {
 }
 
 fn nowhere(role: ClusterRole) -> RoleError {
-    format!("`peers.{role}` must say where the {role} role is").into()
+    ConfigError::value(&format!("peers.{role}"), format!("must say where the {role} role is")).into()
 }
 
 /// Runs `process` on a multi-threaded runtime.
 fn block_on<T>(process: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(process)
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(RoleError::without_code)?.block_on(process)
+}
+
+fn say(error: &RoleError) {
+    error.lines().iter().for_each(|line| eprintln!("{line}"));
 }
 
 /// Says what went wrong on standard error; code 1.
@@ -317,7 +323,7 @@ fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            say(&error);
             ExitCode::FAILURE
         }
     }

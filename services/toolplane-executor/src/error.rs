@@ -1,7 +1,9 @@
 //! Why a worker cannot start. Once it runs it has no errors of its own: everything is a report or a log line.
 
 use std::path::PathBuf;
+
 use toolplane_records::codes;
+use toolplane_runtime::process::RoleError;
 
 /// A worker that cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -59,5 +61,11 @@ impl ExecutorError {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }
+    }
+}
+
+impl From<ExecutorError> for RoleError {
+    fn from(error: ExecutorError) -> Self {
+        Self::new(error.code(), error)
     }
 }

@@ -1,6 +1,6 @@
 //! The executor: a worker process that pulls calls from a scheduler, runs their tools, and reports what came of it.
 //!
-//! [`Executor::start`] keeps one long `WorkerService.Work` stream to one of its schedulers alive for as long as the process
+//! [`ExecutorRole::open`] keeps one long `WorkerService.Work` stream to one of its schedulers alive for as long as the process
 //! lives. Calls go on while the stream is away; what no scheduler has acknowledged is reported again, to the same or to
 //! another one, and what must not be lost with the process is in a journal on disk. Leases are renewed by a thread of their
 //! own, so that no tool, however busy, is in their way.
@@ -20,21 +20,22 @@
 
 mod assignments;
 mod error;
-mod executor;
 mod messages;
-pub mod options;
+mod options;
 mod outbox;
+mod parts;
 mod reporter;
 mod role;
 mod runner;
 mod schedulers;
 mod session;
+mod toolbox;
 mod wire;
 mod worker;
 
 pub use error::ExecutorError;
-pub use executor::{Executor, Handle};
-pub use options::Options;
-pub use role::{PROGRAM, toolbox};
+pub use options::ExecutorOptions;
+pub use role::{ExecutorRole, PROGRAM};
 pub use schedulers::{Connect, ConnectError, Schedulers};
+pub use toolbox::toolbox;
 pub use worker::{Capabilities, PoolGap};

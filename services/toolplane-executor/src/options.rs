@@ -12,7 +12,7 @@ use crate::worker::Egress;
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ExecutorOptions {
     /// Name of the worker, stable over restarts; made up once and kept in `data_dir` when absent.
     pub worker_id: Option<WorkerId>,
     /// Calls run at once, at least 1.
@@ -46,7 +46,7 @@ pub struct Options {
     pub own_thread: bool,
 }
 
-impl Options {
+impl ExecutorOptions {
     /// The settings of `config`.
     ///
     /// Fails with [`ExecutorError::Option`] for a worker id or an allowed host that is none.

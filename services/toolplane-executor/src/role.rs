@@ -1,87 +1,115 @@
-//! The executor as a role of a process.
+//! The role as a whole: its parts and its place in a process.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::{Toolbox, ToolboxOptions, WorkspaceBounds};
+use tokio::sync::watch;
+use toolplane_execution::Toolbox;
 use toolplane_records::cluster::ClusterRole;
-use toolplane_runtime::config::{Config, Endpoints};
-use toolplane_runtime::health;
+use toolplane_records::ids::WorkerId;
+use toolplane_runtime::config::Endpoints;
 use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
-use toolplane_sandbox::{RunLimits, Usage};
+use toolplane_runtime::{Shutdown, health};
 
 use crate::error::ExecutorError;
-use crate::executor::Executor;
-use crate::options::Options;
+use crate::options::ExecutorOptions;
+use crate::parts;
+use crate::reporter::Journal;
 use crate::schedulers::{ConnectError, Schedulers};
-
-/// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
-fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
-    let workspace = config.workspace_dir();
-    std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
-    Ok(workspace)
-}
-
-/// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
-/// through all there are. Takes about a second.
-///
-/// Fails with [`ExecutorError::File`] when a workspace cannot be made or looked through. That a pool of tools cannot be
-/// served here is no error: [`Toolbox::capabilities`] says so.
-pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
-    let workspace = make_workspace(config)?;
-    // Tools see it under a path of its own, and the sandbox wants to know it absolutely.
-    let workspace = std::fs::canonicalize(&workspace).map_err(ExecutorError::file(&workspace))?;
-    let own = workspace.clone();
-    let mut options = ToolboxOptions::new(workspace);
-    let sandbox = &config.executor.sandbox;
-    options.limits = RunLimits {
-        grace: Duration::from_millis(sandbox.grace_ms),
-        cpu_seconds: sandbox.cpu_seconds.into(),
-        memory_bytes: sandbox.memory_bytes,
-        pids: sandbox.pids.into(),
-        open_files: sandbox.open_files.into(),
-        file_bytes: sandbox.file_bytes,
-        scratch_bytes: sandbox.scratch_bytes,
-        output_kept_bytes: sandbox.output_kept_bytes,
-        output_max_bytes: sandbox.output_max_bytes,
-        ..RunLimits::default()
-    };
-    let quota = &config.executor.quota;
-    options.bounds = WorkspaceBounds {
-        call: Usage { bytes: quota.call_bytes, files: quota.call_files },
-        tenant: Usage { bytes: quota.tenant_bytes, files: quota.tenant_files },
-        worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },
-        reserve_bytes: quota.reserve_bytes,
-    };
-    let toolbox = Toolbox::probe(options).await;
-    let directories: Vec<_> = std::iter::once(own).chain(config.workspaces().of_tenants()).collect();
-    adopt(toolbox, directories).await
-}
-
-/// Looks through the workspaces before anything runs there: an earlier start of this worker may have been killed before it
-/// could take back what its tools left.
-async fn adopt(toolbox: Toolbox, directories: Vec<PathBuf>) -> Result<Toolbox, ExecutorError> {
-    let look = move || {
-        for directory in directories {
-            let told = toolbox.adopt(&directory).map_err(ExecutorError::file(&directory))?;
-            for line in told {
-                tracing::warn!(workspace = %directory.display(), "at start: {line}");
-            }
-        }
-        Ok(toolbox)
-    };
-    tokio::task::spawn_blocking(look).await.map_err(|error| ExecutorError::Session(std::io::Error::other(error)))?
-}
+use crate::toolbox::{make_workspace, toolbox};
+use crate::worker::{Capabilities, Identity, Introduction};
 
 /// What stopping late calls and reporting them takes at most, after the drain bound.
 const REPORTING: Duration = Duration::from_secs(5);
 
+/// The executor role, running: one worker. It lives on when this is dropped; [`ExecutorRole::ended`] waits for its end.
+#[derive(Debug)]
+pub struct ExecutorRole {
+    worker_id: WorkerId,
+    incarnation: String,
+    capabilities: Capabilities,
+    connected: watch::Receiver<bool>,
+    ended: watch::Receiver<bool>,
+}
+
+impl ExecutorRole {
+    /// Takes the worker's identity and starts its session with one of `schedulers`. Returns at once; they may be away. Must
+    /// be called within a multi-threaded runtime, which then runs the tools.
+    ///
+    /// `shutdown` drains the worker: it takes no more calls, gives back what has not begun, lets what runs finish within
+    /// [`ExecutorOptions::drain`], and says goodbye.
+    ///
+    /// # Errors
+    ///
+    /// - [`ExecutorError::Locked`] when another worker uses the same [`ExecutorOptions::data_dir`].
+    /// - [`ExecutorError::File`] when a file in it cannot be made, read or locked.
+    /// - [`ExecutorError::WorkerId`] when the kept name of the worker is damaged.
+    /// - [`ExecutorError::Option`] when [`ExecutorOptions::pools`] names a pool that does not exist.
+    /// - [`ExecutorError::Session`] when a thread cannot be started.
+    pub fn open(
+        options: ExecutorOptions,
+        toolbox: Arc<Toolbox>,
+        schedulers: Schedulers,
+        shutdown: Shutdown,
+    ) -> Result<Self, ExecutorError> {
+        let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
+        let (journal, left) = Journal::open(&identity.home.join("journal"))?;
+        let introduction = Arc::new(Introduction {
+            slots: options.slots.max(1),
+            capabilities: Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?,
+            identity,
+        });
+        announce(&introduction);
+        let (connected, seen_connected) = watch::channel(false);
+        let own_thread = options.own_thread;
+        let (worker_id, incarnation) =
+            (introduction.identity.worker_id.clone(), introduction.identity.incarnation.clone());
+        let capabilities = introduction.capabilities.clone();
+        let parts = parts::wire(options, toolbox, schedulers, introduction, journal, shutdown, connected);
+        let ended = parts.spawn(own_thread, left)?;
+        Ok(Self { worker_id, incarnation, capabilities, connected: seen_connected, ended })
+    }
+
+    /// Name of the worker, stable over restarts.
+    pub fn worker_id(&self) -> &WorkerId {
+        &self.worker_id
+    }
+
+    /// This start of it.
+    pub fn incarnation(&self) -> &str {
+        &self.incarnation
+    }
+
+    /// What it serves, and what it does not.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Waits until a scheduler has welcomed the worker.
+    pub async fn connected(&mut self) {
+        let _ = self.connected.wait_for(|connected| *connected).await;
+    }
+
+    /// Waits until the worker has drained and ended. Ask for it through the [`Shutdown`] it was started with.
+    pub async fn ended(mut self) {
+        let _ = self.ended.wait_for(|ended| *ended).await;
+    }
+}
+
+fn announce(introduction: &Introduction) {
+    let Introduction { identity, slots, capabilities } = introduction;
+    let Identity { worker_id, incarnation, .. } = identity;
+    tracing::info!(%worker_id, incarnation, slots, pools = capabilities.pools.join(","), "executor starts");
+    for gap in &capabilities.gaps {
+        tracing::warn!(pool = gap.pool, reason = gap.reason_code, "pool not served: {}", gap.message);
+    }
+}
+
 /// The executor role, as every process that runs it does.
 pub const PROGRAM: RoleProgram = RoleProgram {
     role: ClusterRole::Executor,
-    check: |config| Ok(Options::from_config(config).map(drop)?),
+    check: |config| Ok(ExecutorOptions::from_config(config).map(drop)?),
     // Hooks of the other roles may read the workspace, as it is when they are opened.
     prepare: |config| Ok(make_workspace(config).map(drop)?),
     start: |process, services| Box::pin(async move { role(&process, services).await }),
@@ -89,7 +117,7 @@ pub const PROGRAM: RoleProgram = RoleProgram {
 
 /// Starts the executor in its process. It serves nothing; it drains when the process is asked to stop.
 async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleError> {
-    let mut options = Options::from_config(&process.config)?;
+    let mut options = ExecutorOptions::from_config(&process.config)?;
     options.own_thread = !process.config.peers.scheduler.is_empty();
     if process.config.peers.scheduler.is_empty() {
         // The listener of this very process takes the last reports: be done before it closes.
@@ -108,9 +136,9 @@ async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleEr
         owner.peer(ClusterRole::Scheduler, &at).map_err(|error| ConnectError(error.to_string()))
     });
     let shutdown = process.tasks.shutdown().clone();
-    let handle = Executor::start(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;
+    let executor = ExecutorRole::open(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;
     process.tasks.spawn_fallible("executor", async move {
-        handle.ended().await;
+        executor.ended().await;
         if shutdown.is_requested() { Ok(()) } else { Err("the session ended although nobody asked for it") }
     });
     Ok(Role { services: Some(services), ..Role::default() })

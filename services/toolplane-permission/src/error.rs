@@ -6,6 +6,7 @@ use toolplane_records::codes;
 use toolplane_backend::BackendError;
 use toolplane_hooks::HooksError;
 use toolplane_proto::convert::ConvertError;
+use toolplane_runtime::process::RoleError;
 use toolplane_runtime::{ApiError, ConfigError};
 use toolplane_store::StoreError;
 
@@ -46,6 +47,12 @@ impl PermissionError {
             Self::Store(error) => error.code(),
             Self::Rules(error) => error.code(),
         }
+    }
+}
+
+impl From<PermissionError> for RoleError {
+    fn from(error: PermissionError) -> Self {
+        Self::new(error.code(), error)
     }
 }
 

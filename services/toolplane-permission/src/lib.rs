@@ -20,14 +20,14 @@ mod error;
 mod forget;
 mod ledger;
 mod options;
+mod role;
 mod rpc;
 pub mod rules;
-mod service;
 mod shadow;
 
 pub use approvals::{Answer, Book, BookError, Limits, Resolver};
 pub use error::PermissionError;
 pub use forget::forget;
 pub use options::PermissionOptions;
+pub use role::{HOOK_EVENTS, PROGRAM, PermissionRole, start};
 pub use rules::{Active, Fault, Faults, RuleBook, Source, read_file as read_rules_file, remarks};
-pub use service::{HOOK_EVENTS, PROGRAM, PermissionRole, start};

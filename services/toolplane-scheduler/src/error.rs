@@ -3,8 +3,11 @@
 use toolplane_backend::BackendError;
 use toolplane_hooks::HooksError;
 use toolplane_proto::convert::ConvertError;
+use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
+use toolplane_results::PayloadError;
 use toolplane_runtime::page::BadPage;
+use toolplane_runtime::process::RoleError;
 
 use crate::storage::RecordError;
 
@@ -17,13 +20,35 @@ pub enum SchedulerError {
     Open(#[from] BackendError),
     /// The object store cannot be opened.
     #[error("the object store cannot be opened: {0}")]
-    Objects(String),
+    Objects(PayloadError),
     /// A hook cannot be opened.
     #[error(transparent)]
     Hooks(#[from] HooksError),
     /// The store does not answer, or a bound is malformed.
     #[error(transparent)]
     Record(#[from] RecordError),
+}
+
+impl SchedulerError {
+    /// Stable machine-readable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Open(error) => error.code(),
+            Self::Objects(error) => error.code(),
+            Self::Hooks(error) => error.code(),
+            Self::Record(RecordError::Store(error) | RecordError::OutcomeUnknown(error)) => error.code(),
+            Self::Record(RecordError::Objects(error)) => error.code(),
+            Self::Record(RecordError::Pattern(_)) => codes::PATTERN_MALFORMED.as_str(),
+            Self::Record(RecordError::Damaged(_)) => codes::RECORD_UNREADABLE.as_str(),
+            Self::Record(_) => codes::SCHEDULER_INTERNAL.as_str(),
+        }
+    }
+}
+
+impl From<SchedulerError> for RoleError {
+    fn from(error: SchedulerError) -> Self {
+        Self::new(error.code(), error)
+    }
 }
 
 /// A failed request.

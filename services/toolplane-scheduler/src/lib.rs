@@ -33,8 +33,8 @@ mod parts;
 mod plan;
 mod recheck;
 mod repair;
+mod role;
 mod rpc;
-mod service;
 pub mod simulation;
 mod storage;
 #[cfg(test)]
@@ -46,4 +46,4 @@ mod watch;
 pub use error::SchedulerError;
 pub use forget::forget;
 pub use options::SchedulerOptions;
-pub use service::{PROGRAM, SchedulerRole};
+pub use role::{PROGRAM, SchedulerRole};

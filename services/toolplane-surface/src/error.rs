@@ -7,6 +7,7 @@ use toolplane_proto::convert::ConvertError;
 use toolplane_records::codes;
 use toolplane_records::error::FieldViolation;
 use toolplane_runtime::ApiError;
+use toolplane_runtime::process::RoleError;
 use toolplane_store::StoreError;
 
 /// The role could not be started.
@@ -55,6 +56,12 @@ impl SurfaceError {
             Self::Moved { .. } => codes::SURFACE_NOT_MOVED.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
+    }
+}
+
+impl From<SurfaceError> for RoleError {
+    fn from(error: SurfaceError) -> Self {
+        Self::new(error.code(), error)
     }
 }
 

@@ -56,7 +56,7 @@ impl ConfigError {
         }
     }
 
-    pub(super) fn value(key: &str, rule: impl Into<String>) -> Self {
+    pub(crate) fn value(key: &str, rule: impl Into<String>) -> Self {
         Self::Value { key: key.to_owned(), rule: rule.into() }
     }
 }

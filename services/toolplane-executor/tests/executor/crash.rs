@@ -7,7 +7,7 @@ use std::process::{Child, Command as Program, Stdio};
 use std::sync::atomic::Ordering;
 
 use toolplane_execution::{Toolbox, ToolboxOptions};
-use toolplane_executor::{Executor, Options};
+use toolplane_executor::{ExecutorOptions, ExecutorRole};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::{ExecutionDone, LeaseRef, StartGranted};
@@ -31,8 +31,8 @@ fn the_worker() {
         std::fs::create_dir_all(&workspace).unwrap();
         let toolbox = Toolbox::probe(ToolboxOptions::new(workspace.canonicalize().unwrap())).await;
         let config = config(&dir);
-        let options = Options::from_config(&config).unwrap();
-        let started = Executor::start(options, toolbox.into(), schedulers(&[&url]), Shutdown::new()).unwrap();
+        let options = ExecutorOptions::from_config(&config).unwrap();
+        let started = ExecutorRole::open(options, toolbox.into(), schedulers(&[&url]), Shutdown::new()).unwrap();
         started.ended().await;
     });
 }

@@ -140,11 +140,11 @@ async fn a_drain_goes_on_with_another_scheduler() {
 async fn an_idle_worker_ends_at_once() {
     let mut fake = Fake::start().await;
     let dir = tempfile::tempdir().unwrap();
-    let options = toolplane_executor::Options::from_config(&config(dir.path())).unwrap();
+    let options = toolplane_executor::ExecutorOptions::from_config(&config(dir.path())).unwrap();
     let shutdown = toolplane_runtime::Shutdown::new();
     let tools = toolbox().await;
     let mut handle =
-        toolplane_executor::Executor::start(options, tools, schedulers(&[&fake.url]), shutdown.clone()).unwrap();
+        toolplane_executor::ExecutorRole::open(options, tools, schedulers(&[&fake.url]), shutdown.clone()).unwrap();
     let mut connection = fake.connection().await;
     handle.connected().await;
     shutdown.request();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 use toolplane_execution::Toolbox;
-use toolplane_executor::{ConnectError, Executor, Handle, Options, Schedulers};
+use toolplane_executor::{ConnectError, ExecutorOptions, ExecutorRole, Schedulers};
 use toolplane_proto::v1::worker_command::Command;
 use toolplane_proto::v1::{Dispatch, LeaseRef, Offer};
 use toolplane_records::payload::JsonPayload;
@@ -15,7 +15,7 @@ use toolplane_runtime::{Config, Shutdown};
 
 /// A worker on a directory of its own.
 pub(crate) struct Worker {
-    pub(crate) handle: Handle,
+    pub(crate) handle: ExecutorRole,
     pub(crate) shutdown: Shutdown,
     _dir: tempfile::TempDir,
 }
@@ -48,16 +48,16 @@ impl Worker {
         Self::start_with(url, toolbox().await, |_| {})
     }
 
-    pub(crate) fn start_with(url: &str, toolbox: Arc<Toolbox>, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) fn start_with(url: &str, toolbox: Arc<Toolbox>, change: impl FnOnce(&mut ExecutorOptions)) -> Self {
         Self::start_among(&[url], toolbox, change)
     }
 
-    pub(crate) fn start_among(urls: &[&str], toolbox: Arc<Toolbox>, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) fn start_among(urls: &[&str], toolbox: Arc<Toolbox>, change: impl FnOnce(&mut ExecutorOptions)) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut options = Options::from_config(&config(dir.path())).unwrap();
+        let mut options = ExecutorOptions::from_config(&config(dir.path())).unwrap();
         change(&mut options);
         let shutdown = Shutdown::new();
-        let handle = Executor::start(options, toolbox, schedulers(urls), shutdown.clone()).unwrap();
+        let handle = ExecutorRole::open(options, toolbox, schedulers(urls), shutdown.clone()).unwrap();
         Self { handle, shutdown, _dir: dir }
     }
 }

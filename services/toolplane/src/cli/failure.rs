@@ -126,14 +126,9 @@ impl Failure {
             other => vec![format!("error: {other}")],
         };
         lines.extend(self.advice().map(|advice| format!("  try: {advice}")));
-        lines.extend(self.code().map(|code| format!("  {}", told_of(code))));
+        lines.extend(self.code().map(|code| format!("  {}", code.place())));
         lines
     }
-}
-
-/// Where the cause and the cure of a code are told.
-pub(crate) fn told_of(code: ErrorCode) -> String {
-    format!("see docs/errors.md#{}", code.anchor())
 }
 
 fn at(endpoint: Option<&str>) -> String {

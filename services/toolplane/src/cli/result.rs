@@ -5,7 +5,7 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_records::codes::{self, Code};
 use toolplane_records::visible;
 
-use super::failure::{Failure, told_of};
+use super::failure::Failure;
 use super::outcome::CommandOutcome;
 use super::output::{Output, bytes, payload_text, pretty};
 
@@ -158,7 +158,7 @@ fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
         out.note(&format!("  not before {wait} ms from now"))?;
     }
     if let Some(code) = Code::find(&error.error_code) {
-        out.note(&format!("  {}", told_of(code)))?;
+        out.note(&format!("  {}", code.place()))?;
     }
     Ok(())
 }

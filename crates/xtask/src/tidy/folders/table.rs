@@ -123,27 +123,27 @@ pub(super) const FOLDERS: &[Folder] = &[
     // --- the parts of the executor: session, runner, reporter, assignments, each knowing those after it ---
     rule(
         "services/toolplane-executor/src/messages",
-        &["assignments", "executor", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
+        &["assignments", "role", "parts", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
         "what is said does not know how it travels, or what is done about it",
     ),
     rule(
         "services/toolplane-executor/src/wire",
-        &["assignments", "executor", "outbox", "reporter", "runner", "schedulers", "session"],
+        &["assignments", "role", "parts", "outbox", "reporter", "runner", "schedulers", "session"],
         "messages are carried, and not decided about",
     ),
     rule(
         "services/toolplane-executor/src/assignments",
-        &["executor", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
+        &["role", "parts", "outbox", "reporter", "runner", "schedulers", "session", "wire"],
         "who holds a lease does not know how it runs or is reported",
     ),
     rule(
         "services/toolplane-executor/src/reporter",
-        &["executor", "runner", "session"],
+        &["role", "parts", "runner", "session"],
         "an ending is reported whoever ran it",
     ),
     rule(
         "services/toolplane-executor/src/runner",
-        &["executor", "schedulers", "session", "wire"],
+        &["role", "parts", "schedulers", "session", "wire"],
         "a tool runs whether there is a stream or not",
     ),
     rule("services/toolplane/src/serve", &["cli"], "a cluster runs without a command line"),

@@ -79,8 +79,7 @@ impl SchedulerRole {
         peers: Peers,
         tasks: &Tasks,
     ) -> Result<Self, SchedulerError> {
-        let payloads = PayloadStore::local(&options.objects, options.payloads)
-            .map_err(|error| SchedulerError::Objects(error.to_string()))?;
+        let payloads = PayloadStore::local(&options.objects, options.payloads).map_err(SchedulerError::Objects)?;
         let surface = SurfacePeer::new(peers.surface, options.tools);
         let permission = PermissionPeer::new(peers.permission);
         let client = permission.client();
@@ -184,7 +183,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let service = start(&process.config, peers.clone(), &process.tasks).await?;
     follow_needs(process, &service.backend, peers);
     let services = service.add_to(services);
-    let close = async move { Ok(service.close().await?) };
+    let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
 }
 

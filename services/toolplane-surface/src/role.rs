@@ -100,7 +100,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let (registry, stop) = (service.api.registry.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
     let services = service.add_to(services);
-    let close = async move { Ok(service.close().await?) };
+    let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
 }
 

@@ -130,7 +130,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("permission store health", async move { backend.follow(need, stop).await });
     let services = service.add_to(services);
-    let close = async move { Ok(service.close().await?) };
+    let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
 }
 

@@ -1,79 +1,26 @@
-//! A running worker.
+//! All parts of a worker, made and wired. Reading [`wire`] shows the whole house: each part is made from the few it uses, and none of
+//! them knows the part that uses it.
 
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolplane_execution::Toolbox;
-use toolplane_records::ids::WorkerId;
 use toolplane_runtime::{Shutdown, tasks};
 
 use crate::assignments::{Assignments, Terms};
 use crate::error::ExecutorError;
-use crate::options::Options;
+use crate::options::ExecutorOptions;
 use crate::outbox::Outbox;
 use crate::reporter::{Finished, Journal, ReportSettings, Reporter, Uploader};
 use crate::runner::{RunSettings, Runner};
 use crate::schedulers::Schedulers;
 use crate::session::{Commands, Drain, Heartbeats, Session};
 use crate::wire::ReadBounds;
-use crate::worker::{Capabilities, Identity, Introduction};
-
-/// Starts workers.
-#[derive(Debug)]
-pub struct Executor;
-
-/// A worker that was started. It lives on when this is dropped; [`Handle::ended`] waits for its end.
-#[derive(Debug)]
-pub struct Handle {
-    worker_id: WorkerId,
-    incarnation: String,
-    capabilities: Capabilities,
-    connected: watch::Receiver<bool>,
-    ended: watch::Receiver<bool>,
-}
-
-impl Executor {
-    /// Takes the worker's identity and starts its session with one of `schedulers`. Returns at once; they may be away. Must
-    /// be called within a multi-threaded runtime, which then runs the tools.
-    ///
-    /// `shutdown` drains the worker: it takes no more calls, gives back what has not begun, lets what runs finish within
-    /// [`Options::drain`], and says goodbye.
-    ///
-    /// # Errors
-    ///
-    /// - [`ExecutorError::Locked`] when another worker uses the same [`Options::data_dir`].
-    /// - [`ExecutorError::File`] when a file in it cannot be made, read or locked.
-    /// - [`ExecutorError::WorkerId`] when the kept name of the worker is damaged.
-    /// - [`ExecutorError::Option`] when [`Options::pools`] names a pool that does not exist.
-    /// - [`ExecutorError::Session`] when a thread cannot be started.
-    pub fn start(
-        options: Options,
-        toolbox: Arc<Toolbox>,
-        schedulers: Schedulers,
-        shutdown: Shutdown,
-    ) -> Result<Handle, ExecutorError> {
-        let identity = Identity::take(&options.data_dir, options.worker_id.clone())?;
-        let (journal, left) = Journal::open(&identity.home.join("journal"))?;
-        let introduction = Arc::new(Introduction {
-            slots: options.slots.max(1),
-            capabilities: Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?,
-            identity,
-        });
-        announce(&introduction);
-        let (connected, seen_connected) = watch::channel(false);
-        let own_thread = options.own_thread;
-        let (worker_id, incarnation) =
-            (introduction.identity.worker_id.clone(), introduction.identity.incarnation.clone());
-        let capabilities = introduction.capabilities.clone();
-        let parts = wire(options, toolbox, schedulers, introduction, journal, shutdown, connected);
-        let ended = parts.spawn(own_thread, left)?;
-        Ok(Handle { worker_id, incarnation, capabilities, connected: seen_connected, ended })
-    }
-}
+use crate::worker::Introduction;
 
 /// The parts of a worker that do something by themselves.
-struct Parts {
+pub(crate) struct Parts {
     session: Session,
     heartbeats: Heartbeats,
     drain: Drain,
@@ -81,8 +28,8 @@ struct Parts {
 }
 
 /// Makes the parts of a worker, each from the few it uses.
-fn wire(
-    options: Options,
+pub(crate) fn wire(
+    options: ExecutorOptions,
     toolbox: Arc<Toolbox>,
     schedulers: Schedulers,
     introduction: Arc<Introduction>,
@@ -147,11 +94,11 @@ fn wire(
 }
 
 impl Parts {
-    /// The stream and everything that keeps leases alive, on a thread of its own where [`Options::own_thread`] says so: a
+    /// The stream and everything that keeps leases alive, on a thread of its own where [`ExecutorOptions::own_thread`] says so: a
     /// tool that keeps every thread of the runtime busy then delays its own end, never a heartbeat.
     ///
     /// `left` are endings of an earlier start; they are finished before the worker introduces itself.
-    fn spawn(self, own_thread: bool, left: Vec<Finished>) -> Result<watch::Receiver<bool>, ExecutorError> {
+    pub(crate) fn spawn(self, own_thread: bool, left: Vec<Finished>) -> Result<watch::Receiver<bool>, ExecutorError> {
         let (ended, seen_ended) = watch::channel(false);
         let over = CancellationToken::new();
         let Self { session, heartbeats, drain, reporter } = self;
@@ -186,41 +133,5 @@ struct SessionOver(watch::Sender<bool>, #[expect(dead_code, reason = "only its d
 impl Drop for SessionOver {
     fn drop(&mut self) {
         self.0.send_replace(true);
-    }
-}
-
-impl Handle {
-    /// Name of the worker, stable over restarts.
-    pub fn worker_id(&self) -> &WorkerId {
-        &self.worker_id
-    }
-
-    /// This start of it.
-    pub fn incarnation(&self) -> &str {
-        &self.incarnation
-    }
-
-    /// What it serves, and what it does not.
-    pub fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    /// Waits until a scheduler has welcomed the worker.
-    pub async fn connected(&mut self) {
-        let _ = self.connected.wait_for(|connected| *connected).await;
-    }
-
-    /// Waits until the worker has drained and ended. Ask for it through the [`Shutdown`] it was started with.
-    pub async fn ended(mut self) {
-        let _ = self.ended.wait_for(|ended| *ended).await;
-    }
-}
-
-fn announce(introduction: &Introduction) {
-    let Introduction { identity, slots, capabilities } = introduction;
-    let Identity { worker_id, incarnation, .. } = identity;
-    tracing::info!(%worker_id, incarnation, slots, pools = capabilities.pools.join(","), "executor starts");
-    for gap in &capabilities.gaps {
-        tracing::warn!(pool = gap.pool, reason = gap.reason_code, "pool not served: {}", gap.message);
     }
 }

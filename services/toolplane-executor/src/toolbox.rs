@@ -1,0 +1,68 @@
+//! The tools of this machine, as the configuration bounds them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toolplane_execution::{Toolbox, ToolboxOptions, WorkspaceBounds};
+use toolplane_runtime::Config;
+use toolplane_sandbox::{RunLimits, Usage};
+
+use crate::error::ExecutorError;
+
+/// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
+pub(crate) fn make_workspace(config: &Config) -> Result<PathBuf, ExecutorError> {
+    let workspace = config.workspace_dir();
+    std::fs::create_dir_all(&workspace).map_err(ExecutorError::file(&workspace))?;
+    Ok(workspace)
+}
+
+/// The tools of `config`, probed on this machine. Makes the workspace when it does not exist, and looks
+/// through all there are. Takes about a second.
+///
+/// Fails with [`ExecutorError::File`] when a workspace cannot be made or looked through. That a pool of tools cannot be
+/// served here is no error: [`Toolbox::capabilities`] says so.
+pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
+    let workspace = make_workspace(config)?;
+    // Tools see it under a path of its own, and the sandbox wants to know it absolutely.
+    let workspace = std::fs::canonicalize(&workspace).map_err(ExecutorError::file(&workspace))?;
+    let own = workspace.clone();
+    let mut options = ToolboxOptions::new(workspace);
+    let sandbox = &config.executor.sandbox;
+    options.limits = RunLimits {
+        grace: Duration::from_millis(sandbox.grace_ms),
+        cpu_seconds: sandbox.cpu_seconds.into(),
+        memory_bytes: sandbox.memory_bytes,
+        pids: sandbox.pids.into(),
+        open_files: sandbox.open_files.into(),
+        file_bytes: sandbox.file_bytes,
+        scratch_bytes: sandbox.scratch_bytes,
+        output_kept_bytes: sandbox.output_kept_bytes,
+        output_max_bytes: sandbox.output_max_bytes,
+        ..RunLimits::default()
+    };
+    let quota = &config.executor.quota;
+    options.bounds = WorkspaceBounds {
+        call: Usage { bytes: quota.call_bytes, files: quota.call_files },
+        tenant: Usage { bytes: quota.tenant_bytes, files: quota.tenant_files },
+        worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },
+        reserve_bytes: quota.reserve_bytes,
+    };
+    let toolbox = Toolbox::probe(options).await;
+    let directories: Vec<_> = std::iter::once(own).chain(config.workspaces().of_tenants()).collect();
+    adopt(toolbox, directories).await
+}
+
+/// Looks through the workspaces before anything runs there: an earlier start of this worker may have been killed before it
+/// could take back what its tools left.
+async fn adopt(toolbox: Toolbox, directories: Vec<PathBuf>) -> Result<Toolbox, ExecutorError> {
+    let look = move || {
+        for directory in directories {
+            let told = toolbox.adopt(&directory).map_err(ExecutorError::file(&directory))?;
+            for line in told {
+                tracing::warn!(workspace = %directory.display(), "at start: {line}");
+            }
+        }
+        Ok(toolbox)
+    };
+    tokio::task::spawn_blocking(look).await.map_err(|error| ExecutorError::Session(std::io::Error::other(error)))?
+}
