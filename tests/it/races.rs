@@ -2,14 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use toolplane_proto::v1;
 use toolplane_proto::v1::{ApprovalState, Behavior, ResultStatus};
-use toolplane_testkit::clients::{Clients, payload};
+use toolplane_records::decision_request::{CalledTool, CallerContext, DecisionRequest};
+use toolplane_records::ids::{InvocationId, SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::tool_facts::ToolFacts;
+use toolplane_records::vocabulary::ToolKind;
+use toolplane_runtime::clock;
+use toolplane_testkit::clients::Clients;
 use toolplane_testkit::{Cluster, Options};
 
 use crate::bed::{Bed, RULES};
@@ -58,34 +64,22 @@ async fn race(clients: Clients, racer: Racer, approval_id: String) -> Result<App
 
 /// A question of its own; some end by themselves while they are raced for.
 async fn ask(clients: &Clients, number: usize) -> String {
-    let id = format!("inv_race_{number}");
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    let deadline = match number % 4 {
-        0 => now + Duration::from_millis(150),
-        _ => now + Duration::from_secs(600),
-    };
-    let instant = |at: Duration| prost_types::Timestamp {
-        seconds: i64::try_from(at.as_secs()).unwrap(),
-        nanos: i32::try_from(at.subsec_nanos()).unwrap(),
-    };
-    let request = v1::DecideRequest {
-        invocation_id: id,
-        tenant: "default".to_owned(),
+    let id = InvocationId::from_trusted(format!("inv_race_{number}"));
+    let now = clock::now();
+    let caller = CallerContext {
         actor_ref: "racer".to_owned(),
-        tool_id: "tool_race".to_owned(),
-        tool_name: "test.race".to_owned(),
-        namespace: "test".to_owned(),
-        tool_kind: "function".to_owned(),
-        declaration_digest: format!("sha256:{}", "0".repeat(64)),
-        call_input_digest: format!("sha256:{number:064x}"),
-        surface_id: "surf_race".to_owned(),
-        permission_input: Some(payload(json!({ "number": number }).to_string())),
-        can_ask: true,
-        request_time: Some(instant(now)),
-        deadline_at: Some(instant(deadline)),
-        ..Default::default()
+        surface_id: Some(SurfaceId::from_trusted("surf_race")),
+        ..CallerContext::of(TenantId::unauthenticated())
     };
-    let decision = clients.permissions().decide(request).await.unwrap().into_inner().decision.unwrap();
+    let facts = ToolFacts::named(ToolId::from_trusted("tool_race"), "test.race", "test");
+    let tool = CalledTool::of(ToolFacts { kind: Some(ToolKind::Function), ..facts }, Digest::of(b"race"));
+    let request = DecisionRequest {
+        asked_at: Some(now),
+        deadline_at: Some(now.plus_millis(if number.is_multiple_of(4) { 150 } else { 600_000 })),
+        ..DecisionRequest::new(id, caller, tool, JsonPayload::of(&json!({ "number": number })))
+    };
+    let decision =
+        clients.permissions().decide(v1::DecideRequest::from(&request)).await.unwrap().into_inner().decision.unwrap();
     assert_eq!(decision.behavior(), Behavior::Ask, "{decision:?}");
     decision.approval_request_ref
 }

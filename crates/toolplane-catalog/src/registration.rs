@@ -1,11 +1,13 @@
 //! What a producer hands in to declare one tool.
 
 use serde::{Deserialize, Serialize};
+use toolplane_matching::ToolMatching as _;
 use toolplane_records::contract::InputContract;
 use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::interface::ToolInterface;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::{ExecutionProfile, PermissionProfile};
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::ToolLifecycle;
 
 /// A declaration with the records it refers to.
@@ -89,6 +91,22 @@ impl Registration {
             }
         }
         aliases
+    }
+
+    /// The tool as rules, hooks and people know it, with every name that leads to it.
+    pub fn tool_facts(&self) -> ToolFacts {
+        let declaration = &self.declaration;
+        let matcher = self.interface.as_ref().and_then(|interface| interface.permission_matcher.clone());
+        let facts = ToolFacts {
+            tool_id: declaration.tool_id.clone(),
+            full_name: declaration.full_name(),
+            namespace: declaration.namespace.clone(),
+            aliases: self.aliases().into_iter().map(str::to_owned).collect(),
+            kind: Some(declaration.tool_kind),
+            permission_matcher: matcher.unwrap_or_default(),
+            profile: self.permission_profile.clone(),
+        };
+        facts.with_every_name()
     }
 
     /// The full name in the alphabet function-calling providers accept: dots become `__`.

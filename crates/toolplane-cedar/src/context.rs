@@ -1,6 +1,7 @@
 //! What else is known of a call.
 
 use cedar_policy::{Context, ContextCreationError, Entity, RestrictedExpression};
+use toolplane_matching::ToolMatching as _;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_policy::CallFacts;
 

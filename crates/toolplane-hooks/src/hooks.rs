@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolplane_matching::subject::Workspace;
-use toolplane_matching::{MatchTarget, Matchers, ToolFacts};
+use toolplane_matching::{MatchTarget, Matchers, ToolFacts, ToolMatching as _};
 use toolplane_records::codes;
 use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
 use toolplane_runtime::Config;

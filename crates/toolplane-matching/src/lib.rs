@@ -8,7 +8,7 @@
 //! This crate knows no store, no clock, no network, no async runtime and no rule: it says what fits, never what follows.
 //!
 //! ```
-//! use toolplane_matching::{MatchTarget, Matchers, ToolFacts, subject::Workspace};
+//! use toolplane_matching::{MatchTarget, Matchers, ToolFacts, ToolMatching as _, subject::Workspace};
 //! use toolplane_records::{ids::ToolId, vocabulary::ToolKind};
 //!
 //! let mut tool = ToolFacts::named(ToolId::from_trusted("tool:sh"), "demo.sh", "demo");
@@ -45,5 +45,6 @@ pub use fit::{Certainty, Fit};
 pub use matcher::{InvalidMatchers, Matcher, Matchers, SubjectPattern};
 pub use near::near;
 pub use target::MatchTarget;
-pub use tool::ToolFacts;
+pub use tool::ToolMatching;
+pub use toolplane_records::tool_facts::ToolFacts;
 pub use tools::{Family, ToolPattern};

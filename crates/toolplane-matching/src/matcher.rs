@@ -3,13 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::Behavior;
 
 use crate::fit::Fit;
 use crate::pattern::{CommandPattern, InvalidPattern, PathPattern, UrlPattern};
 use crate::subject::SubjectKind;
 use crate::target::{MatchTarget, by_command};
-use crate::tool::ToolFacts;
+use crate::tool::ToolMatching as _;
 use crate::tools::{InvalidToolPattern, ToolPattern};
 
 /// Which tools a rule is about, and which of their commands, paths or URLs.

@@ -1,5 +1,6 @@
 //! One call as matchers see it: its tool and what its input names, part by part.
 
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::Behavior;
 
 use crate::command::{Shell, SimpleCommand};
@@ -7,7 +8,7 @@ use crate::fit::Fit;
 use crate::matcher::{Matcher, SubjectPattern};
 use crate::path::{PathAccess, PathFact};
 use crate::subject::{NamedPath, PathSubject, SubjectKind, Subjects};
-use crate::tool::ToolFacts;
+use crate::tool::ToolMatching as _;
 use crate::tools::{Family, ToolPattern};
 use crate::url::{InvalidUrl, UrlFact};
 

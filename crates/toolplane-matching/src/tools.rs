@@ -5,7 +5,7 @@
 //! refused ([`ToolPattern::check_word`]).
 //!
 //! An allow rule knows a tool by its id, its full name and the end of it people call it by
-//! ([`ToolFacts::called_name`]). The other behaviours also know every alias, so that no second name is a way around them.
+//! ([`ToolMatching::called_name`](crate::ToolMatching::called_name)). The other behaviours also know every alias, so that no second name is a way around them.
 
 mod family;
 #[cfg(test)]
@@ -18,11 +18,12 @@ use std::str::FromStr;
 
 pub use self::family::Family;
 
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::Behavior;
 
 use crate::fit::Fit;
 use crate::glob;
-use crate::tool::ToolFacts;
+use crate::tool::ToolMatching as _;
 
 /// Which tools a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 pub use self::safety::{FactName, SafetyFacts};
 
-use toolplane_matching::ToolFacts;
 use toolplane_matching::subject::{Subjects, Workspace};
+use toolplane_matching::{ToolFacts, ToolMatching as _};
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::mode::Mode;

@@ -9,6 +9,7 @@ mod batch;
 mod contract;
 mod convert_error;
 mod decision;
+mod decision_request;
 mod declaration;
 mod error;
 mod event;

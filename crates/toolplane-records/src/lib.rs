@@ -4,6 +4,8 @@
 //! as JSON and what the stores keep, so there is one definition of each field. Readers tolerate unknown fields and
 //! missing optional ones; our own fields come beside the standard's and never change the type of a standard field.
 //!
+//! Beside them is what services ask each other in their terms and nobody stores: [`decision_request`].
+//!
 //! This crate knows no transport, no store, no clock and no async runtime.
 
 pub mod approval;
@@ -13,6 +15,7 @@ pub mod cluster;
 pub mod codes;
 pub mod contract;
 pub mod decision;
+pub mod decision_request;
 pub mod declaration;
 pub mod error;
 pub mod event;
@@ -38,6 +41,7 @@ pub mod rule;
 pub mod scheduling;
 pub mod surface;
 pub mod time;
+pub mod tool_facts;
 pub mod trail;
 pub mod visible;
 pub mod vocabulary;

@@ -1,7 +1,7 @@
 //! From the facts of one call to its decision record. Nothing here is stored or waits.
 
 mod edited;
-mod question;
+mod facts;
 mod record;
 mod standing;
 #[cfg(test)]
@@ -9,14 +9,15 @@ mod tests;
 
 use std::sync::Arc;
 
+use toolplane_hooks::HookInput;
+use toolplane_matching::{ToolFacts, ToolMatching as _};
 use toolplane_policy::{CallFacts, Verdict, evaluate};
 use toolplane_records::approval::Approval;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::explanation::HookVerdict;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::Behavior;
-
-pub use question::{Question, Tool};
 
 use crate::rules::Active;
 use toolplane_policy::verdict::source;
@@ -25,7 +26,7 @@ use toolplane_policy::verdict::source;
 #[derive(Debug)]
 pub struct Deciding {
     active: Arc<Active>,
-    question: Question,
+    request: DecisionRequest,
     facts: CallFacts,
     now: Timestamp,
     verdict: Verdict,
@@ -42,20 +43,28 @@ pub enum Outcome {
 
 impl Deciding {
     /// Looks at the call for the first time.
-    pub fn new(active: Arc<Active>, question: Question, now: Timestamp) -> Self {
-        let facts = question.facts(active.settings().default_mode);
+    pub fn new(active: Arc<Active>, mut request: DecisionRequest, now: Timestamp) -> Self {
+        // Rules and hooks know the tool by every name, whatever was sent of them.
+        let tool = Arc::unwrap_or_clone(request.tool.facts);
+        request.tool.facts = Arc::new(ToolFacts::with_every_name(tool));
+        let facts = facts::call_facts(&request, active.settings().default_mode);
         let verdict = evaluate(active.policy(), &facts, now);
-        Self { active, question, facts, now, verdict }
+        Self { active, request, facts, now, verdict }
     }
 
-    /// The call.
-    pub fn question(&self) -> &Question {
-        &self.question
+    /// What was asked, with every name of the tool.
+    pub fn request(&self) -> &DecisionRequest {
+        &self.request
     }
 
     /// What rules see of the call.
     pub fn facts(&self) -> &CallFacts {
         &self.facts
+    }
+
+    /// What hooks are told of the call.
+    pub fn hook_input(&self) -> HookInput {
+        facts::hook_input(&self.request, self.facts.mode)
     }
 
     /// What follows so far.
@@ -93,10 +102,10 @@ impl Deciding {
         if !self.wants_a_person() {
             return Standing::NotNeeded;
         }
-        if standing::is_waiting_for(approval, &self.question, self.active.digest()) && self.question.can_ask {
+        if standing::is_waiting_for(approval, &self.request, self.active.digest()) && self.request.caller.can_ask {
             return Standing::Waiting;
         }
-        if !standing::is_about(approval, &self.question, self.now) {
+        if !standing::is_about(approval, &self.request, self.now) {
             return Standing::No;
         }
         // The person has been asked already, so whether one could be asked now does not matter.
@@ -114,12 +123,12 @@ impl Deciding {
 
     /// Makes what is asked another question than `approval`, which ended without an answer.
     pub fn ask_after(&mut self, approval: ApprovalId) {
-        self.question.approval_ref = Some(approval);
+        self.request.approval_ref = Some(approval);
     }
 
     /// Whether `approval` is a question about this very call that still waits, though not the one asked now.
     pub fn supersedes(&self, approval: &Approval) -> bool {
-        standing::is_obsolete(approval, &self.question)
+        standing::is_obsolete(approval, &self.request)
     }
 
     /// The decision, or the question to people that takes its place for `ttl_ms` from now, or until the call itself

@@ -25,8 +25,8 @@ impl Shadow {
                 sure = hit.fit == RuleFit::Yes,
                 decided = %deciding.verdict().behavior,
                 differs = hit.behavior != deciding.verdict().behavior && hit.behavior != Behavior::Passthrough,
-                invocation_id = %deciding.question().invocation_id,
-                tool = deciding.question().tool.name,
+                invocation_id = %deciding.request().invocation_id,
+                tool = deciding.request().tool.facts.full_name,
                 times,
                 "a watching rule fits"
             );

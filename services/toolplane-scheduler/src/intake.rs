@@ -13,6 +13,7 @@ mod hooks;
 mod inputs;
 mod locks;
 mod refusals;
+mod request;
 mod resolve;
 mod spec;
 #[cfg(test)]
@@ -41,10 +42,11 @@ pub(crate) use spec::{CallSpec, SpecLimits};
 pub(crate) use tool::ToolLimits;
 
 pub(crate) use asker::{Asker, actor};
-pub(crate) use decide::{DecisionRequest, PermissionAnswer, denial};
+pub(crate) use decide::{PermissionAnswer, denial};
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;
+pub(crate) use request::decision_request;
 pub(crate) use resolve::{Resolved, ToolAddress};
 pub(crate) use spec::new_id;
 pub(crate) use tool::CallableTool;

@@ -1,10 +1,11 @@
 //! Families of tools, by the names that users of coding agents know.
 
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::{AccessKind, Behavior, ToolKind, WriteEffect};
 
 use crate::fit::{Certainty, Fit};
 use crate::subject::SubjectKind;
-use crate::tool::ToolFacts;
+use crate::tool::ToolMatching as _;
 
 /// Tools that do the same kind of thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,6 +8,7 @@ use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect
 
 use super::InvalidCondition;
 use crate::call::{CallFacts, FactName};
+use toolplane_matching::ToolMatching as _;
 use toolplane_matching::fit::{Certainty, Fit};
 
 /// Longest label, in bytes.

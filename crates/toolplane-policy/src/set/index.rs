@@ -10,6 +10,7 @@ use super::keys::{Keys, directory, host, in_name, own_keys, path_keys};
 use crate::rule::Rule;
 use crate::scene::Scene;
 use toolplane_matching::SubjectPattern;
+use toolplane_matching::ToolMatching as _;
 use toolplane_matching::fit::Fit;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_matching::tools::{Family, ToolPattern, provider_spelling};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use toolplane_matching::subject::Workspace;
-use toolplane_matching::{Family, MatchTarget, Matchers};
+use toolplane_matching::{Family, MatchTarget, Matchers, ToolMatching as _};
 use toolplane_policy::{Rule, evaluate, rule};
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 

@@ -8,7 +8,8 @@ use crate::convert::{ConvertError, field};
 use crate::v1;
 use crate::v1::json_payload::Body;
 
-const JSON: &str = "application/json";
+/// The media type JSON values are sent as.
+pub(super) const JSON: &str = "application/json";
 const JSON_SCHEMA: &str = "application/schema+json";
 
 impl From<&records::JsonPayload> for v1::JsonPayload {
@@ -42,7 +43,7 @@ pub fn ingest(message: v1::JsonPayload, limits: &JsonLimits) -> Result<records::
         Some(Body::Ref(_)) => return Err(ConvertError::new("ref", "is not accepted here: give the bytes inline")),
         None => return Err(ConvertError::missing("inline")),
     };
-    if !matches!(message.media_type.as_str(), "" | JSON | JSON_SCHEMA) {
+    if !is_json(&message.media_type) {
         return Err(ConvertError::new("media_type", format!("must be `{JSON}` or `{JSON_SCHEMA}`")));
     }
     if message.size_bytes != 0 && message.size_bytes != bytes.len() as u64 {
@@ -54,6 +55,11 @@ pub fn ingest(message: v1::JsonPayload, limits: &JsonLimits) -> Result<records::
         return Err(ConvertError::new("sha256", "does not match the bytes"));
     }
     Ok(payload)
+}
+
+/// Whether a value may be sent under this media type.
+pub(super) fn is_json(media_type: &str) -> bool {
+    matches!(media_type, "" | JSON | JSON_SCHEMA)
 }
 
 impl From<&records::PayloadRef> for v1::PayloadRef {

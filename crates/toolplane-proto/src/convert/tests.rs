@@ -9,6 +9,7 @@ use toolplane_records as records;
 use super::ConvertError;
 use crate::v1;
 
+mod decision_request;
 mod rules;
 mod words;
 

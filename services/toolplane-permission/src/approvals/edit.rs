@@ -8,9 +8,8 @@ use toolplane_records::approval::Approval;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::{JsonPayload, REDACTED};
 use toolplane_records::time::Timestamp;
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_records::vocabulary::Behavior;
-
-use crate::decide::Tool;
 
 /// Every reason why the tool of `approval` cannot take `edited`, by field below the input. What is hidden in it is put back later
 /// and not judged here; a question that came without the tool's declaration is judged only then.
@@ -51,17 +50,8 @@ pub(crate) fn faults(approval: &Approval, edited: &JsonPayload) -> Vec<FieldViol
 /// are not judged here: the decision about the call is made anew, from all of it.
 pub(crate) fn denied(approval: &Approval, edited: &JsonPayload, policy: &Policy, now: Timestamp) -> Option<String> {
     let registration = approval.tool_registration.as_ref()?.parse::<Registration>().ok()?;
-    let interface = registration.interface.as_ref();
-    let tool = Tool {
-        tool_id: approval.tool_id.clone(),
-        name: registration.declaration.full_name(),
-        namespace: registration.declaration.namespace.clone(),
-        aliases: registration.aliases().into_iter().map(str::to_owned).collect(),
-        kind: Some(registration.declaration.tool_kind),
-        permission_matcher: interface.and_then(|interface| interface.permission_matcher.clone()).unwrap_or_default(),
-        profile: registration.permission_profile.clone(),
-    };
-    let mut facts = CallFacts::new(tool.facts(), edited.clone());
+    let tool = ToolFacts { tool_id: approval.tool_id.clone(), ..registration.tool_facts() };
+    let mut facts = CallFacts::new(tool, edited.clone());
     facts.declaration = Some(approval.declaration_digest);
     facts.tenant = approval.tenant.to_string();
     facts.actor.clone_from(&approval.actor_ref);

@@ -3,6 +3,7 @@
 //! Parts are joined with `|`, which no identifier contains, so no two tenants share a name; `*` is no tenant either.
 
 use toolplane_records::approval::Approval;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::ids::{ApprovalId, InvocationId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
@@ -33,7 +34,21 @@ pub struct Binding<'a> {
     pub after: &'a str,
 }
 
-impl Binding<'_> {
+impl<'a> Binding<'a> {
+    /// What is asked about by `request` under `policy`, after the approval it has already.
+    pub fn of(request: &'a DecisionRequest, policy: &'a str) -> Self {
+        Self {
+            tenant: &request.caller.tenant,
+            invocation: &request.invocation_id,
+            caller: &request.caller.caller_ref,
+            tool: &request.tool.facts.tool_id,
+            declaration: &request.tool.declaration_digest,
+            call_input: &request.input.call_digest,
+            policy,
+            after: request.approval_ref.as_ref().map(ApprovalId::as_str).unwrap_or_default(),
+        }
+    }
+
     /// The id of the question.
     pub fn approval_id(&self) -> ApprovalId {
         let Self { tenant, invocation, caller, tool, declaration, call_input, policy, after } = self;

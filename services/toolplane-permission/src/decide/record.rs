@@ -3,25 +3,26 @@
 use toolplane_policy::{SuggestedUpdate, suggestions};
 use toolplane_records::approval::{Approval, DefinitionChange};
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
 
 use super::Deciding;
-use crate::approvals::options;
+use crate::approvals::{Binding, options};
 use crate::decision::decision_id;
 
 /// The decision that follows. The same call, input, rules and approval get a decision of the same id.
 pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> PermissionDecision {
-    let (question, verdict) = (&deciding.question, &deciding.verdict);
+    let (request, verdict) = (&deciding.request, &deciding.verdict);
     let asked = verdict.behavior == Behavior::Ask;
     let mut policy_refs = verdict.policy_refs.clone();
-    let adjacent = question.tool.profile.iter().flat_map(|profile| &profile.policy_refs);
+    let adjacent = request.tool.facts.profile.iter().flat_map(|profile| &profile.policy_refs);
     policy_refs.extend(adjacent.filter(|policy| !verdict.policy_refs.contains(policy)).cloned());
     PermissionDecision {
         schema_version: toolplane_records::schema_version(),
         decision_id: id(deciding, verdict.behavior, &verdict.source),
-        invocation_id: question.invocation_id.clone(),
+        invocation_id: request.invocation_id.clone(),
         behavior: verdict.behavior,
         mode: Some(deciding.facts.mode.to_string()),
         suggested_updates: if asked { suggested(deciding) } else { Vec::new() },
@@ -37,7 +38,7 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         content_blocks: Vec::new(),
         accept_feedback: None,
         decided_at,
-        expires_at: earliest([question.deadline_at, deciding.active.expiry_of(&verdict.matched)]),
+        expires_at: earliest([request.deadline_at, deciding.active.expiry_of(&verdict.matched)]),
         approval_request_ref: asked.then(|| binding_id(deciding)),
         policy_digest: deciding.active.digest().to_owned(),
         denied_paths: verdict.denied_paths.clone(),
@@ -60,7 +61,7 @@ pub(super) fn approved(deciding: &Deciding, approval: &Approval, decided_at: Tim
         content_blocks: answer.map(|answer| answer.content_blocks.clone()).unwrap_or_default(),
         blocked_path: None,
         expires_at: earliest([
-            deciding.question.deadline_at,
+            deciding.request.deadline_at,
             deciding.active.expiry_of(&deciding.verdict.matched),
             answer.and_then(|answer| answer.expires_at),
         ]),
@@ -71,26 +72,26 @@ pub(super) fn approved(deciding: &Deciding, approval: &Approval, decided_at: Tim
 
 /// The pending question that a decision to ask becomes.
 pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u64) -> Approval {
-    let question = &deciding.question;
+    let DecisionRequest { caller, tool, input, deadline_at, .. } = &deciding.request;
     let latest = deciding.now.plus_millis(i64::try_from(ttl_ms).unwrap_or(i64::MAX));
-    let expires_at = question.deadline_at.map_or(latest, |deadline| deadline.min(latest));
+    let expires_at = deadline_at.map_or(latest, |deadline| deadline.min(latest));
     let request = PermissionDecision { expires_at: Some(expires_at), ..decision };
-    let session = Some(question.session_ref.as_str()).filter(|session| !session.is_empty());
-    let risk_level = question.tool.risk();
-    let tool_registration = question.registration();
+    let session = Some(caller.session_ref.as_str()).filter(|session| !session.is_empty());
+    let risk_level = tool.facts.risk();
+    let tool_registration = tool.registration();
     let (outdated_rule, definition_changes) = changes(deciding, tool_registration.as_ref());
     Approval {
         schema_version: toolplane_records::schema_version(),
         approval_id: binding_id(deciding),
-        tenant: question.tenant.clone(),
-        invocation_id: question.invocation_id.clone(),
-        tool_id: question.tool.tool_id.clone(),
-        tool_name: question.tool.name.clone(),
-        declaration_digest: question.declaration_digest,
-        input_digest: question.input.digest(),
-        permission_input: question.input.clone(),
-        actor_ref: question.actor_ref.clone(),
-        options: options(&request, session, &question.actor_ref, risk_level),
+        tenant: caller.tenant.clone(),
+        invocation_id: deciding.request.invocation_id.clone(),
+        tool_id: tool.facts.tool_id.clone(),
+        tool_name: tool.facts.full_name.clone(),
+        declaration_digest: tool.declaration_digest,
+        input_digest: input.shown.digest(),
+        permission_input: input.shown.clone(),
+        actor_ref: caller.actor_ref.clone(),
+        options: options(&request, session, &caller.actor_ref, risk_level),
         request,
         state: ApprovalState::Pending,
         resolution: None,
@@ -99,11 +100,11 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         created_at: deciding.now,
         expires_at,
         resolved_at: None,
-        call_input_digest: Some(question.call_input_digest),
+        call_input_digest: Some(input.call_digest),
         queue: deciding.verdict.queue.to_owned(),
         session_ref: session.map(str::to_owned),
-        surface_id: question.surface_id.clone(),
-        caller_ref: question.caller_ref.clone(),
+        surface_id: caller.surface_id.clone(),
+        caller_ref: caller.caller_ref.clone(),
         risk_level,
         chosen_option: None,
         updated_input: None,
@@ -130,16 +131,15 @@ fn suggested(deciding: &Deciding) -> Vec<JsonPayload> {
 }
 
 fn binding_id(deciding: &Deciding) -> toolplane_records::ids::ApprovalId {
-    let after = deciding.question.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
-    deciding.question.binding(deciding.active.digest(), after).approval_id()
+    Binding::of(&deciding.request, deciding.active.digest()).approval_id()
 }
 
 fn id(deciding: &Deciding, behavior: Behavior, voice: &str) -> toolplane_records::ids::DecisionId {
-    let question = &deciding.question;
-    let (input, declaration) = (question.call_input_digest.to_string(), question.declaration_digest.to_string());
-    let after = question.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
+    let request = &deciding.request;
+    let (input, declaration) = (request.input.call_digest.to_string(), request.tool.declaration_digest.to_string());
+    let after = request.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
     let facts = [&input, &declaration, deciding.active.digest(), behavior.as_str(), voice, after];
-    decision_id(&question.invocation_id, &facts)
+    decision_id(&request.invocation_id, &facts)
 }
 
 fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp> {

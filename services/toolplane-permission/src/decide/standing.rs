@@ -4,51 +4,51 @@ use toolplane_policy::Verdict;
 use toolplane_policy::verdict::source;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
 
-use super::Question;
 use super::edited::is_what_was_edited;
 
 /// Whether `approval` is a yes to exactly this call, and still holds. One approval belongs to one call, so it can let no
 /// other one through.
-pub(super) fn is_about(approval: &Approval, question: &Question, now: Timestamp) -> bool {
+pub(super) fn is_about(approval: &Approval, request: &DecisionRequest, now: Timestamp) -> bool {
     let holds = approval.resolution.as_ref().is_some_and(|decision| {
         decision.behavior == Behavior::Allow && decision.expires_at.is_none_or(|end| now < end)
     });
     approval.state == ApprovalState::Approved
         && holds
-        && is_same_call(approval, question)
-        && has_its_input(approval, question)
+        && is_same_call(approval, request)
+        && has_its_input(approval, request)
 }
 
 /// Whether the question that waits is this very one.
-pub(super) fn is_waiting_for(approval: &Approval, question: &Question, policy_digest: &str) -> bool {
+pub(super) fn is_waiting_for(approval: &Approval, request: &DecisionRequest, policy_digest: &str) -> bool {
     approval.state == ApprovalState::Pending
-        && is_same_call(approval, question)
-        && approval.call_input_digest == Some(question.call_input_digest)
+        && is_same_call(approval, request)
+        && approval.call_input_digest == Some(request.input.call_digest)
         && approval.request.policy_digest == policy_digest
 }
 
 /// Whether the question waits and was asked about this very call.
-pub(super) fn is_obsolete(approval: &Approval, question: &Question) -> bool {
+pub(super) fn is_obsolete(approval: &Approval, request: &DecisionRequest) -> bool {
     approval.state == ApprovalState::Pending
-        && approval.tenant == question.tenant
-        && approval.invocation_id == question.invocation_id
+        && approval.tenant == request.caller.tenant
+        && approval.invocation_id == request.invocation_id
 }
 
-fn is_same_call(approval: &Approval, question: &Question) -> bool {
-    approval.tenant == question.tenant
-        && approval.invocation_id == question.invocation_id
-        && approval.caller_ref == question.caller_ref
-        && approval.tool_id == question.tool.tool_id
-        && approval.declaration_digest == question.declaration_digest
+fn is_same_call(approval: &Approval, request: &DecisionRequest) -> bool {
+    approval.tenant == request.caller.tenant
+        && approval.invocation_id == request.invocation_id
+        && approval.caller_ref == request.caller.caller_ref
+        && approval.tool_id == request.tool.facts.tool_id
+        && approval.declaration_digest == request.tool.declaration_digest
 }
 
-fn has_its_input(approval: &Approval, question: &Question) -> bool {
+fn has_its_input(approval: &Approval, request: &DecisionRequest) -> bool {
     match &approval.updated_input {
-        None => approval.call_input_digest == Some(question.call_input_digest),
-        Some(edited) => is_what_was_edited(edited, &question.input, &question.redacted),
+        None => approval.call_input_digest == Some(request.input.call_digest),
+        Some(edited) => is_what_was_edited(edited, &request.input.shown, &request.input.redacted),
     }
 }
 

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use toolplane_records::approval::{APPROVALS, REVIEW};
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::{CallSignals, CalledTool, CallerContext};
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{InvocationId, TenantId, ToolId};
 use toolplane_records::invocation::InputSafety;
@@ -39,59 +40,51 @@ fn active(text: &str) -> Arc<Active> {
     Arc::new(Active::of_source(&Source::of(&config)).unwrap())
 }
 
-fn question(command: &str) -> Question {
-    let input = JsonPayload::of(&serde_json::json!({ "command": command }));
-    Question {
-        invocation_id: InvocationId::from_trusted("inv_1"),
-        tenant: TenantId::unauthenticated(),
+fn question(command: &str) -> DecisionRequest {
+    let shell = ToolFacts::named(ToolId::from_trusted("tool_shell"), "local.shell.exec", "local.shell");
+    let shell =
+        ToolFacts { kind: Some(ToolKind::ShellCommand), permission_matcher: "shell_pattern".to_owned(), ..shell };
+    let caller = CallerContext {
         actor_ref: "ann".to_owned(),
         caller_ref: "key:agent".to_owned(),
         roles: vec!["agent".to_owned()],
         session_ref: "session_1".to_owned(),
-        surface_id: None,
-        tool: Arc::new(Tool {
-            tool_id: ToolId::from_trusted("tool_shell"),
-            name: "local.shell.exec".to_owned(),
-            namespace: "local.shell".to_owned(),
-            aliases: Vec::new(),
-            kind: Some(ToolKind::ShellCommand),
-            permission_matcher: "shell_pattern".to_owned(),
-            profile: None,
-        }),
-        declaration_digest: Digest::of(b"declaration"),
-        registration: None,
-        call_input_digest: input.digest(),
-        input,
-        redacted: Vec::new(),
-        safety: Some(InputSafety::default()),
-        unknown_facts: Vec::new(),
-        trusted_facts: Vec::new(),
-        hooks: Vec::new(),
-        classifier: None,
-        assurance: None,
-        can_ask: true,
-        mode: None,
-        deadline_at: None,
-        approval_ref: None,
-    }
+        ..CallerContext::of(TenantId::unauthenticated())
+    };
+    let tool = CalledTool::of(shell, Digest::of(b"declaration"));
+    let input = JsonPayload::of(&serde_json::json!({ "command": command }));
+    let mut request = DecisionRequest::new(InvocationId::from_trusted("inv_1"), caller, tool, input);
+    request.safety.facts = Some(InputSafety::default());
+    request
+}
+
+/// The same in another mode, or with nobody to ask.
+fn called(command: &str, mode: Option<Mode>, can_ask: bool) -> DecisionRequest {
+    let request = question(command);
+    DecisionRequest { caller: CallerContext { mode, can_ask, ..request.caller }, ..request }
+}
+
+/// The same, and what others say of it.
+fn signalled(command: &str, signals: CallSignals) -> DecisionRequest {
+    DecisionRequest { signals, ..question(command) }
 }
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-fn deciding(active: &Arc<Active>, question: Question) -> Deciding {
+fn deciding(active: &Arc<Active>, question: DecisionRequest) -> Deciding {
     Deciding::new(Arc::clone(active), question, at(1_000))
 }
 
-fn decided(active: &Arc<Active>, question: Question) -> PermissionDecision {
+fn decided(active: &Arc<Active>, question: DecisionRequest) -> PermissionDecision {
     match deciding(active, question).outcome(at(1_000), 60_000) {
         Outcome::Decided(decision) => *decision,
         Outcome::Ask(approval) => approval.request,
     }
 }
 
-fn asked(active: &Arc<Active>, question: Question) -> Approval {
+fn asked(active: &Arc<Active>, question: DecisionRequest) -> Approval {
     match deciding(active, question).outcome(at(1_000), 60_000) {
         Outcome::Ask(approval) => *approval,
         Outcome::Decided(decision) => panic!("{decision:?}"),
@@ -111,8 +104,8 @@ fn approved(mut approval: Approval, holds_until: i64) -> Approval {
     approval
 }
 
-fn again(approval: &Approval, command: &str) -> Question {
-    Question { approval_ref: Some(approval.approval_id.clone()), ..question(command) }
+fn again(approval: &Approval, command: &str) -> DecisionRequest {
+    DecisionRequest { approval_ref: Some(approval.approval_id.clone()), ..question(command) }
 }
 
 #[test]
@@ -134,8 +127,8 @@ fn any_difference_makes_another_question() {
     let first = asked(&base, question("git push"));
     let mut others =
         vec![question("git push origin"), question("git push"), question("git push"), question("git push")];
-    others[1].caller_ref = "key:other".to_owned();
-    others[2].declaration_digest = Digest::of(b"another declaration");
+    others[1].caller.caller_ref = "key:other".to_owned();
+    others[2].tool.declaration_digest = Digest::of(b"another declaration");
     others[3].invocation_id = InvocationId::from_trusted("inv_2");
     others.push(again(&first, "git push"));
     for other in others {
@@ -148,7 +141,7 @@ fn any_difference_makes_another_question() {
 #[test]
 fn a_question_says_everything_people_need() {
     let active = active("[[permission.rules]]\nbehavior = \"deny\"\ntool = \"x\"\n");
-    let approval = asked(&active, Question { deadline_at: Some(at(9_000)), ..question("git log") });
+    let approval = asked(&active, DecisionRequest { deadline_at: Some(at(9_000)), ..question("git log") });
     assert_eq!((approval.queue.as_str(), approval.state), (APPROVALS, ApprovalState::Pending));
     assert_eq!((approval.caller_ref.as_str(), approval.session_ref.as_deref()), ("key:agent", Some("session_1")));
     assert_eq!((approval.expires_at, approval.request.expires_at), (at(9_000), Some(at(9_000))), "with its call");
@@ -162,11 +155,10 @@ fn a_question_says_everything_people_need() {
 #[test]
 fn a_call_nobody_can_be_asked_about_is_denied() {
     let active = active(RULES);
-    let denied = decided(&active, Question { can_ask: false, ..question("git push") });
+    let denied = decided(&active, called("git push", None, false));
     assert_eq!(denied.reason.unwrap().reason_type, ReasonType::AsyncAgent);
     assert_eq!(denied.behavior, Behavior::Deny);
-    let mode = Some(Mode::DontAsk);
-    assert_eq!(decided(&active, Question { mode, ..question("git push") }).behavior, Behavior::Deny);
+    assert_eq!(decided(&active, called("git push", Some(Mode::DontAsk), true)).behavior, Behavior::Deny);
 }
 
 #[test]
@@ -175,14 +167,15 @@ fn the_mode_of_a_call_that_names_none_is_the_configured_one() {
         active("[permission]\ndefault_mode = \"plan\"\n[[permission.rules]]\nbehavior=\"deny\"\ntool=\"x\"\n");
     let decision = decided(&planned, question("touch x"));
     assert_eq!((decision.behavior, decision.mode.as_deref()), (Behavior::Deny, Some("plan")));
-    let own = decided(&planned, Question { mode: Some(Mode::Default), ..question("touch x") });
+    let own = decided(&planned, called("touch x", Some(Mode::Default), true));
     assert_eq!((own.behavior, own.mode.as_deref()), (Behavior::Ask, Some("default")));
 }
 
 #[test]
 fn an_agent_that_is_not_sure_goes_to_the_review_queue() {
     let assurance = CallAssurance { confidence: Confidence::new(0.3), ..CallAssurance::default() };
-    let approval = asked(&active(RULES), Question { assurance: Some(assurance), ..question("git diff") });
+    let signals = CallSignals { assurance: Some(assurance), ..CallSignals::default() };
+    let approval = asked(&active(RULES), signalled("git diff", signals));
     assert_eq!(approval.queue, REVIEW);
     assert!(approval.options.iter().all(|option| !option.kind.is_always()), "no rule can answer for it");
 }
@@ -197,7 +190,8 @@ fn what_a_classifier_said_is_part_of_the_decision() {
         behavior: None,
         authority: ClassifierAuthority::Deny,
     };
-    let decision = decided(&active(RULES), Question { classifier: Some(check), ..question("git diff") });
+    let signals = CallSignals { classifier: Some(check), ..CallSignals::default() };
+    let decision = decided(&active(RULES), signalled("git diff", signals));
     assert_eq!(decision.behavior, Behavior::Ask);
     assert_eq!(decision.pending_classifier_check.unwrap().to_value()["classifier_ref"], "guard");
 }
@@ -223,7 +217,7 @@ fn a_decision_holds_no_longer_than_the_rules_behind_it() {
     let active = active(text);
     let decision = decided(&active, question("git diff"));
     assert_eq!((decision.behavior, decision.expires_at), (Behavior::Allow, active.rules()[0].expires_at));
-    let sooner = decided(&active, Question { deadline_at: Some(at(5_000)), ..question("git diff") });
+    let sooner = decided(&active, DecisionRequest { deadline_at: Some(at(5_000)), ..question("git diff") });
     assert_eq!(sooner.expires_at, Some(at(5_000)));
 }
 
@@ -234,10 +228,17 @@ fn an_approval_stands_for_its_own_call_and_question_only() {
     let stands = |active: &Arc<Active>, question| deciding(active, question).stands(&yes);
     assert_eq!(stands(&base, again(&yes, "git push")), Standing::Yes);
     assert_eq!(stands(&base, again(&yes, "git push origin")), Standing::No, "another input");
-    assert_eq!(stands(&base, Question { caller_ref: "key:x".to_owned(), ..again(&yes, "git push") }), Standing::No);
+    let mut other = again(&yes, "git push");
+    other.caller.caller_ref = "key:x".to_owned();
+    assert_eq!(stands(&base, other), Standing::No, "another caller");
     let id = InvocationId::from_trusted("inv_2");
-    assert_eq!(stands(&base, Question { invocation_id: id, ..again(&yes, "git push") }), Standing::No, "single use");
-    let nobody = Question { can_ask: false, ..again(&yes, "git push") };
+    assert_eq!(
+        stands(&base, DecisionRequest { invocation_id: id, ..again(&yes, "git push") }),
+        Standing::No,
+        "single use"
+    );
+    let mut nobody = again(&yes, "git push");
+    nobody.caller.can_ask = false;
     assert_eq!(stands(&base, nobody), Standing::Yes, "nobody has to be asked again");
     let decision = deciding(&base, again(&yes, "git push")).approved(&yes, at(1_000));
     assert_eq!((decision.behavior, decision.expires_at), (Behavior::Allow, Some(at(2_000))));
@@ -300,14 +301,14 @@ fn an_allow_of_another_declaration_is_asked_about_again_and_named() {
 
     let registration = JsonPayload::from_checked(r#"{"declaration":{"description":"made into something else"}}"#);
     let mut changed = question("make");
-    changed.declaration_digest = registration.digest();
-    changed.registration = Some((&registration).into());
+    changed.tool.declaration_digest = registration.digest();
+    changed.tool.registration_json = Some(registration.bytes().clone());
     let approval = asked(&active, changed.clone());
     assert_eq!(approval.outdated_rule, "seen");
     assert_eq!(approval.tool_registration, Some(registration));
     assert!(approval.request.reason.unwrap().message.contains("declared before"));
 
     // What is not the registration of the digest is never shown.
-    changed.declaration_digest = Digest::of(b"another");
+    changed.tool.declaration_digest = Digest::of(b"another");
     assert_eq!(asked(&active, changed).tool_registration, None);
 }

@@ -1,7 +1,5 @@
 //! Deciding about one call.
 
-mod read;
-
 use tonic::Request;
 use toolplane_hooks::Folded;
 use toolplane_policy::explain;
@@ -9,6 +7,7 @@ use toolplane_proto::v1;
 use toolplane_records::approval::Approval;
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::explanation::{DecisionExplanation, HookVerdict};
 use toolplane_records::hook::ToolHook;
 use toolplane_records::time::Timestamp;
@@ -28,12 +27,13 @@ pub(super) async fn decide(
     request: Request<v1::DecideRequest>,
 ) -> Result<v1::DecideResponse, ApiError> {
     let tenant = Caller::of(&request).tenant_named(&request.get_ref().tenant)?;
-    let request = request.into_inner();
-    let dry_run = request.dry_run;
-    let (question, asked_at) = read::question(tenant, request).map_err(of_field)?;
+    // A caller may leave its own tenant out.
+    let request = v1::DecideRequest { tenant: tenant.to_string(), ..request.into_inner() };
+    let request = DecisionRequest::try_from(request).map_err(of_field)?;
+    let (dry_run, asked_at) = (request.dry_run, request.asked_at);
     let active = api.rules.current().await?;
     let now = api.book.now().await?;
-    let deciding = Deciding::new(active, question, now);
+    let deciding = Deciding::new(active, request, now);
     let decided_at = asked_at.unwrap_or(now);
     if dry_run { Ok(rehearse(api, &deciding, decided_at, now)) } else { settle(api, deciding, decided_at).await }
 }
@@ -59,7 +59,7 @@ async fn settle(
     let mut hooks = Vec::new();
     let held = approval_of(api, &deciding).await?;
     let mut standing = held.as_ref().map_or(Standing::No, |approval| deciding.stands(approval));
-    let hooked = |event| api.hooks.applies(event, &deciding.question().tool_facts());
+    let hooked = |event| api.hooks.applies(event, &deciding.request().tool.facts);
     let (before, after) = (hooked(HookEvent::PermissionRequest), hooked(HookEvent::PermissionDecision));
     // The hooks of a question were asked when it was put; an answer to it needs them no more.
     if before && standing == Standing::No && deciding.wants_a_person() {
@@ -135,9 +135,9 @@ fn asking(approval: &Approval, hooks: &[ToolHook]) -> v1::DecideResponse {
 
 /// The approval the call says it has. One that does not exist is none: the call is asked about anew.
 async fn approval_of(api: &PermissionApi, deciding: &Deciding) -> Result<Option<Approval>, ApiError> {
-    let question = deciding.question();
-    let Some(id) = &question.approval_ref else { return Ok(None) };
-    match api.book.get(&question.tenant, id).await {
+    let request = deciding.request();
+    let Some(id) = &request.approval_ref else { return Ok(None) };
+    match api.book.get(&request.caller.tenant, id).await {
         Ok(approval) => Ok(Some(approval)),
         Err(BookError::NotFound(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -165,12 +165,12 @@ async fn ask_hooks(
     event: HookEvent,
     so_far: PermissionDecision,
 ) -> Vec<ToolHook> {
-    let mut input = deciding.question().hook_input(deciding.facts().mode);
+    let mut input = deciding.hook_input();
     input.decision = Some(so_far);
     let folded = api.hooks.run(event, &input).await;
     if !folded.updates.is_empty() {
         // A service that changes an input does so before the decision, where it is checked and decided again.
-        tracing::warn!(invocation_id = %deciding.question().invocation_id, %event, "a new input of a hook is not used at this point");
+        tracing::warn!(invocation_id = %deciding.request().invocation_id, %event, "a new input of a hook is not used at this point");
     }
     let records = folded.records.clone();
     let (verdicts, classifier) = said(folded, event);

@@ -3,20 +3,23 @@
 use serde_json::json;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_matching::tools::ToolPattern;
-use toolplane_matching::{Fit, ToolFacts};
+use toolplane_matching::{Fit, ToolFacts, ToolMatching as _};
 use toolplane_policy::{CallFacts, Policy, PolicySettings, Rule, RuleSet, explain};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleFit};
 
-use crate::decide::Tool;
-
 /// What people should know about `added`, a checked rule, among the rules `in_force` and the registered `tools`: that it is about
 /// no tool there is, or that others ask about or deny what it allows. One sentence each; empty when there is nothing to say.
-pub fn remarks(added: &PermissionRule, in_force: &[PermissionRule], tools: &[Tool], now: Timestamp) -> Vec<String> {
+pub fn remarks(
+    added: &PermissionRule,
+    in_force: &[PermissionRule],
+    tools: &[ToolFacts],
+    now: Timestamp,
+) -> Vec<String> {
     let Ok(rule) = Rule::from_record(added) else { return Vec::new() };
-    let tools: Vec<ToolFacts> = tools.iter().map(Tool::facts).collect();
+    let tools: Vec<ToolFacts> = tools.iter().cloned().map(ToolFacts::with_every_name).collect();
     let meant = |behavior: Behavior| {
         let pattern = &rule.matcher().tools;
         tools.iter().filter(move |tool| pattern.fit(behavior, tool) != Fit::No)
@@ -118,16 +121,9 @@ mod tests {
     use super::super::text::bare;
     use super::*;
 
-    fn tool(name: &str, namespace: &str, kind: ToolKind) -> Tool {
-        Tool {
-            tool_id: ToolId::from_trusted(name.replace('.', "_")),
-            name: name.to_owned(),
-            namespace: namespace.to_owned(),
-            aliases: Vec::new(),
-            kind: Some(kind),
-            permission_matcher: String::new(),
-            profile: None,
-        }
+    fn tool(name: &str, namespace: &str, kind: ToolKind) -> ToolFacts {
+        let tool = ToolFacts::named(ToolId::from_trusted(name.replace('.', "_")), name, namespace);
+        ToolFacts { kind: Some(kind), ..tool }
     }
 
     fn rule(id: &str, behavior: Behavior, matcher: &str) -> PermissionRule {

@@ -13,9 +13,10 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass};
 
 use super::asker::Asker;
-use super::decide::{DecisionRequest, PermissionAnswer, denial};
+use super::decide::{PermissionAnswer, denial};
 use super::inputs::{Inputs, payload_ref};
 use super::refusals::{no_executor, runtime_error, schema_error};
+use super::request::decision_request;
 use super::resolve::Resolved;
 use super::spec::CallSpec;
 use super::tool::CallableTool;
@@ -149,26 +150,9 @@ impl Preparer {
         if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
         }
-        let (shown, redacted) = inputs.permission(tool.sensitive());
-        let question = DecisionRequest {
-            invocation_id: &spec.invocation_id,
-            caller: &spec.caller,
-            asker,
-            actor_ref: spec.actor_ref.as_deref(),
-            session_ref: session,
-            surface_id: Some(&spec.surface_id),
-            tool,
-            input: &shown,
-            redacted: &redacted,
-            call_digest: inputs.call().digest(),
-            evaluation: &evaluation,
-            mode: spec.permission_mode.as_deref(),
-            assurance: spec.assurance.as_ref(),
-            deadline_at: acceptance.deadline_at,
-            approval_ref: None,
-            dry_run,
-        };
-        let mut word = self.permission.decide(question).await?;
+        let mut request = decision_request((&*acceptance).into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
+        request.dry_run = dry_run;
+        let mut word = self.permission.decide(&spec.caller, &request).await?;
         acceptance.hooks.append(&mut word.hooks);
         let decision = word.decision.clone();
         let preparation = match (decision.behavior, &word.approval) {

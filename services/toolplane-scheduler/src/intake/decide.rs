@@ -2,54 +2,21 @@
 
 use std::sync::Arc;
 
-use toolplane_catalog::SafetyEvaluation;
 use toolplane_proto::convert::ConvertError;
-use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
-use toolplane_records::assurance::CallAssurance;
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
 use toolplane_records::hook::ToolHook;
-use toolplane_records::ids::{ApprovalId, InvocationId, SurfaceId};
-use toolplane_records::payload::{Digest, JsonPayload};
-use toolplane_records::time::Timestamp;
+use toolplane_records::ids::InvocationId;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, ReasonType, Recoverability};
 use toolplane_runtime::Caller;
-use toolplane_runtime::caller::Role;
 use toolplane_runtime::client::{Backoff, Peer, retry};
 
-use super::asker::{Asker, actor};
-use super::tool::CallableTool;
 use crate::error::CallError;
-
-/// One call as the permission service is asked about it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DecisionRequest<'a> {
-    pub(crate) invocation_id: &'a InvocationId,
-    pub(crate) caller: &'a Arc<Caller>,
-    pub(crate) asker: &'a Asker,
-    pub(crate) actor_ref: Option<&'a str>,
-    pub(crate) session_ref: Option<&'a str>,
-    pub(crate) surface_id: Option<&'a SurfaceId>,
-    pub(crate) tool: &'a CallableTool,
-    /// What rules may see of the input.
-    pub(crate) input: &'a JsonPayload,
-    /// What of it is hidden.
-    pub(crate) redacted: &'a [String],
-    /// Digest of what the executor would get.
-    pub(crate) call_digest: Digest,
-    pub(crate) evaluation: &'a SafetyEvaluation,
-    pub(crate) mode: Option<&'a str>,
-    pub(crate) assurance: Option<&'a CallAssurance>,
-    pub(crate) deadline_at: Option<Timestamp>,
-    /// The call has this approval already.
-    pub(crate) approval_ref: Option<&'a ApprovalId>,
-    /// Leave nothing behind, and explain.
-    pub(crate) dry_run: bool,
-}
 
 /// What the permission service said.
 #[derive(Clone, Debug)]
@@ -79,12 +46,15 @@ impl PermissionPeer {
         self.client.clone()
     }
 
-    /// Asks for a decision. Anything unclear is an error, never an allow.
-    pub(crate) async fn decide(&self, question: DecisionRequest<'_>) -> Result<PermissionAnswer, CallError> {
-        let request = request(&question);
+    /// Asks for a decision about a call of `caller`. Anything unclear is an error, never an allow.
+    pub(crate) async fn decide(
+        &self,
+        caller: &Arc<Caller>,
+        request: &DecisionRequest,
+    ) -> Result<PermissionAnswer, CallError> {
         // Asked again, the same question finds the decision that was made about this very call.
         let ask = || {
-            let (mut client, request) = (self.client.clone(), Peer::on_behalf(question.caller, request.clone()));
+            let (mut client, request) = (self.client.clone(), Peer::on_behalf(caller, request.into()));
             async move { client.decide(request).await }
         };
         let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("permission"))?.into_inner();
@@ -92,7 +62,7 @@ impl PermissionPeer {
         let approval: Option<Approval> = answer.approval.map(TryInto::try_into).transpose()?;
         let explanation: Option<DecisionExplanation> = answer.explanation.map(TryInto::try_into).transpose()?;
         let hooks: Vec<ToolHook> = answer.hooks.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?;
-        let other = |id: &InvocationId| id != question.invocation_id;
+        let other = |id: &InvocationId| *id != request.invocation_id;
         if other(&decision.invocation_id) || approval.as_ref().is_some_and(|approval| other(&approval.invocation_id)) {
             return Err(damaged("a decision about another call"));
         }
@@ -111,46 +81,6 @@ impl From<ConvertError> for CallError {
 
 fn damaged(what: &str) -> CallError {
     CallError::Internal(format!("the permission service sent {what}"))
-}
-
-fn request(question: &DecisionRequest<'_>) -> v1::DecideRequest {
-    let (tool, asker, caller) = (question.tool, question.asker, question.caller);
-    let declaration = &tool.registration.declaration;
-    let roles = Role::ALL.into_iter().filter(|role| caller.is(*role));
-    v1::DecideRequest {
-        invocation_id: question.invocation_id.to_string(),
-        tenant: caller.tenant.to_string(),
-        actor_ref: actor(caller, question.actor_ref).to_owned(),
-        tool_id: declaration.tool_id.to_string(),
-        tool_name: declaration.full_name(),
-        namespace: declaration.namespace.clone(),
-        tool_kind: declaration.tool_kind.as_str().to_owned(),
-        tool_kind_code: v1::ToolKind::from(declaration.tool_kind).into(),
-        declaration_digest: tool.digest.to_string(),
-        surface_id: question.surface_id.map(ToString::to_string).unwrap_or_default(),
-        permission_input: Some(question.input.into()),
-        permission_profile: tool.registration.permission_profile.as_ref().map(Into::into),
-        safety: Some((&question.evaluation.safety).into()),
-        unknown_facts: question.evaluation.unknown.iter().map(ToString::to_string).collect(),
-        trusted_facts: Vec::new(),
-        can_ask: asker.can_ask,
-        mode: question.mode.unwrap_or_default().to_owned(),
-        request_time: None,
-        deadline_at: question.deadline_at.and_then(toolplane_proto::convert::field::instant),
-        aliases: tool.facts.aliases.clone(),
-        permission_matcher: tool.permission_matcher().to_owned(),
-        call_input_digest: question.call_digest.to_string(),
-        caller_roles: roles.map(|role| role.as_str().to_owned()).collect(),
-        session_ref: question.session_ref.unwrap_or_default().to_owned(),
-        caller_ref: caller.caller_ref.clone(),
-        hook_verdicts: asker.verdicts.iter().map(Into::into).collect(),
-        classifier: asker.classifier.as_ref().map(Into::into),
-        assurance: question.assurance.map(Into::into),
-        redacted_fields: question.redacted.to_vec(),
-        dry_run: question.dry_run,
-        approval_ref: question.approval_ref.map(ToString::to_string).unwrap_or_default(),
-        tool_registration: tool.told.as_ref().map(Into::into),
-    }
 }
 
 /// A denial as the terminal error it becomes.

@@ -2,6 +2,7 @@
 //! of the model, and looked at by all of them again.
 
 use toolplane_hooks::{Folded, HookInput, Hooks, restore};
+use toolplane_matching::ToolFacts;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
@@ -116,7 +117,7 @@ fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
         surface_id: spec.surface_id.to_string(),
         native_call_id: text(&spec.native_call_id),
         permission_mode: text(&spec.permission_mode),
-        ..HookInput::new(spec.invocation_id.clone(), tool.facts.clone(), shown)
+        ..HookInput::new(spec.invocation_id.clone(), ToolFacts::clone(&tool.facts), shown)
     }
 }
 

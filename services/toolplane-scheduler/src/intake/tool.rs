@@ -45,7 +45,7 @@ pub(crate) struct CallableTool {
     pub(crate) plan: Option<Arc<DispatchPlan>>,
     pub(crate) plan_digest: Option<Digest>,
     /// The tool as matchers know it, with every other name that leads to it.
-    pub(crate) facts: ToolFacts,
+    pub(crate) facts: Arc<ToolFacts>,
     /// Its registration as JSON, the bytes its digest is made over, for those who ask people about its calls; absent when it is
     /// too large for that.
     pub(crate) told: Option<JsonPayload>,
@@ -61,7 +61,7 @@ impl CallableTool {
         let digest = json.digest();
         let validator = InputValidator::for_registration(&registration, &CatalogLimits::default())
             .map_err(|faults| CallError::Internal(format!("a registered schema does not compile: {faults:?}")))?;
-        let facts = facts(&registration);
+        let facts = Arc::new(registration.tool_facts());
         let plan = plan(&registration, &facts, digest, limits).map(Arc::new);
         let plan_digest = match &plan {
             Some(plan) => Some(plan.encode().map_err(|error| CallError::Internal(error.to_string()))?.1),
@@ -101,11 +101,6 @@ impl CallableTool {
             }
             error
         })
-    }
-
-    /// How the executor's input is matched by rules.
-    pub(crate) fn permission_matcher(&self) -> &str {
-        &self.facts.permission_matcher
     }
 
     /// Safety facts of this input.
@@ -153,17 +148,6 @@ impl CallableTool {
         let parts = [&self.digest.as_bytes()[..], &input.as_bytes()[..]].into_iter().chain(owner);
         digest_of(&parts.collect::<Vec<_>>())
     }
-}
-
-fn facts(registration: &Registration) -> ToolFacts {
-    let declaration = &registration.declaration;
-    let interface = registration.interface.as_ref();
-    let mut facts = ToolFacts::named(declaration.tool_id.clone(), declaration.full_name(), &declaration.namespace);
-    facts.aliases = registration.aliases().into_iter().map(str::to_owned).collect();
-    facts.kind = Some(declaration.tool_kind);
-    facts.permission_matcher = interface.and_then(|interface| interface.permission_matcher.clone()).unwrap_or_default();
-    facts.profile.clone_from(&registration.permission_profile);
-    facts.with_every_name()
 }
 
 fn plan(registration: &Registration, facts: &ToolFacts, digest: Digest, limits: &ToolLimits) -> Option<DispatchPlan> {

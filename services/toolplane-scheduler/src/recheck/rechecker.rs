@@ -20,7 +20,7 @@ use crate::dispatch::Decisions as _;
 use crate::environment::Environment;
 use crate::error::CallError;
 use crate::intake::{
-    Asker, CallableTool, DecisionRequest, Inputs, PermissionAnswer, Preparer, Resolved, denial, locks_again,
+    Asker, CallableTool, Inputs, PermissionAnswer, Preparer, Resolved, decision_request, denial, locks_again,
     tool_changed,
 };
 use crate::storage::RecordError;
@@ -216,26 +216,10 @@ impl Rechecker {
     ) -> Result<PermissionAnswer, CallError> {
         let record = &case.record;
         let evaluation = case.tool.evaluate(inputs.call());
-        let (shown, redacted) = inputs.permission(case.tool.sensitive());
-        let question = DecisionRequest {
-            invocation_id: &record.invocation_id,
-            caller: &case.caller,
-            asker: &case.asker,
-            actor_ref: record.actor_ref.as_deref(),
-            session_ref: record.session_ref.as_deref(),
-            surface_id: record.surface_id.as_ref(),
-            tool: &case.tool,
-            input: &shown,
-            redacted: &redacted,
-            call_digest: inputs.call().digest(),
-            evaluation: &evaluation,
-            mode: record.permission_mode.as_deref(),
-            assurance: record.assurance.as_ref(),
-            deadline_at: record.deadline_at,
-            approval_ref,
-            dry_run: false,
-        };
-        self.preparer.permission().decide(question).await
+        let asker = (&*case.caller, &case.asker);
+        let mut request = decision_request((&**record).into(), asker, &case.tool, inputs, &evaluation)?;
+        request.approval_ref = approval_ref.cloned();
+        self.preparer.permission().decide(&case.caller, &request).await
     }
 }
 

@@ -45,7 +45,7 @@ impl Template {
     }
 
     /// The risk facts of the tool.
-    pub(crate) fn profile(&self) -> PermissionProfile {
+    fn profile(&self) -> PermissionProfile {
         let field = match self.matcher {
             "shell_pattern" => "command",
             "path_pattern" => "path",
@@ -73,18 +73,20 @@ impl Template {
         }
     }
 
-    /// Id of the tool.
-    pub(crate) fn tool_id(&self) -> String {
-        format!("tool_{}", self.name.replace('.', "_"))
+    /// The tool.
+    pub(crate) fn tool(&self) -> ToolFacts {
+        let id = ToolId::from_trusted(format!("tool_{}", self.name.replace('.', "_")));
+        ToolFacts {
+            kind: Some(self.kind),
+            permission_matcher: self.matcher.to_owned(),
+            profile: Some(self.profile()),
+            ..ToolFacts::named(id, self.name, self.namespace)
+        }
     }
 
     /// What rules see of it. There is no person to ask.
     pub(crate) fn facts(&self) -> CallFacts {
-        let mut tool = ToolFacts::named(ToolId::from_trusted(self.tool_id()), self.name, self.namespace);
-        tool.kind = Some(self.kind);
-        tool.permission_matcher = self.matcher.to_owned();
-        tool.profile = Some(self.profile());
-        let mut facts = CallFacts::new(tool, JsonPayload::of(&self.input));
+        let mut facts = CallFacts::new(self.tool(), JsonPayload::of(&self.input));
         facts.actor = "agent-7".to_owned();
         facts.roles = vec!["agent".to_owned()];
         facts.safety.read_only = Certainty::from(self.read_only);

@@ -6,9 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use toolplane_proto::v1;
-use toolplane_records::payload::Digest;
+use toolplane_records::decision_request::{CalledTool, CallerContext, DecisionRequest};
+use toolplane_records::ids::{InvocationId, SurfaceId, TenantId};
+use toolplane_records::invocation::InputSafety;
+use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::rule::PermissionRule;
-use toolplane_testkit::clients::{Clients, payload};
+use toolplane_testkit::clients::Clients;
 use toolplane_testkit::{Cluster, Options, Problem};
 
 use super::calls::{Template, templates};
@@ -75,24 +78,18 @@ fn written(rule: &PermissionRule) -> Value {
 
 fn request(template: &Template) -> v1::DecideRequest {
     let unknown = ["is_open_world", "is_idempotent", "is_concurrency_safe"];
-    v1::DecideRequest {
-        tenant: "default".to_owned(),
+    let caller = CallerContext {
         actor_ref: "agent-7".to_owned(),
-        tool_id: template.tool_id(),
-        tool_name: template.name.to_owned(),
-        namespace: template.namespace.to_owned(),
-        tool_kind: template.kind.as_str().to_owned(),
-        declaration_digest: Digest::of(template.name.as_bytes()).to_string(),
-        surface_id: "surf_bench".to_owned(),
-        permission_input: Some(payload(template.input.to_string())),
-        permission_profile: Some((&template.profile()).into()),
-        safety: Some(v1::InputSafety { is_read_only: template.read_only, ..Default::default() }),
-        unknown_facts: unknown.map(str::to_owned).to_vec(),
-        can_ask: false,
-        permission_matcher: template.matcher.to_owned(),
-        call_input_digest: Digest::of(template.input.to_string().as_bytes()).to_string(),
-        caller_roles: vec!["agent".to_owned()],
+        roles: vec!["agent".to_owned()],
         session_ref: "sess_bench".to_owned(),
-        ..Default::default()
-    }
+        surface_id: Some(SurfaceId::from_trusted("surf_bench")),
+        can_ask: false,
+        ..CallerContext::of(TenantId::unauthenticated())
+    };
+    let tool = CalledTool::of(template.tool(), Digest::of(template.name.as_bytes()));
+    let id = InvocationId::from_trusted("inv_bench");
+    let mut request = DecisionRequest::new(id, caller, tool, JsonPayload::of(&template.input));
+    request.safety.facts = Some(InputSafety { is_read_only: template.read_only, ..InputSafety::default() });
+    request.safety.unknown = unknown.map(str::to_owned).to_vec();
+    (&request).into()
 }

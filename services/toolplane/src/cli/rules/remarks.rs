@@ -1,10 +1,10 @@
 //! What to know about rules just added: which of them do nothing, and why.
 
-use toolplane_permission::decide::Tool;
 use toolplane_proto::convert::word;
 use toolplane_proto::v1;
 use toolplane_records::ids::ToolId;
 use toolplane_records::rule::PermissionRule;
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_runtime::clock;
 
 use crate::cli::connection::Connection;
@@ -39,7 +39,7 @@ async fn rules(connection: &Connection) -> Option<Vec<PermissionRule>> {
     None
 }
 
-async fn tools(connection: &Connection) -> Option<Vec<Tool>> {
+async fn tools(connection: &Connection) -> Option<Vec<ToolFacts>> {
     let mut request = v1::ListToolsRequest { page_size: 1000, ..Default::default() };
     let mut tools = Vec::new();
     for _ in 0..MAX_PAGES {
@@ -54,16 +54,9 @@ async fn tools(connection: &Connection) -> Option<Vec<Tool>> {
 }
 
 /// What a list says of a tool. Its risk facts are not in it; a rule that depends on them may be about the tool.
-fn tool(summary: v1::ToolSummary) -> Option<Tool> {
+fn tool(summary: v1::ToolSummary) -> Option<ToolFacts> {
     let namespace = summary.full_name.rsplit_once('.').map_or("", |(namespace, _)| namespace).to_owned();
     let kind = word::optional_open("tool_kind", &summary.tool_kind, summary.tool_kind_code).ok()?;
-    Some(Tool {
-        tool_id: ToolId::parse(&summary.tool_id).ok()?,
-        name: summary.full_name,
-        namespace,
-        aliases: summary.aliases,
-        kind,
-        permission_matcher: String::new(),
-        profile: None,
-    })
+    let facts = ToolFacts::named(ToolId::parse(&summary.tool_id).ok()?, summary.full_name, namespace);
+    Some(ToolFacts { aliases: summary.aliases, kind, ..facts })
 }

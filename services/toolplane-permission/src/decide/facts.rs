@@ -1,0 +1,53 @@
+//! What rules and hooks see of a request.
+
+use toolplane_hooks::HookInput;
+use toolplane_matching::Certainty;
+use toolplane_policy::{CallFacts, SafetyFacts};
+use toolplane_records::decision_request::DecisionRequest;
+use toolplane_records::mode::Mode;
+use toolplane_records::tool_facts::ToolFacts;
+
+/// Everything rules look at. A call that names no mode has `default_mode`.
+pub(super) fn call_facts(request: &DecisionRequest, default_mode: Mode) -> CallFacts {
+    let DecisionRequest { caller, tool, input, signals, .. } = request;
+    let mut facts = CallFacts::new(ToolFacts::clone(&tool.facts), input.shown.clone());
+    facts.declaration = Some(tool.declaration_digest);
+    facts.tenant = caller.tenant.to_string();
+    facts.actor.clone_from(&caller.actor_ref);
+    facts.roles.clone_from(&caller.roles);
+    facts.session.clone_from(&caller.session_ref);
+    facts.surface = caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    facts.safety = safety_facts(request);
+    facts.redacted.clone_from(&input.redacted);
+    facts.mode = caller.mode.unwrap_or(default_mode);
+    facts.can_ask = caller.can_ask;
+    facts.hooks.clone_from(&signals.hooks);
+    facts.classifier.clone_from(&signals.classifier);
+    facts.assurance.clone_from(&signals.assurance);
+    facts
+}
+
+fn safety_facts(request: &DecisionRequest) -> SafetyFacts {
+    let claims = &request.safety;
+    let unknown = claims.unknown.iter().map(String::as_str);
+    let mut facts = claims.facts.as_ref().map(|safety| SafetyFacts::of(safety, unknown)).unwrap_or_default();
+    if let Some(profile) = &request.tool.facts.profile {
+        facts.sensitive_sink = Certainty::from(profile.sensitive_sink);
+        facts.approval_required = Certainty::from(profile.approval_required);
+    }
+    facts.trusted = claims.trusted.iter().filter_map(|name| name.parse().ok()).collect();
+    facts
+}
+
+/// What hooks are told of it, in the mode in force.
+pub(super) fn hook_input(request: &DecisionRequest, mode: Mode) -> HookInput {
+    let caller = &request.caller;
+    let tool = ToolFacts::clone(&request.tool.facts);
+    let mut input = HookInput::new(request.invocation_id.clone(), tool, request.input.shown.clone());
+    input.tenant = caller.tenant.to_string();
+    input.actor_ref.clone_from(&caller.actor_ref);
+    input.session_ref.clone_from(&caller.session_ref);
+    input.surface_id = caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    input.permission_mode = mode.to_string();
+    input
+}
