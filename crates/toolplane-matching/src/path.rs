@@ -3,12 +3,16 @@
 //! Nothing here looks at a file system, so links are not followed: the code that opens the file resolves the path
 //! beneath the workspace once more. A percent sign and a tilde are ordinary characters; only a shell gives `~` a
 //! meaning.
+//!
+//! A rule meets any path a command may name, also one outside of the workspace. The tools on files take less, and read what they
+//! take in the same way ([`toolplane_records::workspace::relative`]; a property test compares the two): what was decided about is
+//! what is opened.
 
 #[cfg(test)]
 mod tests;
 
-/// Longest path, in bytes.
-pub const MAX_PATH: usize = 4096;
+pub use toolplane_records::workspace::MAX_PATH;
+
 /// Longest name between two slashes, in bytes.
 pub const MAX_COMPONENT: usize = 255;
 

@@ -74,6 +74,20 @@ fn protected_paths_are_known_in_every_spelling() {
 
 proptest::proptest! {
     #[test]
+    fn a_tool_on_files_opens_what_was_decided_about(text in "(/workspace|/workspaces)?[ab./~%é\u{7}]{0,24}") {
+        use toolplane_records::workspace::{WORKSPACE, relative};
+        match (relative(&text), normalize(&text, WORKSPACE)) {
+            (Ok(opened), PathFact::Inside(decided)) => {
+                proptest::prop_assert_eq!(if opened == "." { "" } else { opened.as_str() }, decided);
+            }
+            (Ok(opened), PathFact::Outside(decided)) => {
+                proptest::prop_assert!(false, "{text:?}: opened {opened:?}, decided about {decided:?}");
+            }
+            (Err(_), _) | (_, PathFact::Invalid(_)) => {}
+        }
+    }
+
+    #[test]
     fn folding_twice_changes_nothing(text in "[a./~]{0,24}", root in "(/[ab]){0,3}") {
         let first = normalize(&text, &root);
         if let PathFact::Inside(path) | PathFact::Outside(path) = &first {
