@@ -7,6 +7,7 @@
 //! name either. Everything is bounded: bytes, lines, entries, depth and time.
 
 mod change;
+mod dir;
 mod edit;
 mod list;
 mod place;
@@ -18,6 +19,7 @@ mod target;
 mod walk;
 mod write;
 
+use dir::Dir;
 use site::FileTool;
 pub(crate) use site::{Site, Stop};
 
@@ -25,8 +27,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use futures_util::future::BoxFuture;
 use toolplane_records::codes;
 
@@ -91,7 +91,7 @@ impl<T: FileTool> Adapter for Files<T> {
             let budget = Arc::clone(&self.budget);
             let guard = Guard::new(call.denied.clone(), workspace.clone());
             let work = move || {
-                let dir = Dir::open_ambient_dir(&workspace, ambient_authority())
+                let dir = Dir::at(&workspace)
                     .map_err(|error| invalid_binding(format!("the workspace cannot be opened: {error}")))?;
                 T::run(&Site { dir, path: workspace, stop, budget, guard }, input)
             };

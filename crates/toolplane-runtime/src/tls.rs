@@ -9,6 +9,7 @@ mod probe;
 mod tests;
 
 pub use fault::TlsFault;
+pub(crate) use names::alternative;
 pub use names::{holds_certificate, names_in};
 pub use plain::{HTTP2_PREFACE, is_of_tls};
 pub use probe::Probe;

@@ -1,9 +1,10 @@
 //! `files.list_dir`: the entries of one directory.
 
-use cap_std::fs::FileType;
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 use toolplane_records::error::ToolError;
 
+use super::dir::{Dir, DirEntry};
 use super::place::{open_dir, refused, relative};
 use super::site::{FileTool, Site};
 use crate::failure::invalid_input;
@@ -57,47 +58,39 @@ impl FileTool for List {
             return Err(invalid_input("limit", format!("must be from 1 to {MAX_ENTRIES}")));
         }
         let path = relative(&input.path)?;
-        let found = open_dir(&site.dir, &path, &input.path)?.entries().map_err(|error| refused(&input.path, &error))?;
+        let dir = open_dir(&site.dir, &path, &input.path)?;
         let mut names = Vec::new();
         let mut complete = true;
-        for entry in found.flatten() {
+        for entry in dir.entries().map_err(|error| refused(&input.path, &error))? {
             if names.len() >= MAX_SEEN || site.stop.wanted() {
                 complete = false;
                 break;
             }
-            names.push((entry.file_name(), entry));
+            names.push(entry);
         }
-        names.sort_by(|left, right| left.0.cmp(&right.0));
+        names.sort_by(|left, right| left.name.cmp(&right.name));
         let total = names.len();
-        let entries: Vec<_> = names.into_iter().take(limit).map(|(_, entry)| describe(&entry)).collect();
+        let entries: Vec<_> = names.into_iter().take(limit).map(|entry| describe(&dir, &entry)).collect();
         let text = entries.iter().map(line).collect();
         let truncated = !complete || entries.len() < total;
         Ok(Outcome::text(text).structured(&ListReport { path: input.path, entries, total, truncated }))
     }
 }
 
-fn describe(entry: &cap_std::fs::DirEntry) -> ListedFile {
-    let kind = entry.file_type().ok();
-    let size_bytes = match kind {
-        Some(kind) if kind.is_file() => entry.metadata().ok().map(|metadata| metadata.len()),
+fn describe(dir: &Dir, entry: &DirEntry) -> ListedFile {
+    let size_bytes = match entry.kind {
+        FileType::RegularFile => dir.stat(&entry.name).ok().and_then(|stat| u64::try_from(stat.st_size).ok()),
         _ => None,
     };
-    ListedFile {
-        name: entry.file_name().to_string_lossy().into_owned(),
-        kind: kind.map_or("other", name_of),
-        size_bytes,
-    }
+    ListedFile { name: entry.name.to_string_lossy().into_owned(), kind: name_of(entry.kind), size_bytes }
 }
 
 fn name_of(kind: FileType) -> &'static str {
-    if kind.is_dir() {
-        "directory"
-    } else if kind.is_file() {
-        "file"
-    } else if kind.is_symlink() {
-        "symlink"
-    } else {
-        "other"
+    match kind {
+        FileType::Directory => "directory",
+        FileType::RegularFile => "file",
+        FileType::Symlink => "symlink",
+        _ => "other",
     }
 }
 

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use toolplane_catalog::values;
@@ -12,6 +11,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
+use super::dir::Dir;
 use super::site::Site;
 use super::target::FileTarget;
 use super::walk::{PathWalk, Purpose};
@@ -43,7 +43,7 @@ pub(super) fn open_dir(dir: &Dir, relative: &str, given: &str) -> Result<Dir, To
     if relative == "." {
         return dir.try_clone().map_err(|error| refused(given, &error));
     }
-    Ok(Dir::from_std_file(File::from(open(dir, relative, given, OFlags::DIRECTORY)?)))
+    open(dir, relative, given, OFlags::DIRECTORY).map(Dir::from_fd)
 }
 
 /// What a path names.
@@ -51,7 +51,7 @@ pub(super) enum Opened {
     /// A directory, opened to look into it.
     Dir(Dir),
     /// A regular file, not yet looked at by the guard of denied paths.
-    File(cap_std::fs::File),
+    File(File),
 }
 
 /// A directory or a regular file, opened without ever waiting for one.
@@ -62,8 +62,8 @@ pub(super) fn open_either(dir: &Dir, relative: &str, given: &str) -> Result<Open
     let file = File::from(open(dir, relative, given, OFlags::NONBLOCK)?);
     let kind = file.metadata().map_err(|error| refused(given, &error))?.file_type();
     match kind {
-        kind if kind.is_dir() => Ok(Opened::Dir(Dir::from_std_file(file))),
-        kind if kind.is_file() => Ok(Opened::File(cap_std::fs::File::from_std(file))),
+        kind if kind.is_dir() => Ok(Opened::Dir(Dir::from_fd(file.into()))),
+        kind if kind.is_file() => Ok(Opened::File(file)),
         _ => Err(invalid_input("path", "is not a regular file")),
     }
 }
@@ -87,8 +87,6 @@ fn open(dir: &Dir, relative: &str, given: &str, how: OFlags) -> Result<OwnedFd, 
 pub(super) fn refused(path: &str, error: &io::Error) -> ToolError {
     let shown = excerpt(path);
     match error.kind() {
-        // An attempt to leave the directory is refused before the system is asked, so it has no system error number.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
         io::ErrorKind::NotFound => {
             execution_failed(codes::PATH_NOT_FOUND, format!("there is no `{shown}` in the workspace"))
         }

@@ -1,16 +1,18 @@
 //! `files.search_text`: lines that match a pattern, in the files beneath a directory or in one file.
 
 use std::collections::VecDeque;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read as _};
 
-use cap_std::fs::{Dir, DirEntry, File, Metadata, OpenOptions, OpenOptionsExt as _};
 use regex::bytes::{Regex, RegexBuilder};
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 use toolplane_matching::glob::PathGlob;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
+use super::dir::Dir;
 use super::place::{Opened, open_either, relative};
 use super::site::{FileTool, Site, Stop};
 use crate::denied::{Access, Guard};
@@ -156,24 +158,23 @@ impl SearchWalk<'_> {
         let mut waiting = VecDeque::from([(root, String::new(), 0)]);
         while let Some((dir, path, depth)) = waiting.pop_front() {
             let Ok(entries) = dir.entries() else { continue };
-            let mut entries: Vec<_> = entries.flatten().take(self.bounds.entries + 1).collect();
-            entries.sort_by_key(DirEntry::file_name);
+            let mut entries: Vec<_> = entries.take(self.bounds.entries + 1).collect();
+            entries.sort_by(|one, other| one.name.cmp(&other.name));
             for entry in entries {
                 self.entries += 1;
                 if self.over() {
                     return Ok(());
                 }
-                let name = entry.file_name();
-                let child = format!("{path}{}", name.to_string_lossy());
-                let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_dir() && name != ".git" && depth < MAX_DEPTH {
-                    if let Ok(below) = entry.open_dir() {
+                let child = format!("{path}{}", entry.name.to_string_lossy());
+                let is_dir = entry.kind == FileType::Directory;
+                if is_dir && entry.name != ".git" && depth < MAX_DEPTH {
+                    if let Ok(below) = dir.dir(&entry.name) {
                         waiting.push_back((below, format!("{child}/"), depth + 1));
                     }
-                } else if kind.is_file() && self.wants(&child) {
-                    match open(&entry) {
-                        Some(file) => self.search(file, &child)?,
-                        None => self.report.files_skipped += 1,
+                } else if entry.kind == FileType::RegularFile && self.wants(&child) {
+                    match dir.file(&entry.name) {
+                        Ok(file) => self.search(file, &child)?,
+                        Err(_) => self.report.files_skipped += 1,
                     }
                 }
             }
@@ -239,13 +240,6 @@ impl SearchWalk<'_> {
         }
         Ok(())
     }
-}
-
-/// The file of an entry, opened without ever waiting for one.
-fn open(entry: &DirEntry) -> Option<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-    entry.open_with(&options).ok()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Where a file tool works.
 
+use super::dir::Dir;
 use crate::budget::Budget;
 use crate::denied::Guard;
 use crate::outcome::Outcome;
-use cap_std::fs::Dir;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::Arc;

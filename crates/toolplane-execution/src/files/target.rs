@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 
-use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use toolplane_catalog::values;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
+use super::dir::Dir;
 use super::place::{outside, refused};
 use super::site::Site;
 use super::walk::{PathWalk, Purpose};

@@ -2,12 +2,12 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 
+use super::dir::Dir;
 use super::place::{linked, outside, refused};
 use super::target::{FileTarget, refuse_protected, unwritable};
 use crate::failure::{excerpt, execution_failed, invalid_input, nothing_done};

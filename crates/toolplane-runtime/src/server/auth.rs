@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::server::TlsConnectInfo;
 use toolplane_records::codes;
@@ -186,6 +188,6 @@ fn of_nobody(extensions: &http::Extensions) -> Result<Arc<Caller>, ApiError> {
 
 /// Whether this certificate (PEM) is a caller by itself for a server with this configuration.
 pub(crate) fn is_caller(config: &AuthConfig, certificate: &[u8]) -> bool {
-    let first = x509_parser::pem::Pem::iter_from_buffer(certificate).find_map(Result::ok);
-    first.is_some_and(|pem| Subjects::new(&config.mtls).caller(&pem.contents).is_some())
+    let first = CertificateDer::from_pem_slice(certificate);
+    first.is_ok_and(|first| Subjects::new(&config.mtls).caller(&first).is_some())
 }

@@ -8,7 +8,9 @@ use rustls::client::danger::ServerCertVerifier as _;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
+use x509_cert::der::Decode as _;
+use x509_cert::time::Time;
+use x509_cert::{Certificate, TbsCertificate};
 
 use crate::config::Config;
 use crate::server::error::{ServerError, read};
@@ -17,9 +19,9 @@ use crate::server::error::{ServerError, read};
 #[derive(Debug, thiserror::Error)]
 enum CertificateError {
     #[error("the certificate of `{subject}` expired on {end}")]
-    Expired { subject: String, end: ASN1Time },
+    Expired { subject: String, end: Time },
     #[error("the certificate of `{subject}` is in force only from {start} on")]
-    NotYet { subject: String, start: ASN1Time },
+    NotYet { subject: String, start: Time },
     #[error("a certificate cannot be read")]
     Unreadable,
     #[error("it is not the key of the certificate in `server.tls.cert_file`")]
@@ -87,13 +89,14 @@ fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>,
     let chain = certificates(key, file)?;
     let mut issuer = None;
     for certificate in &chain {
-        let (_, parsed) = X509Certificate::from_der(certificate)
-            .map_err(|_| refuse(key, file, CertificateError::Unreadable.to_string()))?;
+        let parsed = Certificate::from_der(certificate)
+            .map_err(|_| refuse(key, file, CertificateError::Unreadable.to_string()))?
+            .tbs_certificate;
         in_force(&parsed).map_err(|reason| refuse(key, file, reason.to_string()))?;
-        if issuer.is_some_and(|issuer| issuer != parsed.subject().to_string()) {
+        if issuer.is_some_and(|issuer| issuer != parsed.subject) {
             return Err(refuse(key, file, "it is no chain: each certificate must be followed by that of its issuer"));
         }
-        issuer = Some(parsed.issuer().to_string());
+        issuer = Some(parsed.issuer);
     }
     Ok(chain)
 }
@@ -103,7 +106,7 @@ fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerEr
     let mut roots = RootCertStore::empty();
     let mut reason = None;
     for certificate in certificates(key, file)? {
-        let parsed = X509Certificate::from_der(&certificate).map(|(_, parsed)| in_force(&parsed));
+        let parsed = Certificate::from_der(&certificate).map(|parsed| in_force(&parsed.tbs_certificate));
         match parsed {
             Ok(Ok(())) => roots.add(certificate).map_err(|error| refuse(key, file, error.to_string()))?,
             Ok(Err(over)) => reason = Some(over),
@@ -116,18 +119,17 @@ fn authorities(key: &'static str, file: &Path) -> Result<RootCertStore, ServerEr
     }
 }
 
-fn in_force(certificate: &X509Certificate<'_>) -> Result<(), CertificateError> {
-    let validity = certificate.validity();
-    if validity.is_valid() {
-        return Ok(());
-    }
+fn in_force(certificate: &TbsCertificate) -> Result<(), CertificateError> {
+    let (start, end) = (certificate.validity.not_before, certificate.validity.not_after);
     let now = UnixTime::now().as_secs();
-    let over = validity.not_after.timestamp() < i64::try_from(now).unwrap_or(i64::MAX);
-    let subject = certificate.subject().to_string();
-    Err(match over {
-        true => CertificateError::Expired { subject, end: validity.not_after },
-        false => CertificateError::NotYet { subject, start: validity.not_before },
-    })
+    let subject = certificate.subject.to_string();
+    if end.to_unix_duration().as_secs() < now {
+        return Err(CertificateError::Expired { subject, end });
+    }
+    if start.to_unix_duration().as_secs() > now {
+        return Err(CertificateError::NotYet { subject, start });
+    }
+    Ok(())
 }
 
 fn key(name: &'static str, file: &Path) -> Result<PrivateKeyDer<'static>, ServerError> {

@@ -1,8 +1,7 @@
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use serde_json::json;
 use toolplane_records::vocabulary::{ErrorClass, ResultStatus};
 
+use super::super::dir::Dir;
 use super::{BOUNDS, Guard, SearchBounds, SearchInput, Stop, search};
 
 fn check(pattern: &str, bounds: SearchBounds, stop: &Stop, stopped_at: Option<&str>, class: Option<ErrorClass>) {
@@ -10,7 +9,7 @@ fn check(pattern: &str, bounds: SearchBounds, stop: &Stop, stopped_at: Option<&s
     for number in 0..20 {
         std::fs::write(root.path().join(format!("f{number}")), "some text\n".repeat(10)).unwrap();
     }
-    let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
+    let dir = Dir::at(root.path()).unwrap();
     let input: SearchInput = serde_json::from_value(json!({ "pattern": pattern })).unwrap();
     let outcome = search(&dir, input, stop, &Guard::default(), bounds).unwrap();
     let report = outcome.structured_content.as_ref().unwrap().to_value();
@@ -44,7 +43,7 @@ fn a_path_may_be_one_file() {
     for name in ["sub/one", "sub/two"] {
         std::fs::write(root.path().join(name), "some text\n").unwrap();
     }
-    let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
+    let dir = Dir::at(root.path()).unwrap();
     let found = |path: &str| {
         let glob = (path == "sub/two").then_some("*.rs");
         let input: SearchInput =

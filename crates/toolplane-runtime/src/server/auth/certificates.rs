@@ -7,14 +7,21 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use toolplane_records::ids::TenantId;
-use x509_parser::extensions::GeneralName;
-use x509_parser::prelude::{FromDer as _, X509Certificate};
+use x509_cert::Certificate;
+use x509_cert::attr::AttributeTypeAndValue;
+use x509_cert::der::asn1::ObjectIdentifier;
+use x509_cert::der::{Decode as _, Tag, Tagged as _};
+use x509_cert::ext::pkix::name::GeneralName;
 
 use crate::caller::Caller;
 use crate::config::MtlsConfig;
+use crate::tls::alternative;
 
 /// Certificates remembered at once; more are looked at anew.
 const REMEMBERED: usize = 4096;
+
+/// The attribute of a subject that is its common name (RFC 5280, 4.1.2.4).
+const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
 
 /// The subjects that are callers.
 pub(super) struct Subjects {
@@ -76,20 +83,21 @@ impl Subjects {
 }
 
 fn names(certificate: &[u8]) -> Vec<CertificateName> {
-    let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };
-    let mut names = Vec::new();
-    if let Ok(Some(alternative)) = certificate.subject_alternative_name() {
-        for name in &alternative.value.general_names {
-            match name {
-                GeneralName::URI(uri) => names.push(CertificateName::Uri((*uri).to_owned())),
-                GeneralName::DNSName(name) => names.push(CertificateName::Dns(name.to_ascii_lowercase())),
-                _ => {}
-            }
-        }
-    }
-    let common = certificate.subject().iter_common_name().filter_map(|name| name.as_str().ok());
-    names.extend(common.map(|name| CertificateName::Common(name.to_owned())));
-    names
+    let Ok(certificate) = Certificate::from_der(certificate) else { return Vec::new() };
+    let alternative = alternative(&certificate).unwrap_or_default();
+    let alternative = alternative.iter().filter_map(|name| match name {
+        GeneralName::UniformResourceIdentifier(uri) => Some(CertificateName::Uri(uri.to_string())),
+        GeneralName::DnsName(name) => Some(CertificateName::Dns(name.as_str().to_ascii_lowercase())),
+        _ => None,
+    });
+    let subject = certificate.tbs_certificate.subject.0.iter().flat_map(|part| part.0.iter());
+    alternative.chain(subject.filter_map(common_name).map(CertificateName::Common)).collect()
+}
+
+/// The text of a common name.
+fn common_name(attribute: &AttributeTypeAndValue) -> Option<String> {
+    let is_text = matches!(attribute.value.tag(), Tag::Utf8String | Tag::PrintableString | Tag::Ia5String);
+    (attribute.oid == COMMON_NAME && is_text).then(|| String::from_utf8(attribute.value.value().to_vec()).ok())?
 }
 
 #[cfg(test)]
@@ -138,5 +146,22 @@ mod tests {
             assert_eq!(several.caller(&shown).expect("found").caller_ref, "mtls:CN=worker-7", "the first that fits");
         }
         assert!(several.caller(b"not a certificate").is_none());
+    }
+
+    #[test]
+    fn a_subject_may_have_other_attributes_and_kinds_of_text() {
+        let mut params = rcgen::CertificateParams::default();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::OrganizationName, "worker-7");
+        let printable = "worker-8".try_into().expect("name");
+        params.distinguished_name.push(rcgen::DnType::CommonName, rcgen::DnValue::PrintableString(printable));
+        let key = rcgen::KeyPair::generate().expect("key");
+        let shown = params.self_signed(&key).expect("certificate").der().to_vec();
+        assert_eq!(
+            names(&shown),
+            [CertificateName::Common("worker-8".to_owned())],
+            "an organisation is no common name"
+        );
+        assert_eq!(names(&shown[..shown.len() - 1]), [], "a certificate that was cut");
     }
 }
