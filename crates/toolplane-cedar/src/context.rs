@@ -12,18 +12,18 @@ use crate::subjects;
 
 /// The context, and the entities it names. What no policy looks at is not made.
 pub(crate) fn of(facts: &CallFacts, wanted: Wanted) -> Result<(Context, Vec<Entity>), Box<ContextCreationError>> {
-    let taints = facts.assurance.as_ref().map(|assurance| assurance.taints.as_slice()).unwrap_or_default();
+    let taints = facts.signals.assurance.as_ref().map(|assurance| assurance.taints.as_slice()).unwrap_or_default();
     let mut pairs = vec![
-        ("session", text(&facts.session)),
-        ("surface", text(&facts.surface)),
-        ("mode", text(facts.mode.as_str())),
-        ("can_ask", RestrictedExpression::new_bool(facts.can_ask)),
+        ("session", text(&facts.caller.session)),
+        ("surface", text(&facts.caller.surface)),
+        ("mode", text(facts.caller.mode.as_str())),
+        ("can_ask", RestrictedExpression::new_bool(facts.caller.can_ask)),
         ("taints", set(taints)),
     ];
     let mut add = |name: &'static str, value: Option<RestrictedExpression>| {
         pairs.extend(value.map(|value| (name, value)));
     };
-    let confidence = facts.assurance.as_ref().and_then(|assurance| assurance.confidence);
+    let confidence = facts.signals.assurance.as_ref().and_then(|assurance| assurance.confidence);
     add("confidence", confidence.map(|confidence| RestrictedExpression::new_long(percent(confidence.get()))));
     let mut entities = Vec::new();
     if wanted.arguments || wanted.input {

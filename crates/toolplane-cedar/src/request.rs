@@ -14,7 +14,7 @@ type Failed = Box<EntityAttrEvaluationError>;
 
 /// Who calls.
 pub(crate) fn principal(facts: &CallFacts) -> EntityUid {
-    Type::Actor.uid(&facts.actor)
+    Type::Actor.uid(&facts.caller.actor)
 }
 
 /// The tool first, then every namespace it is in, then its kind.
@@ -41,10 +41,10 @@ pub(crate) fn entities(facts: &CallFacts, resource: &[EntityUid], trusted: bool)
     } else {
         resource
     };
-    let mut above: HashSet<EntityUid> = facts.roles.iter().map(|role| Type::Role.uid(role)).collect();
-    above.insert(Type::Tenant.uid(&facts.tenant));
+    let mut above: HashSet<EntityUid> = facts.caller.roles.iter().map(|role| Type::Role.uid(role)).collect();
+    above.insert(Type::Tenant.uid(&facts.caller.tenant));
     let mut found: Vec<Entity> = above.iter().map(|uid| Entity::new_no_attrs(uid.clone(), HashSet::new())).collect();
-    let tenant = Attributes::from([("tenant".to_owned(), text(&facts.tenant))]);
+    let tenant = Attributes::from([("tenant".to_owned(), text(&facts.caller.tenant))]);
     found.push(Entity::new(principal(facts), tenant, above).map_err(Box::new)?);
     // Whatever the tool is in is named flatly; nothing asks what a namespace is in.
     let above: HashSet<EntityUid> = resource.iter().skip(1).cloned().collect();

@@ -7,7 +7,7 @@ mod tightening;
 
 use serde_json::{Value, json};
 use toolplane_matching::ToolFacts;
-use toolplane_policy::{CallFacts, OrgPolicy as _, OrgVerdict, PolicySettings};
+use toolplane_policy::{CallFacts, CallerFacts, OrgPolicy as _, OrgVerdict, PolicySettings};
 use toolplane_records::ids::ToolId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{Behavior, ToolKind};
@@ -27,22 +27,24 @@ fn faults(text: &str) -> Vec<String> {
 
 /// A call of `files.read_file`, by an agent of the tenant `acme`.
 fn reading(input: Value) -> CallFacts {
-    let tool = ToolFacts::named(ToolId::from_trusted("tool_files_read_file"), "files.read_file", "files");
+    let mut tool = ToolFacts::named(ToolId::from_trusted("tool_files_read_file"), "files.read_file", "files");
+    tool.kind = Some(ToolKind::FileOperation);
     let mut facts = CallFacts::new(tool, JsonPayload::of(&input));
-    facts.tool.kind = Some(ToolKind::FileOperation);
-    facts.tenant = "acme".to_owned();
-    facts.actor = "alice".to_owned();
-    facts.roles = vec!["agent".to_owned()];
+    facts.caller = CallerFacts {
+        tenant: "acme".to_owned(),
+        actor: "alice".to_owned(),
+        roles: vec!["agent".to_owned()],
+        ..CallerFacts::default()
+    };
     facts
 }
 
 /// A call of `shell.exec`.
 fn running(command: &str) -> CallFacts {
-    let tool = ToolFacts::named(ToolId::from_trusted("tool_shell_exec"), "shell.exec", "local.shell");
-    let mut facts = CallFacts::new(tool, JsonPayload::of(&json!({ "command": command })));
-    facts.tool.kind = Some(ToolKind::ShellCommand);
-    facts.tool.permission_matcher = "shell_pattern".to_owned();
-    facts
+    let mut tool = ToolFacts::named(ToolId::from_trusted("tool_shell_exec"), "shell.exec", "local.shell");
+    tool.kind = Some(ToolKind::ShellCommand);
+    tool.permission_matcher = "shell_pattern".to_owned();
+    CallFacts::new(tool, JsonPayload::of(&json!({ "command": command })))
 }
 
 fn decide(policies: &str, facts: &CallFacts) -> OrgVerdict {

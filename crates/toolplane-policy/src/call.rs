@@ -2,14 +2,13 @@
 
 mod safety;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use self::safety::{FactName, SafetyFacts};
 
 use toolplane_matching::subject::{Subjects, Workspace};
 use toolplane_matching::{ToolFacts, ToolMatching as _};
-use toolplane_records::assurance::CallAssurance;
-use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
+use toolplane_records::decision_request::CallSignals;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 
@@ -18,60 +17,70 @@ use crate::settings::PolicySettings;
 /// One call, as rules see it. Everything in it is data of the caller, the tool's author or the cluster; nothing is looked up.
 #[derive(Clone, Debug)]
 pub struct CallFacts {
+    /// Who calls, and from where.
+    pub caller: CallerFacts,
     /// The tool.
-    pub tool: ToolFacts,
+    pub tool: Arc<ToolFacts>,
     /// Digest of its registration; what is bound to a declaration is not about a call that does not say.
     pub declaration: Option<Digest>,
-    /// Owner of the call.
-    pub tenant: String,
-    /// Who calls; may be empty.
-    pub actor: String,
-    /// Roles of the caller.
-    pub roles: Vec<String>,
-    /// Session of the call; may be empty.
-    pub session: String,
-    /// Surface of the call; may be empty.
-    pub surface: String,
     /// Safety facts of this input.
     pub safety: SafetyFacts,
     /// The input with sensitive values replaced.
     pub input: JsonPayload,
     /// JSON pointers of the replaced values; what rules ask of them is unknown.
     pub redacted: Vec<String>,
-    /// Permission mode of the caller.
+    /// What others than rules say of the call.
+    pub signals: CallSignals,
+    subjects: OnceLock<Subjects>,
+}
+
+/// Who calls, and from where, as the scopes of rules name it. What is not known is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerFacts {
+    /// Owner of the call; empty in an example of no tenant.
+    pub tenant: String,
+    /// Who calls.
+    pub actor: String,
+    /// Roles of the caller.
+    pub roles: Vec<String>,
+    /// Session of the call.
+    pub session: String,
+    /// Surface of the call.
+    pub surface: String,
+    /// Permission mode in force for the caller.
     pub mode: Mode,
     /// There is a person who can answer a question.
     pub can_ask: bool,
-    /// What hooks said.
-    pub hooks: Vec<HookVerdict>,
-    /// What a classifier said.
-    pub classifier: Option<ClassifierCheck>,
-    /// What the agent says of its own certainty.
-    pub assurance: Option<CallAssurance>,
-    subjects: OnceLock<Subjects>,
+}
+
+impl Default for CallerFacts {
+    /// A caller of the tenant `default` of whom nothing else is known, in the default mode, with a person to ask.
+    fn default() -> Self {
+        Self {
+            tenant: "default".to_owned(),
+            actor: String::new(),
+            roles: Vec::new(),
+            session: String::new(),
+            surface: String::new(),
+            mode: Mode::Default,
+            can_ask: true,
+        }
+    }
 }
 
 // === impl CallFacts ===
 
 impl CallFacts {
     /// A call of `tool` with `input` of which nothing else is known: default mode, a person to ask, tenant `default`.
-    pub fn new(tool: ToolFacts, input: JsonPayload) -> Self {
+    pub fn new(tool: impl Into<Arc<ToolFacts>>, input: JsonPayload) -> Self {
         Self {
-            tool,
+            caller: CallerFacts::default(),
+            tool: tool.into(),
             declaration: None,
-            tenant: "default".to_owned(),
-            actor: String::new(),
-            roles: Vec::new(),
-            session: String::new(),
-            surface: String::new(),
             safety: SafetyFacts::default(),
             input,
             redacted: Vec::new(),
-            mode: Mode::Default,
-            can_ask: true,
-            hooks: Vec::new(),
-            classifier: None,
-            assurance: None,
+            signals: CallSignals::default(),
             subjects: OnceLock::new(),
         }
     }

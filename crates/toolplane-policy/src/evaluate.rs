@@ -73,7 +73,7 @@ fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Opti
     if org.behavior == Behavior::Deny {
         return Some(Ruling::of_org(org));
     }
-    if let Some(hook) = scene.call.hooks.iter().find(|hook| hook.behavior == Behavior::Deny) {
+    if let Some(hook) = scene.call.signals.hooks.iter().find(|hook| hook.behavior == Behavior::Deny) {
         let message = format!("the hook `{}` denies{}", hook.hook_id, because(&hook.message));
         return Some(Ruling::new(Behavior::Deny, source::HOOK, ReasonType::Hook, message));
     }
@@ -90,7 +90,7 @@ fn denied<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdict) -> Opti
             return Some(Ruling { blocked_path, ..outcome });
         }
     }
-    if scene.call.mode == Mode::Plan && scene.believed(FactName::ReadOnly) != Certainty::Yes {
+    if scene.call.caller.mode == Mode::Plan && scene.believed(FactName::ReadOnly) != Certainty::Yes {
         let message = "the mode `plan` lets only calls run that are known to leave no trace".to_owned();
         return Some(Ruling::new(Behavior::Deny, source::MODE, ReasonType::Mode, message));
     }
@@ -116,7 +116,7 @@ fn asked_by_rule<'a>(scene: &Scene<'_>, found: &RuleHits<'a>) -> Option<Ruling<'
 
 /// Hooks and classifiers may only tighten here.
 fn asked_by_helper(call: &CallFacts) -> Option<Ruling<'static>> {
-    if let Some(hook) = call.hooks.iter().find(|hook| hook.behavior == Behavior::Ask) {
+    if let Some(hook) = call.signals.hooks.iter().find(|hook| hook.behavior == Behavior::Ask) {
         let message = format!("the hook `{}` asks{}", hook.hook_id, because(&hook.message));
         return Some(Ruling::new(Behavior::Ask, source::HOOK, ReasonType::Hook, message));
     }
@@ -131,7 +131,7 @@ fn asked_by_helper(call: &CallFacts) -> Option<Ruling<'static>> {
 
 /// A question nobody can answer is a no.
 fn answerable<'a>(call: &CallFacts, question: Ruling<'a>) -> Ruling<'a> {
-    let why = match (call.can_ask, call.mode) {
+    let why = match (call.caller.can_ask, call.caller.mode) {
         (true, Mode::DontAsk) => "the mode `dont_ask` asks nobody",
         (true, _) => return question,
         (false, _) => "nobody can be asked",

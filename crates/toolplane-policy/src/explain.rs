@@ -72,7 +72,7 @@ fn why(scene: &Scene<'_>, hit: &Hit<'_>) -> String {
 fn notes(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<String> {
     let call = scene.call;
     let mut notes = Vec::new();
-    match call.mode {
+    match call.caller.mode {
         Mode::Default => {}
         Mode::Bypass if !scene.settings.allow_bypass => {
             notes.push(NO_BYPASS.to_owned());
@@ -91,11 +91,11 @@ fn notes(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<Strin
             rule.id()
         )
     }));
-    for hook in &call.hooks {
+    for hook in &call.signals.hooks {
         let may = if hook.authoritative { ", and may allow" } else { "" };
         notes.push(format!("the hook `{}` says {}{may}{}", hook.hook_id, hook.behavior, because(&hook.message)));
     }
-    if let Some(check) = &call.classifier {
+    if let Some(check) = &call.signals.classifier {
         let says = match check.behavior {
             Some(behavior) if !check.pending => behavior.as_str(),
             _ => "nothing yet",

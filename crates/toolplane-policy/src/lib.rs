@@ -43,7 +43,7 @@ pub mod settings;
 pub mod suggest;
 pub mod verdict;
 
-pub use call::{CallFacts, FactName, SafetyFacts};
+pub use call::{CallFacts, CallerFacts, FactName, SafetyFacts};
 pub use evaluate::evaluate;
 pub use explain::explain;
 pub use org::{OrgPolicy, OrgVerdict};

@@ -85,13 +85,13 @@ impl Rule {
 
     /// Whether the call is in its scope. A call that does not say who or where it is, is in no scope that names one.
     pub fn is_in_scope(&self, call: &CallFacts) -> bool {
-        let scope = self.scope();
+        let (scope, caller) = (self.scope(), &call.caller);
         let fits = |wanted: &String, own: &String| wanted.is_empty() || wanted == own;
-        fits(&scope.tenant, &call.tenant)
-            && fits(&scope.actor, &call.actor)
-            && fits(&scope.session, &call.session)
-            && fits(&scope.surface, &call.surface)
-            && (scope.role.is_empty() || call.roles.contains(&scope.role))
+        fits(&scope.tenant, &caller.tenant)
+            && fits(&scope.actor, &caller.actor)
+            && fits(&scope.session, &caller.session)
+            && fits(&scope.surface, &caller.surface)
+            && (scope.role.is_empty() || caller.roles.contains(&scope.role))
             && (scope.namespace.is_empty() || toolplane_matching::tools::within(&call.tool.namespace, &scope.namespace))
     }
 

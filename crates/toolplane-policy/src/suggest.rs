@@ -114,14 +114,15 @@ fn same_rules(left: &SuggestedUpdate, right: &SuggestedUpdate) -> bool {
 
 fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
     // Nothing says which session: a rule for it would be about no call.
-    if wish.destination == RuleSource::Session && call.session.is_empty() {
+    let caller = &call.caller;
+    if wish.destination == RuleSource::Session && caller.session.is_empty() {
         return None;
     }
-    let tenant = call.tenant.clone();
+    let tenant = caller.tenant.clone();
     let scope = match wish.destination {
-        RuleSource::Session => RuleScope { tenant, session: call.session.clone(), ..RuleScope::default() },
-        RuleSource::UserSettings if call.actor.is_empty() => return None,
-        RuleSource::UserSettings => RuleScope { tenant, actor: call.actor.clone(), ..RuleScope::default() },
+        RuleSource::Session => RuleScope { tenant, session: caller.session.clone(), ..RuleScope::default() },
+        RuleSource::UserSettings if caller.actor.is_empty() => return None,
+        RuleSource::UserSettings => RuleScope { tenant, actor: caller.actor.clone(), ..RuleScope::default() },
         _ => RuleScope { tenant, ..RuleScope::default() },
     };
     let rules: Vec<(&str, &[ArgumentCondition])> =

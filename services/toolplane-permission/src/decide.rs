@@ -64,7 +64,7 @@ impl Deciding {
 
     /// What hooks are told of the call.
     pub fn hook_input(&self) -> HookInput {
-        facts::hook_input(&self.request, self.facts.mode)
+        facts::hook_input(&self.request, self.facts.caller.mode)
     }
 
     /// What follows so far.
@@ -89,9 +89,9 @@ impl Deciding {
         verdicts: impl IntoIterator<Item = HookVerdict>,
         classifier: Option<toolplane_records::explanation::ClassifierCheck>,
     ) {
-        self.facts.hooks.extend(verdicts);
-        if self.facts.classifier.is_none() {
-            self.facts.classifier = classifier;
+        self.facts.signals.hooks.extend(verdicts);
+        if self.facts.signals.classifier.is_none() {
+            self.facts.signals.classifier = classifier;
         }
         self.verdict = evaluate(self.active.policy(), &self.facts, self.now);
     }
@@ -113,7 +113,7 @@ impl Deciding {
             self.verdict.clone()
         } else {
             let mut facts = self.facts.clone();
-            facts.can_ask = true;
+            facts.caller.can_ask = true;
             evaluate(self.active.policy(), &facts, self.now)
         };
         let objects = |rule: &str| self.active.behavior_of(rule).is_some_and(|behavior| behavior != Behavior::Allow);

@@ -1,5 +1,7 @@
 //! Whether a schema can describe calls.
 
+use std::sync::Arc;
+
 use cedar_policy::{Entities, Schema};
 use toolplane_matching::{Certainty, ToolFacts};
 use toolplane_policy::CallFacts;
@@ -35,11 +37,12 @@ fn bare() -> CallFacts {
 /// A call of which everything is known.
 fn full() -> CallFacts {
     let mut facts = bare();
-    facts.roles = vec!["agent".to_owned()];
-    facts.tool.kind = Some(ToolKind::ShellCommand);
-    facts.tool.aliases = vec!["t".to_owned()];
+    facts.caller.roles = vec!["agent".to_owned()];
+    let tool = Arc::make_mut(&mut facts.tool);
+    tool.kind = Some(ToolKind::ShellCommand);
+    tool.aliases = vec!["t".to_owned()];
     let text = || Some("x".to_owned());
-    facts.tool.profile = Some(PermissionProfile {
+    tool.profile = Some(PermissionProfile {
         schema_version: toolplane_records::schema_version(),
         permission_profile_id: ProfileId::from_trusted("perm_t"),
         risk_level: RiskLevel::Low,

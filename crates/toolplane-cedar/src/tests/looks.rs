@@ -1,5 +1,7 @@
 //! What policies can look at, and that the unknown is absent.
 
+use std::sync::Arc;
+
 use toolplane_matching::Certainty;
 use toolplane_policy::FactName;
 use toolplane_records::assurance::{CallAssurance, Confidence};
@@ -26,7 +28,7 @@ fn unknown_facts_are_absent_and_known_ones_are_what_they_are() {
     assert!(!holds("resource has open_world", &facts));
     for absent in ["kind", "risk_level", "access_kinds"] {
         let mut bare = facts.clone();
-        bare.tool.kind = None;
+        Arc::make_mut(&mut bare.tool).kind = None;
         assert!(!holds(&format!("resource has {absent}"), &bare), "{absent}");
     }
 }
@@ -34,7 +36,7 @@ fn unknown_facts_are_absent_and_known_ones_are_what_they_are() {
 #[test]
 fn claims_of_authors_who_are_not_trusted_count_only_against_the_call() {
     let mut facts = reading(json!({}));
-    facts.tool.namespace = "mcp.files".to_owned();
+    Arc::make_mut(&mut facts.tool).namespace = "mcp.files".to_owned();
     facts.safety.read_only = Certainty::Yes;
     facts.safety.destructive = Certainty::Yes;
     assert!(holds("!resource.trusted", &facts));
@@ -86,7 +88,7 @@ fn redacted_values_and_what_is_too_much_are_missing() {
 fn what_the_agent_says_of_itself_is_there() {
     let mut facts = reading(json!({}));
     assert!(holds("!(context has confidence) && context.taints.isEmpty()", &facts));
-    facts.assurance = Some(CallAssurance {
+    facts.signals.assurance = Some(CallAssurance {
         confidence: Confidence::new(0.29),
         taints: vec!["web".to_owned()],
         ..CallAssurance::default()
@@ -115,7 +117,7 @@ fn commands_are_seen_through_their_wrappers() {
 #[test]
 fn paths_and_urls_are_sets() {
     let mut facts = reading(json!({"path": "./src/../secrets/keys/a.pem"}));
-    facts.tool.permission_matcher = "path_pattern".to_owned();
+    Arc::make_mut(&mut facts.tool).permission_matcher = "path_pattern".to_owned();
     for condition in [
         r#"context has paths && context.paths.beneath.containsAll(["secrets", "secrets/keys"])"#,
         r#"context has paths && context.paths.complete && !context.paths.outside"#,
@@ -123,11 +125,11 @@ fn paths_and_urls_are_sets() {
         assert!(holds(condition, &facts), "{condition}");
     }
     let mut outside = reading(json!({"path": "../../etc/passwd"}));
-    outside.tool.permission_matcher = "path_pattern".to_owned();
+    Arc::make_mut(&mut outside.tool).permission_matcher = "path_pattern".to_owned();
     assert!(holds("context has paths && context.paths.outside", &outside));
     let mut facts = reading(json!({"url": "https://API.Example.org:8443/x"}));
-    facts.tool.kind = Some(ToolKind::Function);
-    facts.tool.permission_matcher = "url_pattern".to_owned();
+    Arc::make_mut(&mut facts.tool).kind = Some(ToolKind::Function);
+    Arc::make_mut(&mut facts.tool).permission_matcher = "url_pattern".to_owned();
     for condition in [
         r#"context has urls && context.urls.hosts.contains("api.example.org") && context.urls.schemes.contains("https")"#,
         r#"context has urls && context.urls.domains.containsAll(["api.example.org", "example.org", "org"])"#,

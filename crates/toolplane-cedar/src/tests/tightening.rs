@@ -47,9 +47,9 @@ fn call() -> impl Strategy<Value = CallFacts> {
     (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![0, 9, i64::MAX])).prop_map(
         |(agent, known, plan, n)| {
             let mut facts = reading(json!({ "n": n }));
-            facts.roles.retain(|_| agent);
+            facts.caller.roles.retain(|_| agent);
             facts.safety.read_only = if known { toolplane_matching::Certainty::Yes } else { Default::default() };
-            facts.mode =
+            facts.caller.mode =
                 if plan { toolplane_records::mode::Mode::Plan } else { toolplane_records::mode::Mode::Default };
             facts
         },

@@ -71,7 +71,9 @@ impl Fact {
                 if untrusted { Certainty::Unknown } else { own.map(|own| own == scope).into() }
             }
             // Silence about taints is no promise that there are none.
-            Self::Taint(label) => call.assurance.as_ref().map(|assurance| assurance.taints.contains(label)).into(),
+            Self::Taint(label) => {
+                call.signals.assurance.as_ref().map(|assurance| assurance.taints.contains(label)).into()
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdic
     if authoritative_hook(scene).is_some() {
         return Cover::Other(BY_HOOK);
     }
-    if scene.call.mode == Mode::AcceptEdits && is_accepted_edit(scene, part) {
+    if scene.call.caller.mode == Mode::AcceptEdits && is_accepted_edit(scene, part) {
         return Cover::Other(BY_EDITS);
     }
     if bypasses(scene) {
@@ -108,11 +108,11 @@ pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdic
 }
 
 fn bypasses(scene: &Scene<'_>) -> bool {
-    scene.call.mode == Mode::Bypass && scene.settings.allow_bypass
+    scene.call.caller.mode == Mode::Bypass && scene.settings.allow_bypass
 }
 
 fn authoritative_hook<'s>(scene: &'s Scene<'_>) -> Option<&'s toolplane_records::explanation::HookVerdict> {
-    scene.call.hooks.iter().find(|hook| hook.authoritative && hook.behavior == Behavior::Allow)
+    scene.call.signals.hooks.iter().find(|hook| hook.authoritative && hook.behavior == Behavior::Allow)
 }
 
 /// An edit by a tool that does nothing but edit and read files, or by a redirection.

@@ -8,7 +8,7 @@ use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, ReasonType};
 
 /// What a classifier says, if it says that and may decide it. One that may approve may deny as well.
 pub(crate) fn classifier(call: &CallFacts, says: Behavior) -> Option<&ClassifierCheck> {
-    let check = call.classifier.as_ref().filter(|check| !check.pending && check.behavior == Some(says))?;
+    let check = call.signals.classifier.as_ref().filter(|check| !check.pending && check.behavior == Some(says))?;
     let may = match check.authority {
         ClassifierAuthority::Approve => true,
         ClassifierAuthority::Deny => says != Behavior::Allow,
@@ -19,7 +19,7 @@ pub(crate) fn classifier(call: &CallFacts, says: Behavior) -> Option<&Classifier
 
 /// A classifier that may decide and has not answered.
 pub(crate) fn pending(call: &CallFacts) -> Option<&ClassifierCheck> {
-    call.classifier.as_ref().filter(|check| check.pending && check.authority != ClassifierAuthority::Recommend)
+    call.signals.classifier.as_ref().filter(|check| check.pending && check.authority != ClassifierAuthority::Recommend)
 }
 
 pub(crate) fn of_classifier(check: &ClassifierCheck, behavior: Behavior) -> Ruling<'static> {

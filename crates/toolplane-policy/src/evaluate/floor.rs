@@ -49,7 +49,7 @@ fn missing_facts(scene: &Scene<'_>) -> Option<String> {
 
 /// Why the agent's own work should be looked at.
 fn unsure(call: &CallFacts, settings: &PolicySettings) -> Option<String> {
-    let assurance = call.assurance.as_ref()?;
+    let assurance = call.signals.assurance.as_ref()?;
     let floor = settings.confidence_floor;
     // A floor that is not a number is never reached.
     let below = |confidence: &Confidence| confidence.get().partial_cmp(&floor).is_none_or(Ordering::is_lt);

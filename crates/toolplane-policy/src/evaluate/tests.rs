@@ -134,7 +134,7 @@ fn redirections_are_edits() {
     check(&rules, &shell("ls > secrets/list"), Behavior::Deny, ReasonType::SubcommandResults);
     check(&rules, &shell("ls < keys/id"), Behavior::Deny, ReasonType::SubcommandResults);
     let mut edits = shell("ls > elsewhere");
-    edits.mode = Mode::AcceptEdits;
+    edits.caller.mode = Mode::AcceptEdits;
     check(&rules, &edits, Behavior::Allow, ReasonType::SubcommandResults);
 }
 
@@ -166,7 +166,7 @@ fn further_directories_of_work_are_inside() {
 fn bypass_needs_the_operators_switch_and_stops_at_the_floor() {
     let mut policy = policy(&["deny Bash(rm:*)", "ask Bash(git push:*)"]);
     let in_bypass = |mut call: CallFacts| {
-        call.mode = Mode::Bypass;
+        call.caller.mode = Mode::Bypass;
         call
     };
     let call = |command: &str| in_bypass(shell(command));

@@ -154,7 +154,7 @@ fn of_call(rule: &Rule, example: &JsonPayload) -> Result<CallFacts, ExampleError
         approval_required: facts.approval_required.into(),
         trusted: Vec::new(),
     };
-    call.assurance = facts.taints.map(|taints| CallAssurance { taints, ..CallAssurance::default() });
+    call.signals.assurance = facts.taints.map(|taints| CallAssurance { taints, ..CallAssurance::default() });
     Ok(call)
 }
 

@@ -217,9 +217,9 @@ fn scopes_are_exact_and_silence_is_outside() {
     let tool = toolplane_matching::ToolFacts::named(toolplane_records::ids::ToolId::from_trusted("t"), "a.t", "a");
     let mut call = CallFacts::new(tool, JsonPayload::of(&json!({})));
     assert!(!rule.is_in_scope(&call));
-    call.session = "s1".to_owned();
+    call.caller.session = "s1".to_owned();
     assert!(!rule.is_in_scope(&call));
-    call.roles = vec!["operator".to_owned(), "agent".to_owned()];
+    call.caller.roles = vec!["operator".to_owned(), "agent".to_owned()];
     assert!(rule.is_in_scope(&call));
 }
 

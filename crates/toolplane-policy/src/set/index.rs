@@ -76,7 +76,7 @@ impl RuleIndex {
     }
 
     pub(super) fn candidates(&self, scene: &Scene<'_>) -> Vec<u32> {
-        let call = scene.call;
+        let caller = &scene.call.caller;
         let own = own_keys(scene);
         let redirected = match scene.target.kind {
             Some(SubjectKind::Command) => {
@@ -88,10 +88,10 @@ impl RuleIndex {
         let mut found = Vec::new();
         let scopes = [
             Scope::Any,
-            Scope::Session(call.session.clone()),
-            Scope::Actor(call.actor.clone()),
-            Scope::Surface(call.surface.clone()),
-            Scope::Tenant(call.tenant.clone()),
+            Scope::Session(caller.session.clone()),
+            Scope::Actor(caller.actor.clone()),
+            Scope::Surface(caller.surface.clone()),
+            Scope::Tenant(caller.tenant.clone()),
         ];
         for tools in scopes.iter().filter_map(|scope| self.scopes.get(scope)) {
             tools.for_each(scene, |bucket| bucket.collect(scene.target.kind, &own, &mut found));

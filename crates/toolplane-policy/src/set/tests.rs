@@ -258,10 +258,10 @@ fn any_call() -> impl Strategy<Value = CallFacts> {
     let place = (select(vec!["", "ann"]), select(vec!["", "s"]), select(vec!["", "x"]), select(vec!["t", "u"]));
     (one, place).prop_map(|((tool, input), (actor, session, surface, tenant))| {
         let mut call = CallFacts::new(tool, JsonPayload::of(&input));
-        call.actor = actor.to_owned();
-        call.session = session.to_owned();
-        call.surface = surface.to_owned();
-        call.tenant = tenant.to_owned();
+        call.caller.actor = actor.to_owned();
+        call.caller.session = session.to_owned();
+        call.caller.surface = surface.to_owned();
+        call.caller.tenant = tenant.to_owned();
         call
     })
 }

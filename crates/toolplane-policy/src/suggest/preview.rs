@@ -58,7 +58,7 @@ pub(super) fn wishes(scene: &Scene<'_>, open: &[TargetPart<'_>]) -> Vec<Wish> {
         wishes.push(Wish { destination, description, matchers });
     };
     // Exactly this, for as few as can be named; then for everyone; then what is like it.
-    let narrowest = if scene.call.session.is_empty() { RuleSource::UserSettings } else { RuleSource::Session };
+    let narrowest = if scene.call.caller.session.is_empty() { RuleSource::UserSettings } else { RuleSource::Session };
     add(narrowest, &exact);
     add(RuleSource::ProjectSettings, &exact);
     add(RuleSource::ProjectSettings, &wider);
@@ -92,8 +92,8 @@ fn of_tool(call: &CallFacts) -> Vec<Wish> {
         matchers: vec![entry(Vec::new())],
     };
     let places = [
-        (!call.session.is_empty()).then_some(RuleSource::Session),
-        (!call.actor.is_empty()).then_some(RuleSource::UserSettings),
+        (!call.caller.session.is_empty()).then_some(RuleSource::Session),
+        (!call.caller.actor.is_empty()).then_some(RuleSource::UserSettings),
         Some(RuleSource::ProjectSettings),
     ];
     let places: Vec<RuleSource> = places.into_iter().flatten().collect();

@@ -1,5 +1,7 @@
 //! What is suggested for which call.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::profile::PermissionProfile;
@@ -21,9 +23,9 @@ fn call(matcher: &str, field: &str, text: &str) -> CallFacts {
     tool.permission_matcher = matcher.to_owned();
     tool.kind = Some(ToolKind::Function);
     let mut call = CallFacts::new(tool, JsonPayload::of(&json!({ field: text })));
-    call.tenant = "acme".to_owned();
-    call.session = "s1".to_owned();
-    call.actor = "ann".to_owned();
+    call.caller.tenant = "acme".to_owned();
+    call.caller.session = "s1".to_owned();
+    call.caller.actor = "ann".to_owned();
     call
 }
 
@@ -75,11 +77,11 @@ fn commands_from_the_exact_one_to_a_prefix() {
 #[test]
 fn without_a_session_the_exact_call_is_still_offered_first() {
     let mut call = call("shell_pattern", "command", "git diff --stat");
-    call.session = String::new();
+    call.caller.session = String::new();
     let exact: &[&str] = &["local.shell.exec(git diff --stat)"];
     let wider: &[&str] = &["local.shell.exec(git diff:*)"];
     check(&call, &[(USER, exact), (PROJECT, exact), (PROJECT, wider), (USER, wider)]);
-    call.actor = String::new();
+    call.caller.actor = String::new();
     check(&call, &[(PROJECT, exact), (PROJECT, wider)]);
 }
 
@@ -148,16 +150,16 @@ fn urls_by_domain_and_other_tools_by_name() {
 #[test]
 fn who_has_no_session_or_name_gets_no_rule_for_it() {
     let mut anonymous = call("", "text", "x");
-    anonymous.session = String::new();
-    anonymous.actor = String::new();
+    anonymous.caller.session = String::new();
+    anonymous.caller.actor = String::new();
     check(&anonymous, &[(PROJECT, &["notes.add"]), (PROJECT, &["notes.add"])]);
 }
 
 #[test]
 fn the_narrowest_is_exactly_this_call_as_the_tool_is_now() {
     let mut asked = call("", "text", "x");
-    asked.session = String::new();
-    asked.actor = String::new();
+    asked.caller.session = String::new();
+    asked.caller.actor = String::new();
     asked.declaration = Some(Digest::of(b"as it is"));
     let found = suggested(&asked);
     assert_eq!(
@@ -191,7 +193,7 @@ fn the_narrowest_is_exactly_this_call_as_the_tool_is_now() {
 #[test]
 fn nothing_for_critical_tools_floors_rules_and_denials() {
     let mut critical = call("", "text", "x");
-    critical.tool.profile = Some(PermissionProfile {
+    Arc::make_mut(&mut critical.tool).profile = Some(PermissionProfile {
         schema_version: String::new(),
         permission_profile_id: ProfileId::from_trusted("p"),
         risk_level: RiskLevel::Critical,
@@ -216,7 +218,7 @@ fn nothing_for_critical_tools_floors_rules_and_denials() {
     destructive.safety.destructive = toolplane_matching::fit::Certainty::Yes;
     check(&destructive, &[]);
     let mut silent = call("", "text", "x");
-    silent.mode = Mode::DontAsk;
+    silent.caller.mode = Mode::DontAsk;
     check(&silent, &[]);
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use toolplane_matching::ToolFacts;
-use toolplane_policy::{CallFacts, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts};
+use toolplane_policy::{CallFacts, CallerFacts, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts};
 use toolplane_records::assurance::CallAssurance;
+use toolplane_records::decision_request::CallSignals;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::mode::Mode;
@@ -99,16 +100,21 @@ impl Case {
 
     pub(crate) fn call(&self) -> CallFacts {
         let mut call = CallFacts::new(TOOLS[self.tool].facts(), JsonPayload::from_checked(self.input()));
-        call.tenant = self.tenant.to_owned();
-        call.actor = self.actor.to_owned();
-        call.session = self.session.to_owned();
-        call.roles = vec![self.role.to_owned()];
+        call.caller = CallerFacts {
+            tenant: self.tenant.to_owned(),
+            actor: self.actor.to_owned(),
+            roles: vec![self.role.to_owned()],
+            session: self.session.to_owned(),
+            mode: self.mode,
+            can_ask: self.can_ask,
+            ..CallerFacts::default()
+        };
         call.safety = self.safety.clone();
-        call.mode = self.mode;
-        call.can_ask = self.can_ask;
-        call.hooks = self.hooks.clone();
-        call.classifier = self.classifier.clone();
-        call.assurance = self.assurance.clone();
+        call.signals = CallSignals {
+            hooks: self.hooks.clone(),
+            classifier: self.classifier.clone(),
+            assurance: self.assurance.clone(),
+        };
         call
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use toolplane_catalog::{CatalogLimits, InputValidator, Registration, values};
-use toolplane_policy::{CallFacts, Policy, evaluate};
+use toolplane_policy::{CallFacts, CallerFacts, Policy, evaluate};
 use toolplane_records::approval::Approval;
 use toolplane_records::error::FieldViolation;
 use toolplane_records::payload::{JsonPayload, REDACTED};
@@ -53,10 +53,13 @@ pub(crate) fn denied(approval: &Approval, edited: &JsonPayload, policy: &Policy,
     let tool = ToolFacts { tool_id: approval.tool_id.clone(), ..registration.tool_facts() };
     let mut facts = CallFacts::new(tool, edited.clone());
     facts.declaration = Some(approval.declaration_digest);
-    facts.tenant = approval.tenant.to_string();
-    facts.actor.clone_from(&approval.actor_ref);
-    facts.session = approval.session_ref.clone().unwrap_or_default();
-    facts.surface = approval.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    facts.caller = CallerFacts {
+        tenant: approval.tenant.to_string(),
+        actor: approval.actor_ref.clone(),
+        session: approval.session_ref.clone().unwrap_or_default(),
+        surface: approval.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        ..CallerFacts::default()
+    };
     find_hidden("", &edited.to_value(), &mut facts.redacted);
     let verdict = evaluate(policy, &facts, now);
     (verdict.behavior == Behavior::Deny && verdict.deciding.is_some()).then_some(verdict.reason.message)

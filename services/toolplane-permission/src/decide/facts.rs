@@ -1,8 +1,10 @@
 //! What rules and hooks see of a request.
 
+use std::sync::Arc;
+
 use toolplane_hooks::HookInput;
 use toolplane_matching::Certainty;
-use toolplane_policy::{CallFacts, SafetyFacts};
+use toolplane_policy::{CallFacts, CallerFacts, SafetyFacts};
 use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::mode::Mode;
 use toolplane_records::tool_facts::ToolFacts;
@@ -10,20 +12,20 @@ use toolplane_records::tool_facts::ToolFacts;
 /// Everything rules look at. A call that names no mode has `default_mode`.
 pub(super) fn call_facts(request: &DecisionRequest, default_mode: Mode) -> CallFacts {
     let DecisionRequest { caller, tool, input, signals, .. } = request;
-    let mut facts = CallFacts::new(ToolFacts::clone(&tool.facts), input.shown.clone());
+    let mut facts = CallFacts::new(Arc::clone(&tool.facts), input.shown.clone());
+    facts.caller = CallerFacts {
+        tenant: caller.tenant.to_string(),
+        actor: caller.actor_ref.clone(),
+        roles: caller.roles.clone(),
+        session: caller.session_ref.clone(),
+        surface: caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        mode: caller.mode.unwrap_or(default_mode),
+        can_ask: caller.can_ask,
+    };
     facts.declaration = Some(tool.declaration_digest);
-    facts.tenant = caller.tenant.to_string();
-    facts.actor.clone_from(&caller.actor_ref);
-    facts.roles.clone_from(&caller.roles);
-    facts.session.clone_from(&caller.session_ref);
-    facts.surface = caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
     facts.safety = safety_facts(request);
     facts.redacted.clone_from(&input.redacted);
-    facts.mode = caller.mode.unwrap_or(default_mode);
-    facts.can_ask = caller.can_ask;
-    facts.hooks.clone_from(&signals.hooks);
-    facts.classifier.clone_from(&signals.classifier);
-    facts.assurance.clone_from(&signals.assurance);
+    facts.signals.clone_from(signals);
     facts
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use toolplane_matching::subject::SubjectKind;
 use toolplane_matching::tools::ToolPattern;
 use toolplane_matching::{Fit, ToolFacts, ToolMatching as _};
-use toolplane_policy::{CallFacts, Policy, PolicySettings, Rule, RuleSet, explain};
+use toolplane_policy::{CallFacts, CallerFacts, Policy, PolicySettings, Rule, RuleSet, explain};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
@@ -93,11 +93,14 @@ fn sample(rule: &Rule, tool: &ToolFacts) -> CallFacts {
     };
     let mut call = CallFacts::new(tool.clone(), JsonPayload::of(&input));
     let scope = rule.scope();
-    call.tenant.clone_from(&scope.tenant);
-    call.actor.clone_from(&scope.actor);
-    call.session.clone_from(&scope.session);
-    call.surface.clone_from(&scope.surface);
-    call.roles = Some(scope.role.clone()).filter(|role| !role.is_empty()).into_iter().collect();
+    call.caller = CallerFacts {
+        tenant: scope.tenant.clone(),
+        actor: scope.actor.clone(),
+        session: scope.session.clone(),
+        surface: scope.surface.clone(),
+        roles: Some(scope.role.clone()).filter(|role| !role.is_empty()).into_iter().collect(),
+        ..CallerFacts::default()
+    };
     call
 }
 

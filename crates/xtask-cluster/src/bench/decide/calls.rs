@@ -87,11 +87,11 @@ impl Template {
     /// What rules see of it. There is no person to ask.
     pub(crate) fn facts(&self) -> CallFacts {
         let mut facts = CallFacts::new(self.tool(), JsonPayload::of(&self.input));
-        facts.actor = "agent-7".to_owned();
-        facts.roles = vec!["agent".to_owned()];
+        facts.caller.actor = "agent-7".to_owned();
+        facts.caller.roles = vec!["agent".to_owned()];
         facts.safety.read_only = Certainty::from(self.read_only);
         facts.safety.destructive = Certainty::No;
-        facts.can_ask = false;
+        facts.caller.can_ask = false;
         facts
     }
 }
