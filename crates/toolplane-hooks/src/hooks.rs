@@ -190,7 +190,7 @@ impl Hooks {
             invocation_id: input.invocation_id.as_str(),
             tool_name: &input.tool.full_name,
             tool_id: input.tool.tool_id.as_str(),
-            tenant: &input.tenant,
+            tenant: input.caller.tenant.as_str(),
             native_call_id: &input.native_call_id,
         };
         let span = spans::step("agenttool.hook", &facts);

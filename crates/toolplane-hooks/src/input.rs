@@ -1,11 +1,14 @@
 //! What a hook is told.
 
-use toolplane_matching::ToolFacts;
+use std::sync::Arc;
+
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::CallerContext;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
+use toolplane_records::tool_facts::ToolFacts;
 
 /// What a tool gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,20 +30,12 @@ pub struct HookOutcome {
 pub struct HookInput {
     /// The call.
     pub invocation_id: InvocationId,
-    /// Its owner.
-    pub tenant: String,
-    /// Who calls; empty when it is not said.
-    pub actor_ref: String,
-    /// The session of the call; may be empty.
-    pub session_ref: String,
-    /// The surface of the call; may be empty.
-    pub surface_id: String,
     /// The provider's id of the call; may be empty.
     pub native_call_id: String,
-    /// Permission mode in force; empty is the default mode.
-    pub permission_mode: String,
-    /// The tool, as matchers know it.
-    pub tool: ToolFacts,
+    /// Who calls, and from where.
+    pub caller: CallerContext,
+    /// The tool, with every name that leads to it.
+    pub tool: Arc<ToolFacts>,
     /// The input as hooks may see it: sensitive fields are [`REDACTED`](toolplane_records::payload::REDACTED).
     pub input: JsonPayload,
     /// The decision so far, at `permission_request` and `permission_decision`.
@@ -51,16 +46,17 @@ pub struct HookInput {
 
 impl HookInput {
     /// A point before the call of which nothing else is known.
-    pub fn new(invocation_id: InvocationId, tool: ToolFacts, input: JsonPayload) -> Self {
+    pub fn new(
+        invocation_id: InvocationId,
+        caller: CallerContext,
+        tool: impl Into<Arc<ToolFacts>>,
+        input: JsonPayload,
+    ) -> Self {
         Self {
             invocation_id,
-            tenant: String::new(),
-            actor_ref: String::new(),
-            session_ref: String::new(),
-            surface_id: String::new(),
             native_call_id: String::new(),
-            permission_mode: String::new(),
-            tool,
+            caller,
+            tool: tool.into(),
             input,
             decision: None,
             outcome: None,

@@ -109,7 +109,7 @@ impl Program {
         hook: &HookMeta,
         input: &HookInput,
     ) -> Result<HookOutput, HookFailure> {
-        let workspace = self.workspaces.existing(&input.tenant);
+        let workspace = self.workspaces.existing(input.caller.tenant.as_str());
         let place = if workspace.is_some() { WORKSPACE } else { SCRATCH };
         let mut spec = SandboxSpec { stdin: Some(told::told(event, hook, input, place)), ..self.spec.clone() };
         if let Some(workspace) = workspace {

@@ -100,20 +100,20 @@ pub(crate) fn settings(hook: &HookConfig, peers_ca: Option<&Path>) -> Result<Pee
 }
 
 fn question(event: HookEvent, hook: &HookMeta, input: &HookInput, timeout: Duration) -> v1::RunHookRequest {
-    let outcome = input.outcome.clone().unwrap_or_default();
+    let (caller, outcome) = (&input.caller, input.outcome.clone().unwrap_or_default());
     v1::RunHookRequest {
         hook_id: hook.hook_id.clone(),
         hook_event: event.as_str().to_owned(),
         hook_event_code: event.number(),
-        tenant: input.tenant.clone(),
+        tenant: caller.tenant.to_string(),
         invocation_id: input.invocation_id.to_string(),
         native_call_id: input.native_call_id.clone(),
         tool_id: input.tool.tool_id.to_string(),
         tool_name: input.tool.full_name.clone(),
-        session_ref: input.session_ref.clone(),
-        surface_id: input.surface_id.clone(),
-        actor_ref: input.actor_ref.clone(),
-        permission_mode: input.permission_mode.clone(),
+        session_ref: caller.session_ref.clone(),
+        surface_id: field::text(&caller.surface_id),
+        actor_ref: caller.actor_ref.clone(),
+        permission_mode: caller.mode.map(|mode| mode.as_str().to_owned()).unwrap_or_default(),
         observable_input: Some((&input.input).into()),
         decision: field::out(&input.decision),
         content: field::outs(&outcome.content),

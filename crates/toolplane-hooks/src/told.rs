@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolplane_matching::{Family, Fit, ToolFacts};
-use toolplane_records::mode::Mode;
+use toolplane_proto::convert::field;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{Behavior, HookEvent};
@@ -38,11 +38,6 @@ pub(crate) fn is_name_of(name: &str, event: HookEvent) -> bool {
     known.contains(&name) || name == event.as_str()
 }
 
-/// The mode as users of coding agents spell it.
-fn mode(given: &str) -> &str {
-    Mode::parse(given).map_or(given, |mode| mode.agent_word())
-}
-
 /// The families a rule that denies would find the tool in, by all their names.
 fn families(tool: &ToolFacts) -> Vec<&'static str> {
     let holds = |family: &Family| family.fit(Behavior::Deny, tool) != Fit::No;
@@ -52,12 +47,13 @@ fn families(tool: &ToolFacts) -> Vec<&'static str> {
 /// The whole text a program is given. `cwd` is where it runs.
 pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &str) -> Vec<u8> {
     let id = if input.native_call_id.is_empty() { input.invocation_id.as_str() } else { &input.native_call_id };
+    let caller = &input.caller;
     let mut said = Map::new();
     let mut say = |key: &str, value: Value| said.insert(key.to_owned(), value);
-    say("session_id", json!(input.session_ref));
+    say("session_id", json!(caller.session_ref));
     say("transcript_path", json!(""));
     say("cwd", json!(cwd));
-    say("permission_mode", json!(mode(&input.permission_mode)));
+    say("permission_mode", json!(caller.mode.unwrap_or_default().agent_word()));
     say("hook_event_name", json!(name_of(event, input)));
     say("tool_name", json!(input.tool.full_name));
     // The request to ask a person is not a use of a tool yet.
@@ -66,9 +62,9 @@ pub(crate) fn told(event: HookEvent, hook: &HookMeta, input: &HookInput, cwd: &s
     }
     say("hook_id", json!(hook.hook_id));
     say("invocation_id", json!(input.invocation_id));
-    say("tenant", json!(input.tenant));
-    say("actor_ref", json!(input.actor_ref));
-    say("surface_id", json!(input.surface_id));
+    say("tenant", json!(caller.tenant));
+    say("actor_ref", json!(caller.actor_ref));
+    say("surface_id", json!(field::text(&caller.surface_id)));
     say("tool_id", json!(input.tool.tool_id));
     say("tool_aliases", json!(input.tool.aliases));
     say("tool_families", json!(families(&input.tool)));

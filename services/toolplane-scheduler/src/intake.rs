@@ -41,12 +41,12 @@ pub(crate) use resolve::{SurfacePeer, follow_catalog};
 pub(crate) use spec::{CallSpec, SpecLimits};
 pub(crate) use tool::ToolLimits;
 
-pub(crate) use asker::{Asker, actor};
+pub(crate) use asker::Asker;
 pub(crate) use decide::{PermissionAnswer, denial};
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;
-pub(crate) use request::decision_request;
+pub(crate) use request::{caller_context, decision_request};
 pub(crate) use resolve::{Resolved, ToolAddress};
 pub(crate) use spec::new_id;
 pub(crate) use tool::CallableTool;

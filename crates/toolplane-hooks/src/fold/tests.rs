@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use toolplane_matching::ToolFacts;
+use toolplane_records::decision_request::CallerContext;
 use toolplane_records::hook::{HookPermission, HookStop};
-use toolplane_records::ids::{InvocationId, ToolId};
+use toolplane_records::ids::{InvocationId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ClassifierAuthority, HookEvent, PersistenceStrategy};
@@ -14,7 +15,8 @@ use crate::replacement::Replacement;
 
 fn input() -> HookInput {
     let tool = ToolFacts::named(ToolId::from_trusted("tool:1"), "a.b", "a");
-    HookInput::new(InvocationId::from_trusted("inv_1"), tool, JsonPayload::from_checked("{}"))
+    let caller = CallerContext::of(TenantId::unauthenticated());
+    HookInput::new(InvocationId::from_trusted("inv_1"), caller, tool, JsonPayload::from_checked("{}"))
 }
 
 fn run(name: &str, outcome: Result<HookOutput, HookFailure>) -> HookRun {

@@ -1,7 +1,9 @@
 use serde_json::Value;
 use toolplane_matching::ToolFacts;
+use toolplane_records::decision_request::CallerContext;
 use toolplane_records::error::ToolError;
-use toolplane_records::ids::{InvocationId, ToolId};
+use toolplane_records::ids::{InvocationId, TenantId, ToolId};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{ErrorClass, HookEvent, Recoverability, ToolKind};
@@ -14,10 +16,12 @@ fn input() -> HookInput {
     let mut tool = ToolFacts::named(ToolId::from_trusted("tool:shell"), "shell.exec", "shell");
     tool.kind = Some(ToolKind::ShellCommand);
     let json = r#"{"command":"ls","n":123456789012345678901234567890}"#;
-    let mut input = HookInput::new(InvocationId::from_trusted("inv_1"), tool, JsonPayload::from_checked(json));
-    input.session_ref = "s1".to_owned();
-    input.permission_mode = "accept_edits".to_owned();
-    input
+    let caller = CallerContext {
+        session_ref: "s1".to_owned(),
+        mode: Some(Mode::AcceptEdits),
+        ..CallerContext::of(TenantId::unauthenticated())
+    };
+    HookInput::new(InvocationId::from_trusted("inv_1"), caller, tool, JsonPayload::from_checked(json))
 }
 
 fn read(event: HookEvent, input: &HookInput) -> (String, Value) {

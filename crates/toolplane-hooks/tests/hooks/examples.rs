@@ -92,8 +92,8 @@ async fn log_calls_and_large_results_by_reference() {
     assert_eq!(slow.messages[0].text, "shell.exec took 30001 ms", "{slow:?}");
     assert!(slow.additional_context[0].text.starts_with("shell.exec is slow"));
     let mut fetched = after("{}", "page");
-    fetched.tool = ToolFacts::named(ToolId::from_trusted("tool:http"), "http.fetch", "http");
-    fetched.tool.permission_matcher = "url_pattern".to_owned();
+    let tool = ToolFacts::named(ToolId::from_trusted("tool:http"), "http.fetch", "http");
+    fetched.tool = ToolFacts { permission_matcher: "url_pattern".to_owned(), ..tool }.into();
     let kept = bed.hooks.run(HookEvent::ResultPersistence, &fetched).await;
     assert_eq!(kept.keeping, Keeping::RefOnly, "{kept:?}");
     assert!(bed.hooks.run(HookEvent::ResultPersistence, &input).await.is_empty());

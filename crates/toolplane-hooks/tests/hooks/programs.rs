@@ -141,8 +141,8 @@ async fn a_hook_is_asked_by_every_name_of_a_family_and_by_patterns_in_brackets()
         bed.hooks.run(PRE, input).await.behavior() == Behavior::Deny
     };
     let mut list = call(r#"{"path":"src"}"#);
-    list.tool = ToolFacts::named(ToolId::from_trusted("tool:list"), "files.list_dir", "files");
-    list.tool.kind = Some(ToolKind::FileOperation);
+    let tool = ToolFacts::named(ToolId::from_trusted("tool:list"), "files.list_dir", "files");
+    list.tool = ToolFacts { kind: Some(ToolKind::FileOperation), ..tool }.into();
     for matcher in ["LS", "Glob", "Read(src/**)"] {
         assert!(denied(matcher, &list).await, "{matcher}");
     }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use toolplane_hooks::{Folded, HookInput, HookOutcome, Hooks, HooksError};
 use toolplane_matching::ToolFacts;
-use toolplane_records::ids::{InvocationId, ToolId};
+use toolplane_records::decision_request::CallerContext;
+use toolplane_records::ids::{InvocationId, TenantId, ToolId};
+use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::vocabulary::{HookEvent, ToolKind};
@@ -54,12 +56,13 @@ pub(crate) fn call(input: &str) -> HookInput {
     let mut tool = ToolFacts::named(ToolId::from_trusted("tool:shell"), "shell.exec", "shell");
     tool.kind = Some(ToolKind::ShellCommand);
     let input = JsonPayload::from_checked(input.to_owned());
-    let mut call = HookInput::new(InvocationId::from_trusted("inv_1"), tool, input);
-    call.tenant = TENANT.to_owned();
-    call.actor_ref = "ann".to_owned();
-    call.session_ref = "s1".to_owned();
-    call.permission_mode = "plan".to_owned();
-    call
+    let caller = CallerContext {
+        actor_ref: "ann".to_owned(),
+        session_ref: "s1".to_owned(),
+        mode: Some(Mode::Plan),
+        ..CallerContext::of(TenantId::from_trusted(TENANT))
+    };
+    HookInput::new(InvocationId::from_trusted("inv_1"), caller, tool, input)
 }
 
 pub(crate) fn text(text: &str) -> ContentBlock {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use toolplane_hooks::HookInput;
 use toolplane_matching::Certainty;
 use toolplane_policy::{CallFacts, CallerFacts, SafetyFacts};
-use toolplane_records::decision_request::DecisionRequest;
+use toolplane_records::decision_request::{CallerContext, DecisionRequest};
 use toolplane_records::mode::Mode;
-use toolplane_records::tool_facts::ToolFacts;
 
 /// Everything rules look at. A call that names no mode has `default_mode`.
 pub(super) fn call_facts(request: &DecisionRequest, default_mode: Mode) -> CallFacts {
@@ -43,13 +42,7 @@ fn safety_facts(request: &DecisionRequest) -> SafetyFacts {
 
 /// What hooks are told of it, in the mode in force.
 pub(super) fn hook_input(request: &DecisionRequest, mode: Mode) -> HookInput {
-    let caller = &request.caller;
-    let tool = ToolFacts::clone(&request.tool.facts);
-    let mut input = HookInput::new(request.invocation_id.clone(), tool, request.input.shown.clone());
-    input.tenant = caller.tenant.to_string();
-    input.actor_ref.clone_from(&caller.actor_ref);
-    input.session_ref.clone_from(&caller.session_ref);
-    input.surface_id = caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default();
-    input.permission_mode = mode.to_string();
-    input
+    let caller = CallerContext { mode: Some(mode), ..request.caller.clone() };
+    let (tool, shown) = (Arc::clone(&request.tool.facts), request.input.shown.clone());
+    HookInput::new(request.invocation_id.clone(), caller, tool, shown)
 }

@@ -10,7 +10,7 @@ use toolplane_results::PayloadStore;
 use toolplane_results::payload::key::URI_PREFIX;
 
 use super::report::{self, Report};
-use crate::intake::{Asker, actor};
+use crate::intake::{Asker, caller_context};
 use crate::plan::DispatchPlan;
 use crate::storage::RecordError;
 
@@ -34,18 +34,12 @@ pub(super) fn input(
         Some(facts) => facts.parse()?,
         None => Asker::anybody(),
     };
-    let caller = asker.caller(record);
     // A copy that cannot be found must not be replaced by what may not be shown.
     let shown = bodies.permission.or(bodies.observable).unwrap_or_else(|| JsonPayload::of(&serde_json::json!({})));
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let caller = caller_context(record.into(), &asker.caller(record), asker.can_ask);
     Ok(HookInput {
-        tenant: record.tenant.to_string(),
-        actor_ref: actor(&caller, record.actor_ref.as_deref()).to_owned(),
-        session_ref: text(&record.session_ref),
-        surface_id: record.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
-        native_call_id: text(&record.native_call_id),
-        permission_mode: text(&record.permission_mode),
-        ..HookInput::new(record.invocation_id.clone(), tool(plan), shown)
+        native_call_id: record.native_call_id.clone().unwrap_or_default(),
+        ..HookInput::new(record.invocation_id.clone(), caller, tool(plan), shown)
     })
 }
 

@@ -79,12 +79,6 @@ impl Asker {
     }
 }
 
-/// Who calls, for rules and hooks. A proven caller has one identity, so what it says of itself counts for nothing.
-pub(crate) fn actor<'a>(caller: &'a Caller, said: Option<&'a str>) -> &'a str {
-    let actor = if caller.authenticated { caller.actor.as_deref() } else { said };
-    actor.unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,16 +97,5 @@ mod tests {
         assert!(!asker.is_anybody() && Asker::anybody().is_anybody());
         let caller = asker.caller_of(&TenantId::unauthenticated(), "key:a");
         assert!(caller.is(Role::Agent) && !caller.is(Role::Approver) && caller.authenticated);
-    }
-
-    #[test]
-    fn an_authenticated_caller_is_its_own_actor() {
-        let mut caller = Caller::clone(&Caller::unauthenticated());
-        assert_eq!(actor(&caller, Some("night-agent")), "night-agent");
-        assert_eq!(actor(&caller, None), "");
-        caller.authenticated = true;
-        assert_eq!(actor(&caller, Some("night-agent")), "");
-        caller.actor = Some("bot-1".to_owned());
-        assert_eq!(actor(&caller, Some("night-agent")), "bot-1");
     }
 }

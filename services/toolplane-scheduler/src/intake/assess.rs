@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toolplane_lifecycle::{Acceptance, Preparation};
 use toolplane_records::codes;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ToolId;
 use toolplane_records::invocation::{InputRefs, InputSafety};
@@ -150,8 +151,8 @@ impl Preparer {
         if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
             return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
         }
-        let mut request = decision_request((&*acceptance).into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
-        request.dry_run = dry_run;
+        let request = decision_request(spec.into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
+        let request = DecisionRequest { deadline_at: acceptance.deadline_at, dry_run, ..request };
         let mut word = self.permission.decide(&spec.caller, &request).await?;
         acceptance.hooks.append(&mut word.hooks);
         let decision = word.decision.clone();

@@ -1,8 +1,9 @@
 //! Phase 6: the hooks before a call. They see what people may see of the input; what they change is checked like the words
 //! of the model, and looked at by all of them again.
 
+use std::sync::Arc;
+
 use toolplane_hooks::{Folded, HookInput, Hooks, restore};
-use toolplane_matching::ToolFacts;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
@@ -11,8 +12,8 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ErrorClass, HookEvent, MutationSource, Recoverability};
 
-use super::asker::actor;
 use super::inputs::{Author, Inputs};
+use super::request::caller_context;
 use super::spec::CallSpec;
 use super::tool::CallableTool;
 
@@ -109,15 +110,10 @@ fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timesta
 }
 
 fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let caller = caller_context(spec.into(), &spec.caller, spec.can_ask);
     HookInput {
-        tenant: spec.tenant.to_string(),
-        actor_ref: actor(&spec.caller, spec.actor_ref.as_deref()).to_owned(),
-        session_ref: text(&spec.session_ref),
-        surface_id: spec.surface_id.to_string(),
-        native_call_id: text(&spec.native_call_id),
-        permission_mode: text(&spec.permission_mode),
-        ..HookInput::new(spec.invocation_id.clone(), ToolFacts::clone(&tool.facts), shown)
+        native_call_id: spec.native_call_id.clone().unwrap_or_default(),
+        ..HookInput::new(spec.invocation_id.clone(), caller, Arc::clone(&tool.facts), shown)
     }
 }
 

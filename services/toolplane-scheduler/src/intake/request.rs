@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use toolplane_catalog::SafetyEvaluation;
-use toolplane_lifecycle::Acceptance;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::decision_request::{
     CallSignals, CalledTool, CallerContext, DecidedInput, DecisionRequest, SafetyClaims,
@@ -11,42 +10,40 @@ use toolplane_records::decision_request::{
 use toolplane_records::ids::{InvocationId, SurfaceId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::mode::Mode;
-use toolplane_records::time::Timestamp;
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::Role;
 
-use super::asker::{Asker, actor};
+use super::asker::Asker;
 use super::inputs::Inputs;
+use super::spec::CallSpec;
 use super::tool::CallableTool;
 use crate::error::CallError;
 
-/// What the record of a call says that a decision about it is made from.
+/// A call that is decided about: one that is asked for now, or one that was accepted before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RecordedCall<'a> {
+pub(crate) struct DecidedCall<'a> {
     invocation_id: &'a InvocationId,
     actor_ref: Option<&'a str>,
     session_ref: Option<&'a str>,
     surface_id: Option<&'a SurfaceId>,
     mode: Option<&'a str>,
     assurance: Option<&'a CallAssurance>,
-    deadline_at: Option<Timestamp>,
 }
 
-impl<'a> From<&'a Acceptance> for RecordedCall<'a> {
-    fn from(call: &'a Acceptance) -> Self {
+impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
+    fn from(call: &'a CallSpec) -> Self {
         Self {
             invocation_id: &call.invocation_id,
             actor_ref: call.actor_ref.as_deref(),
             session_ref: call.session_ref.as_deref(),
-            surface_id: call.surface_id.as_ref(),
+            surface_id: Some(&call.surface_id),
             mode: call.permission_mode.as_deref(),
             assurance: call.assurance.as_ref(),
-            deadline_at: call.deadline_at,
         }
     }
 }
 
-impl<'a> From<&'a Invocation> for RecordedCall<'a> {
+impl<'a> From<&'a Invocation> for DecidedCall<'a> {
     fn from(call: &'a Invocation) -> Self {
         Self {
             invocation_id: &call.invocation_id,
@@ -55,24 +52,33 @@ impl<'a> From<&'a Invocation> for RecordedCall<'a> {
             surface_id: call.surface_id.as_ref(),
             mode: call.permission_mode.as_deref(),
             assurance: call.assurance.as_ref(),
-            deadline_at: call.deadline_at,
         }
+    }
+}
+
+impl DecidedCall<'_> {
+    /// The mode it was called in; none when it names none, or one this program does not know.
+    fn mode(&self) -> Option<Mode> {
+        self.mode.filter(|mode| !mode.is_empty()).and_then(Mode::parse)
     }
 }
 
 /// The question whether `caller` may make the call of `tool` with `inputs`, of which `evaluation` says what they do. Fails with
 /// [`CallError::Internal`] when the record has a mode this program does not know: another mode might allow more.
 pub(crate) fn decision_request(
-    call: RecordedCall<'_>,
+    call: DecidedCall<'_>,
     (caller, asker): (&Caller, &Asker),
     tool: &CallableTool,
     inputs: &Inputs,
     evaluation: &SafetyEvaluation,
 ) -> Result<DecisionRequest, CallError> {
+    if let (Some(mode), None) = (call.mode.filter(|mode| !mode.is_empty()), call.mode()) {
+        return Err(CallError::Internal(format!("no such permission mode: {mode:?}")));
+    }
     let (shown, redacted) = inputs.permission(tool.sensitive());
     Ok(DecisionRequest {
         invocation_id: call.invocation_id.clone(),
-        caller: caller_context(call, caller, asker)?,
+        caller: caller_context(call, caller, asker.can_ask),
         tool: CalledTool {
             facts: Arc::clone(&tool.facts),
             declaration_digest: tool.digest,
@@ -90,24 +96,45 @@ pub(crate) fn decision_request(
             assurance: call.assurance.cloned(),
         },
         asked_at: None,
-        deadline_at: call.deadline_at,
+        deadline_at: None,
         approval_ref: None,
         dry_run: false,
     })
 }
 
-fn caller_context(call: RecordedCall<'_>, caller: &Caller, asker: &Asker) -> Result<CallerContext, CallError> {
+/// Who calls and from where, for decisions and hooks.
+pub(crate) fn caller_context(call: DecidedCall<'_>, caller: &Caller, can_ask: bool) -> CallerContext {
     let roles = Role::ALL.into_iter().filter(|role| caller.is(*role));
-    let known =
-        |mode| Mode::parse(mode).ok_or_else(|| CallError::Internal(format!("no such permission mode: {mode:?}")));
-    Ok(CallerContext {
+    CallerContext {
         tenant: caller.tenant.clone(),
         actor_ref: actor(caller, call.actor_ref).to_owned(),
         caller_ref: caller.caller_ref.clone(),
         roles: roles.map(|role| role.as_str().to_owned()).collect(),
         session_ref: call.session_ref.unwrap_or_default().to_owned(),
         surface_id: call.surface_id.cloned(),
-        mode: call.mode.filter(|mode| !mode.is_empty()).map(known).transpose()?,
-        can_ask: asker.can_ask,
-    })
+        mode: call.mode(),
+        can_ask,
+    }
+}
+
+/// Who calls. A proven caller has one identity, so what it says of itself counts for nothing.
+fn actor<'a>(caller: &'a Caller, said: Option<&'a str>) -> &'a str {
+    let actor = if caller.authenticated { caller.actor.as_deref() } else { said };
+    actor.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_authenticated_caller_is_its_own_actor() {
+        let mut caller = Caller::clone(&Caller::unauthenticated());
+        assert_eq!(actor(&caller, Some("night-agent")), "night-agent");
+        assert_eq!(actor(&caller, None), "");
+        caller.authenticated = true;
+        assert_eq!(actor(&caller, Some("night-agent")), "");
+        caller.actor = Some("bot-1".to_owned());
+        assert_eq!(actor(&caller, Some("night-agent")), "bot-1");
+    }
 }

@@ -7,6 +7,7 @@ use tonic::Code;
 use toolplane_lifecycle::{Command, Replan};
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{ApprovalId, InvocationKey};
 use toolplane_records::invocation::{DispatchFacts, InputSafety, Invocation};
@@ -217,8 +218,9 @@ impl Rechecker {
         let record = &case.record;
         let evaluation = case.tool.evaluate(inputs.call());
         let asker = (&*case.caller, &case.asker);
-        let mut request = decision_request((&**record).into(), asker, &case.tool, inputs, &evaluation)?;
-        request.approval_ref = approval_ref.cloned();
+        let request = decision_request((&**record).into(), asker, &case.tool, inputs, &evaluation)?;
+        let approval_ref = approval_ref.cloned();
+        let request = DecisionRequest { deadline_at: record.deadline_at, approval_ref, ..request };
         self.preparer.permission().decide(&case.caller, &request).await
     }
 }
