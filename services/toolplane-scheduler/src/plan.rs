@@ -9,16 +9,50 @@ use toolplane_records::vocabulary::{AccessKind, ExecutionKind, RiskLevel, ToolKi
 
 /// How calls of one version of one tool are executed. Stored once under its digest and shared by all its calls, so that
 /// a later change of the declaration does not change calls that were already accepted.
+///
+/// It is stored flat, in the order in which the fields stand here and in the parts: the digest is made over that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchPlan {
+    /// The tool, and the version of it.
+    #[serde(flatten)]
+    pub tool: PlannedTool,
+    /// What the executor does.
+    #[serde(flatten)]
+    pub execution: PlannedExecution,
+    /// How much of a result is kept inline.
+    #[serde(flatten)]
+    pub inline: InlineLimits,
+    /// Whether a running execution can be canceled.
+    pub supports_cancel: bool,
+    /// Whether what the tool returns as context modifiers may be kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supports_context_modifiers: bool,
+    /// What the matchers of hooks look at.
+    #[serde(flatten)]
+    pub matching: PlannedMatching,
+    /// JSON Schema its structured output is checked against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<JsonPayload>,
+}
+
+/// The tool of a plan, and the version of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTool {
     /// The tool.
     pub tool_id: ToolId,
     /// Its full name.
-    pub tool_name: String,
+    #[serde(rename = "tool_name")]
+    pub full_name: String,
     /// The version of its registration.
     pub declaration_digest: Digest,
+}
+
+/// What the executor does, and within which bounds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedExecution {
     /// Kind of executor.
-    pub execution_kind: ExecutionKind,
+    #[serde(rename = "execution_kind")]
+    pub kind: ExecutionKind,
     /// What the executor does.
     pub binding: ExecutionBinding,
     /// Must run in a sandbox.
@@ -27,25 +61,32 @@ pub struct DispatchPlan {
     pub sandbox_profile: Option<String>,
     /// Wall time of one execution, milliseconds.
     pub timeout_ms: u64,
-    /// Most characters of a result kept inline.
-    pub max_inline_chars: u64,
-    /// Most bytes of a result kept inline.
-    pub max_inline_bytes: u64,
-    /// Whether a running execution can be canceled.
-    pub supports_cancel: bool,
-    /// Whether what the tool returns as context modifiers may be kept.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub supports_context_modifiers: bool,
-    /// Every other name of the tool, for the matchers of hooks.
+}
+
+/// How much of a result is kept inline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InlineLimits {
+    /// Most characters.
+    #[serde(rename = "max_inline_chars")]
+    pub max_chars: u64,
+    /// Most bytes.
+    #[serde(rename = "max_inline_bytes")]
+    pub max_bytes: u64,
+}
+
+/// What the matchers of hooks look at, beside the name of the tool. Plans of earlier versions have only some of it, or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedMatching {
+    /// Every other name of the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// Kind of capability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_kind: Option<ToolKind>,
-    /// What the tool touches, for the matchers of hooks.
+    /// What the tool touches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access_kinds: Vec<AccessKind>,
-    /// The namespace of the tool, for the matchers of hooks; empty in plans of earlier versions.
+    /// The namespace of the tool; empty when it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// What patterns in brackets are compared with.
@@ -54,25 +95,39 @@ pub struct DispatchPlan {
     /// The input fields they look at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rule_matching_fields: Vec<String>,
-    /// JSON Schema its structured output is checked against.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<JsonPayload>,
+}
+
+impl PlannedMatching {
+    /// What is kept of a tool for matchers.
+    pub(crate) fn of(facts: &ToolFacts) -> Self {
+        let fields = facts.profile.as_ref().map(|profile| profile.rule_matching_fields.clone());
+        Self {
+            aliases: facts.aliases.clone(),
+            tool_kind: facts.kind,
+            access_kinds: facts.access_kinds().unwrap_or_default().to_vec(),
+            namespace: facts.namespace.clone(),
+            permission_matcher: facts.permission_matcher.clone(),
+            rule_matching_fields: fields.unwrap_or_default(),
+        }
+    }
 }
 
 impl DispatchPlan {
     /// The tool, as matchers know it.
     pub(crate) fn facts(&self) -> ToolFacts {
-        let own = self.tool_name.rsplit_once('.').map_or("", |(namespace, _)| namespace);
-        let namespace = if self.namespace.is_empty() { own } else { &self.namespace };
-        let mut facts = ToolFacts::named(self.tool_id.clone(), &self.tool_name, namespace);
-        facts.aliases.clone_from(&self.aliases);
-        facts.kind = self.tool_kind;
-        facts.permission_matcher.clone_from(&self.permission_matcher);
+        let (tool, matching) = (&self.tool, &self.matching);
+        let own = tool.full_name.rsplit_once('.').map_or("", |(namespace, _)| namespace);
+        let namespace = if matching.namespace.is_empty() { own } else { &matching.namespace };
         let mut profile = PermissionProfile::new(ProfileId::from_trusted("plan"), RiskLevel::Low);
-        profile.access_kinds.clone_from(&self.access_kinds);
-        profile.rule_matching_fields.clone_from(&self.rule_matching_fields);
-        facts.profile = Some(profile);
-        facts
+        profile.access_kinds.clone_from(&matching.access_kinds);
+        profile.rule_matching_fields.clone_from(&matching.rule_matching_fields);
+        ToolFacts {
+            aliases: matching.aliases.clone(),
+            kind: matching.tool_kind,
+            permission_matcher: matching.permission_matcher.clone(),
+            profile: Some(profile),
+            ..ToolFacts::named(tool.tool_id.clone(), &tool.full_name, namespace)
+        }
     }
 
     /// The plan's stored form and the digest it is stored under. Fails with a [`serde_json::Error`] only when a JSON
@@ -81,5 +136,41 @@ impl DispatchPlan {
         let bytes = serde_json::to_vec(self)?;
         let digest = Digest::of(&bytes);
         Ok((bytes, digest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan with every field, and one as earlier versions stored them.
+    const STORED: [&str; 2] = [
+        concat!(
+            r#"{"tool_id":"tool_1","tool_name":"demo.sh","#,
+            r#""declaration_digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","#,
+            r#""execution_kind":"local_process","binding":{"type":"process","argv":["sh","{command}"],"stdin":"none","env":{"A":"1"},"json_output":true},"#,
+            r#""sandboxed":true,"sandbox_profile":"strict","timeout_ms":18446744073709551615,"max_inline_chars":30000,"#,
+            r#""max_inline_bytes":65536,"supports_cancel":true,"supports_context_modifiers":true,"#,
+            r#""aliases":["demo__sh","sh"],"tool_kind":"shell_command","access_kinds":["file_read"],"namespace":"demo","#,
+            r#""permission_matcher":"shell_pattern","rule_matching_fields":["command"],"#,
+            r#""output_schema":{"type":"object","maximum":123456789012345678901234567890}}"#,
+        ),
+        concat!(
+            r#"{"tool_id":"tool_1","tool_name":"demo.sh","#,
+            r#""declaration_digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","#,
+            r#""execution_kind":"embedded_runtime","binding":{"type":"native","name":"echo"},"sandboxed":false,"#,
+            r#""sandbox_profile":null,"timeout_ms":1000,"max_inline_chars":1,"max_inline_bytes":2,"supports_cancel":false}"#,
+        ),
+    ];
+
+    /// A plan is found under the digest of its bytes, so the same plan must always be the same bytes.
+    #[test]
+    fn a_stored_plan_reads_back_as_the_same_bytes() {
+        for stored in STORED {
+            let plan: DispatchPlan = serde_json::from_str(stored).unwrap();
+            let (bytes, digest) = plan.encode().unwrap();
+            assert_eq!(String::from_utf8(bytes).unwrap(), stored);
+            assert_eq!(digest, Digest::of(stored.as_bytes()));
+        }
     }
 }

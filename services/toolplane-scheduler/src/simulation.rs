@@ -23,7 +23,7 @@ use toolplane_store::Store;
 
 pub use crate::environment::{Environment, HostProcess, Task};
 pub use crate::error::CallError;
-pub use crate::plan::DispatchPlan;
+pub use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 pub use crate::storage::RecordError;
 
 use crate::calls::{Admission, Admitted};

@@ -15,7 +15,7 @@ use toolplane_records::vocabulary::{
     Band, Behavior, ExecutionKind, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, StartGuard,
 };
 
-use toolplane_scheduler::simulation::DispatchPlan;
+use toolplane_scheduler::simulation::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 
 use crate::random::Random;
 
@@ -193,24 +193,22 @@ pub fn input() -> JsonPayload {
 /// How every call runs.
 pub fn plan() -> Arc<DispatchPlan> {
     Arc::new(DispatchPlan {
-        tool_id: ToolId::from_trusted("tool_1"),
-        tool_name: "tool".to_owned(),
-        declaration_digest: Digest::of(b"declaration"),
-        execution_kind: ExecutionKind::EmbeddedRuntime,
-        binding: ExecutionBinding::Native { name: "sim.tool".to_owned() },
-        sandboxed: false,
-        sandbox_profile: None,
-        timeout_ms: 8_000,
-        max_inline_chars: 1_000,
-        max_inline_bytes: 1_000,
+        tool: PlannedTool {
+            tool_id: ToolId::from_trusted("tool_1"),
+            full_name: "tool".to_owned(),
+            declaration_digest: Digest::of(b"declaration"),
+        },
+        execution: PlannedExecution {
+            kind: ExecutionKind::EmbeddedRuntime,
+            binding: ExecutionBinding::Native { name: "sim.tool".to_owned() },
+            sandboxed: false,
+            sandbox_profile: None,
+            timeout_ms: 8_000,
+        },
+        inline: InlineLimits { max_chars: 1_000, max_bytes: 1_000 },
         supports_cancel: true,
         supports_context_modifiers: false,
-        aliases: Vec::new(),
-        tool_kind: None,
-        access_kinds: Vec::new(),
-        namespace: String::new(),
-        permission_matcher: String::new(),
-        rule_matching_fields: Vec::new(),
+        matching: PlannedMatching::default(),
         output_schema: None,
     })
 }

@@ -27,8 +27,8 @@ const REASON_UNSEEN: &str = "too_large_for_hooks";
 /// How much of the ending of a call is shown.
 pub(super) fn bounds(plan: Option<&DispatchPlan>, max_inline_bytes: u64, payloads: &PayloadStore) -> OutputBounds {
     OutputBounds {
-        one_bytes: plan.map_or(max_inline_bytes, |plan| plan.max_inline_bytes),
-        one_chars: plan.map(|plan| plan.max_inline_chars),
+        one_bytes: plan.map_or(max_inline_bytes, |plan| plan.inline.max_bytes),
+        one_chars: plan.map(|plan| plan.inline.max_chars),
         all_bytes: max_inline_bytes,
         max_persist_bytes: payloads.max_bytes(),
     }

@@ -179,7 +179,7 @@ impl Preparer {
     /// The reason against running the tool here, whatever the input.
     fn preflight(&self, spec: &CallSpec, tool: &CallableTool) -> Option<ToolError> {
         let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool_name)) };
-        let pool = plan.binding.pool();
+        let pool = plan.execution.binding.pool();
         match self.workers.placement(&pool) {
             Placement::Gap(gap) => Some(gap_error(&pool, &gap.reason_code, &gap.message)),
             _ => None,

@@ -15,7 +15,7 @@ use toolplane_records::vocabulary::InterruptBehavior;
 
 use super::spec::{BatchPlacement, digest_of};
 use crate::error::CallError;
-use crate::plan::DispatchPlan;
+use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 
 /// Executions of an idempotent call, the first included.
 const IDEMPOTENT_ATTEMPTS: u32 = 3;
@@ -93,7 +93,7 @@ impl CallableTool {
     /// it. Of a sensitive field only the rule is told.
     pub(crate) fn check_values(&self, input: &JsonPayload) -> Result<(), Box<ToolError>> {
         let Some(plan) = &self.plan else { return Ok(()) };
-        values::check(&plan.binding, input).map_err(|mut error| {
+        values::check(&plan.execution.binding, input).map_err(|mut error| {
             let hidden = |field: &str| self.sensitive().covering(&format!("/{field}")).is_some();
             if let Some(wrong) = error.field_violations.first().filter(|wrong| hidden(&wrong.field)) {
                 error.message = format!("`{}` {}", wrong.field, wrong.description);
@@ -120,9 +120,9 @@ impl CallableTool {
     ) -> DispatchFacts {
         let profile = self.registration.execution_profile.as_ref();
         DispatchFacts {
-            pool: plan.binding.pool().into_owned(),
+            pool: plan.execution.binding.pool().into_owned(),
             plan_digest,
-            timeout_ms: plan.timeout_ms,
+            timeout_ms: plan.execution.timeout_ms,
             supports_cancel: plan.supports_cancel,
             interrupt_behavior: member.and_then(|member| member.interrupt_behavior).unwrap_or(self.interrupt_behavior),
             // An idempotent call survives a lost worker in any case; whether failures are repeated is up to the
@@ -159,24 +159,25 @@ fn plan(registration: &Registration, facts: &ToolFacts, digest: Digest, limits: 
         .or_else(|| contract.and_then(|contract| contract.max_inline_chars));
     let max_inline_bytes = contract.and_then(|contract| contract.max_inline_bytes);
     Some(DispatchPlan {
-        tool_id: registration.declaration.tool_id.clone(),
-        tool_name: registration.declaration.full_name(),
-        declaration_digest: digest,
-        execution_kind: profile.execution_kind,
-        binding: profile.binding.clone()?,
-        sandboxed: profile.sandboxed,
-        sandbox_profile: profile.sandbox_profile.clone(),
-        timeout_ms: profile.timeout_ms.unwrap_or(limits.default_timeout_ms).min(limits.max_timeout_ms).max(1),
-        max_inline_chars: max_inline_chars.unwrap_or(DEFAULT_INLINE_CHARS),
-        max_inline_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
+        tool: PlannedTool {
+            tool_id: facts.tool_id.clone(),
+            full_name: facts.full_name.clone(),
+            declaration_digest: digest,
+        },
+        execution: PlannedExecution {
+            kind: profile.execution_kind,
+            binding: profile.binding.clone()?,
+            sandboxed: profile.sandboxed,
+            sandbox_profile: profile.sandbox_profile.clone(),
+            timeout_ms: profile.timeout_ms.unwrap_or(limits.default_timeout_ms).min(limits.max_timeout_ms).max(1),
+        },
+        inline: InlineLimits {
+            max_chars: max_inline_chars.unwrap_or(DEFAULT_INLINE_CHARS),
+            max_bytes: max_inline_bytes.unwrap_or(u64::MAX).min(limits.max_inline_bytes),
+        },
         supports_cancel: profile.supports_cancel,
         supports_context_modifiers: profile.supports_context_modifiers,
-        aliases: facts.aliases.clone(),
-        tool_kind: Some(registration.declaration.tool_kind),
-        access_kinds: facts.access_kinds().unwrap_or_default().to_vec(),
-        namespace: facts.namespace.clone(),
-        permission_matcher: facts.permission_matcher.clone(),
-        rule_matching_fields: facts.profile.iter().flat_map(|profile| profile.rule_matching_fields.clone()).collect(),
+        matching: PlannedMatching::of(facts),
         output_schema: registration.output_schema().cloned(),
     })
 }

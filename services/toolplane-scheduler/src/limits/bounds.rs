@@ -92,7 +92,7 @@ impl CallLimits {
 
     /// Whether running calls of the plan's tool are counted.
     fn is_capped(&self, plan: &DispatchPlan) -> bool {
-        self.of_tool(&plan.tool_name).is_some_and(|bound| bound.max_running > 0)
+        self.of_tool(&plan.tool.full_name).is_some_and(|bound| bound.max_running > 0)
     }
 
     /// Where `record` is ready, when it is; the plan says whether its tool has a queue of its own.
@@ -114,8 +114,8 @@ impl CallLimits {
             let below = self.bounds.max_running_per_tenant;
             permits.push(Permit { index: keys::running_of_tenant(tenant), below });
         }
-        if let Some(bound) = self.of_tool(&plan.tool_name).filter(|bound| bound.max_running > 0) {
-            permits.push(Permit { index: keys::running_of_tool(&plan.tool_id), below: bound.max_running });
+        if let Some(bound) = self.of_tool(&plan.tool.full_name).filter(|bound| bound.max_running > 0) {
+            permits.push(Permit { index: keys::running_of_tool(&plan.tool.tool_id), below: bound.max_running });
         }
         permits
     }

@@ -54,13 +54,13 @@ impl Rates {
     }
 
     fn count_tool(&self, plan: &DispatchPlan) -> Result<(), RecordError> {
-        let rate = self.limits.of_tool(&plan.tool_name).and_then(|bound| NonZeroU32::new(bound.rate_per_s));
+        let rate = self.limits.of_tool(&plan.tool.full_name).and_then(|bound| NonZeroU32::new(bound.rate_per_s));
         let Some(rate) = rate else { return Ok(()) };
         if self.tools.len() >= MAX_TOOLS {
             self.tools.clear();
         }
-        let counted = self.tools.take(&plan.tool_id, Pace::new(rate, rate), Instant::now());
-        counted.map_err(|wait| self.too_fast(format!("tool/{}", plan.tool_id), wait))
+        let counted = self.tools.take(&plan.tool.tool_id, Pace::new(rate, rate), Instant::now());
+        counted.map_err(|wait| self.too_fast(format!("tool/{}", plan.tool.tool_id), wait))
     }
 
     fn too_fast(&self, subject: String, wait: Duration) -> RecordError {

@@ -34,7 +34,7 @@ use crate::calls::{Admission, Admitted, CallFilter};
 use crate::dispatch::{EveryDecisionHolds, PoolGap, Started, WorkerInfo, WorkerLink, WorkerMessage, lost, receipts};
 use crate::groups::{AdmittedBatch, BatchAdmission, BatchNews, BatchStart, BatchWatch};
 use crate::limits::ToolBound;
-use crate::plan::DispatchPlan;
+use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 use crate::storage::keys::{self, payload_uri};
 use crate::watch::Watch;
 
@@ -202,7 +202,7 @@ impl Bench {
         let acceptance = Acceptance {
             invocation_id: id.clone(),
             tenant: TenantId::from_trusted(tenant),
-            tool_id: plan.tool_id.clone(),
+            tool_id: plan.tool.tool_id.clone(),
             tool_name: tool.into(),
             surface_id: None,
             native_call_id: None,
@@ -237,7 +237,7 @@ impl Bench {
         let dispatch = toolplane_records::invocation::DispatchFacts {
             pool: "native".into(),
             plan_digest: plan.encode().unwrap().1,
-            timeout_ms: plan.timeout_ms,
+            timeout_ms: plan.execution.timeout_ms,
             supports_cancel: true,
             interrupt_behavior: InterruptBehavior::Block,
             max_attempts: 3,
@@ -265,24 +265,22 @@ impl Bench {
 
 fn plan_of(tool: &str, declaration_digest: Digest) -> DispatchPlan {
     DispatchPlan {
-        tool_id: ToolId::from_trusted(format!("tool_{tool}")),
-        tool_name: tool.into(),
-        declaration_digest,
-        execution_kind: ExecutionKind::EmbeddedRuntime,
-        binding: ExecutionBinding::Native { name: "native.echo".into() },
-        sandboxed: false,
-        sandbox_profile: None,
-        timeout_ms: 30_000,
-        max_inline_chars: 1_000,
-        max_inline_bytes: 1_000,
+        tool: PlannedTool {
+            tool_id: ToolId::from_trusted(format!("tool_{tool}")),
+            full_name: tool.into(),
+            declaration_digest,
+        },
+        execution: PlannedExecution {
+            kind: ExecutionKind::EmbeddedRuntime,
+            binding: ExecutionBinding::Native { name: "native.echo".into() },
+            sandboxed: false,
+            sandbox_profile: None,
+            timeout_ms: 30_000,
+        },
+        inline: InlineLimits { max_chars: 1_000, max_bytes: 1_000 },
         supports_context_modifiers: false,
         supports_cancel: true,
-        aliases: vec![],
-        tool_kind: None,
-        access_kinds: vec![],
-        namespace: String::new(),
-        permission_matcher: String::new(),
-        rule_matching_fields: vec![],
+        matching: PlannedMatching::default(),
         output_schema: None,
     }
 }

@@ -117,7 +117,7 @@ impl Decisions for DecisionsInForce {
         }
         let declared = || {
             let known = self.surface.known(&address_of(record)?)?;
-            plan.filter(|plan| plan.declaration_digest == known.digest)
+            plan.filter(|plan| plan.tool.declaration_digest == known.digest)
         };
         self.in_force(record, now) && declared().is_some()
     }

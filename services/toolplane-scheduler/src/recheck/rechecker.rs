@@ -84,7 +84,7 @@ impl Rechecker {
         };
         let now = self.calls.now().await?;
         let plan = self.calls.plans().of(&record).await?;
-        let same = plan.is_some_and(|plan| plan.declaration_digest == case.tool.digest);
+        let same = plan.is_some_and(|plan| plan.tool.declaration_digest == case.tool.digest);
         if same && self.in_force.in_force(&record, now) {
             self.calls.found_to_hold(id, decided).await;
             return Ok(None);
@@ -177,7 +177,7 @@ impl Rechecker {
         let caller = asker.caller(&record);
         let Some(address) = address_of(&record) else { return Ok(CaseLookup::NotCallable(Box::new(gone(&record)))) };
         // The arguments were made for the declaration it was accepted with.
-        let known = self.calls.plans().of(&record).await?.map(|plan| plan.declaration_digest);
+        let known = self.calls.plans().of(&record).await?.map(|plan| plan.tool.declaration_digest);
         let tool = match self.preparer.surface().resolve(&address, &caller, known).await {
             Ok(Resolved::Callable(tool)) => tool,
             Ok(Resolved::NotCallable { error, .. }) => return Ok(CaseLookup::NotCallable(error)),
