@@ -44,8 +44,8 @@ pub(super) async fn ask(
             Err(_) => return effects.unasked(report, "their time was up"),
         }
         if effects.redacted {
-            seen.content.clone_from(&report.content);
-            seen.structured_content.clone_from(&report.structured_content);
+            seen.content.clone_from(&report.output.content);
+            seen.structured_content.clone_from(&report.output.structured_content);
         }
         seen.error.clone_from(&report.error);
     }

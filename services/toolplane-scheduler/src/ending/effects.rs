@@ -66,7 +66,7 @@ impl Effects {
             Keeping::Redact if replaced => redacted(report),
             Keeping::Redact => {
                 self.take_away(report, PersistenceStrategy::Redact);
-                report.content = vec![ContentBlock::Text { text: REDACTED.to_owned() }];
+                report.output.content = vec![ContentBlock::Text { text: REDACTED.to_owned() }];
                 redacted(report);
             }
             less => self.keeping = self.keeping.and(less),
@@ -108,8 +108,8 @@ impl Effects {
     }
 
     fn replace(&mut self, report: &mut Report, replacement: Replacement) {
-        report.content = replacement.content;
-        report.structured_content = replacement.structured_content;
+        report.output.content = replacement.content;
+        report.output.structured_content = replacement.structured_content;
         forget_the_rest(report);
         self.redacted = true;
     }
@@ -142,23 +142,23 @@ impl Effects {
     fn take_away(&mut self, report: &mut Report, strategy: PersistenceStrategy) {
         self.withheld = Some(Withheld { strategy, bytes: report.size() });
         self.redacted = true;
-        report.content.clear();
-        report.structured_content = None;
+        report.output.content.clear();
+        report.output.structured_content = None;
         forget_the_rest(report);
     }
 }
 
 /// What was made from an output that is not to be seen, or refers to it.
 fn forget_the_rest(report: &mut Report) {
-    report.context_modifiers.clear();
-    report.kept.clear();
-    report.facing.clear();
+    report.beside.context_modifiers.clear();
+    report.output.kept.clear();
+    report.words.facing.clear();
     if let Some(error) = &mut report.error {
         // They may quote it.
         error.field_violations.clear();
     }
-    report.resource_refs.clear();
-    report.artifact_refs.clear();
+    report.beside.resource_refs.clear();
+    report.beside.artifact_refs.clear();
 }
 
 /// A success that shows less than the tool gave.

@@ -79,15 +79,15 @@ pub(super) async fn keep(
     let shelf = Shelf { payloads, origin };
     let mut keeper = Keeper::new(shelf, ids, bounds, handling(effects.keeping), now);
     if let Some(withheld) = &effects.withheld {
-        report.kept.push(not_kept(record, withheld, now));
+        report.output.kept.push(not_kept(record, withheld, now));
     }
-    for block in std::mem::take(&mut report.content) {
+    for block in std::mem::take(&mut report.output.content) {
         match &block {
             ContentBlock::PersistedOutputRef { .. } | ContentBlock::File { .. } => {
-                keeper.decided(uploaded(block, &mut report.kept, effects), 0);
+                keeper.decided(uploaded(block, &mut report.output.kept, effects), 0);
             }
             // What its worker has cut already is not cut again.
-            block if is_preview(block, &report.kept) => {
+            block if is_preview(block, &report.output.kept) => {
                 if effects.keeping != Keeping::RefOnly {
                     keeper.decided(block.clone(), told::text_of(block).map_or(0, str::len) as u64);
                 }
@@ -95,14 +95,14 @@ pub(super) async fn keep(
             _ => keeper.show(block, None).await,
         }
     }
-    if let Some(value) = report.structured_content.take() {
-        report.structured_content = keeper.structured(value, report.by_reference).await;
+    if let Some(value) = report.output.structured_content.take() {
+        report.output.structured_content = keeper.structured(value, report.output.by_reference).await;
     }
     let outputs = keeper.finish();
-    report.content = outputs.content;
-    report.kept.extend(outputs.decided);
-    if report.kept.is_empty() {
-        report.kept.push(Decided { name: String::new(), decision: report::inline(record, given, now) });
+    report.output.content = outputs.content;
+    report.output.kept.extend(outputs.decided);
+    if report.output.kept.is_empty() {
+        report.output.kept.push(Decided { name: String::new(), decision: report::inline(record, given, now) });
     }
     with_loss(&mut report, outputs.loss.as_ref());
     report

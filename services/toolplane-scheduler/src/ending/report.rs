@@ -26,27 +26,49 @@ pub(super) const MAX_BESIDE: usize = 256 * 1024;
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) status: ResultStatus,
+    pub(super) error: Option<ToolError>,
+    /// What the tool gave.
+    pub(super) output: ReportedOutput,
+    /// What is said of it.
+    pub(super) words: ReportedWords,
+    /// What it left beside its outputs.
+    pub(super) beside: ReportedBeside,
+    pub(super) duration_ms: u64,
+    /// Reports of its progress that are not in the log.
+    pub(super) progress_left_out: u64,
+}
+
+/// What a tool gave.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportedOutput {
     pub(super) content: Vec<ContentBlock>,
-    /// What the model is given, in the worker's words; may be empty.
-    pub(super) facing: Vec<ContentBlock>,
     pub(super) structured_content: Option<JsonPayload>,
     /// The structured content must not be shown: it is only kept.
     pub(super) by_reference: bool,
-    /// One line for people, in the worker's words; may be empty.
-    pub(super) summary: String,
-    pub(super) error: Option<ToolError>,
     /// Outputs the worker has kept elsewhere, with how.
     pub(super) kept: Vec<Decided>,
-    pub(super) output_bytes: u64,
-    pub(super) duration_ms: u64,
+    /// How many bytes there were; 0 where it is not said.
+    pub(super) bytes: u64,
+    pub(super) redaction: Option<RedactionState>,
+}
+
+/// What a worker says of an output, in its own words; each may be empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportedWords {
+    /// What the model is given.
+    pub(super) facing: Vec<ContentBlock>,
+    /// One line for people.
+    pub(super) summary: String,
+}
+
+/// What a tool left beside its outputs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportedBeside {
     pub(super) resource_refs: Vec<ResourceRef>,
     pub(super) artifact_refs: Vec<ArtifactRef>,
     pub(super) context_modifiers: Vec<JsonPayload>,
     /// Context modifiers that were left out because the tool does not declare any.
     pub(super) undeclared_modifiers: usize,
-    pub(super) redaction: Option<RedactionState>,
-    /// Reports of its progress that are not in the log.
-    pub(super) progress_left_out: u64,
 }
 
 /// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
@@ -74,24 +96,30 @@ fn decode(
     let kept = reported.persisted.into_iter().map(|kept| kept_output(record, kept, now));
     let report = Report {
         status: word::open::<ResultStatus>("outcome.status", &reported.status, reported.status_code)?,
-        content: field::list("outcome.content", reported.content)?,
-        facing: field::list("outcome.model_facing_content", reported.model_facing_content)?,
-        structured_content: field::optional("outcome.structured_content", reported.structured_content)?,
-        by_reference: false,
-        summary: if reported.ui_facing_summary.is_empty() { reported.summary } else { reported.ui_facing_summary },
         error: field::optional("outcome.error", reported.error)?,
-        kept: kept.collect::<Result<_, _>>()?,
-        output_bytes: reported.output_bytes,
+        output: ReportedOutput {
+            content: field::list("outcome.content", reported.content)?,
+            structured_content: field::optional("outcome.structured_content", reported.structured_content)?,
+            by_reference: false,
+            kept: kept.collect::<Result<_, _>>()?,
+            bytes: reported.output_bytes,
+            redaction: word::optional_closed("outcome.redaction_state", reported.redaction_state)?,
+        },
+        words: ReportedWords {
+            facing: field::list("outcome.model_facing_content", reported.model_facing_content)?,
+            summary: if reported.ui_facing_summary.is_empty() { reported.summary } else { reported.ui_facing_summary },
+        },
+        beside: ReportedBeside {
+            resource_refs: field::list("outcome.resource_refs", reported.resource_refs)?,
+            artifact_refs: field::list("outcome.artifact_refs", reported.artifact_refs)?,
+            context_modifiers: field::list("outcome.context_modifiers", reported.context_modifiers)?,
+            undeclared_modifiers: 0,
+        },
         duration_ms: reported.duration_ms,
-        resource_refs: field::list("outcome.resource_refs", reported.resource_refs)?,
-        artifact_refs: field::list("outcome.artifact_refs", reported.artifact_refs)?,
-        context_modifiers: field::list("outcome.context_modifiers", reported.context_modifiers)?,
-        undeclared_modifiers: 0,
-        redaction: word::optional_closed("outcome.redaction_state", reported.redaction_state)?,
         progress_left_out: 0,
     };
-    let refs = report.content.iter().chain(&report.facing).filter_map(reference);
-    let refs = refs.chain(report.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+    let refs = report.output.content.iter().chain(&report.words.facing).filter_map(reference);
+    let refs = refs.chain(report.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
     match refs.into_iter().all(|payload| is_own(record, lease_no, payload)) {
         true => Ok(report),
         false => Err(ConvertError::new("outcome", "names bytes that were not uploaded under this lease")),
@@ -168,28 +196,19 @@ impl Report {
     pub(super) fn of(status: ResultStatus, error: Option<ToolError>) -> Self {
         Self {
             status,
-            content: Vec::new(),
-            facing: Vec::new(),
-            structured_content: None,
-            by_reference: false,
-            summary: String::new(),
             error,
-            kept: Vec::new(),
-            output_bytes: 0,
+            output: ReportedOutput::default(),
+            words: ReportedWords::default(),
+            beside: ReportedBeside::default(),
             duration_ms: 0,
-            resource_refs: Vec::new(),
-            artifact_refs: Vec::new(),
-            context_modifiers: Vec::new(),
-            undeclared_modifiers: 0,
-            redaction: None,
             progress_left_out: 0,
         }
     }
 
     /// Every output of this report the cluster keeps.
     pub(super) fn uploaded(&self) -> Vec<PayloadRef> {
-        let named = self.content.iter().chain(&self.facing).filter_map(reference);
-        let named = named.chain(self.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
+        let named = self.output.content.iter().chain(&self.words.facing).filter_map(reference);
+        let named = named.chain(self.output.kept.iter().filter_map(|kept| kept.decision.persisted_ref.as_ref()));
         let mut uploaded: Vec<PayloadRef> = Vec::new();
         for payload in named.filter(|payload| payload.uri.starts_with(URI_PREFIX)) {
             if !uploaded.iter().any(|known| known.uri == payload.uri) {
@@ -202,7 +221,7 @@ impl Report {
     /// How many bytes of `payload` its worker shows, when it shows any.
     pub(super) fn preview_of(&self, payload: &PayloadRef) -> Option<u64> {
         let of_it = |kept: &&Decided| kept.decision.persisted_ref.as_ref().is_some_and(|kept| kept.uri == payload.uri);
-        self.kept.iter().find(of_it)?.decision.preview_size_bytes
+        self.output.kept.iter().find(of_it)?.decision.preview_size_bytes
     }
 
     /// Bytes of what it holds, when it is not said.
@@ -211,9 +230,9 @@ impl Report {
             Some(text) => text.len() as u64,
             None => reference(block).map_or(0, |payload| payload.size_bytes),
         };
-        let content: u64 = self.content.iter().map(block).sum();
-        let held = content.max(self.structured_content.as_ref().map_or(0, JsonPayload::size));
-        if self.output_bytes > 0 { self.output_bytes } else { held }
+        let content: u64 = self.output.content.iter().map(block).sum();
+        let held = content.max(self.output.structured_content.as_ref().map_or(0, JsonPayload::size));
+        if self.output.bytes > 0 { self.output.bytes } else { held }
     }
 }
 

@@ -121,7 +121,7 @@ impl Endings {
                 )
                 .instrument(span.clone())
                 .await;
-                if let (None, Some(left)) = (&report.error, &report.structured_content) {
+                if let (None, Some(left)) = (&report.error, &report.output.structured_content) {
                     spans::content(&span, self.0.capture, gen_ai::TOOL_CALL_RESULT, left.text());
                 }
                 spans::end_execution(&span, report.error.as_ref().map(|error| error.error_class));

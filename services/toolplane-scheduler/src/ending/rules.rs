@@ -51,7 +51,7 @@ pub(super) async fn apply(
     now: Timestamp,
 ) {
     if !plan.supports_context_modifiers {
-        report.undeclared_modifiers = std::mem::take(&mut report.context_modifiers).len();
+        report.beside.undeclared_modifiers = std::mem::take(&mut report.beside.context_modifiers).len();
     }
     let Some(schema) = plan.output_schema.as_ref().filter(|_| !is_error(report.status)) else { return };
     let Some(value) = structured(report, payloads, now).await else { return };
@@ -59,18 +59,18 @@ pub(super) async fn apply(
     if let Err(violations) = schema.validate(&value) {
         report.status = ResultStatus::Failed;
         report.error = Some(mismatch(violations, idempotent));
-        report.by_reference = true;
-        report.facing.clear();
-        report.summary.clear();
+        report.output.by_reference = true;
+        report.words.facing.clear();
+        report.words.summary.clear();
     }
 }
 
 /// The structured content, also where the worker has kept it elsewhere; nothing when it is too large to be one JSON value here.
 async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) -> Option<JsonPayload> {
-    if report.structured_content.is_some() {
-        return report.structured_content.clone();
+    if report.output.structured_content.is_some() {
+        return report.output.structured_content.clone();
     }
-    let kept = report.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
+    let kept = report.output.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
     let most = CatalogLimits::default().instance.max_bytes as u64;
     let bytes = payloads.read_verified(kept, most, now).await.ok()?;
     Some(JsonPayload::from_checked(bytes))

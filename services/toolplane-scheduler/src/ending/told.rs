@@ -46,7 +46,7 @@ pub(super) fn input(
 /// What the tool gave, whole texts in the place of their previews; and the addresses of texts that are too large to be shown.
 pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Timestamp) -> (HookOutcome, Vec<String>) {
     let (mut content, mut unseen, mut room) = (Vec::new(), Vec::new(), MAX_SHOWN_BYTES);
-    for block in &report.content {
+    for block in &report.output.content {
         let Some(payload) = report::reference(block).filter(|payload| payload.uri.starts_with(URI_PREFIX)) else {
             content.push(block.clone());
             continue;
@@ -77,7 +77,7 @@ pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Times
     }
     let error = report.error.clone();
     let interrupted = error.as_ref().is_some_and(|error| error.abort_reason.is_some());
-    let structured_content = report.structured_content.clone();
+    let structured_content = report.output.structured_content.clone();
     (HookOutcome { content, structured_content, error, duration_ms: report.duration_ms, interrupted }, unseen)
 }
 

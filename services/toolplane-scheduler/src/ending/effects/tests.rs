@@ -12,13 +12,13 @@ use crate::ending::report::Report;
 const SECRET: &str = "s3cret";
 
 fn succeeded() -> Report {
-    Report {
-        content: vec![ContentBlock::Text { text: SECRET.to_owned() }],
-        facing: vec![ContentBlock::Text { text: SECRET.to_owned() }],
-        structured_content: Some(JsonPayload::of(&[SECRET])),
-        context_modifiers: vec![JsonPayload::of(SECRET)],
-        ..Report::of(ResultStatus::Succeeded, None)
-    }
+    let text = || vec![ContentBlock::Text { text: SECRET.to_owned() }];
+    let mut report = Report::of(ResultStatus::Succeeded, None);
+    report.output.content = text();
+    report.output.structured_content = Some(JsonPayload::of(&[SECRET]));
+    report.words.facing = text();
+    report.beside.context_modifiers = vec![JsonPayload::of(SECRET)];
+    report
 }
 
 fn failed() -> Report {
@@ -42,7 +42,8 @@ fn applied(mut outcome: Report, folded: Folded) -> (Report, Effects) {
 #[track_caller]
 fn nothing_is_left_of_it(outcome: &Report) {
     // Debug of a payload shows no bytes, so they are looked at too.
-    let values = outcome.structured_content.iter().chain(&outcome.context_modifiers).map(JsonPayload::text);
+    let values =
+        outcome.output.structured_content.iter().chain(&outcome.beside.context_modifiers).map(JsonPayload::text);
     let shown = format!("{outcome:?} {}", values.collect::<String>());
     assert!(!shown.contains(SECRET), "{shown}");
 }
@@ -77,14 +78,18 @@ fn a_replaced_output_leaves_nothing_of_the_first() {
     for given in [succeeded(), failed()] {
         let (status, error) = (given.status, given.error.clone());
         let (outcome, effects) = applied(given, folded.clone());
-        assert_eq!(outcome.content, [ContentBlock::Text { text: "clean".to_owned() }]);
-        assert!(outcome.structured_content.is_none() && outcome.context_modifiers.is_empty() && effects.redacted);
+        assert_eq!(outcome.output.content, [ContentBlock::Text { text: "clean".to_owned() }]);
+        assert!(
+            outcome.output.structured_content.is_none()
+                && outcome.beside.context_modifiers.is_empty()
+                && effects.redacted
+        );
         assert_eq!((outcome.status, outcome.error), (status, error), "how it ended is not the hook's word");
     }
     // Replaced and marked as redacted: the replacement stays.
     let folded = Folded { keeping: Keeping::Redact, ..folded };
     let (outcome, _) = applied(succeeded(), folded);
-    assert_eq!((outcome.status, outcome.content), (ResultStatus::Redacted, replacement.content));
+    assert_eq!((outcome.status, outcome.output.content), (ResultStatus::Redacted, replacement.content));
 }
 
 #[test]
