@@ -17,7 +17,7 @@ Every error has a stable code. The command line names the place on this page: `s
   with a word in its metadata that says whether to try again (`retry`).
 - **Processes** say it in their log, and when they do not start.
 
-A message is one sentence in lower case without a final dot, with what somebody gave in backticks.
+A message is one sentence in lower case without a final dot; values that the caller gave are in backticks.
 ";
 
 /// The page.

@@ -115,7 +115,7 @@ impl Access {
 }
 
 fn closed() -> ApiError {
-    denied(codes::METHOD_CLOSED, "nobody may use this method".to_owned())
+    denied(codes::METHOD_CLOSED, "no role may use this method".to_owned())
 }
 
 fn denied(reason: codes::Code, message: String) -> ApiError {
