@@ -151,7 +151,7 @@ impl Adapter for Ask {
                     Outcome::text(text).structured(&AskOutput { outcome: "answered", answer: Some(answer) })
                 }
                 Some(Answer::Declined) => unanswered("declined", "the question was declined"),
-                Some(Answer::Expired) => unanswered("expired", "nobody answered the question in time"),
+                Some(Answer::Expired) => unanswered("expired", "no person answered the question in time"),
                 None => Outcome::failure(canceled()),
             }
         })

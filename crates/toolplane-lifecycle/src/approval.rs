@@ -135,7 +135,7 @@ pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transi
 
 fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result<(), Refusal> {
     let (code, fallback) = if expired {
-        (codes::APPROVAL_EXPIRED, "nobody answered the approval request in time")
+        (codes::APPROVAL_EXPIRED, "no person answered the approval request in time")
     } else {
         (codes::APPROVAL_REJECTED, "the approval request was rejected")
     };

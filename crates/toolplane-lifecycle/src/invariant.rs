@@ -47,7 +47,7 @@ pub enum Invariant {
     #[error("L10: queue state `yielded` means a terminal invocation with a yield sequence")]
     YieldedIsTerminal,
     /// A call that may run was allowed to: after the last question, if there was one.
-    #[error("P1: whoever holds a lease or has started was decided about, and every question has its yes")]
+    #[error("P1: a call that holds a lease or has started was decided about, and every question has its yes")]
     AllowedFirst,
     /// One answer releases one call, once.
     #[error("P2: a call is released by approvals at most as often as it was asked about")]

@@ -36,7 +36,7 @@ pub(crate) fn release(
         let (message, side_effects) = match abandoned {
             // The cancel request came before the call's first effect: nothing remains to be done.
             false => ("canceled before it had an effect", "none"),
-            true => ("canceled; its worker stopped it on its way out", "unknown"),
+            true => ("canceled; its worker stopped it while it shut down", "unknown"),
         };
         crate::cancel::end(&mut draft, codes::CANCELED, message, side_effects, now)?;
     } else if abandoned {

@@ -132,15 +132,15 @@ fn asked_by_helper(call: &CallFacts) -> Option<Ruling<'static>> {
 /// A question nobody can answer is a no.
 fn answerable<'a>(call: &CallFacts, question: Ruling<'a>) -> Ruling<'a> {
     let why = match (call.caller.can_ask, call.caller.mode) {
-        (true, Mode::DontAsk) => "the mode `dont_ask` asks nobody",
+        (true, Mode::DontAsk) => "the mode `dont_ask` never asks",
         (true, _) => return question,
-        (false, _) => "nobody can be asked",
+        (false, _) => "the call has no approver",
     };
     Ruling {
         behavior: Behavior::Deny,
         source: source::NO_APPROVER.to_owned(),
         reason_type: ReasonType::AsyncAgent,
-        message: format!("a person would have to decide and {why} ({})", question.message),
+        message: format!("a person would have to decide, but {why} ({})", question.message),
         answerable: false,
         ..question
     }

@@ -171,7 +171,7 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
 /// For whom the rules would hold, in words.
 fn place(destination: RuleSource, scope: &RuleScope) -> String {
     match destination {
-        RuleSource::Session => format!("in the session `{}`, whoever calls", scope.session),
+        RuleSource::Session => format!("in the session `{}`, for every caller", scope.session),
         RuleSource::UserSettings => format!("for the actor `{}`, in every session", scope.actor),
         _ => format!("for every caller of the tenant `{}`", scope.tenant),
     }

@@ -234,7 +234,7 @@ fn answer_probes(probed: Option<Bound>, process: &Process) {
     let (readiness, stop) = (process.readiness.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("health", async move {
         if let Err(error) = server::probes::serve(bound, readiness, stop).await {
-            tracing::error!(%error, "health checks are not answered any more");
+            tracing::error!(%error, "this process no longer answers health checks");
         }
     });
 }

@@ -300,7 +300,7 @@ impl Server {
         cut.cancel();
         match tokio::time::timeout(CUT_GRACE, serving).await {
             Ok(ended) => ended?,
-            Err(_) => tracing::warn!("some connections did not notice"),
+            Err(_) => tracing::warn!("some connections did not close in time"),
         }
         Ok(Drain::Cut)
     }

@@ -109,7 +109,7 @@ impl Connector {
                 return self.at_place(node, place);
             }
         }
-        Err(OpenError::Unreachable { reason: format!("nobody in the cluster holds slot {slot}") })
+        Err(OpenError::Unreachable { reason: format!("no server of the cluster holds slot {slot}") })
     }
 
     /// The server at (host, port), as `source` knows it.

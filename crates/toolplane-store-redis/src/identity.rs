@@ -22,7 +22,7 @@ impl StoreIdentity {
         let written: Value =
             redis::cmd("SET").arg(key).arg(&made).arg("NX").query_async(connection).await.map_err(refused)?;
         if written != Value::Nil {
-            tracing::info!(%key, "this store had no name and has one from now on");
+            tracing::info!(%key, "gave the store a name; it had none");
         }
         // Another process may have been first.
         let nothing = || OpenError::Unreachable { reason: format!("`{key}` was written and is gone") };

@@ -85,7 +85,7 @@ impl Pulse {
                 }
                 pause = (pause * 2).min(PAUSE.1);
             };
-            tracing::info!("hints and the clock are back");
+            tracing::info!("reconnected for hints and the clock");
         }
     }
 

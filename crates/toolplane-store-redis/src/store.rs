@@ -180,7 +180,7 @@ impl RedisStore {
             let met = failure.reason.clone();
             match failure.class {
                 Class::Torn => {
-                    tracing::error!(reason = %failure.reason, "a commit broke off in the middle");
+                    tracing::error!(reason = %failure.reason, "a commit failed after its first write");
                     return Err(StoreError::Corrupt { reason: failure.reason });
                 }
                 Class::Elsewhere if moves < MOVES => moves += 1,

@@ -139,7 +139,7 @@ async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleEr
     let executor = ExecutorRole::open(options, toolbox, Schedulers::new(urls, connect), shutdown.clone())?;
     process.tasks.spawn_fallible("executor", async move {
         executor.ended().await;
-        if shutdown.is_requested() { Ok(()) } else { Err("the session ended although nobody asked for it") }
+        if shutdown.is_requested() { Ok(()) } else { Err("the worker's session ended without a request to shut down") }
     });
     Ok(Role { services: Some(services), ..Role::default() })
 }

@@ -91,7 +91,7 @@ impl Session {
             tracing::warn!(scheduler, %cause, held, "lost the scheduler; calls go on");
         } else if failed % 30 == 1 {
             // Said at once and then now and then: an operator with a wrong address must see it, but not every second.
-            tracing::warn!(scheduler, %cause, failed, "no scheduler yet; trying on");
+            tracing::warn!(scheduler, %cause, failed, "no scheduler answers yet; trying again");
         } else {
             tracing::debug!(scheduler, %cause, failed, "no scheduler yet");
         }

@@ -10,7 +10,7 @@ use crate::rules::stored;
 pub fn forget(place: &DamageLocation) -> Verdict {
     match place {
         DamageLocation::Record(key) if stored::is_record(key) => Verdict::Stays(
-            "it is a rule, and its tenant is denied all until somebody says what shall hold: revoke it with `toolplane rules \
+            "it is a rule, and its tenant is denied everything until an operator replaces it: revoke it with `toolplane rules \
              revoke` while the permission role runs, and add it again",
         ),
         DamageLocation::Record(key) if key.family == Family::Approval => {

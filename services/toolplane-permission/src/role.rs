@@ -140,7 +140,7 @@ async fn sweep(book: &Book, every: Duration) {
             Ok(0) => tokio::time::sleep(every).await,
             Ok(count) => tracing::info!(count, "questions expired unanswered"),
             Err(error) => {
-                tracing::warn!(%error, code = error.code(), "expired questions cannot be ended now");
+                tracing::warn!(%error, code = error.code(), "expired approval requests cannot be closed now");
                 tokio::time::sleep(SWEEP_PAUSE).await;
             }
         }

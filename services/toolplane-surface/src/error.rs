@@ -71,7 +71,7 @@ pub(crate) fn of_store(error: StoreError) -> ApiError {
 
 /// Others changed the same thing in the store first, again and again.
 pub(crate) fn lost() -> ApiError {
-    let message = "somebody else changed it first; read it again".to_owned();
+    let message = "another request changed it first; read it again".to_owned();
     ApiError::Conflict { reason: codes::VERSION_LOST, message }
 }
 

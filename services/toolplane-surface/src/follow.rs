@@ -124,7 +124,7 @@ impl Registry {
             self.0.hub.publish_at(&told, head.revision);
             return Ok(());
         }
-        tracing::warn!(revision = head.revision, "what changed cannot be told one by one; all tools are read again");
+        tracing::warn!(revision = head.revision, "the list of changes is incomplete; all tools are read again");
         self.read_again().await?;
         *self.0.applied.lock() = head;
         self.0.hub.publish_reset(head.revision);
@@ -258,7 +258,7 @@ impl Registry {
     async fn catch_up_and_tell(&self) -> bool {
         let outcome = self.catch_up().await;
         if let Err(error) = &outcome {
-            tracing::error!(%error, code = error.code(), "changes of other processes cannot be taken in");
+            tracing::error!(%error, code = error.code(), "changes of other processes cannot be applied");
         }
         outcome.is_ok()
     }
@@ -297,7 +297,7 @@ pub(crate) fn behind(error: SurfaceError) -> ApiError {
     match error {
         SurfaceError::Store(error) => crate::error::of_store(error),
         error => {
-            tracing::error!(%error, code = error.code(), "changes of other processes cannot be taken in");
+            tracing::error!(%error, code = error.code(), "changes of other processes cannot be applied");
             cut_off()
         }
     }

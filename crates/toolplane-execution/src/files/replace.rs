@@ -47,7 +47,7 @@ pub(super) fn replace(
 }
 
 fn changed(given: &str) -> ToolError {
-    let message = format!("`{}` was changed by somebody else meanwhile; read it again", excerpt(given));
+    let message = format!("another program changed `{}` meanwhile; read it again", excerpt(given));
     nothing_done(execution_failed(codes::PATH_CHANGED, message))
 }
 

@@ -149,7 +149,7 @@ impl<'a> PathWalk<'a> {
                 Err(error) => return Err(refused(self.given, &error.into())),
             }
         }
-        let message = format!("`{}` is changed by somebody else all the time", excerpt(self.given));
+        let message = format!("another program keeps changing `{}`", excerpt(self.given));
         Err(nothing_done(execution_failed(codes::PATH_CHANGED, message)))
     }
 

@@ -31,7 +31,9 @@ pub(super) fn asked(scene: &Scene<'_>) -> Option<Ruling<'static>> {
         return Some(Ruling::new(Behavior::Ask, source::SAFETY_FLOOR, ReasonType::SandboxOverride, message));
     }
     if let Some(missing) = missing_facts(scene) {
-        return Some(ask(format!("the author of the tool is not trusted and nobody says whether it is {missing}")));
+        return Some(ask(format!(
+            "the author of the tool is not trusted, and no trusted source says whether it is {missing}"
+        )));
     }
     unsure(call, scene.settings).map(|message| Ruling { review: true, ..ask(message) })
 }

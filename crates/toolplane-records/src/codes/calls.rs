@@ -57,7 +57,7 @@ codes! {
         "A policy of the organisation (Cedar, or the policy settings) denies the call.",
         "Change the call, or have the organisation's policy changed (`permission.cedar_policies`); `toolplane rules explain` names it.";
     PERMISSION_NOBODY_TO_ASK = "permission.nobody_to_ask", Call(PermissionDenied, ChangeArgumentsOrPolicy),
-        "a person would have to decide and nobody can be asked (<question>)",
+        "a person would have to decide, but the call has no approver (<question>)",
         "A person would have to approve the call, but the surface or the call has no approver, or the permission mode never asks.",
         "Call with an approver (without `--no-approver`, in a surface made without `--unattended`), or add an allow rule (`toolplane rules add`).";
     PERMISSION_REVOKED = "permission.revoked", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
@@ -289,7 +289,7 @@ codes! {
         "The tool succeeded, but the object store did not take its result; only a preview is kept.",
         "Use the preview; the operator checks the object store (`objects` in the configuration).";
     RESULT_WITHHELD = "result.withheld", Call(ResultRedacted, NotRetryable),
-        "the tool succeeded, but what it gave is withheld: <reason>",
+        "the tool succeeded, but its output is withheld: <reason>",
         "The tool succeeded, and a hook that runs after the call withheld its output.",
         "Do without the output, or have the operator change the hook (`toolplane hooks ls` names it).";
     RESULT_MAPPING = "result.mapping_failed", Call(ExecutionFailed, VerifyBeforeRetry),

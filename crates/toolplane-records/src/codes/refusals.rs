@@ -25,7 +25,7 @@ codes! {
         "The server does not know the token, key or certificate of the request.",
         "Check which server the credential is for, or have the operator make a new key (`toolplane keys new`).";
     TOKEN_EXPIRED = "TOKEN_EXPIRED", Refusal(Unauthenticated, AfterChange),
-        "the token is over",
+        "the token has expired",
         "The JSON Web Token has expired.",
         "Get a new token from its issuer.";
     TOKEN_REFUSED = "TOKEN_REFUSED", Refusal(Unauthenticated, AfterChange),
@@ -33,11 +33,11 @@ codes! {
         "The server does not accept the JSON Web Token: its issuer, audience, signature or a claim is wrong.",
         "Get a token from an issuer that the operator configured (`server.auth.jwt`).";
     KEY_DISABLED = "KEY_DISABLED", Refusal(Unauthenticated, AfterChange),
-        "the API key was taken back",
+        "the API key was disabled",
         "An operator disabled the API key.",
         "Have the operator make a new key (`toolplane keys new`).";
     KEY_EXPIRED = "KEY_EXPIRED", Refusal(Unauthenticated, AfterChange),
-        "the API key is over",
+        "the API key has expired",
         "The API key has expired.",
         "Have the operator make a new key (`toolplane keys new`).";
     CREDENTIAL_AMBIGUOUS = "CREDENTIAL_AMBIGUOUS", Refusal(Unauthenticated, AfterChange),
@@ -97,7 +97,7 @@ codes! {
         "Another person answered the approval request, or it expired or was withdrawn.",
         "Read the answer (`toolplane approvals show`).";
     RULE_CONFIGURED = "RULE_CONFIGURED", Refusal(FailedPrecondition, AfterChange),
-        "rule `<id>` is configured (<where>); take it out there",
+        "rule `<id>` is configured (<where>); remove it there",
         "The rule comes from the configuration or a rules file, so it cannot be revoked by request.",
         "Remove it from the file that is named, then run `toolplane rules reload`.";
     LEASE_FENCED = "LEASE_FENCED", Refusal(Aborted, AfterReread),

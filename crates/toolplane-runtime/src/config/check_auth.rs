@@ -14,8 +14,7 @@ const TTL_MS: std::ops::RangeInclusive<u64> = 1000..=24 * 60 * 60 * 1000;
 pub(super) fn check(server: &ServerConfig) -> Result<(), ConfigError> {
     let Some(auth) = &server.auth else { return Ok(()) };
     if auth.is_empty() {
-        let rule =
-            "lets nobody in: set `token_file`, `api_key_file`, or add `[[server.auth.jwt]]` or `[[server.auth.mtls]]`";
+        let rule = "lets no caller in: set `token_file`, `api_key_file`, or add `[[server.auth.jwt]]` or `[[server.auth.mtls]]`";
         return Err(ConfigError::value("server.auth", rule));
     }
     for (index, issuer) in auth.jwt.iter().enumerate() {

@@ -140,7 +140,7 @@ impl Need {
             let Some(need) = state.needs.get_mut(self.at).filter(|need| need.missing != missing) else { return false };
             match &missing {
                 Some(why) => tracing::warn!(what = need.what, why, "something this process needs is missing"),
-                None => tracing::info!(what = need.what, "what this process needs is there"),
+                None => tracing::info!(what = need.what, "a dependency of this process is ready"),
             }
             need.missing = missing;
             true

@@ -83,7 +83,7 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
         Code::NotFound => "check the id, and that you ask the cluster that made it",
         Code::Unavailable if !has_wait => "is the server running and is the address right?",
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",
-        Code::Aborted => "somebody else was faster: read the current state and decide again",
+        Code::Aborted => "another request changed it first: read the current state and decide again",
         Code::Internal | Code::Unknown | Code::DataLoss => "a fault of the server: its log says more",
         Code::Unimplemented => {
             "this endpoint does not serve that: with one process per role, ask the role that does (surface, permission or scheduler); or the server is older"
@@ -95,7 +95,7 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
 /// What helps a caller that may not do something: for most reasons, no other role of its own does.
 fn denied(reason: Option<&str>) -> &'static str {
     match reason.and_then(codes::Code::find) {
-        Some(codes::SELF_APPROVAL) => "somebody else has to answer it",
+        Some(codes::SELF_APPROVAL) => "another person has to answer it",
         Some(codes::FOREIGN_TENANT) => "leave the tenant out, or use a key of that tenant",
         Some(codes::FOREIGN_WORKER) => "start the worker with the credential it had, or give it an id of its own",
         Some(codes::ROLE_REQUIRED) => "ask the operator for a key with that role",

@@ -232,6 +232,6 @@ async fn explain(error: SandboxError, control: UnixStream, mut child: Child) -> 
         let _ = tokio::time::timeout(Duration::from_secs(2), bounded.read_to_end(&mut said)).await;
     }
     let said = crate::excerpt::excerpt(String::from_utf8_lossy(&said).trim());
-    let detail = if said.is_empty() { "the launcher ended without a word".into() } else { said };
+    let detail = if said.is_empty() { "the launcher ended without an answer".into() } else { said };
     SandboxError::SetupFailed { stage, errno, detail }
 }

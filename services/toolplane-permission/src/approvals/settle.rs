@@ -156,7 +156,7 @@ impl Step {
 }
 
 fn expired(approval: &Approval, now: Timestamp) -> Approval {
-    let message = "nobody answered the approval request in time".to_owned();
+    let message = "no person answered the approval request in time".to_owned();
     let decision = resolution(approval, Behavior::Deny, ReasonType::Other, message, now);
     Approval { state: ApprovalState::Expired, resolution: Some(decision), resolved_at: Some(now), ..approval.clone() }
 }

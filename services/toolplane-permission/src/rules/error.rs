@@ -30,7 +30,7 @@ pub enum RulesError {
     #[error("rule `{0}` does not exist")]
     NotFound(String),
     /// The rule is not kept in the store.
-    #[error("rule `{rule_id}` is configured ({origin}); take it out there")]
+    #[error("rule `{rule_id}` is configured ({origin}); remove it there")]
     Configured {
         /// The rule.
         rule_id: String,

@@ -51,7 +51,7 @@ fn load(section: &PermissionConfig, settings: &PolicySettings) -> Result<OrgPoli
         Faults(found.iter().map(placed).collect())
     })?;
     for warning in policies.warnings() {
-        tracing::warn!(%warning, "an organisation policy looks strange");
+        tracing::warn!(%warning, "the check of an organisation policy warns");
     }
     Ok(Some(Arc::new(policies)))
 }

@@ -72,6 +72,6 @@ impl Calls {
 }
 
 fn keep_aside(builder: &mut Builder, index: &str, entry: &IndexEntry, why: &str) {
-    tracing::error!(index, member = entry.member, why, "an index entry is of no use and was set aside");
+    tracing::error!(index, member = entry.member, why, "an index entry cannot be used and was set aside");
     builder.enter(format!("{}{index}", keys::UNDECODABLE), entry.member.clone(), entry.score);
 }

@@ -75,7 +75,7 @@ impl Effects {
 
     /// The hooks could not be asked: as if one of them had failed.
     pub(super) fn unasked(&mut self, report: &mut Report, why: &str) {
-        self.withhold_for(report, format!("its hooks were not asked to the end: {why}"));
+        self.withhold_for(report, format!("its hooks did not all answer: {why}"));
     }
 
     fn say(&mut self, folded: &Folded) {
@@ -120,7 +120,7 @@ impl Effects {
         if is_error(report.status) {
             return speechless(report, &why);
         }
-        let message = format!("the tool ended and its effect is done, but what it gave is withheld: {why}");
+        let message = format!("the tool ended and its effect is done, but its output is withheld: {why}");
         report.status = ResultStatus::Failed;
         report.error =
             Some(done(codes::HOOKS_FAILED, ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
@@ -133,7 +133,7 @@ impl Effects {
         if is_error(report.status) {
             return speechless(report, why);
         }
-        let message = format!("the tool succeeded, but what it gave is withheld: {why}");
+        let message = format!("the tool succeeded, but its output is withheld: {why}");
         report.status = ResultStatus::Redacted;
         report.error =
             Some(done(codes::RESULT_WITHHELD, ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
@@ -172,7 +172,7 @@ fn redacted(report: &mut Report) {
 fn speechless(report: &mut Report, why: &str) {
     if let Some(error) = &mut report.error {
         error.evidence_refs.clear();
-        error.message = format!("the tool failed, and what it gave is withheld: {why}");
+        error.message = format!("the tool failed, and its output is withheld: {why}");
         error.field_violations.clear();
         error.native_error_ref = None;
         error.blocked_path = None;

@@ -76,7 +76,7 @@ impl Endings {
         };
         match taken.await {
             Ok(true) => {
-                tracing::info!(invocation_id = %id, "asking hooks that were not asked to the end");
+                tracing::info!(invocation_id = %id, "asking the hooks of an ending again, which another scheduler did not finish");
                 let (endings, id) = (self.clone(), id.clone());
                 let environment = self.0.calls.storage().environment();
                 environment.spawn(async move { endings.conclude(&id).await });
@@ -104,7 +104,7 @@ impl Endings {
         let mut effects = Effects { asked: true, ..Effects::default() };
         match calls.plans().of(&record).await? {
             _ if asked.tries > MAX_TRIES => {
-                effects.unasked(&mut report, "whoever asked them did not come back, several times over");
+                effects.unasked(&mut report, "each scheduler that asked them stopped before they answered");
             }
             Some(plan) => {
                 let told = self.told(&record, &plan).await?;
@@ -157,7 +157,7 @@ impl Endings {
     async fn forget(&self, uri: &str) {
         let Ok(key) = uri.parse::<PayloadKey>() else { return };
         if let Err(error) = self.0.payloads.remove(&key).await {
-            tracing::warn!(%error, "an output that hooks took out is still in the object store; nothing names it");
+            tracing::warn!(%error, "an output that hooks removed is still in the object store; no record names it");
         }
     }
 }

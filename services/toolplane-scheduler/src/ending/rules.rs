@@ -77,7 +77,7 @@ async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) ->
 }
 
 fn mismatch(violations: Vec<FieldViolation>, idempotent: bool) -> ToolError {
-    let message = "the tool ended, but its structured output does not fit the schema it declares; what it gave is kept by \
+    let message = "the tool ended, but its structured output does not fit the schema it declares; its output is kept by \
                    reference";
     let code = codes::RESULT_SCHEMA;
     let advice = if idempotent { Recoverability::NotRetryable } else { Recoverability::VerifyBeforeRetry };

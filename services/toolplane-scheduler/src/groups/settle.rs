@@ -238,7 +238,7 @@ impl<'a> ScopeRead<'a> {
         let asked = entries.iter().filter_map(|entry| match InvocationKey::parse(&entry.member) {
             Ok(id) => Some(id),
             Err(_) => {
-                tracing::error!(%scope, member = entry.member, "a wish to settle names no invocation; it is dropped");
+                tracing::error!(%scope, member = entry.member, "an entry to settle names no invocation; it is removed");
                 None
             }
         });

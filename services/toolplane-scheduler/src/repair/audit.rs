@@ -204,7 +204,7 @@ impl Audit {
                 && !counts(&call.record, &index)
                 && self.repair(&call, |builder, id| builder.leave(index.clone(), id)).await?
             {
-                tracing::error!(invocation_id = %call.record.invocation_id, index, "a place was not given back");
+                tracing::error!(invocation_id = %call.record.invocation_id, index, "an ended or moved call still counted against a limit; its permit is released");
                 self.queues.given_back(&index);
             }
         }

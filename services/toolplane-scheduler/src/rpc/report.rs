@@ -135,7 +135,7 @@ impl CallReports {
         let schema = field::optional::<_, JsonPayload>("schema", asked.schema).ok();
         let Some(schema) = schema.filter(|schema| answer::is_askable(schema.as_ref()) && !asked.input_id.is_empty())
         else {
-            tracing::warn!(invocation_id = %lease.invocation_id, "a tool's question cannot be answered by anybody");
+            tracing::warn!(invocation_id = %lease.invocation_id, "a tool's question has no id or a schema that people cannot answer; it is declined");
             let input_id = asked.input_id;
             return self.link.send(LeaseMessage::Input { lease, input_id, input: None, expired: false }.into());
         };

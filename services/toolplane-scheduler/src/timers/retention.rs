@@ -50,7 +50,7 @@ impl Retention {
         loop {
             tick.tick().await;
             if let Err(error) = self.retire().await {
-                tracing::warn!(%error, "what is no longer kept could not be removed; trying again");
+                tracing::warn!(%error, "records past their retention could not be removed; trying again");
             }
         }
     }

@@ -55,7 +55,7 @@ impl Timers {
                 Ok(now) => now,
                 Err(error) => {
                     self.watchdog.lost();
-                    tracing::warn!(%error, "the store does not tell the time; trying again");
+                    tracing::warn!(%error, "the time of the store cannot be read; trying again");
                     continue;
                 }
             };

@@ -119,7 +119,7 @@ impl Followers {
             match self.behind(revision).await {
                 Ok(0) => return,
                 Ok(count) if Instant::now() > end => {
-                    tracing::warn!(count, revision, "other surface processes did not say that they have a change");
+                    tracing::warn!(count, revision, "other surface processes did not confirm a change");
                     return;
                 }
                 // Without the store no process keeps its lease, so the wait ends by itself.

@@ -200,7 +200,7 @@ async fn invoke(
         return printer.end();
     }
     let id = known.borrow().clone();
-    printer.out.note("nobody answered; the calls go on waiting")?;
+    printer.out.note("no person answered; the calls go on waiting")?;
     printer
         .out
         .note(&format!("  follow them: `toolplane batches watch {id}`; end them: `toolplane batches cancel {id}`"))?;

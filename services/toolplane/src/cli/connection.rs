@@ -147,7 +147,7 @@ fn tls(args: &ConnectionArgs) -> Result<ClientTlsConfig, Failure> {
     if let Some(file) = &args.ca_file {
         let pem = read(file)?;
         if !toolplane_runtime::tls::holds_certificate(&pem) {
-            let rule = "it holds no certificate (PEM), so it tells nobody to trust";
+            let rule = "it holds no certificate (PEM), so it names no authority to trust";
             return Err(Failure::Usage(format!("cannot use `{}` as --ca-file: {rule}", file.display())));
         }
         tls = tls.ca_certificate(Certificate::from_pem(pem));

@@ -144,7 +144,7 @@ async fn left_waiting(id: String, connection: &Connection, out: &mut Output) -> 
     } else {
         out.line(&id)?;
     }
-    out.note("nobody answered; the call goes on waiting")?;
+    out.note("no person answered; the call goes on waiting")?;
     out.note(&format!("  follow it: `toolplane watch {id}`; end it: `toolplane cancel {id}`"))?;
     Ok(CommandOutcome::StillWaiting)
 }

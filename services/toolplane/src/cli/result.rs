@@ -180,7 +180,7 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         (R::RetrySafe, None) => Some("repeat the call; that is safe"),
         // The record says what would be needed; a caller that was just refused is not told to ask the same again.
         (R::RequestApprovalAgain, _) if error.error_code == codes::APPROVAL_REJECTED.as_str() => {
-            Some("somebody said no: go on without this call")
+            Some("a person rejected the call: go on without it")
         }
         (other, _) => next_step(other),
     };
@@ -249,7 +249,7 @@ mod tests {
         };
         assert_eq!(
             advice(&ended(codes::APPROVAL_REJECTED.as_str())),
-            ["what to do: somebody said no: go on without this call"]
+            ["what to do: a person rejected the call: go on without it"]
         );
         let expired = advice(&ended("approval.expired")).join("\n");
         assert!(expired.contains("repeat the call and have it approved"), "{expired}");

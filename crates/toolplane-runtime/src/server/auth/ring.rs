@@ -47,10 +47,10 @@ impl KeyRing {
         let Some(key) = found else { return Err(unknown()) };
         let refuse = |reason, message: &str| Err(ApiError::Unauthenticated { reason, message: message.to_owned() });
         if key.disabled {
-            return refuse(codes::KEY_DISABLED, "the API key was taken back");
+            return refuse(codes::KEY_DISABLED, "the API key was disabled");
         }
         if key.expires_at.is_some_and(|end| end <= clock::now()) {
-            return refuse(codes::KEY_EXPIRED, "the API key is over");
+            return refuse(codes::KEY_EXPIRED, "the API key has expired");
         }
         Ok(Arc::clone(&key.caller))
     }

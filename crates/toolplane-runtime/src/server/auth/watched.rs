@@ -77,7 +77,7 @@ impl<T> Watched<T> {
             Err(reason) => {
                 tracing::error!(
                     key = self.key, file = %self.file.display(), %reason,
-                    "the changed file cannot be used; what it said before stays in force"
+                    "the changed file cannot be used; its previous content stays in force"
                 );
             }
         }
@@ -85,7 +85,7 @@ impl<T> Watched<T> {
 
     fn cannot_read(&self, seen: &mut FileStamp) {
         if !std::mem::replace(&mut seen.away, true) {
-            tracing::error!(key = self.key, file = %self.file.display(), "the file cannot be read; what it said stays in force");
+            tracing::error!(key = self.key, file = %self.file.display(), "the file cannot be read; its previous content stays in force");
         }
     }
 }

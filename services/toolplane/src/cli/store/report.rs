@@ -34,7 +34,7 @@ pub(super) fn checked(report: &Report, out: &mut Output) -> Result<CommandOutcom
     let opens = report.stores.iter().all(|part| part.fatal.is_none());
     match (report.sound, opens) {
         (true, _) => out.line("everything is as it was written")?,
-        (false, true) => out.note("what is damaged is set aside and refused; everything else works. `toolplane store restore` brings a backup back, `toolplane store forget` takes out what nobody has")?,
+        (false, true) => out.note("what is damaged is set aside and refused; everything else works. `toolplane store restore` brings a backup back, `toolplane store forget` removes what no backup has")?,
         (false, false) => out.note("a store does not open: bring a backup back with `toolplane store restore`")?,
     }
     Ok(ending)
