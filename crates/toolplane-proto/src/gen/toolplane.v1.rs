@@ -486,7 +486,7 @@ impl InvocationStatus {
         }
     }
 }
-/// Where an invocation stands in its queue (concurrency and scheduling, "Queue states").
+/// State of an invocation in its queue (concurrency and scheduling, "Queue states").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum QueueState {
@@ -1150,7 +1150,7 @@ impl YieldPolicy {
     }
 }
 /// What the agent's runtime does about a running call when its user interrupts: ask for its cancellation, or wait for its
-/// end; block when omitted. A cancellation that is asked for stops a running call whatever this says.
+/// end; block when omitted. A cancellation by request stops a running call with either value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum InterruptBehavior {
@@ -1418,7 +1418,7 @@ impl RedactionState {
         }
     }
 }
-/// Where a parked question stands.
+/// State of a parked question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum ApprovalState {
@@ -2076,12 +2076,12 @@ pub struct PermissionDecision {
     /// Digest of the rule set that decided.
     #[prost(string, tag = "22")]
     pub policy_digest: ::prost::alloc::string::String,
-    /// Paths the call must not come to, whatever it does.
+    /// Paths the call must not reach in any way.
     #[prost(message, optional, tag = "23")]
     pub denied_paths: ::core::option::Option<DeniedPaths>,
 }
-/// Paths that rules keep from a call, as patterns of rules (`./secrets/**`): what the tool opens by itself must not lead to them,
-/// by whatever name or link.
+/// Paths that rules deny to a call, as patterns of rules (`./secrets/**`): no file the tool opens may lead to them,
+/// by any name or link.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeniedPaths {
     /// Neither read nor written.
@@ -2143,7 +2143,7 @@ pub struct Approval {
     /// The decision that asked.
     #[prost(message, optional, tag = "11")]
     pub request: ::core::option::Option<PermissionDecision>,
-    /// Where it stands.
+    /// Its state.
     #[prost(enumeration = "ApprovalState", tag = "12")]
     pub state: i32,
     /// The decision that answered, once there is one.
@@ -2158,7 +2158,7 @@ pub struct Approval {
     /// When it was asked.
     #[prost(message, optional, tag = "16")]
     pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When it becomes a refusal by itself.
+    /// When it expires, which counts as a refusal.
     #[prost(message, optional, tag = "17")]
     pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
     /// When it was answered.
@@ -2167,7 +2167,7 @@ pub struct Approval {
     /// `sha256:<hex>` of what the executor will get if the answer is yes.
     #[prost(string, tag = "19")]
     pub call_input_digest: ::prost::alloc::string::String,
-    /// What may be answered, in the order to offer it.
+    /// The answers a person may give, in the order to offer them.
     #[prost(message, repeated, tag = "20")]
     pub options: ::prost::alloc::vec::Vec<ApprovalOption>,
     /// Who should look at it: `approvals`, or `review` when the agent itself was not sure.
@@ -2207,10 +2207,10 @@ pub struct DefinitionChange {
     /// Where, e.g. `declaration/description`.
     #[prost(string, tag = "1")]
     pub field: ::prost::alloc::string::String,
-    /// What stood there; empty when nothing did.
+    /// The value before; empty when there was none.
     #[prost(string, tag = "2")]
     pub before: ::prost::alloc::string::String,
-    /// What stands there now; empty when nothing does.
+    /// The value now; empty when there is none.
     #[prost(string, tag = "3")]
     pub after: ::prost::alloc::string::String,
 }
@@ -2998,7 +2998,7 @@ pub struct ToolResult {
     /// One line for logs.
     #[prost(string, tag = "17")]
     pub summary: ::prost::alloc::string::String,
-    /// Whether content was redacted; unspecified when nobody looked.
+    /// Whether content was redacted; unspecified when it was not checked.
     #[prost(enumeration = "RedactionState", tag = "18")]
     pub redaction_state: i32,
     /// The failure, when is_error (kept beside content when the call partly succeeded).
@@ -3090,7 +3090,7 @@ pub struct ArgumentCondition {
     #[prost(message, optional, tag = "3")]
     pub value: ::core::option::Option<JsonPayload>,
 }
-/// Which calls a rule is about, whatever the tool. An empty field is about all of them.
+/// Which calls a rule is about, for any tool. An empty field is about all of them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RuleScope {
     /// Owner of the call.
@@ -3112,7 +3112,7 @@ pub struct RuleScope {
     #[prost(string, tag = "6")]
     pub surface: ::prost::alloc::string::String,
 }
-/// What became of one rule in one decision.
+/// The outcome of one rule in one decision.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RuleExplanation {
     /// The rule.
@@ -3140,7 +3140,7 @@ pub struct RuleExplanation {
     #[prost(string, tag = "8")]
     pub why: ::prost::alloc::string::String,
 }
-/// What became of one part of a call: a simple command, a path, a URL.
+/// The outcome for one part of a call: a simple command, a path, a URL.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PartExplanation {
     /// The part.
@@ -3156,10 +3156,10 @@ pub struct PartExplanation {
     #[prost(string, tag = "4")]
     pub why: ::prost::alloc::string::String,
 }
-/// How a decision came about, for people.
+/// How a decision was made, for people.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DecisionExplanation {
-    /// The rules that fit or may fit, in the order they are looked at.
+    /// The rules that fit or may fit, in the order they are evaluated.
     #[prost(message, repeated, tag = "1")]
     pub rules: ::prost::alloc::vec::Vec<RuleExplanation>,
     /// The parts of the call.
@@ -3267,7 +3267,7 @@ pub struct RunHookRequest {
     /// How long the tool ran, in milliseconds.
     #[prost(uint64, tag = "18")]
     pub duration_ms: u64,
-    /// Until when an answer counts.
+    /// Toolplane ignores an answer after this time.
     #[prost(message, optional, tag = "19")]
     pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
 }
@@ -3323,7 +3323,7 @@ pub mod hook_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// A hook written as a service. Toolplane calls it; anybody may serve it.
+    /// A hook that runs as a service. Its author implements the service, and Toolplane calls it.
     #[derive(Debug, Clone)]
     pub struct HookServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -3452,7 +3452,7 @@ pub mod hook_service_server {
             request: tonic::Request<super::RunHookRequest>,
         ) -> std::result::Result<tonic::Response<super::RunHookResponse>, tonic::Status>;
     }
-    /// A hook written as a service. Toolplane calls it; anybody may serve it.
+    /// A hook that runs as a service. Its author implements the service, and Toolplane calls it.
     #[derive(Debug)]
     pub struct HookServiceServer<T> {
         inner: Arc<T>,
@@ -3864,7 +3864,7 @@ pub struct Invocation {
     /// `sha256:<hex>` of what the caller asked for; the same key with another digest is a mistake.
     #[prost(string, tag = "36")]
     pub request_digest: ::prost::alloc::string::String,
-    /// The end of the caller's patience: a terminal `timed_out` at this instant.
+    /// The caller's deadline: a call that has not ended by then ends as `timed_out`.
     #[prost(message, optional, tag = "37")]
     pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
     /// The current lease, without its secret name.
@@ -3912,7 +3912,7 @@ pub struct Invocation {
     /// Its place in a batch.
     #[prost(message, optional, tag = "52")]
     pub batch: ::core::option::Option<BatchPlace>,
-    /// What keeps it out of the ready queue; empty once it may run.
+    /// What it waits for before it enters the ready queue; empty once it may run.
     #[prost(enumeration = "Hold", repeated, tag = "53")]
     pub holds: ::prost::alloc::vec::Vec<i32>,
     /// When its result was released among the results of its batch, counted from 1.
@@ -3921,10 +3921,10 @@ pub struct Invocation {
     /// What it waits for, while it needs input.
     #[prost(message, optional, tag = "55")]
     pub pending_input: ::core::option::Option<PendingInput>,
-    /// Since when its execution time stands still, while it needs input.
+    /// Since when its execution time is paused, while it needs input.
     #[prost(message, optional, tag = "56")]
     pub clock_stopped_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// For how long its execution time stood still in all, in milliseconds.
+    /// How long its execution time was paused in all, in milliseconds.
     #[prost(uint64, tag = "57")]
     pub clock_paused_ms: u64,
     /// Workers that were lost while they ran it.
@@ -3968,7 +3968,7 @@ pub struct BatchPlace {
     #[prost(uint32, tag = "2")]
     pub index: u32,
 }
-/// A question a running tool asks, and that somebody has to answer.
+/// A question that a running tool asks and a person has to answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PendingInput {
     /// Identifier of the question, unique within its call.
@@ -3983,7 +3983,7 @@ pub struct PendingInput {
     /// When it was asked.
     #[prost(message, optional, tag = "4")]
     pub requested_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When the tool is told that nobody answered.
+    /// When the question expires; the tool is then told that no person answered.
     #[prost(message, optional, tag = "5")]
     pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
     /// The answer, once there is one.
@@ -3993,23 +3993,23 @@ pub struct PendingInput {
 /// An execution that has ended and whose ending waits for the hooks after the call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PostHooks {
-    /// When somebody else asks the hooks, should whoever does so now not be heard of any more.
+    /// When another scheduler may ask the hooks, if the one that asks them now has not finished.
     #[prost(message, optional, tag = "1")]
     pub due_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// How often somebody set about asking them, this time included.
+    /// How many times a scheduler began to ask them, this time included.
     #[prost(uint32, tag = "2")]
     pub tries: u32,
 }
 /// The one answer to a tool's question.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct InputAnswer {
-    /// What was answered; absent when somebody chose not to, or nobody did.
+    /// The answer; absent when a person declined to answer, or the question expired.
     #[prost(message, optional, tag = "1")]
     pub input: ::core::option::Option<JsonPayload>,
     /// Who answered.
     #[prost(string, tag = "2")]
     pub provided_by: ::prost::alloc::string::String,
-    /// Nobody answered in time.
+    /// The question expired without an answer.
     #[prost(bool, tag = "3")]
     pub expired: bool,
     /// When it was answered.
@@ -4056,7 +4056,7 @@ pub struct DispatchFacts {
     /// Wall time of one execution, milliseconds.
     #[prost(uint64, tag = "3")]
     pub timeout_ms: u64,
-    /// Whether a running execution can be canceled: then every cancellation stops it, whoever asks.
+    /// Whether a running execution can be canceled: then a cancellation by any caller stops it.
     #[prost(bool, tag = "4")]
     pub supports_cancel: bool,
     /// What the agent's runtime does about it when its user interrupts.
@@ -4083,7 +4083,7 @@ pub struct DispatchFacts {
     /// Until when that decision lets it start.
     #[prost(message, optional, tag = "12")]
     pub permit_until: ::core::option::Option<::prost_types::Timestamp>,
-    /// Paths that decision keeps from the call, whatever it does.
+    /// Paths that the decision denies to the call.
     #[prost(message, optional, tag = "13")]
     pub denied_paths: ::core::option::Option<DeniedPaths>,
 }
@@ -4198,7 +4198,7 @@ pub struct ResultPersistence {
     /// Where the whole output is.
     #[prost(message, optional, tag = "9")]
     pub persisted_ref: ::core::option::Option<PayloadRef>,
-    /// Whether the kept bytes were redacted; unspecified when nobody looked.
+    /// Whether the kept bytes were redacted; unspecified when they were not checked.
     #[prost(enumeration = "RedactionState", tag = "10")]
     pub redaction_state: i32,
     /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
@@ -4316,7 +4316,7 @@ pub struct WorkerRecord {
     /// Version of its program.
     #[prost(string, tag = "3")]
     pub version: ::prost::alloc::string::String,
-    /// Where it stands.
+    /// Its state.
     #[prost(enumeration = "WorkerState", tag = "4")]
     pub state: i32,
     /// Calls it can run at once.
@@ -4337,7 +4337,7 @@ pub struct WorkerRecord {
     /// When this incarnation said hello.
     #[prost(message, optional, tag = "10")]
     pub connected_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When it was last heard of.
+    /// When the scheduler last received a message from it.
     #[prost(message, optional, tag = "11")]
     pub last_seen_at: ::core::option::Option<::prost_types::Timestamp>,
     /// Calls it holds now, by id.
@@ -4393,7 +4393,7 @@ pub mod worker_report {
         /// Last on a stream that ends in order.
         #[prost(message, tag = "10")]
         Goodbye(super::WorkerGoodbye),
-        /// A tool asks a question; its execution time stands still until the answer.
+        /// A tool asks a question; its execution time is paused until the answer.
         #[prost(message, tag = "11")]
         InputRequested(super::InputRequested),
     }
@@ -4490,7 +4490,7 @@ pub struct CancelAcknowledged {
     /// The lease.
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
-    /// False: this execution cannot be stopped and goes on.
+    /// False: the worker cannot stop this execution, which continues.
     #[prost(bool, tag = "2")]
     pub supported: bool,
 }
@@ -4588,7 +4588,7 @@ pub struct ExecutionOutcome {
     /// Deliverables.
     #[prost(message, repeated, tag = "16")]
     pub artifact_refs: ::prost::alloc::vec::Vec<ArtifactRef>,
-    /// Whether content was redacted; unspecified when nobody looked.
+    /// Whether content was redacted; unspecified when it was not checked.
     #[prost(enumeration = "RedactionState", tag = "17")]
     pub redaction_state: i32,
     /// Changes the tool asks to make to the context of the conversation, in order; objects. Left out, and the log says so, when its
@@ -4620,7 +4620,7 @@ pub struct PersistedOutput {
     /// Where the whole output is, when it was kept.
     #[prost(message, optional, tag = "6")]
     pub payload: ::core::option::Option<PayloadRef>,
-    /// Whether the kept bytes were redacted; unspecified when nobody looked.
+    /// Whether the kept bytes were redacted; unspecified when they were not checked.
     #[prost(enumeration = "RedactionState", tag = "7")]
     pub redaction_state: i32,
     /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
@@ -4791,10 +4791,10 @@ pub struct Dispatch {
     /// Kind of capability; open vocabulary.
     #[prost(string, tag = "32")]
     pub tool_kind: ::prost::alloc::string::String,
-    /// Paths the tool must not come to, by whatever name or link; patterns of rules. A worker that runs programs hides them.
+    /// Paths the tool must not reach by any name or link; patterns of rules. A worker that runs programs hides them.
     #[prost(message, optional, tag = "40")]
     pub denied_paths: ::core::option::Option<DeniedPaths>,
-    /// Hooks are asked about its ending: until then nobody but they may see what it gives, not even in a trace.
+    /// Hooks are asked about its ending: until they answer, only they may see its output, and no trace may show it.
     #[prost(bool, tag = "33")]
     pub hooks_follow: bool,
 }
@@ -4824,7 +4824,7 @@ pub struct ReportRefused {
     /// The lease it was about, as it was given.
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
-    /// Which report, by its name in WorkerReport, e.g. `progress`; empty for a report of a kind nobody knows.
+    /// Which report, by its name in WorkerReport, e.g. `progress`; empty for a report of an unknown kind.
     #[prost(string, tag = "2")]
     pub report: ::prost::alloc::string::String,
     /// The field that is wrong.
@@ -4896,14 +4896,14 @@ pub struct InputProvided {
     /// The answer, when there is one.
     #[prost(message, optional, tag = "3")]
     pub input: ::core::option::Option<JsonPayload>,
-    /// Somebody chose not to answer.
+    /// A person declined to answer.
     #[prost(bool, tag = "4")]
     pub declined: bool,
-    /// Nobody answered in time.
+    /// The question expired without an answer.
     #[prost(bool, tag = "5")]
     pub expired: bool,
 }
-/// Where a worker stands.
+/// State of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum WorkerState {
@@ -4967,7 +4967,7 @@ pub struct InvocationSpec {
     /// Runtime, session, task or sandbox refs.
     #[prost(string, repeated, tag = "8")]
     pub runtime_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The caller's patience over everything, waiting for approval included, in milliseconds; none when 0.
+    /// The caller's deadline for the whole call, waiting for approval included, in milliseconds from now; none when 0.
     #[prost(uint64, tag = "9")]
     pub timeout_ms: u64,
     /// `interactive`, `normal` or `background`; `normal` when empty; `default` and `batch` mean the last two; open vocabulary.
@@ -4976,7 +4976,7 @@ pub struct InvocationSpec {
     /// The scheduler policy that applies.
     #[prost(string, tag = "11")]
     pub scheduler_policy_ref: ::prost::alloc::string::String,
-    /// Nobody can answer an approval: a question means denial at once.
+    /// The call has no approver: a call that needs an approval is denied at once.
     #[prost(bool, tag = "12")]
     pub no_approver: bool,
     /// Adjacent policies, by id.
@@ -5049,7 +5049,7 @@ pub struct SubmitInvocationRequest {
 /// The accepted call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitInvocationResponse {
-    /// The call as it stands.
+    /// The call in its current state.
     #[prost(message, optional, tag = "1")]
     pub invocation: ::core::option::Option<Invocation>,
     /// How it was accepted.
@@ -5115,7 +5115,7 @@ pub struct WaitInvocationRequest {
     #[prost(uint32, tag = "2")]
     pub timeout_ms: u32,
 }
-/// How the call stands after the wait.
+/// The call in its state after the wait.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WaitInvocationResponse {
     /// It has ended.
@@ -5170,10 +5170,10 @@ pub struct CancelInvocationRequest {
 /// What was asked.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CancelInvocationResponse {
-    /// The call as it stands.
+    /// The call in its current state.
     #[prost(message, optional, tag = "1")]
     pub invocation: ::core::option::Option<Invocation>,
-    /// The cancellation as it stands.
+    /// The cancellation in its current state.
     #[prost(message, optional, tag = "2")]
     pub cancel: ::core::option::Option<CancelFacts>,
 }
@@ -5385,7 +5385,7 @@ pub struct ListWorkersResponse {
     /// Where to go on; empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
-    /// The scheduler that answers, as it stands in the records of the workers whose streams it holds.
+    /// The scheduler that answers, by the name in the records of the workers whose streams it holds.
     #[prost(string, tag = "3")]
     pub scheduler: ::prost::alloc::string::String,
 }
@@ -5395,13 +5395,13 @@ pub struct ProvideInputRequest {
     /// The call.
     #[prost(string, tag = "1")]
     pub invocation_id: ::prost::alloc::string::String,
-    /// The question; the standing one when empty.
+    /// The question; the open one when empty.
     #[prost(string, tag = "2")]
     pub input_id: ::prost::alloc::string::String,
     /// The answer; it has to fit the question's schema.
     #[prost(message, optional, tag = "3")]
     pub input: ::core::option::Option<JsonPayload>,
-    /// There is no answer: the tool is told so.
+    /// The caller declines to answer, and the tool is told so.
     #[prost(bool, tag = "4")]
     pub declined: bool,
     /// Who answers, where the caller is not authenticated by name.
@@ -5411,7 +5411,7 @@ pub struct ProvideInputRequest {
 /// The answer was taken.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ProvideInputResponse {
-    /// The call as it stands.
+    /// The call in its current state.
     #[prost(message, optional, tag = "1")]
     pub invocation: ::core::option::Option<Invocation>,
 }
@@ -5476,10 +5476,10 @@ pub struct SubmitBatchRequest {
 /// The accepted batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitBatchResponse {
-    /// The batch as it stands.
+    /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
-    /// Its calls as they stand, in the declared order. Of very large ones only the first: the batch names all of them, and
+    /// Its calls in their current state, in the declared order. Of very large batches only the first: the batch names all, and
     /// ListInvocations with its id has them.
     #[prost(message, repeated, tag = "2")]
     pub invocations: ::prost::alloc::vec::Vec<Invocation>,
@@ -5553,7 +5553,7 @@ pub struct GetBatchRequest {
 /// A batch.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetBatchResponse {
-    /// The batch as it stands.
+    /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
 }
@@ -5613,7 +5613,7 @@ pub struct CancelBatchRequest {
 /// What was asked.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CancelBatchResponse {
-    /// The batch as it stands.
+    /// The batch in its current state.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<Batch>,
 }
@@ -5685,13 +5685,13 @@ pub struct ExplainInvocationRequest {
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<InvocationSpec>,
 }
-/// What would be decided about a call.
+/// The decision that would be made about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExplainInvocationResponse {
-    /// The decision; absent when the call would not come that far.
+    /// The decision; absent when the call would end before one is made.
     #[prost(message, optional, tag = "1")]
     pub decision: ::core::option::Option<PermissionDecision>,
-    /// How it would come about.
+    /// How the decision would be made.
     #[prost(message, optional, tag = "2")]
     pub explanation: ::core::option::Option<DecisionExplanation>,
     /// The question people would be asked, when it is one.
@@ -7842,13 +7842,13 @@ pub struct DecideRequest {
     /// Safety facts found for this input.
     #[prost(message, optional, tag = "13")]
     pub safety: ::core::option::Option<InputSafety>,
-    /// Facts nobody could find out, by name (`is_read_only`, ...); they satisfy no rule that needs them.
+    /// Facts that are unknown, by name (`is_read_only`, ...); they satisfy no rule that needs them.
     #[prost(string, repeated, tag = "14")]
     pub unknown_facts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Facts found by a rule of the cluster itself rather than claimed by the tool's author, by name.
     #[prost(string, repeated, tag = "15")]
     pub trusted_facts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Somebody can answer a question; otherwise asking means denying.
+    /// A person can answer a question; otherwise a call that needs one is denied.
     #[prost(bool, tag = "16")]
     pub can_ask: bool,
     /// Permission mode in force; open vocabulary.
@@ -7857,7 +7857,7 @@ pub struct DecideRequest {
     /// When the caller asked, by the store's clock.
     #[prost(message, optional, tag = "18")]
     pub request_time: ::core::option::Option<::prost_types::Timestamp>,
-    /// Until when an answer is of use; the server's own bound when absent.
+    /// After this time an answer has no effect; the server's own bound when absent.
     #[prost(message, optional, tag = "19")]
     pub deadline_at: ::core::option::Option<::prost_types::Timestamp>,
     /// Every other name that leads to the tool.
@@ -7910,7 +7910,7 @@ pub struct DecideResponse {
     /// The parked question, when the behaviour is ask.
     #[prost(message, optional, tag = "2")]
     pub approval: ::core::option::Option<Approval>,
-    /// How it came about; with dry_run.
+    /// How the decision was made; with dry_run.
     #[prost(message, optional, tag = "3")]
     pub explanation: ::core::option::Option<DecisionExplanation>,
     /// What hooks at permission_request and permission_decision did, in order.
@@ -7979,7 +7979,7 @@ pub struct PermissionRule {
     /// Conditions on arguments; all of them must hold.
     #[prost(message, repeated, tag = "8")]
     pub arguments: ::prost::alloc::vec::Vec<ArgumentCondition>,
-    /// Which calls it is about, whatever the tool.
+    /// Which calls it is about, for any tool.
     #[prost(message, optional, tag = "9")]
     pub scope: ::core::option::Option<RuleScope>,
     /// Who wrote it.
@@ -8124,7 +8124,7 @@ pub struct WithdrawApprovalRequest {
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
-/// The question as it stands; unchanged when it was already answered.
+/// The question in its current state; unchanged when it was already answered.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WithdrawApprovalResponse {
     /// The approval.
@@ -8348,7 +8348,7 @@ pub mod permission_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.PermissionService", "Decide"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists the rules in force, in the order they are looked at.
+        /// Lists the rules in force, in the order they are evaluated.
         pub async fn list_rules(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRulesRequest>,
@@ -8398,7 +8398,7 @@ pub mod permission_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.PermissionService", "AddRules"));
             self.inner.unary(req, path, codec).await
         }
-        /// Takes a stored rule out of force. Revoking it again changes nothing.
+        /// Revokes a stored rule. Revoking it again changes nothing.
         pub async fn revoke_rule(
             &mut self,
             request: impl tonic::IntoRequest<super::RevokeRuleRequest>,
@@ -8632,7 +8632,7 @@ pub mod permission_service_server {
             &self,
             request: tonic::Request<super::DecideRequest>,
         ) -> std::result::Result<tonic::Response<super::DecideResponse>, tonic::Status>;
-        /// Lists the rules in force, in the order they are looked at.
+        /// Lists the rules in force, in the order they are evaluated.
         async fn list_rules(
             &self,
             request: tonic::Request<super::ListRulesRequest>,
@@ -8648,7 +8648,7 @@ pub mod permission_service_server {
             tonic::Response<super::AddRulesResponse>,
             tonic::Status,
         >;
-        /// Takes a stored rule out of force. Revoking it again changes nothing.
+        /// Revokes a stored rule. Revoking it again changes nothing.
         async fn revoke_rule(
             &self,
             request: tonic::Request<super::RevokeRuleRequest>,
@@ -9499,10 +9499,10 @@ pub struct ToolSurface {
     /// Grows with every change of this surface.
     #[prost(uint64, tag = "21")]
     pub revision: u64,
-    /// How many tools it has of each kind, whatever of the lists above is in this answer.
+    /// How many tools it has of each kind, also those that the lists above leave out.
     #[prost(message, optional, tag = "22")]
     pub counts: ::core::option::Option<SurfaceCounts>,
-    /// The lists above are the beginning only: this is where `ListSurfaceTools` goes on. Empty when they are whole.
+    /// Where `ListSurfaceTools` continues, when the lists above are only the beginning. Empty when they are complete.
     #[prost(string, tag = "23")]
     pub next_tools_token: ::prost::alloc::string::String,
 }
@@ -9763,7 +9763,7 @@ pub struct CreateSurfaceRequest {
     /// Who uses the surface, e.g. `agent` or `subagent`; open vocabulary.
     #[prost(string, tag = "10")]
     pub role: ::prost::alloc::string::String,
-    /// Whether a person is there.
+    /// Whether a person can answer.
     #[prost(enumeration = "InteractionMode", tag = "11")]
     pub interaction_mode: i32,
     /// What the model supports; an object.
@@ -9774,7 +9774,7 @@ pub struct CreateSurfaceRequest {
     pub capability_requirements: ::prost::alloc::vec::Vec<
         ::prost::alloc::string::String,
     >,
-    /// Credentials that are there, by reference.
+    /// Credentials that exist, by reference.
     #[prost(string, repeated, tag = "14")]
     pub credential_refs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Feature gates that are open.
@@ -9917,7 +9917,7 @@ pub struct LoadToolsRequest {
     #[prost(string, repeated, tag = "2")]
     pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// What became of each name.
+/// The outcome for each name.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LoadToolsResponse {
     /// One per name, in the same order.
@@ -9927,7 +9927,7 @@ pub struct LoadToolsResponse {
     #[prost(uint64, tag = "2")]
     pub surface_revision: u64,
 }
-/// What became of one name.
+/// The outcome for one name.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LoadOutcome {
     /// As it was asked for.
@@ -9964,10 +9964,10 @@ pub struct LoadedSchema {
     #[prost(string, tag = "4")]
     pub digest: ::prost::alloc::string::String,
 }
-/// Why a name cannot be called in a surface, and what comes near it.
+/// Why a name cannot be called in a surface, and which names are similar.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct NotCallable {
-    /// What stands in the way.
+    /// The kind of obstacle.
     #[prost(enumeration = "NotCallableKind", tag = "1")]
     pub kind: i32,
     /// Machine-readable reason, when the tool is hidden; open vocabulary.
@@ -9982,7 +9982,7 @@ pub struct NotCallable {
     /// The tool, when it is known.
     #[prost(string, tag = "5")]
     pub tool_id: ::prost::alloc::string::String,
-    /// At most three names that come near.
+    /// At most three similar names.
     #[prost(string, repeated, tag = "6")]
     pub similar_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -10035,7 +10035,7 @@ pub struct ResolveToolRequest {
     /// `sha256:<hex>` of the registration the caller goes by; the one that was loaded in the surface when empty.
     #[prost(string, tag = "4")]
     pub known_digest: ::prost::alloc::string::String,
-    /// The newest catalog revision the caller has heard of, from whatever process: the answer is about nothing older.
+    /// The newest catalog revision the caller knows, from any process: the answer is about this revision or a newer one.
     #[prost(uint64, tag = "5")]
     pub known_revision: u64,
 }
@@ -10082,7 +10082,7 @@ pub struct SyncCatalogRequest {
     /// Names the scheduler, for people.
     #[prost(string, tag = "1")]
     pub subscriber: ::prost::alloc::string::String,
-    /// The cache holds nothing older than this catalog revision; at first the newest one heard of before, from whatever
+    /// The cache holds nothing older than this catalog revision; at first the newest one the scheduler knew, from any
     /// process, and 0 without one.
     #[prost(uint64, tag = "2")]
     pub acknowledged_revision: u64,
@@ -10099,7 +10099,7 @@ pub struct SyncCatalogResponse {
     /// Revision of the catalog after these changes.
     #[prost(uint64, tag = "2")]
     pub catalog_revision: u64,
-    /// Drop the whole cache: first on every stream, and whenever single changes can no longer be told.
+    /// Drop the whole cache: first on every stream, and whenever the server no longer has the single changes.
     #[prost(bool, tag = "3")]
     pub reset: bool,
     /// The newest `beat` of the scheduler that this message answers; 0 when it answers none.
@@ -10205,15 +10205,15 @@ impl DeferPolicy {
         }
     }
 }
-/// Whether a person is there while the surface is used.
+/// Whether a person can answer while the surface is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum InteractionMode {
     /// Same as NON_INTERACTIVE.
     Unspecified = 0,
-    /// Somebody can answer questions.
+    /// A person can answer questions.
     Interactive = 1,
-    /// Nobody can; tools that need a person are excluded.
+    /// No person can; tools that need a person are excluded.
     NonInteractive = 2,
 }
 impl InteractionMode {
@@ -10252,7 +10252,7 @@ pub enum NotCallableKind {
     Blocked = 3,
     /// Filtered out of this surface.
     Excluded = 4,
-    /// Out of use for good.
+    /// Retired permanently.
     Retired = 5,
     /// Its schema is not the one the caller knows; load it again.
     Changed = 6,
@@ -10454,7 +10454,7 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "ListTools"));
             self.inner.unary(req, path, codec).await
         }
-        /// Takes a tool out of use for good; its identity stays for old records.
+        /// Retires a tool permanently; its identity stays for old records.
         pub async fn retire_tool(
             &mut self,
             request: impl tonic::IntoRequest<super::RetireToolRequest>,
@@ -10744,7 +10744,7 @@ pub mod surface_service_server {
             tonic::Response<super::ListToolsResponse>,
             tonic::Status,
         >;
-        /// Takes a tool out of use for good; its identity stays for old records.
+        /// Retires a tool permanently; its identity stays for old records.
         async fn retire_tool(
             &self,
             request: tonic::Request<super::RetireToolRequest>,
