@@ -36,7 +36,7 @@ reason = "tools that only read below the workspace are harmless"
 id = "commands_need_a_person"
 behavior = "ask"
 tool = "local.shell.exec"
-reason = "commands are looked at by a person first"
+reason = "a person checks commands first"
 
 [[permission.rules]]
 id = "nothing_leaves"

@@ -34,7 +34,7 @@ pub struct ServerConfig {
     pub max_connection_age_ms: u64,
     /// How long calls on a connection that has reached its age may go on; then their streams end as `UNAVAILABLE`.
     pub connection_grace_ms: u64,
-    /// How often the other side of a quiet connection is asked for a sign of life; without an answer within half of it,
+    /// How often this process pings a quiet connection; without an answer within half of it,
     /// the connection is given up.
     pub keepalive_ms: u64,
     /// How long a connection may take to its first request of a known caller; then it is closed.

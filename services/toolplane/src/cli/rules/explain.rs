@@ -133,7 +133,7 @@ fn print(answer: &v1::ExplainInvocationResponse, out: &mut Output) -> Result<(),
     Ok(())
 }
 
-/// `ask  by rule project_settings/1 (project_settings): commands are looked at by a person`.
+/// `ask  by rule project_settings/1 (project_settings): a person checks commands`.
 fn headline(decision: &v1::PermissionDecision, out: &mut Output) -> Result<(), Failure> {
     let reason = decision.reason.clone().unwrap_or_default();
     let by = reason.rule_ref.as_ref().map(|rule| format!(" {rule}")).unwrap_or_default();
