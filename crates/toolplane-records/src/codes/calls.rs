@@ -163,15 +163,15 @@ codes! {
     EXEC_TIMEOUT = "exec.timeout", Call(Timeout, VerifyBeforeRetry),
         "the tool's time was up and it was stopped",
         "The tool ran longer than its timeout, and the worker stopped it.",
-        "Look whether the effect has happened; then ask for less, or give more time (`--timeout-ms`).";
+        "Look whether the effect has happened; then ask for less, or the tool's author raises `timeout_ms` of its execution profile.";
     TIMEOUT_UNACKNOWLEDGED = "exec.timeout_unacked", Call(Timeout, VerifyBeforeRetry),
         "the tool's time was up; its worker did not confirm that it stopped",
         "The tool's timeout passed, and the worker could not confirm that the tool stopped.",
-        "Look whether the effect has happened; it may still happen. Then ask for less, or give more time (`--timeout-ms`).";
+        "Look whether the effect has happened; it may still happen. Then ask for less, or the tool's author raises `timeout_ms` of its execution profile.";
     DEADLINE = "lifecycle.deadline_exceeded", Call(Timeout, RetrySafe),
         "the call's deadline passed before it completed",
         "The caller's deadline passed before the call ended.",
-        "Call again with a later deadline; where the tool had started and is not idempotent, look for its effect first.";
+        "Call again with a later deadline (`--timeout-ms`); where the tool had started and is not idempotent, look for its effect first.";
     EXEC_CANCELED = "exec.canceled", Call(Canceled, VerifyBeforeRetry),
         "canceled while the tool ran",
         "A caller, an operator or a batch canceled the call while the tool ran.",
