@@ -109,7 +109,7 @@ pub struct KeyEntry {
     pub id: String,
     /// SHA-256 of the key's text, in hex.
     pub sha256: String,
-    /// Whose things its holder works with.
+    /// The tenant of its holder.
     pub tenant: String,
     /// Who holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

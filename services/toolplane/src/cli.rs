@@ -95,7 +95,7 @@ enum Command {
     /// What hooks did about a call.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
-    /// Keys: one that callers show, or certificates to encrypt with.
+    /// Make API keys, or certificates for encryption.
     #[command(subcommand)]
     Keys(keys::KeysCommand),
     /// What the roles keep on disk: check, back up, restore. While they do not run.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a worker's span hangs on the span that queued the call.
+/// How a worker's span refers to the span that queued the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +27,7 @@ pub struct TelemetryConfig {
     pub sample_ratio: f64,
     /// Whether arguments and results of tools may appear in spans. They may be secret: off unless you are sure.
     pub capture_content: bool,
-    /// How a worker's span hangs on the span that queued the call.
+    /// How a worker's span refers to the span that queued the call.
     pub queue_parenting: QueueParenting,
     /// Longest time the last spans may take to leave at the end of the process.
     pub flush_timeout_ms: u64,

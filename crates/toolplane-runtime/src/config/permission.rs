@@ -42,7 +42,7 @@ pub struct PermissionConfig {
     /// Where tools see the workspace; paths beneath it are inside.
     pub workspace: String,
     /// Whether version control may run the programs that repositories of the workspace name (filters, text conversions). Without
-    /// it, commands that may run them (`git status`, `git diff`) are asked about whatever rules allow.
+    /// it, commands that may run them (`git status`, `git diff`) are asked about even if a rule allows them.
     pub trust_repositories: bool,
 }
 

@@ -112,7 +112,7 @@ pub struct SandboxConfig {
     pub output_kept_bytes: u64,
     /// Bytes of each output stream after which the tree is ended.
     pub output_max_bytes: u64,
-    /// Time between the polite and the forced end of a tree.
+    /// Time between SIGTERM and SIGKILL when a process tree is ended.
     pub grace_ms: u64,
 }
 

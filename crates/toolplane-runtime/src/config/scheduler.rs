@@ -11,13 +11,13 @@ use super::error::ConfigError;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SchedulerConfig {
-    /// How long a worker holds a call without a sign of life.
+    /// How long a worker holds a call without a heartbeat.
     pub lease_ms: u64,
     /// How long a worker may take to accept an offer.
     pub offer_ms: u64,
-    /// How often a worker shows it is alive.
+    /// How often a worker sends a heartbeat.
     pub heartbeat_ms: u64,
-    /// Longest input accepted at all.
+    /// Longest input accepted.
     pub max_input_bytes: u64,
     /// Longest result kept within the record; longer ones become a preview and a reference.
     pub max_inline_result_bytes: u64,
@@ -25,7 +25,7 @@ pub struct SchedulerConfig {
     pub default_timeout_ms: u64,
     /// Longest time a call may ask for.
     pub max_timeout_ms: u64,
-    /// How often due timers are looked for when nothing rings.
+    /// How often the scheduler looks for due timers when no event wakes it.
     pub tick_ms: u64,
     /// Most calls of one tenant that wait to be run; above it, new calls are refused.
     pub max_queued_per_tenant: u64,

@@ -30,7 +30,7 @@ pub struct ServerConfig {
     /// Whether clients may ask for the descriptors of the services.
     pub reflection: bool,
     /// How long a client may keep one connection, give or take a tenth by chance; then it is asked to connect anew, so
-    /// that load finds its way to processes that came later. 0 lets connections live without a limit.
+    /// that load spreads to processes that started later. 0 lets connections live without a limit.
     pub max_connection_age_ms: u64,
     /// How long calls on a connection that has reached its age may go on; then their streams end as `UNAVAILABLE`.
     pub connection_grace_ms: u64,

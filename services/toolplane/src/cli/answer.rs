@@ -22,10 +22,10 @@ pub(crate) struct InputArgs {
     /// Which question, when it must be that one.
     #[arg(long, default_value = "")]
     question: String,
-    /// Say that there is no answer: the tool goes on without.
+    /// Decline to answer: the tool continues without an answer.
     #[arg(long, conflicts_with = "answer")]
     decline: bool,
-    /// Who answers, where the cluster does not know by itself.
+    /// Who answers; counts only where the credential names no actor.
     #[arg(long = "as", env = "USER", default_value = "")]
     who: String,
 }

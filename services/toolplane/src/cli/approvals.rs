@@ -24,7 +24,7 @@ pub(crate) enum ApprovalsCommand {
         /// Which ones.
         #[arg(long, value_enum, default_value_t = Which::Pending)]
         state: Which,
-        /// All of them, whatever their state.
+        /// Approvals in every state.
         #[arg(long, conflicts_with = "state")]
         all: bool,
         /// Only this queue: `approvals`, or `review` for calls the agent itself was not sure of.

@@ -45,7 +45,7 @@ pub(crate) struct CancelArgs {
     /// Why, for the record.
     #[arg(long, default_value = "")]
     reason: String,
-    /// Who asks, where the cluster does not know by itself.
+    /// Who asks; counts only where the credential names no actor.
     #[arg(long = "as", env = "USER", default_value = "")]
     who: String,
 }

@@ -40,7 +40,7 @@ pub(crate) struct InvokeArgs {
     /// Give up after this time, waiting for approval included.
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// There is no person to answer an approval: a question means denial at once.
+    /// No person can answer: a call that needs an approval is denied at once.
     #[arg(long)]
     no_approver: bool,
     /// The session the call belongs to: calls that must not run beside others exclude each other within it.

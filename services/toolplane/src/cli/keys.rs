@@ -20,7 +20,7 @@ mod tls;
 /// What to do with keys.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Make a key. It is printed once; what the cluster needs to know it goes into a file, which running servers read again.
+    /// Make a key. It is printed once; its digest goes into a file, which running servers read again.
     New(NewArgs),
     /// Make certificates for encryption: an authority, a server's and clients'; and print what goes into the configuration.
     Tls(tls::TlsArgs),
@@ -32,7 +32,7 @@ pub(crate) struct NewArgs {
     /// Name of the key: letters, digits, `-` and `.`. Records name callers by it.
     #[arg(long)]
     id: String,
-    /// Whose things its holder works with.
+    /// The tenant of its holder.
     #[arg(long, default_value_t = TenantId::unauthenticated().to_string())]
     tenant: String,
     /// The person or program that holds it.
@@ -44,7 +44,7 @@ pub(crate) struct NewArgs {
     /// When it ends (RFC 3339); never without this.
     #[arg(long)]
     expires_at: Option<String>,
-    /// The file to add it to, made when there is none; without one, the lines for the file are printed.
+    /// The file to add it to, created if needed; without this option, the lines for the file are printed.
     #[arg(long)]
     file: Option<PathBuf>,
 }

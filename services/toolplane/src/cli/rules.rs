@@ -23,9 +23,9 @@ mod remarks;
 /// What can be done with rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// List the rules in force, in the order they are looked at.
+    /// List the rules in force, in the order they are evaluated.
     Ls(LsArgs),
-    /// Add stored rules: one as typed here, or all of a file, which are taken over together or not at all.
+    /// Add stored rules: one as typed here, or those of a file, all of them or none.
     Add(Box<add::AddArgs>),
     /// Check files of rules and their own examples, without a cluster: TOML, JSON, or the settings of a coding agent.
     Check {
@@ -33,7 +33,7 @@ pub(crate) enum RulesCommand {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Take a stored rule out of force.
+    /// Revoke a stored rule.
     Revoke {
         /// The rule.
         id: String,
@@ -41,7 +41,7 @@ pub(crate) enum RulesCommand {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Have the cluster read its configured rules again: they are checked first, then taken over as a whole or not at all.
+    /// Make the cluster read its configured rules again: it checks them first, then applies all of them or none.
     Reload {
         /// Only check; change nothing.
         #[arg(long)]

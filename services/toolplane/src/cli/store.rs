@@ -17,7 +17,7 @@ mod report;
 /// What can be done with the stores. Exit codes: 0 done, 1 something is damaged, 2 it could not be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Hold everything stored to its checksum: records, indexes, events, logs, payloads. Changes nothing.
+    /// Compare everything stored with its checksum: records, indexes, events, logs, payloads. Changes nothing.
     Check(ConfigArgs),
     /// Copy everything stored into a new directory, proved while it is copied. The cluster must not run meanwhile.
     Backup {
@@ -26,7 +26,7 @@ pub(crate) enum StoreCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Take something damaged out for good that no backup has, as `check` names it; its bytes are kept in a file. Rules are
+    /// Remove something damaged that no backup has, as `check` names it; its bytes are kept in a file. Rules are
     /// revoked instead.
     Forget {
         /// The kind of it: the first word after `damaged`.
@@ -36,7 +36,7 @@ pub(crate) enum StoreCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Bring a backup back to where nothing is stored.
+    /// Restore a backup into a place where nothing is stored.
     Restore {
         /// The directory of the backup.
         directory: PathBuf,

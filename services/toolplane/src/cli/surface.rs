@@ -40,27 +40,27 @@ pub(crate) struct CreateArgs {
     /// Only tools of these namespaces.
     #[arg(long = "namespace", value_name = "NAMESPACE")]
     namespaces: Vec<String>,
-    /// Load these at once, whatever the policy says.
+    /// Load these at once, also those the policy would defer.
     #[arg(long, value_name = "NAME")]
     load: Vec<String>,
     /// Keep these out.
     #[arg(long, value_name = "NAME")]
     block: Vec<String>,
-    /// How tools that leave it open are treated.
+    /// Which of the other tools are deferred.
     #[arg(long, value_enum, default_value_t = Defer::Auto)]
     defer: Defer,
     /// Who uses it, e.g. agent or subagent.
     #[arg(long, default_value = "agent")]
     role: String,
-    /// There is no person to answer questions.
+    /// No person can answer questions in this surface.
     #[arg(long)]
     unattended: bool,
-    /// Why it is made.
+    /// Why, for the record.
     #[arg(long, default_value = "")]
     reason: String,
 }
 
-/// How tools that leave it open are treated.
+/// Which of the other tools are deferred.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Defer {
     /// Deferred when there are many.

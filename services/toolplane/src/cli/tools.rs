@@ -42,7 +42,7 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         check: bool,
     },
-    /// Take a tool out of use for good; its identity stays for old records.
+    /// Retire a tool permanently; its identity stays for old records.
     Retire {
         /// Its name or id.
         name: String,

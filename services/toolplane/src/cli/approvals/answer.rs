@@ -44,7 +44,7 @@ pub(crate) struct AnswerArgs {
     /// What you say to it; it is kept with the decision and told to the agent.
     #[arg(long, default_value = "")]
     feedback: String,
-    /// Who answers, where the cluster does not know by itself.
+    /// Who answers; counts only where the credential names no actor.
     #[arg(long = "as", env = "USER", default_value = "")]
     who: String,
 }

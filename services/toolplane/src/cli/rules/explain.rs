@@ -32,7 +32,7 @@ pub(crate) struct ExplainArgs {
     /// The session the call would belong to.
     #[arg(long)]
     session: Option<String>,
-    /// There was no person to answer an approval.
+    /// Decide as if no person could answer an approval.
     #[arg(long)]
     no_approver: bool,
     #[command(flatten)]
