@@ -48,8 +48,8 @@ impl Verdict {
             DamageLocation::Record(key) => Self::Goes(Along::record(key)),
             // Its name cannot be read, so nothing else is taken out.
             DamageLocation::Part(_) => Self::Goes(Along::default()),
-            DamageLocation::Index(_) => Self::Stays("the role puts an index right when it starts"),
-            DamageLocation::Stream { .. } => Self::Stays("other things count on this stream: bring a backup back"),
+            DamageLocation::Index(_) => Self::Stays("the role repairs an index when it starts"),
+            DamageLocation::Stream { .. } => Self::Stays("other records depend on this stream: restore a backup"),
         }
     }
 }

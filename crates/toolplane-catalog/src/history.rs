@@ -51,7 +51,7 @@ impl Drift {
             Self::None => None,
             Self::Changed(differences) if differences.is_empty() => Some("its schema is another one".to_owned()),
             Self::Changed(differences) => Some(differences.join("; ")),
-            Self::Forgotten => Some("the declaration that is asked about is not remembered any more".to_owned()),
+            Self::Forgotten => Some("the declaration that is asked about is no longer stored".to_owned()),
         }
     }
 }

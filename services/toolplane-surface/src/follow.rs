@@ -188,7 +188,7 @@ impl Registry {
             loop {
                 match *follows.borrow_and_update() {
                     Some(true) => need.there(),
-                    Some(false) => need.missing("they cannot be taken in; the log says why"),
+                    Some(false) => need.missing("they cannot be applied; the log says why"),
                     None => {}
                 }
                 if follows.changed().await.is_err() {

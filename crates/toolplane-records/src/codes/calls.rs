@@ -61,7 +61,7 @@ codes! {
         "A person would have to approve the call, but the surface or the call has no approver, or the permission mode never asks.",
         "Call with an approver (without `--no-approver`, in a surface made without `--unattended`), or add an allow rule (`toolplane rules add`).";
     PERMISSION_REVOKED = "permission.revoked", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
-        "why the call may not run any more",
+        "why the call may no longer run",
         "The rules or the policy changed while the call waited and now deny it, or its surface was removed (advice `not_retryable`). The class follows what denies it.",
         "Ask `toolplane rules explain` what denies the call now; if its surface was removed, call in another surface.";
     PERMISSION_TOOL_CHANGED = "permission.tool_changed", Call(PolicyBlocked, RetrySafe),

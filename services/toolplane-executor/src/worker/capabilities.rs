@@ -58,7 +58,8 @@ impl Capabilities {
             all.gaps.push(PoolGap {
                 pool: "http".to_owned(),
                 reason_code: "egress_not_configured".to_owned(),
-                message: "HTTP tools may go nowhere: list the hosts they may reach in `executor.http.allow`".to_owned(),
+                message: "HTTP tools may reach no host: list the hosts they may reach in `executor.http.allow`"
+                    .to_owned(),
             });
         }
         match wanted {

@@ -41,7 +41,7 @@ impl Book {
         }
         // The suggested rules are about the input as it was asked, which a person who edits it does not want.
         if answer.updated_input.is_some() && answer.option.is_always() {
-            let rule = "goes only with an answer for once: the rule would be about the input as it was".to_owned();
+            let rule = "is allowed only with an answer for once: a rule would be about the original input".to_owned();
             return Err(BookError::NotOffered { field: "updated_input", rule });
         }
         let rules = accepted_rules(&asked, answer, self.now().await?)?;

@@ -110,7 +110,7 @@ pub(crate) fn kept_out_error(tool: &str, until: Timestamp, now: Timestamp) -> To
         codes::POISON,
         ErrorClass::PolicyBlocked,
         Recoverability::RetryLater,
-        format!("workers died of `{tool}` with this very input, so it is not run again until {until}"),
+        format!("workers were lost while they ran `{tool}` with this input, so it is not run again until {until}"),
     );
     error.side_effects = Some("none".to_owned());
     error.retry_after_ms = u64::try_from(until.since_millis(now)).ok();

@@ -49,7 +49,7 @@ impl Starts {
     pub(crate) async fn start(&self, lease: &LeaseKey, lease_ms: i64) -> Result<Started, RecordError> {
         let id = lease.call();
         if !self.may_begin(lease).await? {
-            return Ok(Started::Ended("what was decided about the call no longer stands"));
+            return Ok(Started::Ended("the decision about the call is no longer valid"));
         }
         let command = |_: &Invocation| Command::Start { lease: lease.clone(), lease_ms };
         let record = self.calls.command(&id, command).await?;
@@ -129,7 +129,7 @@ impl Starts {
 }
 
 fn started_before() -> ToolError {
-    let message = "the call was started before, and what became of that is not known";
+    let message = "the call was started before, and its outcome is not known";
     let mut error =
         ToolError::new(codes::OUTCOME_UNKNOWN, ErrorClass::ExecutionFailed, Recoverability::VerifyBeforeRetry, message);
     error.side_effects = Some("unknown".to_owned());

@@ -126,7 +126,7 @@ impl Endings {
                 }
                 spans::end_execution(&span, report.error.as_ref().map(|error| error.error_class));
             }
-            None => effects.unasked(&mut report, "how the call was run is not known any more"),
+            None => effects.unasked(&mut report, "the record of how the call ran is gone"),
         }
         let plan = calls.plans().of(&record).await?;
         let outcome = Box::new(self.outcome(&record, plan.as_deref(), record.lease_no, report, effects).await?);

@@ -249,7 +249,7 @@ fn gone(record: &Invocation) -> ToolError {
         codes::PERMISSION_REVOKED,
         ErrorClass::PolicyBlocked,
         Recoverability::NotRetryable,
-        format!("the surface in which `{}` was called is not there any more", record.tool_name),
+        format!("the surface in which `{}` was called no longer exists", record.tool_name),
     );
     error.side_effects = Some("none".to_owned());
     error

@@ -131,7 +131,7 @@ fn record(error: RecordError) -> ApiError {
         RecordError::KeyExpired { id } => ApiError::FailedPrecondition {
             reason: codes::IDEMPOTENCY_KEY_EXPIRED,
             subject: format!("invocation/{id}"),
-            message: "the idempotency key is too old: what became of its call is no longer known; use a new key"
+            message: "the idempotency key is too old: the outcome of its call is no longer known; use a new key"
                 .to_owned(),
         },
         RecordError::KeyReused { id } => api(CallError::Reused { id: id.to_string() }),

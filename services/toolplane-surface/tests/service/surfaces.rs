@@ -113,7 +113,7 @@ async fn a_changed_schema_is_told_and_loaded_again() {
     assert_eq!(by(&now).await, "");
     assert!(by(&first).await.contains("`/to` is new and required"));
     let nobodys = format!("sha256:{}", "0".repeat(64));
-    assert!(by(&nobodys).await.contains("not remembered"));
+    assert!(by(&nobodys).await.contains("no longer stored"));
     role.stop().await;
 }
 

@@ -209,7 +209,7 @@ fn changes(approval: &v1::Approval, out: &mut Output) -> Result<(), Failure> {
     }
     out.line(format!("  changed  since the rule {} allowed it, the tool was declared anew", approval.outdated_rule))?;
     if approval.definition_changes.is_empty() {
-        out.line("           what it was then is not kept; look at it as if it were new")?;
+        out.line("           its earlier declaration is not kept; check it like a new tool")?;
     }
     for change in &approval.definition_changes {
         out.line(format!("    {}", change.field))?;

@@ -47,7 +47,7 @@ pub(crate) async fn run(_: StatusArgs, connection: &Connection, out: &mut Output
         }
     }
     if !out.json() {
-        out.table(&table, "the process answers for nothing")?;
+        out.table(&table, "the process serves no role")?;
         remark.iter().try_for_each(|remark| out.line(remark))?;
     }
     Ok(if ready { CommandOutcome::Done } else { CommandOutcome::ToolFailed })

@@ -29,7 +29,7 @@ pub(crate) async fn run(_: WorkersArgs, connection: &Connection, out: &mut Outpu
             }
             if worker.state() == v1::WorkerState::Lost {
                 let (id, since) = (&worker.worker_id, age(worker.last_seen_at.as_ref()));
-                gaps.push(format!("{id} is lost: it was last heard of {since} ago, and said no goodbye"));
+                gaps.push(format!("{id} is lost: its last message came {since} ago, and it did not sign off"));
             }
             let missing = worker.gaps.iter().filter(|_| worker.state() != v1::WorkerState::Lost);
             gaps.extend(missing.map(|gap| format!("{} cannot run {}: {}", worker.worker_id, gap.pool, gap.message)));

@@ -21,8 +21,8 @@ use crate::cli::spelled::{self, word};
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     answer: AnswerArgs,
-    /// Run this input instead of the one that was shown: JSON, `@file`, or `-`. What is left as `[redacted]` stays as it is. Goes
-    /// only with an answer for once: a rule would be about the input as it was shown.
+    /// Run this input instead of the one that was shown: JSON, `@file`, or `-`. What is left as `[redacted]` stays as it is. Allowed
+    /// only with an answer for once: a rule would be about the original input shown.
     #[arg(short = 'i', long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "always")]
     input: Option<String>,
 }

@@ -83,6 +83,6 @@ pub(super) fn restored(copied: &Copied, config: &Config, out: &mut Output) -> Re
     }
     let (files, size) = (copied.files, bytes(copied.bytes));
     out.line(format!("restored as of {}: {files} files, {size}, below {}", copied.made_at, data_dir.display()))?;
-    out.note("calls that had not ended then go on; what was accepted later is not known any more")?;
+    out.note("calls that had not ended at that time continue; calls accepted later are lost")?;
     Ok(CommandOutcome::Done)
 }
