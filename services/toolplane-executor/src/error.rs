@@ -42,7 +42,7 @@ pub enum ExecutorError {
         rule: String,
     },
     /// The thread of the session cannot be started.
-    #[error("cannot start the session: {0}")]
+    #[error("cannot start a thread or task of the worker: {0}")]
     Session(std::io::Error),
 }
 
