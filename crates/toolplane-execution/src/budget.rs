@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::workspace::{free_bytes, measure};
 use toolplane_sandbox::{Quota, Usage};
 
@@ -115,7 +114,10 @@ impl Budget {
             return Ok(known.usage);
         }
         let usage = measure(workspace, most.files.saturating_mul(2).max(1000));
-        let usage = usage.map_err(|error| full(format!("the workspace cannot be measured: {error}")))?;
+        let usage = usage.map_err(|error| {
+            let message = format!("the workspace cannot be measured: {error}");
+            nothing_done(ToolError::of(codes::WORKSPACE_UNAVAILABLE, message))
+        })?;
         self.note(workspace, usage, now.elapsed());
         Ok(usage)
     }
@@ -124,8 +126,7 @@ impl Budget {
 /// There is no room. Nothing a caller can change: a person has to make some.
 pub(crate) fn full(message: String) -> ToolError {
     let message = format!("{message}; files have to be removed from it, or `executor.quota` raised");
-    let class = ErrorClass::ExecutionFailed;
-    nothing_done(ToolError::new(codes::WORKSPACE_FULL, class, Recoverability::CompleteSetup, message))
+    nothing_done(ToolError::of(codes::WORKSPACE_FULL, message))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use toolplane_matching::subject::PathSubject;
 use toolplane_records::codes;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{Behavior, ErrorClass, Recoverability};
+use toolplane_records::vocabulary::Behavior;
 use toolplane_sandbox::Masks;
 use toolplane_sandbox::spec::WORKSPACE;
 
@@ -99,10 +99,8 @@ impl Patterns {
 
 /// The error of a call whose workspace cannot be given to it without what rules deny.
 fn refused(why: &str) -> ToolError {
-    nothing_done(ToolError::new(
+    nothing_done(ToolError::of(
         codes::PATHS_NOT_HIDDEN,
-        ErrorClass::PermissionDenied,
-        Recoverability::ChangeArgumentsOrPolicy,
         format!("rules deny paths that cannot be kept from this tool: {why}"),
     ))
 }

@@ -3,7 +3,7 @@
 use toolplane_catalog::values;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{AbortReason, ErrorClass, Recoverability};
+use toolplane_records::vocabulary::AbortReason;
 
 /// The input is wrong at `field`.
 pub(crate) fn invalid_input(field: &str, rule: impl Into<String>) -> ToolError {
@@ -18,30 +18,24 @@ pub(crate) fn invalid_binding(message: impl Into<String>) -> ToolError {
 /// The wall time of `seconds` was over.
 pub(crate) fn timed_out(seconds: f64) -> ToolError {
     let message = format!("the tool did not end within {seconds} s");
-    let error = ToolError::new(codes::EXEC_TIMEOUT, ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, message);
+    let error = ToolError::of(codes::EXEC_TIMEOUT, message);
     something_may_be_done(ToolError { abort_reason: Some(AbortReason::Timeout), ..error })
 }
 
 /// The caller asked for the end.
 pub(crate) fn canceled() -> ToolError {
     let message = "the call was canceled while it was running";
-    something_may_be_done(ToolError::new(
-        codes::EXEC_CANCELED,
-        ErrorClass::Canceled,
-        Recoverability::VerifyBeforeRetry,
-        message,
-    ))
+    something_may_be_done(ToolError::of(codes::EXEC_CANCELED, message))
 }
 
 /// The tool failed in its own way.
 pub(crate) fn execution_failed(code: codes::Code, message: impl Into<String>) -> ToolError {
-    ToolError::new(code, ErrorClass::ExecutionFailed, Recoverability::ChangeArguments, message)
+    ToolError::of(code, message)
 }
 
 /// More than may be read.
 pub(crate) fn too_large(message: impl Into<String>) -> ToolError {
-    let class = ErrorClass::ResultTooLarge;
-    ToolError::new(codes::OUTPUT_LIMIT, class, Recoverability::ChangeArguments, message)
+    ToolError::of(codes::OUTPUT_LIMIT, message)
 }
 
 /// `error`, with the assurance that nothing happened.

@@ -19,7 +19,6 @@ use toolplane_catalog::values::{self, Egress};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
 use crate::adapter::Adapter;
@@ -137,7 +136,7 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
     let detail =
         if std::ptr::eq(cause, error as &dyn std::error::Error) { String::new() } else { format!(": {cause}") };
     let message = format!("`{}` {what}{}", excerpt(&place), excerpt(&detail));
-    ToolError::new(codes::HTTP_UNREACHABLE, ErrorClass::DependencyUnavailable, Recoverability::RetryLater, message)
+    ToolError::of(codes::HTTP_UNREACHABLE, message)
 }
 
 /// Methods that are safe to send again as they are.

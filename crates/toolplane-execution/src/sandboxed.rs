@@ -10,7 +10,6 @@ use std::time::Duration;
 use rustix::io::Errno;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{
     Posture, Profile, Progress, RunLimits, Running, SandboxBackend, SandboxError, SandboxSpec, Usage, WorkspaceAccess,
 };
@@ -167,10 +166,8 @@ fn counts(progress: &Progress) -> Counts {
 
 /// Nothing was or will be run here.
 pub(crate) fn unavailable(reason: &str) -> ToolError {
-    failure::nothing_done(ToolError::new(
+    failure::nothing_done(ToolError::of(
         codes::SANDBOX_UNAVAILABLE,
-        ErrorClass::CapabilityGap,
-        Recoverability::CompleteSetup,
         format!("this worker cannot run sandboxed tools: {reason}"),
     ))
 }
@@ -190,12 +187,7 @@ fn no_exit(error: &SandboxError) -> ToolError {
             }),
             ..not_set_up(stage, errno.map(Errno::from_raw_os_error), message)
         },
-        SandboxError::Lost { .. } => failure::something_may_be_done(ToolError::new(
-            codes::SANDBOX_LOST,
-            ErrorClass::DependencyUnavailable,
-            Recoverability::VerifyBeforeRetry,
-            message,
-        )),
+        SandboxError::Lost { .. } => failure::something_may_be_done(ToolError::of(codes::SANDBOX_LOST, message)),
     }
 }
 
@@ -207,12 +199,7 @@ fn not_set_up(stage: &str, errno: Option<Errno>, message: String) -> ToolError {
             failure::invalid_binding(format!("the program of the tool cannot be run: {message}"))
         }
         Some(Errno::TOOBIG) => failure::invalid_input("", "is too large for a command line"),
-        _ => failure::nothing_done(ToolError::new(
-            codes::SANDBOX_SETUP_FAILED,
-            ErrorClass::DependencyUnavailable,
-            Recoverability::RetryLater,
-            message,
-        )),
+        _ => failure::nothing_done(ToolError::of(codes::SANDBOX_SETUP_FAILED, message)),
     }
 }
 

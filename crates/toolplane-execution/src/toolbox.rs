@@ -9,7 +9,6 @@ use futures_util::future::BoxFuture;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 use toolplane_sandbox::workspace::tidy;
 use toolplane_sandbox::{Posture, RunLimits, SandboxBackend};
@@ -201,6 +200,5 @@ impl Toolbox {
 
 fn unknown_native(name: &str) -> ToolError {
     let message = format!("this worker has no built-in tool `{}`", failure::excerpt(name));
-    let class = ErrorClass::CapabilityGap;
-    failure::nothing_done(ToolError::new(codes::NATIVE_UNKNOWN, class, Recoverability::CompleteSetup, message))
+    failure::nothing_done(ToolError::of(codes::NATIVE_UNKNOWN, message))
 }

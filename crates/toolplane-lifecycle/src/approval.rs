@@ -7,9 +7,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{
-    ErrorClass, EventClass, Hold, InvocationStatus as Status, Recoverability, ResultStatus,
-};
+use toolplane_records::vocabulary::{EventClass, Hold, InvocationStatus as Status, ResultStatus};
 
 use crate::decided::decided;
 use crate::draft::Draft;
@@ -140,7 +138,7 @@ fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result
         (codes::APPROVAL_REJECTED, "the approval request was rejected")
     };
     let message = if said.is_empty() { fallback.to_owned() } else { said };
-    let mut error = ToolError::new(code, ErrorClass::ApprovalRejected, Recoverability::RequestApprovalAgain, message);
+    let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
     let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);
     draft.end(Status::Denied, "approval", result, None)

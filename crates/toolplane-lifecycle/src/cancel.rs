@@ -141,12 +141,9 @@ pub(crate) fn end(
     let sibling = cancel.filter(|cancel| cancel.abort_reason == AbortReason::SiblingError);
     let mut error = match sibling {
         // What kept it from running is named, so that no reader takes it for the tool's own failure.
-        Some(cancel) if side_effects == "none" => ToolError::new(
-            codes::SIBLING_CANCELED,
-            ErrorClass::SiblingCanceled,
-            Recoverability::RetrySafe,
-            format!("not executed: {}", cancel.message),
-        ),
+        Some(cancel) if side_effects == "none" => {
+            ToolError::of(codes::SIBLING_CANCELED, format!("not executed: {}", cancel.message))
+        }
         Some(_) => ToolError::new(code, ErrorClass::SiblingCanceled, Recoverability::RetrySafe, message),
         None => ToolError::new(code, ErrorClass::Canceled, Recoverability::RetrySafe, message),
     };

@@ -136,12 +136,9 @@ fn envelope(invocation: &Invocation, outcome: ReportedOutcome, now: Timestamp) -
     };
     // A failed call always says why, and a successful one always says something (empty output is explicit).
     let error = match outcome.error {
-        None if is_error => Some(ToolError::new(
-            codes::UNSPECIFIED,
-            ErrorClass::ExecutionFailed,
-            Recoverability::NotRetryable,
-            "the executor reported a failure without saying why",
-        )),
+        None if is_error => {
+            Some(ToolError::of(codes::UNSPECIFIED, "the executor reported a failure without saying why"))
+        }
         Some(error) if outcome.status == ResultStatus::Canceled => Some(canceled_by_sibling(invocation, error)),
         error => error,
     };

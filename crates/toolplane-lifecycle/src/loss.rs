@@ -6,9 +6,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::WorkerId;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{
-    AbortReason, ErrorClass, EventClass, InvocationStatus as Status, Recoverability, ResultStatus,
-};
+use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus as Status, ResultStatus};
 
 use crate::backoff;
 use crate::command::LeaseKey;
@@ -113,8 +111,7 @@ fn outcome_unknown(
     cause: &str,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let mut error =
-        ToolError::new(codes::OUTCOME_UNKNOWN, ErrorClass::ExecutionFailed, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, message);
     error.side_effects = Some("unknown".to_owned());
     error.abort_reason = abort_reason;
     let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
@@ -138,10 +135,8 @@ fn is_poison(invocation: &Invocation) -> bool {
 /// Ends a call that workers keep dying of, and keeps others like it out for a while.
 fn quarantine(draft: &mut Draft, cause: &str, now: Timestamp) -> Result<(), Refusal> {
     let losses = draft.invocation.worker_losses;
-    let error = ToolError::new(
+    let error = ToolError::of(
         codes::POISON,
-        ErrorClass::ExecutionFailed,
-        Recoverability::NotRetryable,
         format!("{losses} workers were lost while they ran this call; it is under quarantine"),
     );
     if let Some(key) = draft.invocation.dispatch.as_ref().and_then(|dispatch| dispatch.quarantine_key) {
@@ -161,12 +156,7 @@ pub(crate) fn repeat_or_end(
 ) -> Result<(), Refusal> {
     let attempt = draft.invocation.attempt;
     if !attempts_left(&draft.invocation) {
-        let error = ToolError::new(
-            codes::ATTEMPTS_EXHAUSTED,
-            ErrorClass::DependencyUnavailable,
-            Recoverability::RetryLater,
-            format!("gave up after {attempt} attempts"),
-        );
+        let error = ToolError::of(codes::ATTEMPTS_EXHAUSTED, format!("gave up after {attempt} attempts"));
         let result = failure(&draft.invocation, ResultStatus::SyntheticError, error, now);
         return draft.end(Status::Failed, reason, result, None);
     }

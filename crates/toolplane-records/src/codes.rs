@@ -118,6 +118,15 @@ impl Code {
         self.0
     }
 
+    /// The class and the advice of a call that ended with it. A code that no call has is taken for the failure of which nothing is
+    /// known: it is verified before the call is repeated.
+    pub fn of_call(self) -> (ErrorClass, Recoverability) {
+        match self.entry().kind {
+            Kind::Call(class, advice) => (class, advice),
+            Kind::Refusal(..) | Kind::Fault => (ErrorClass::ExecutionFailed, Recoverability::VerifyBeforeRetry),
+        }
+    }
+
     /// What the codes of a family begin with; none when it is a single code.
     fn prefix(self) -> Option<&'static str> {
         self.as_str().strip_suffix('*')

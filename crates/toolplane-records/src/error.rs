@@ -67,7 +67,13 @@ pub struct FieldViolation {
 }
 
 impl ToolError {
-    /// An error with the given code, class and text; recoverability as given, nothing else set.
+    /// An error with this code and text, of the class and with the advice the registry gives the code; nothing else set.
+    pub fn of(error_code: Code, message: impl Into<String>) -> Self {
+        let (class, advice) = error_code.of_call();
+        Self::new(error_code, class, advice, message)
+    }
+
+    /// The same for the cases in which the class or the advice is another than usual: the caller says why.
     pub fn new(
         error_code: Code,
         error_class: ErrorClass,

@@ -13,7 +13,7 @@ use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
+use toolplane_records::vocabulary::{PersistenceStrategy, ResultStatus};
 
 use crate::decide::{self, DecisionIds, LargeOutput, OutputFacts, PersistencePolicy, needs_store};
 use crate::preview::PreviewLimits;
@@ -117,18 +117,13 @@ pub struct Loss {
 impl Loss {
     /// What a success that lost an output amounts to: the effect is done and must not look undone, so it is a partial one.
     pub fn ending(&self) -> (ResultStatus, ToolError) {
-        let (status, code, class, what) = if self.too_large {
-            (ResultStatus::TooLarge, codes::RESULT_TOO_LARGE, ErrorClass::ResultTooLarge, "is larger than may be kept")
+        let (status, code, what) = if self.too_large {
+            (ResultStatus::TooLarge, codes::RESULT_TOO_LARGE, "is larger than may be kept")
         } else {
-            (
-                ResultStatus::PartialSucceeded,
-                codes::RESULT_NOT_KEPT,
-                ErrorClass::PartialFailure,
-                "could not be kept in whole",
-            )
+            (ResultStatus::PartialSucceeded, codes::RESULT_NOT_KEPT, "could not be kept in whole")
         };
         let message = format!("the tool succeeded, but its {} {what}: only a preview is left", self.output);
-        (status, ToolError::new(code, class, Recoverability::NotRetryable, message))
+        (status, ToolError::of(code, message))
     }
 }
 

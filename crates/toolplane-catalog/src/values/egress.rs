@@ -7,7 +7,6 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::HttpBinding;
 use toolplane_records::visible::excerpt;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
 use super::refusals::{invalid_input, refusal};
@@ -117,8 +116,6 @@ impl Egress {
 pub fn egress_denied(field: &str, reason: &str, what: &str) -> Box<ToolError> {
     refusal(
         codes::EGRESS_DENIED,
-        ErrorClass::SandboxViolation,
-        Recoverability::ChangeArgumentsOrPolicy,
         field,
         reason.to_owned(),
         format!("{reason}: `{}`", excerpt(without_query(what), SHOWN)),

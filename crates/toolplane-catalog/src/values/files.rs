@@ -4,7 +4,6 @@ use serde_json::Value;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::visible::excerpt;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_records::workspace::{self, PathRefusal};
 
 use super::refusals::{invalid_input, refusal};
@@ -62,8 +61,6 @@ pub fn unprotected(relative: &str) -> Result<(), Box<ToolError>> {
 pub fn outside(path: &str) -> Box<ToolError> {
     let mut error = refusal(
         codes::PATH_OUTSIDE,
-        ErrorClass::SandboxViolation,
-        Recoverability::ChangeArguments,
         FIELD,
         PathRefusal::Outside.to_string(),
         format!("`{}` leads out of the workspace", excerpt(path, SHOWN)),
@@ -76,14 +73,7 @@ pub fn outside(path: &str) -> Box<ToolError> {
 fn protected(path: &str, closed: &str) -> Box<ToolError> {
     let message =
         format!("`{}` decides what other programs do here later, and no tool writes it", excerpt(closed, SHOWN));
-    let mut error = refusal(
-        codes::PATH_PROTECTED,
-        ErrorClass::PermissionDenied,
-        Recoverability::ChangeArgumentsOrPolicy,
-        FIELD,
-        "leads to what no tool writes".to_owned(),
-        message,
-    );
+    let mut error = refusal(codes::PATH_PROTECTED, FIELD, "leads to what no tool writes".to_owned(), message);
     error.blocked_path = Some(path.to_owned());
     error
 }

@@ -9,7 +9,6 @@ use rustix::io::Errno;
 use toolplane_catalog::values;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 use super::dir::Dir;
 use super::site::Site;
@@ -109,8 +108,5 @@ pub(super) fn outside(path: &str) -> ToolError {
 pub(super) fn linked(path: &str, found: &str) -> ToolError {
     let (shown, real) = (excerpt(path), excerpt(found));
     let message = format!("`{shown}` leads to `{real}` through a link; name that path instead");
-    nothing_done(ToolError {
-        blocked_path: Some(path_of(found)),
-        ..ToolError::new(codes::PATH_LINKED, ErrorClass::PermissionDenied, Recoverability::ChangeArguments, message)
-    })
+    nothing_done(ToolError { blocked_path: Some(path_of(found)), ..ToolError::of(codes::PATH_LINKED, message) })
 }

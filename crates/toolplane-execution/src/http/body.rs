@@ -15,7 +15,7 @@ use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
 use super::unreachable;
-use crate::failure::{execution_failed, too_large};
+use crate::failure::too_large;
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::progress::{Counts, Meter};
 use crate::text::without_cut_end;
@@ -80,7 +80,7 @@ pub(super) async fn outcome(
         Some(too_large(format!("the server gave more than {most} bytes (status {})", status.as_u16())))
     } else if let Some(broken) = broken {
         let message = format!("{} after {} bytes (status {})", broken.message, body.len(), status.as_u16());
-        Some(ToolError { message, ..execution_failed(codes::HTTP_UNREACHABLE, "") })
+        Some(ToolError { message, ..broken })
     } else {
         status_error(status, &headers)
     };

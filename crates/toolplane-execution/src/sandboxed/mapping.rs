@@ -6,7 +6,6 @@ use toolplane_records::error::ToolError;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_sandbox::{Exit, LimitHit, ProcessEnd, ResourceUse, RunLimits, Usage, Violation};
 
 use crate::failure;
@@ -178,12 +177,7 @@ fn error(exit: &Exit, limits: &RunLimits, rules: &Rules<'_>, violations: &[Strin
         exit.violations.iter().filter(|violation| !violation.probe).map(Violation::evidence).collect();
     if !serious.is_empty() {
         let message = format!("the tool tried what its sandbox denies ({}) and failed: {how}", serious.join(", "));
-        let error = ToolError::new(
-            codes::SANDBOX_VIOLATION,
-            ErrorClass::SandboxViolation,
-            Recoverability::ChangeArgumentsOrPolicy,
-            message,
-        );
+        let error = ToolError::of(codes::SANDBOX_VIOLATION, message);
         return Some(ToolError { evidence_refs, ..error });
     }
     if let Some(hit) = exit.limits_hit.first() {

@@ -87,12 +87,7 @@ fn table() -> Vec<Row> {
 }
 
 fn timeout() -> ToolError {
-    let mut error = ToolError::new(
-        toolplane_records::codes::EXEC_TIMEOUT,
-        ErrorClass::Timeout,
-        Recoverability::VerifyBeforeRetry,
-        "too slow",
-    );
+    let mut error = ToolError::of(toolplane_records::codes::EXEC_TIMEOUT, "too slow");
     error.side_effects = Some("unknown".into());
     error
 }

@@ -52,7 +52,7 @@ fn timed_out(late: Option<Outcome>) -> Outcome {
         Some(_) => (codes::EXEC_TIMEOUT, "the tool's time was up and it was stopped"),
         None => (codes::TIMEOUT_UNACKNOWLEDGED, "the tool's time was up; it did not stop when asked and was dropped"),
     };
-    let mut error = ToolError::new(code, ErrorClass::Timeout, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::of(code, message);
     error.abort_reason = Some(AbortReason::Timeout);
     error.side_effects = Some("unknown".to_owned());
     ended(late, ResultStatus::TimedOut, error)
@@ -73,8 +73,7 @@ fn canceled(late: Option<Outcome>, reason: AbortReason, idempotent: bool) -> Out
 /// Killed by the worker for its own reasons: what the tool did before is not known, and it must not run again by itself.
 fn unknown(late: Option<Outcome>, why: &str, abort_reason: Option<AbortReason>) -> Outcome {
     let message = format!("{why}; its effect may or may not have happened");
-    let class = ErrorClass::ExecutionFailed;
-    let mut error = ToolError::new(codes::OUTCOME_UNKNOWN, class, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, message);
     error.abort_reason = abort_reason;
     error.side_effects = Some("unknown".to_owned());
     ended(late, ResultStatus::SyntheticError, error)

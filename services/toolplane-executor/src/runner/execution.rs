@@ -11,7 +11,6 @@ use toolplane_execution::{Context, Outcome};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::ExecutionBinding;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_runtime::config::Workspaces;
 
 use super::ending::Ending;
@@ -39,8 +38,7 @@ pub(super) fn prepare(call: &mut Call, settings: &RunSettings) -> Result<(), Box
     }
     let opened = settings.workspaces.open(&call.tenant).map_err(|error| {
         let message = format!("the workspace of the tenant cannot be made or opened: {error}");
-        let class = ErrorClass::DependencyUnavailable;
-        nothing_done(ToolError::new(codes::WORKSPACE_UNAVAILABLE, class, Recoverability::CompleteSetup, message))
+        nothing_done(ToolError::of(codes::WORKSPACE_UNAVAILABLE, message))
     });
     call.tool.workspace = Some(opened?);
     Ok(())
@@ -54,8 +52,7 @@ fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<
     }
     let message =
         format!("the tool is declared to run in a sandbox, and tools of the kind `{}` never do", binding.pool());
-    let class = ErrorClass::CapabilityGap;
-    Err(nothing_done(ToolError::new(codes::NO_SANDBOX_FOR_KIND, class, Recoverability::CompleteSetup, message)))
+    Err(nothing_done(ToolError::of(codes::NO_SANDBOX_FOR_KIND, message)))
 }
 
 fn nothing_done(error: ToolError) -> Box<ToolError> {
@@ -107,8 +104,7 @@ async fn stopped(
 
 fn panicked() -> ToolError {
     let message = "the worker failed while it ran the tool; its effect may or may not have happened";
-    let class = ErrorClass::ExecutionFailed;
-    let mut error = ToolError::new(codes::WORKER_FAULT, class, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::of(codes::WORKER_FAULT, message);
     error.side_effects = Some("unknown".to_owned());
     error
 }

@@ -11,7 +11,6 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_runtime::telemetry::CarriedContext;
 
 use super::fields::ReadBounds;
@@ -88,7 +87,6 @@ pub(super) fn limits_of(max_bytes: usize) -> JsonLimits {
 
 fn unreadable(rule: impl std::fmt::Display) -> Box<ToolError> {
     let message = format!("the worker cannot read this call: {rule}");
-    let class = ErrorClass::CapabilityGap;
-    let error = ToolError::new(codes::DISPATCH_UNREADABLE, class, Recoverability::NotRetryable, message);
+    let error = ToolError::of(codes::DISPATCH_UNREADABLE, message);
     Box::new(ToolError { side_effects: Some("none".to_owned()), ..error })
 }

@@ -3,7 +3,6 @@
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 #[cfg(test)]
 mod tests;
@@ -122,8 +121,7 @@ fn denied(http: &HttpBinding) -> Box<ToolError> {
         "this worker's operator allows HTTP tools none of the places this one is declared for (`{}`); see `executor.http.allow`",
         http.allowed_hosts.join("`, `")
     );
-    let class = ErrorClass::PolicyBlocked;
-    let mut error = ToolError::new(codes::EGRESS_DENIED, class, Recoverability::ChangeArgumentsOrPolicy, message);
+    let mut error = ToolError::of(codes::EGRESS_DENIED, message);
     error.side_effects = Some("none".to_owned());
     Box::new(error)
 }

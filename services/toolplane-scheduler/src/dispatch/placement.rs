@@ -10,7 +10,6 @@ use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::profile::native_tool_of;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use toolplane_store::ScoreRange;
 
 use super::queues::ReadyQueues;
@@ -114,22 +113,16 @@ impl Placements {
 
 /// The error of a call whose pool every worker declines.
 pub(crate) fn gap_error(pool: &str, reason_code: &str, message: &str) -> ToolError {
-    let mut error = ToolError::new(
-        codes::PLACEMENT_DECLINED,
-        ErrorClass::CapabilityGap,
-        Recoverability::CompleteSetup,
-        format!("no worker can run calls of pool `{pool}`: {message}"),
-    );
+    let mut error =
+        ToolError::of(codes::PLACEMENT_DECLINED, format!("no worker can run calls of pool `{pool}`: {message}"));
     error.error_code = codes::PLACEMENT_DECLINED.of(reason_code);
     error.side_effects = Some("none".to_owned());
     error
 }
 
 fn no_worker_error(pool: &str) -> ToolError {
-    let mut error = ToolError::new(
+    let mut error = ToolError::of(
         codes::PLACEMENT_NO_WORKER,
-        ErrorClass::CapabilityGap,
-        Recoverability::RetryLater,
         match native_tool_of(pool) {
             Some(tool) => format!(
                 "no connected worker serves the native tool `{tool}`: a worker that does names it in `native_tools` when it connects"

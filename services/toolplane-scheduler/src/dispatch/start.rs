@@ -7,7 +7,7 @@ use toolplane_lifecycle::{Command, LeaseKey, ReportedOutcome};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::vocabulary::{ErrorClass, InvocationStatus, Recoverability, ResultStatus, StartGuard};
+use toolplane_records::vocabulary::{InvocationStatus, ResultStatus, StartGuard};
 use toolplane_results::{PayloadStore, StartClaim};
 
 use super::gate::StartGate;
@@ -130,20 +130,14 @@ impl Starts {
 
 fn started_before() -> ToolError {
     let message = "the call was started before, and its outcome is not known";
-    let mut error =
-        ToolError::new(codes::OUTCOME_UNKNOWN, ErrorClass::ExecutionFailed, Recoverability::VerifyBeforeRetry, message);
+    let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, message);
     error.side_effects = Some("unknown".to_owned());
     error
 }
 
 fn unguarded() -> ToolError {
     let message = "the call was not started: the object store that guards its start does not answer";
-    let mut error = ToolError::new(
-        codes::START_GUARD_UNAVAILABLE,
-        ErrorClass::DependencyUnavailable,
-        Recoverability::RetryLater,
-        message,
-    );
+    let mut error = ToolError::of(codes::START_GUARD_UNAVAILABLE, message);
     error.side_effects = Some("none".to_owned());
     error
 }

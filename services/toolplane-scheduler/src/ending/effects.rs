@@ -9,7 +9,7 @@ use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::payload::REDACTED;
 use toolplane_records::result::ContentBlock;
-use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, ResultStatus};
+use toolplane_records::vocabulary::{PersistenceStrategy, ResultStatus};
 
 use super::report::{Report, is_error};
 
@@ -122,8 +122,7 @@ impl Effects {
         }
         let message = format!("the tool ended and its effect is done, but its output is withheld: {why}");
         report.status = ResultStatus::Failed;
-        report.error =
-            Some(done(codes::HOOKS_FAILED, ErrorClass::HookBlocked, Recoverability::VerifyBeforeRetry, message));
+        report.error = Some(done(codes::HOOKS_FAILED, message));
     }
 
     /// A hook wants the output to be withheld.
@@ -135,8 +134,7 @@ impl Effects {
         }
         let message = format!("the tool succeeded, but its output is withheld: {why}");
         report.status = ResultStatus::Redacted;
-        report.error =
-            Some(done(codes::RESULT_WITHHELD, ErrorClass::ResultRedacted, Recoverability::NotRetryable, message));
+        report.error = Some(done(codes::RESULT_WITHHELD, message));
     }
 
     fn take_away(&mut self, report: &mut Report, strategy: PersistenceStrategy) {
@@ -180,8 +178,8 @@ fn speechless(report: &mut Report, why: &str) {
 }
 
 /// An error after an effect that is done.
-fn done(code: codes::Code, class: ErrorClass, recoverability: Recoverability, message: String) -> ToolError {
-    let mut error = ToolError::new(code, class, recoverability, message);
+fn done(code: codes::Code, message: String) -> ToolError {
+    let mut error = ToolError::of(code, message);
     error.side_effects = Some("completed".to_owned());
     error
 }

@@ -13,7 +13,7 @@ use toolplane_records::persistence::{PersistenceThreshold, ResultPersistence};
 use toolplane_records::refs::{ArtifactRef, ResourceRef};
 use toolplane_records::result::ContentBlock;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
+use toolplane_records::vocabulary::{PersistenceStrategy, RedactionState, ResultStatus};
 use toolplane_results::outputs::Decided;
 use toolplane_results::payload::key::{PayloadKey, URI_PREFIX};
 
@@ -258,12 +258,8 @@ pub(super) fn is_error(status: ResultStatus) -> bool {
 }
 
 fn unreadable(cause: &str) -> Report {
-    let mut error = ToolError::new(
-        codes::RESULT_MAPPING,
-        ErrorClass::ExecutionFailed,
-        Recoverability::VerifyBeforeRetry,
-        format!("the tool ran, but its worker's report cannot be read: {cause}"),
-    );
+    let mut error =
+        ToolError::of(codes::RESULT_MAPPING, format!("the tool ran, but its worker's report cannot be read: {cause}"));
     error.side_effects = Some("unknown".to_owned());
     Report::of(ResultStatus::Failed, Some(error))
 }

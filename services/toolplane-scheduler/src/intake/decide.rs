@@ -12,7 +12,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::InvocationId;
-use toolplane_records::vocabulary::{Behavior, ErrorClass, ReasonType, Recoverability};
+use toolplane_records::vocabulary::{Behavior, ReasonType};
 use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
 
@@ -87,13 +87,13 @@ fn damaged(what: &str) -> CallError {
 pub(crate) fn denial(decision: &PermissionDecision) -> ToolError {
     let reason = decision.reason.as_ref();
     let message = reason.map_or_else(|| "the call is not permitted".to_owned(), |reason| reason.message.clone());
-    let (code, class) = match reason.map(|reason| reason.reason_type) {
-        Some(ReasonType::Policy) => (codes::PERMISSION_POLICY, ErrorClass::PolicyBlocked),
-        Some(ReasonType::Hook) => (codes::HOOKS_DENIED, ErrorClass::HookBlocked),
-        Some(ReasonType::AsyncAgent) => (codes::PERMISSION_NOBODY_TO_ASK, ErrorClass::PermissionDenied),
-        _ => (codes::PERMISSION_DENIED_BY_RULE, ErrorClass::PermissionDenied),
+    let code = match reason.map(|reason| reason.reason_type) {
+        Some(ReasonType::Policy) => codes::PERMISSION_POLICY,
+        Some(ReasonType::Hook) => codes::HOOKS_DENIED,
+        Some(ReasonType::AsyncAgent) => codes::PERMISSION_NOBODY_TO_ASK,
+        _ => codes::PERMISSION_DENIED_BY_RULE,
     };
-    let mut error = ToolError::new(code, class, Recoverability::ChangeArgumentsOrPolicy, message);
+    let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
     error.policy_refs.clone_from(&decision.policy_refs);
     error.blocked_path.clone_from(&decision.blocked_path);

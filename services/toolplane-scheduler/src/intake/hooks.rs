@@ -10,7 +10,7 @@ use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
 use toolplane_records::hook::ToolHook;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::{Behavior, ErrorClass, HookEvent, MutationSource, Recoverability};
+use toolplane_records::vocabulary::{Behavior, HookEvent, MutationSource};
 
 use super::inputs::{Author, Inputs};
 use super::request::caller_context;
@@ -140,7 +140,7 @@ fn misfit(tool: &CallableTool, input: &JsonPayload) -> Option<Box<ToolError>> {
 }
 
 fn refusal(code: codes::Code, message: String) -> Box<ToolError> {
-    let mut error = ToolError::new(code, ErrorClass::HookBlocked, Recoverability::NotRetryable, message);
+    let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
     Box::new(error)
 }

@@ -2,17 +2,14 @@
 
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
-use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 
 pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
     let first = violations.first().map(|fault| {
         let field = if fault.field.is_empty() { "the input" } else { &fault.field };
         format!("`{field}` {}", fault.description)
     });
-    let mut error = ToolError::new(
+    let mut error = ToolError::of(
         codes::INPUT_SCHEMA,
-        ErrorClass::SchemaValidationFailed,
-        Recoverability::ChangeArguments,
         format!("the arguments do not fit the tool's schema: {}", first.unwrap_or_default()),
     );
     error.side_effects = Some("none".to_owned());
@@ -21,10 +18,8 @@ pub(super) fn schema_error(violations: Vec<FieldViolation>) -> ToolError {
 }
 
 pub(super) fn no_executor(name: &str) -> ToolError {
-    let mut error = ToolError::new(
+    let mut error = ToolError::of(
         codes::NO_EXECUTION_BINDING,
-        ErrorClass::SetupRequired,
-        Recoverability::CompleteSetup,
         format!("the tool `{name}` has no execution profile with a binding, so nothing can run it"),
     );
     error.side_effects = Some("none".to_owned());
@@ -33,10 +28,8 @@ pub(super) fn no_executor(name: &str) -> ToolError {
 
 /// The input as the executor would get it lacks something that callers cannot give.
 pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
-    let mut error = ToolError::new(
+    let mut error = ToolError::of(
         codes::INPUT_RUNTIME_SCHEMA,
-        ErrorClass::InvalidArguments,
-        Recoverability::CompleteSetup,
         "the input does not fit what the tool needs beside the caller's arguments; a hook or an approval has to add it",
     );
     error.side_effects = Some("none".to_owned());
@@ -46,10 +39,8 @@ pub(super) fn runtime_error(violations: Vec<FieldViolation>) -> ToolError {
 
 /// The tool changed while the call waited, in a way the call cannot follow.
 pub(crate) fn tool_changed(name: &str) -> ToolError {
-    let mut error = ToolError::new(
+    let mut error = ToolError::of(
         codes::PERMISSION_TOOL_CHANGED,
-        ErrorClass::PolicyBlocked,
-        Recoverability::RetrySafe,
         format!("`{name}` was declared anew while the call waited, and the call no longer fits it; call it again"),
     );
     error.side_effects = Some("none".to_owned());

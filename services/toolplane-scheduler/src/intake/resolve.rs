@@ -245,17 +245,12 @@ fn decode(registration: v1::ToolRegistration) -> Result<Registration, CallError>
 fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     use v1::NotCallableKind as Kind;
     let kind = answer.kind();
-    let (code, class, recoverability) = match kind {
-        Kind::Unknown | Kind::Unspecified => {
-            (codes::SURFACE_UNKNOWN_TOOL, ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst)
-        }
-        Kind::NotLoaded => (codes::SURFACE_NOT_LOADED, ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
-        Kind::Changed => (codes::SURFACE_CHANGED, ErrorClass::SchemaNotLoaded, Recoverability::DiscoverToolFirst),
-        Kind::Retired => (codes::SURFACE_RETIRED, ErrorClass::UnknownTool, Recoverability::DiscoverToolFirst),
-        Kind::Blocked | Kind::Excluded => {
-            let (class, recoverability) = hidden_class(&answer.reason);
-            (codes::SURFACE_HIDDEN, class, recoverability)
-        }
+    let code = match kind {
+        Kind::Unknown | Kind::Unspecified => codes::SURFACE_UNKNOWN_TOOL,
+        Kind::NotLoaded => codes::SURFACE_NOT_LOADED,
+        Kind::Changed => codes::SURFACE_CHANGED,
+        Kind::Retired => codes::SURFACE_RETIRED,
+        Kind::Blocked | Kind::Excluded => codes::SURFACE_HIDDEN,
     };
     let mut message = match (kind, answer.message.is_empty()) {
         (_, false) => answer.message.clone(),
@@ -267,8 +262,9 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
     if !answer.similar_names.is_empty() {
         message.push_str(&format!("; similar: {}", answer.similar_names.join(", ")));
     }
-    let mut error = ToolError::new(code, class, recoverability, message);
+    let mut error = ToolError::of(code, message);
     if code == codes::SURFACE_HIDDEN {
+        (error.error_class, error.recoverability) = hidden_class(&answer.reason);
         error.error_code = code.of(&answer.reason);
     }
     error.side_effects = Some("none".to_owned());
