@@ -10,6 +10,7 @@ mod decide;
 mod defaults;
 mod fields;
 mod hooks;
+mod identity;
 mod inputs;
 mod locks;
 mod refusals;
@@ -43,12 +44,12 @@ pub(crate) use tool::ToolLimits;
 
 pub(crate) use asker::Asker;
 pub(crate) use decide::{PermissionAnswer, denial};
+pub(crate) use identity::new_id;
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;
 pub(crate) use request::{caller_context, decision_request};
 pub(crate) use resolve::{Resolved, ToolAddress};
-pub(crate) use spec::new_id;
 pub(crate) use tool::CallableTool;
 
 /// The points of a call at which this role asks hooks.
@@ -93,7 +94,7 @@ impl Preparer {
         let assessed = self.assess(spec, telemetry_refs, now, false).await?;
         let mut transition = accept(assessed.acceptance, assessed.preparation, now)
             .map_err(|refusal| CallError::Internal(format!("acceptance refused: {refusal}")))?;
-        transition.invocation.policy_refs.extend_from_slice(&spec.policy_refs);
+        transition.invocation.policy_refs.extend_from_slice(&spec.context.policy_refs);
         let ended = transition.invocation.status.is_terminal();
         let facts = (!ended && !assessed.asker.is_anybody()).then(|| JsonPayload::of(&assessed.asker));
         Ok(Box::new(Admission {

@@ -67,10 +67,10 @@ impl CallTrace {
 fn facts(spec: &CallSpec) -> spans::CallFacts<'_> {
     spans::CallFacts {
         invocation_id: spec.invocation_id.as_str(),
-        tool_name: &spec.tool_name,
+        tool_name: &spec.tool.name,
         tool_id: "",
-        tenant: spec.tenant.as_str(),
-        native_call_id: spec.native_call_id.as_deref().unwrap_or_default(),
+        tenant: spec.caller.tenant.as_str(),
+        native_call_id: spec.context.native_call_id.as_deref().unwrap_or_default(),
     }
 }
 

@@ -40,7 +40,7 @@ impl Asker {
             actor: caller.actor.clone(),
             roles: Role::ALL.into_iter().filter(|role| caller.is(*role)).collect(),
             authenticated: caller.authenticated,
-            can_ask: spec.can_ask,
+            can_ask: spec.context.can_ask,
             verdicts: Vec::new(),
             classifier: None,
         }

@@ -63,7 +63,7 @@ impl Preparer {
         let mut acceptance = acceptance(spec, telemetry_refs, now);
         let mut inputs = Inputs::of_model(&spec.invocation_id, spec.model_input.clone());
         let mut asker = Asker::of(spec);
-        let (judged, plan) = match self.surface.resolve(&spec.place(), &spec.caller, spec.declaration_digest).await? {
+        let (judged, plan) = match self.surface.resolve(&spec.tool, &spec.caller, spec.declaration_digest).await? {
             Resolved::NotCallable { error, blocked, tool_id } => {
                 acceptance.tool_id = tool_id.unwrap_or(acceptance.tool_id);
                 (Preparation::Unresolved { error: *error, blocked }.into(), None)
@@ -140,16 +140,18 @@ impl Preparer {
         let evaluation = tool.evaluate(inputs.call());
         acceptance.safety = evaluation.safety;
         let place = spec.member.as_ref().map(|member| &member.place);
-        let session = spec.session_ref.as_deref();
+        let (scheduling, session) = (&spec.scheduling, spec.context.session_ref.as_deref());
+        let (locks, domain) = (&scheduling.resource_locks, scheduling.lock_domain.as_deref());
         (acceptance.resource_locks, acceptance.lock_domain) =
-            locks::of_call(&spec.resource_locks, spec.lock_domain.as_deref(), session, place, evaluation.safety);
+            locks::of_call(locks, domain, session, place, evaluation.safety);
         let (Some(plan_digest), Some(plan)) = (tool.plan_digest, &tool.plan) else {
-            return Ok(Preparation::Blocked { error: no_executor(&spec.tool_name) }.into());
+            return Ok(Preparation::Blocked { error: no_executor(&spec.tool.name) }.into());
         };
         let idempotent = evaluation.safety.is_idempotent;
-        let dispatch = tool.dispatch(&spec.tenant, spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
+        let dispatch =
+            tool.dispatch(&spec.caller.tenant, spec.member.as_ref(), plan, plan_digest, idempotent, inputs.call());
         if let Some(until) = dispatch.quarantine_key.and_then(|key| self.quarantine.until(&key)) {
-            return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool_name, until, now) }.into());
+            return Ok(Preparation::Blocked { error: kept_out_error(&spec.tool.name, until, now) }.into());
         }
         let request = decision_request(spec.into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
         let request = DecisionRequest { deadline_at: acceptance.deadline_at, dry_run, ..request };
@@ -178,7 +180,7 @@ impl Preparer {
 
     /// The reason against running the tool here, whatever the input.
     fn preflight(&self, spec: &CallSpec, tool: &CallableTool) -> Option<ToolError> {
-        let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool_name)) };
+        let Some(plan) = &tool.plan else { return Some(no_executor(&spec.tool.name)) };
         let pool = plan.execution.binding.pool();
         match self.workers.placement(&pool) {
             Placement::Gap(gap) => Some(gap_error(&pool, &gap.reason_code, &gap.message)),
@@ -198,38 +200,39 @@ struct Judging<'a> {
 
 /// What is known of a call before anything was looked at.
 fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp) -> Acceptance {
-    let caller_ref = &spec.caller.caller_ref;
+    let CallSpec { caller, tool, context, scheduling, repeat, .. } = spec;
+    let caller_ref = &caller.caller_ref;
     Acceptance {
         invocation_id: spec.invocation_id.clone(),
-        tenant: spec.tenant.clone(),
-        tool_id: unresolved_id(&spec.tool_name),
-        tool_name: spec.tool_name.clone(),
-        surface_id: Some(spec.surface_id.clone()),
-        native_call_id: spec.native_call_id.clone(),
+        tenant: caller.tenant.clone(),
+        tool_id: unresolved_id(&tool.name),
+        tool_name: tool.name.clone(),
+        surface_id: Some(tool.surface_id.clone()),
+        native_call_id: context.native_call_id.clone(),
         inputs: InputRefs {
             model: payload_ref(&spec.invocation_id, &spec.model_input),
             observable: None,
             permission: None,
             call: None,
         },
-        actor_ref: spec.actor_ref.clone(),
-        runtime_refs: spec.runtime_refs.clone(),
+        actor_ref: context.actor_ref.clone(),
+        runtime_refs: context.runtime_refs.clone(),
         telemetry_refs,
-        scheduler_policy_ref: spec.scheduler_policy_ref.clone(),
-        idempotency_key: spec.idempotency_key.clone(),
-        request_digest: spec.digest,
-        deadline_at: spec.timeout_ms.map(|ms| now.plus_millis(i64::try_from(ms).unwrap_or(i64::MAX / 4))),
+        scheduler_policy_ref: scheduling.scheduler_policy_ref.clone(),
+        idempotency_key: repeat.idempotency_key.clone(),
+        request_digest: repeat.digest,
+        deadline_at: scheduling.timeout_ms.map(|ms| now.plus_millis(i64::try_from(ms).unwrap_or(i64::MAX / 4))),
         safety: InputSafety::default(),
         mutations: Vec::new(),
-        session_ref: spec.session_ref.clone(),
-        band: spec.band,
+        session_ref: context.session_ref.clone(),
+        band: scheduling.band,
         resource_locks: Vec::new(),
-        lock_domain: spec.lock_domain.clone(),
+        lock_domain: scheduling.lock_domain.clone(),
         batch: spec.member.as_ref().map(|member| member.place.clone()),
         caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.clone()),
-        caller_actor: spec.caller.actor.clone().filter(|_| spec.caller.authenticated),
-        assurance: spec.assurance.clone(),
-        permission_mode: spec.permission_mode.clone(),
+        caller_actor: caller.actor.clone().filter(|_| caller.authenticated),
+        assurance: context.assurance.clone(),
+        permission_mode: context.permission_mode.clone(),
         held_by_batch: spec.member.is_some(),
         hooks: Vec::new(),
     }

@@ -14,8 +14,9 @@ use toolplane_records::vocabulary::{
 use toolplane_runtime::Caller;
 
 use super::fields::Fields;
+use super::identity::{digest_of, id_of};
 use super::locks;
-use super::spec::{BatchPlacement, CallSpec, SpecLimits, digest_of, id_of};
+use super::spec::{BatchPlacement, CallSpec, SpecLimits};
 use crate::error::CallError;
 
 /// Most calls of one batch.
@@ -111,7 +112,7 @@ impl BatchSpec {
         let interrupts = interrupts.iter().copied().chain(std::iter::repeat(InterruptBehavior::Block));
         let member = |(call, interrupt_behavior): (&BatchCall, InterruptBehavior)| BatchMember {
             invocation_id: call.spec.invocation_id.clone(),
-            tool_name: call.spec.tool_name.clone(),
+            tool_name: call.spec.tool.name.clone(),
             depends_on: call.depends_on.clone(),
             sibling_failure_policy: call.sibling_failure_policy,
             interrupt_behavior,
@@ -146,9 +147,9 @@ impl BatchContext {
         let own_id = call.spec.as_ref().is_some_and(|spec| !spec.invocation_id.is_empty());
         let mut spec = CallSpec::read(call.spec, &self.caller, limits, fields)?;
         for (field, own, shared) in [
-            ("idempotency_key", &mut spec.idempotency_key, &self.idempotency_key),
-            ("session_ref", &mut spec.session_ref, &self.session_ref),
-            ("lock_domain", &mut spec.lock_domain, &self.lock_domain),
+            ("idempotency_key", &mut spec.repeat.idempotency_key, &self.idempotency_key),
+            ("session_ref", &mut spec.context.session_ref, &self.session_ref),
+            ("lock_domain", &mut spec.scheduling.lock_domain, &self.lock_domain),
         ] {
             if own.is_some() && own != shared {
                 fields.add(field, "is the batch's: leave it out here, or give the same");
@@ -160,8 +161,9 @@ impl BatchContext {
             let id = id_of(&self.caller.tenant, &format!("{}\0{index}", self.batch_id));
             spec.invocation_id = InvocationId::from_trusted(format!("inv_{}", id.simple()));
         }
-        spec.resource_locks = locks::merge([spec.resource_locks, self.policy.resource_locks.clone()].concat());
-        spec.scheduler_policy_ref = spec.scheduler_policy_ref.or_else(|| Some(self.policy.scheduler_policy_id.clone()));
+        let (own, policy) = (&mut spec.scheduling, &self.policy);
+        own.resource_locks = locks::merge([own.resource_locks.as_slice(), &policy.resource_locks].concat());
+        own.scheduler_policy_ref.get_or_insert_with(|| policy.scheduler_policy_id.clone());
         spec.member = Some(BatchPlacement {
             place: BatchPlace { batch_id: self.batch_id.clone(), index },
             interrupt_behavior: self.policy.interrupt_behavior,
@@ -194,7 +196,7 @@ impl BatchContext {
             self.lock_domain.clone().unwrap_or_default().into_bytes(),
         ];
         for call in calls {
-            parts.push(call.spec.digest.as_bytes().to_vec());
+            parts.push(call.spec.repeat.digest.as_bytes().to_vec());
             parts.push(call.depends_on.iter().flat_map(|index| index.to_be_bytes()).collect());
             parts.push(call.sibling_failure_policy.map(|policy| policy.as_str().into()).unwrap_or_default());
         }

@@ -32,13 +32,14 @@ pub(crate) struct DecidedCall<'a> {
 
 impl<'a> From<&'a CallSpec> for DecidedCall<'a> {
     fn from(call: &'a CallSpec) -> Self {
+        let context = &call.context;
         Self {
             invocation_id: &call.invocation_id,
-            actor_ref: call.actor_ref.as_deref(),
-            session_ref: call.session_ref.as_deref(),
-            surface_id: Some(&call.surface_id),
-            mode: call.permission_mode.as_deref(),
-            assurance: call.assurance.as_ref(),
+            actor_ref: context.actor_ref.as_deref(),
+            session_ref: context.session_ref.as_deref(),
+            surface_id: Some(&call.tool.surface_id),
+            mode: context.permission_mode.as_deref(),
+            assurance: context.assurance.as_ref(),
         }
     }
 }

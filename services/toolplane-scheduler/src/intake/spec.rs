@@ -2,27 +2,22 @@
 
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-use toolplane_faultpoint::{Mutant, mutant};
 use toolplane_proto::v1;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
-use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId, TenantId};
+use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId};
 use toolplane_records::json::JsonLimits;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::scheduling::ResourceLock;
 use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavior};
 use toolplane_runtime::Caller;
-use uuid::Uuid;
 
 use super::fields::Fields;
+use super::identity::{digest_of, new_id};
 use super::locks;
 use super::resolve::ToolAddress;
 use crate::error::CallError;
-
-/// The namespace of ids made from idempotency keys.
-const KEY_NAMESPACE: Uuid = Uuid::from_u128(0x7f0c_9a52_6d1b_4e0e_9f6e_2a1d_0b7c_51e4);
 
 /// Bounds on a request.
 #[derive(Clone, Copy, Debug)]
@@ -36,50 +31,67 @@ pub(crate) struct SpecLimits {
 /// A request whose every field is well formed.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSpec {
-    /// Owner.
-    pub tenant: TenantId,
-    /// Who sent it.
+    /// Who sent it, and owns the call.
     pub caller: Arc<Caller>,
     /// Id of the call: the caller's, or made from its idempotency key, or new.
     pub invocation_id: InvocationId,
-    /// The surface to call in.
-    pub surface_id: SurfaceId,
-    /// The tool's name as the model gave it.
-    pub tool_name: String,
-    /// The arguments, exactly.
-    pub model_input: JsonPayload,
+    /// The tool's name as the model gave it, and the surface to call it in.
+    pub tool: ToolAddress,
     /// The declaration the arguments were made for, when the caller says so.
     pub declaration_digest: Option<Digest>,
-    /// The caller's key.
-    pub idempotency_key: Option<String>,
-    /// The provider's id of the call.
-    pub native_call_id: Option<String>,
+    /// The arguments, exactly.
+    pub model_input: JsonPayload,
+    /// What the caller says of itself and of the call.
+    pub context: CallContext,
+    /// When it may run, and for how long.
+    pub scheduling: CallScheduling,
+    /// Its place in a batch, and what the batch decided on it.
+    pub member: Option<BatchPlacement>,
+    /// What tells whether it was asked for before.
+    pub repeat: CallRepeat,
+}
+
+/// What a caller says of itself and of its call.
+#[derive(Clone, Debug)]
+pub(crate) struct CallContext {
     /// Who calls.
     pub actor_ref: Option<String>,
+    /// The provider's id of the call.
+    pub native_call_id: Option<String>,
+    /// The session it belongs to.
+    pub session_ref: Option<String>,
     /// Runtime refs.
     pub runtime_refs: Vec<String>,
     /// Adjacent policies.
     pub policy_refs: Vec<String>,
-    /// The caller's time limit for the whole call, milliseconds.
-    pub timeout_ms: Option<u64>,
-    /// The scheduler policy that applies.
-    pub scheduler_policy_ref: Option<String>,
     /// There is a person who can answer an approval.
     pub can_ask: bool,
     /// Permission mode in force.
     pub permission_mode: Option<String>,
     /// What the agent says of its own certainty.
     pub assurance: Option<CallAssurance>,
-    /// The session it belongs to.
-    pub session_ref: Option<String>,
+}
+
+/// When a call may run, and for how long.
+#[derive(Clone, Debug)]
+pub(crate) struct CallScheduling {
+    /// The caller's time limit for the whole call, milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// The scheduler policy that applies.
+    pub scheduler_policy_ref: Option<String>,
     /// How urgent it is.
     pub band: Band,
     /// Locks the caller asks for, each key once.
     pub resource_locks: Vec<ResourceLock>,
     /// Where the caller wants the locks to apply.
     pub lock_domain: Option<String>,
-    /// Its place in a batch, and what the batch decided on it.
-    pub member: Option<BatchPlacement>,
+}
+
+/// What tells whether a call was asked for before.
+#[derive(Clone, Debug)]
+pub(crate) struct CallRepeat {
+    /// The caller's key.
+    pub idempotency_key: Option<String>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
     /// Whether a call with this id may exist already.
@@ -161,66 +173,59 @@ impl CallSpec {
         };
         let may_exist = own_id.is_some() || idempotency_key.is_some();
         let invocation_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
+        let can_ask = !spec.no_approver;
+        let timeout_ms = (spec.timeout_ms > 0).then_some(spec.timeout_ms);
         let mut spec = Self {
-            tenant: caller.tenant.clone(),
             caller: Arc::clone(caller),
             invocation_id,
-            surface_id,
-            tool_name,
-            model_input,
+            tool: ToolAddress { tenant: caller.tenant.clone(), surface_id, name: tool_name },
             declaration_digest,
-            idempotency_key,
-            native_call_id,
-            actor_ref,
-            runtime_refs,
-            policy_refs,
-            timeout_ms: (spec.timeout_ms > 0).then_some(spec.timeout_ms),
-            scheduler_policy_ref,
-            can_ask: !spec.no_approver,
-            permission_mode,
-            assurance,
-            session_ref,
-            band,
-            resource_locks,
-            lock_domain,
+            model_input,
+            context: CallContext {
+                actor_ref,
+                native_call_id,
+                session_ref,
+                runtime_refs,
+                policy_refs,
+                can_ask,
+                permission_mode,
+                assurance,
+            },
+            scheduling: CallScheduling { timeout_ms, scheduler_policy_ref, band, resource_locks, lock_domain },
             member: None,
-            digest: Digest::of(b""),
-            may_exist,
+            repeat: CallRepeat { idempotency_key, digest: Digest::of(b""), may_exist },
         };
-        spec.digest = spec.request_digest();
+        spec.repeat.digest = spec.request_digest();
         Some(spec)
     }
 
     /// Which call it is among those of all tenants.
     pub(crate) fn key(&self) -> InvocationKey {
-        InvocationKey::new(&self.tenant, &self.invocation_id)
-    }
-
-    /// Where the tool is looked up.
-    pub(crate) fn place(&self) -> ToolAddress {
-        ToolAddress { tenant: self.tenant.clone(), surface_id: self.surface_id.clone(), name: self.tool_name.clone() }
+        InvocationKey::new(&self.caller.tenant, &self.invocation_id)
     }
 
     /// Digest of what the caller asked for.
     fn request_digest(&self) -> Digest {
         let text = |text: &Option<String>| text.clone().unwrap_or_default().into_bytes();
+        let Self { tool, context, scheduling, .. } = self;
         let mut parts = vec![
-            self.surface_id.as_str().as_bytes().to_vec(),
-            self.tool_name.as_bytes().to_vec(),
+            tool.surface_id.as_str().as_bytes().to_vec(),
+            tool.name.as_bytes().to_vec(),
             self.model_input.digest().as_bytes().to_vec(),
-            self.timeout_ms.unwrap_or_default().to_be_bytes().to_vec(),
-            text(&self.native_call_id),
-            text(&self.actor_ref),
+            scheduling.timeout_ms.unwrap_or_default().to_be_bytes().to_vec(),
+            text(&context.native_call_id),
+            text(&context.actor_ref),
         ];
         // Later fields count only where they are used: calls accepted before there were any keep their digest.
-        if self.session_ref.is_some() || self.lock_domain.is_some() || !self.resource_locks.is_empty() {
-            parts.extend([text(&self.session_ref), text(&self.lock_domain)]);
-            parts.extend(self.resource_locks.iter().map(|lock| format!("{}:{}", lock.mode, lock.key).into_bytes()));
+        let (domain, locks) = (&scheduling.lock_domain, &scheduling.resource_locks);
+        if context.session_ref.is_some() || domain.is_some() || !locks.is_empty() {
+            parts.extend([text(&context.session_ref), text(domain)]);
+            parts.extend(locks.iter().map(|lock| format!("{}:{}", lock.mode, lock.key).into_bytes()));
         }
-        if self.band != Band::Normal {
-            parts.push(self.band.as_str().as_bytes().to_vec());
+        if scheduling.band != Band::Normal {
+            parts.push(scheduling.band.as_str().as_bytes().to_vec());
         }
-        if let Some(assurance) = &self.assurance {
+        if let Some(assurance) = &context.assurance {
             parts.push(JsonPayload::of(assurance).bytes().to_vec());
         }
         digest_of(&parts)
@@ -256,28 +261,4 @@ fn model_input(given: Option<v1::JsonPayload>, limits: &SpecLimits, fields: &mut
             None
         }
     }
-}
-
-/// The id of a call without one of its own.
-pub(crate) fn new_id(tenant: &TenantId, key: Option<&str>) -> InvocationId {
-    let id = match key {
-        Some(key) if !mutant(Mutant::SkipDedupe) => id_of(tenant, key),
-        _ => Uuid::now_v7(),
-    };
-    InvocationId::from_trusted(format!("inv_{}", id.simple()))
-}
-
-/// An id made from a text: the same text of the same tenant, the same id.
-pub(super) fn id_of(tenant: &TenantId, text: &str) -> Uuid {
-    Uuid::new_v5(&KEY_NAMESPACE, format!("{tenant}\0{text}").as_bytes())
-}
-
-/// One digest over several parts; lengths keep neighbouring parts apart.
-pub(super) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.as_ref().len() as u64).to_be_bytes());
-        hash.update(part.as_ref());
-    }
-    Digest::from_bytes(hash.finalize().into())
 }

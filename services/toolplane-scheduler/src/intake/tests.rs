@@ -63,6 +63,28 @@ fn every_wrong_field_of_a_call_is_named() {
     assert_eq!(CallSpec::decode(None, &Caller::unauthenticated(), &LIMITS).map_err(fields).unwrap_err(), ["spec"]);
 }
 
+/// A call that is asked for again after an upgrade is found by the digest it was accepted with.
+#[test]
+fn the_digest_of_a_request_stays_what_it_was() {
+    let full = v1::InvocationSpec {
+        timeout_ms: 5,
+        native_call_id: "toolu_1".into(),
+        actor_ref: "ann".into(),
+        session_ref: "s1".into(),
+        lock_domain: "d1".into(),
+        resource_locks: vec![v1::ResourceLock { key: "a".into(), mode: "exclusive".into(), ..Default::default() }],
+        priority: "interactive".into(),
+        assurance: Some(v1::CallAssurance { verdict: "sure".into(), ..Default::default() }),
+        ..spec()
+    };
+    for (spec, digest) in [
+        (spec(), "b7d2e5df6858d66cb7219ececb26d49bd101525e7e6092ea205589353c7903f3"),
+        (full, "864383528d5f352ff46b82d416ef7462b1fa4d1e3bd5b2a5e9ed655c90ca7a1a"),
+    ] {
+        assert_eq!(read(spec).unwrap().repeat.digest.hex(), digest);
+    }
+}
+
 #[test]
 fn a_different_request_has_a_different_digest_and_the_same_key_the_same_id() {
     let with = |change: fn(&mut v1::InvocationSpec)| {
@@ -71,7 +93,7 @@ fn a_different_request_has_a_different_digest_and_the_same_key_the_same_id() {
         read(changed).unwrap()
     };
     let plain = with(|_| {});
-    assert_eq!(plain.digest, with(|_| {}).digest);
+    assert_eq!(plain.repeat.digest, with(|_| {}).repeat.digest);
     let lock = |spec: &mut v1::InvocationSpec| {
         spec.resource_locks = vec![v1::ResourceLock { key: "a".into(), ..Default::default() }];
     };
@@ -83,15 +105,15 @@ fn a_different_request_has_a_different_digest_and_the_same_key_the_same_id() {
         |spec| spec.timeout_ms = 5,
         lock,
     ];
-    let mut digests = std::collections::HashSet::from([plain.digest]);
+    let mut digests = std::collections::HashSet::from([plain.repeat.digest]);
     for change in changes {
         let changed = with(change);
-        assert!(digests.insert(changed.digest), "{changed:?}");
+        assert!(digests.insert(changed.repeat.digest), "{changed:?}");
         assert_eq!(changed.invocation_id, plain.invocation_id);
     }
     let aliases = [("", Band::Normal), ("default", Band::Normal), ("batch", Band::Background)];
     for (word, band) in aliases {
-        assert_eq!(read(v1::InvocationSpec { priority: word.into(), ..spec() }).unwrap().band, band);
+        assert_eq!(read(v1::InvocationSpec { priority: word.into(), ..spec() }).unwrap().scheduling.band, band);
     }
 }
 
@@ -175,11 +197,15 @@ fn members_share_session_domain_key_and_policy_locks_and_their_ids_follow_from_t
     assert_eq!((&one.batch_id, one.digest), (&other.batch_id, other.digest));
     for (call, again) in one.calls.iter().zip(&other.calls) {
         assert_eq!(call.spec.invocation_id, again.spec.invocation_id);
-        assert_eq!((call.spec.session_ref.as_deref(), call.spec.lock_domain.as_deref()), (Some("s"), Some("d")));
-        assert_eq!(call.spec.idempotency_key.as_deref(), Some("k"));
+        assert_eq!(
+            (call.spec.context.session_ref.as_deref(), call.spec.scheduling.lock_domain.as_deref()),
+            (Some("s"), Some("d"))
+        );
+        assert_eq!(call.spec.repeat.idempotency_key.as_deref(), Some("k"));
     }
-    let keys =
-        |index: usize| one.calls[index].spec.resource_locks.iter().map(|lock| lock.key.as_str()).collect::<Vec<_>>();
+    let keys = |index: usize| {
+        one.calls[index].spec.scheduling.resource_locks.iter().map(|lock| lock.key.as_str()).collect::<Vec<_>>()
+    };
     assert_eq!((keys(0), keys(1)), (vec!["all"], vec!["all", "own"]));
     let single = read(v1::InvocationSpec { idempotency_key: "k".into(), ..spec() }).unwrap();
     assert!(

@@ -13,7 +13,8 @@ use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
 
-use super::spec::{BatchPlacement, digest_of};
+use super::identity::digest_of;
+use super::spec::BatchPlacement;
 use crate::error::CallError;
 use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 

@@ -41,7 +41,7 @@ impl Accepting {
     /// Accepts a call, or finds the one that was accepted for the same request.
     async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::InvocationSpec>) -> Result<Accepted, CallError> {
         let spec = CallSpec::decode(spec, caller, &self.limits)?;
-        if spec.may_exist
+        if spec.repeat.may_exist
             && let Ok(record) = self.calls.records().get(&spec.key()).await
         {
             return self.attach(&spec, record).await;
@@ -99,7 +99,7 @@ impl Accepting {
 
     /// A request for a call that was accepted before: the same request follows it, a different one is a mistake.
     async fn attach(&self, spec: &CallSpec, record: Arc<Invocation>) -> Result<Accepted, CallError> {
-        if record.request_digest != spec.digest || record.tenant != spec.tenant {
+        if record.request_digest != spec.repeat.digest || record.tenant != spec.caller.tenant {
             return Err(CallError::Reused { id: spec.invocation_id.to_string() });
         }
         let watch = self.watchers.watch(&spec.key(), 1).await?;
