@@ -80,7 +80,9 @@ pub(super) async fn outcome(
         Some(too_large(format!("the server gave more than {most} bytes (status {})", status.as_u16())))
     } else if let Some(broken) = broken {
         let message = format!("{} after {} bytes (status {})", broken.message, body.len(), status.as_u16());
-        Some(ToolError { message, ..broken })
+        // The server was reached, and broke its own word.
+        let (class, advice) = (ErrorClass::ExecutionFailed, Recoverability::ChangeArguments);
+        Some(ToolError::new(codes::HTTP_UNREACHABLE, class, advice, message))
     } else {
         status_error(status, &headers)
     };

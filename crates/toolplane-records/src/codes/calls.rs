@@ -278,7 +278,7 @@ codes! {
         "Follow the status: correct the request after 4xx; after 429 and 5xx wait (`retry_after_ms`, if the server named a time).";
     HTTP_UNREACHABLE = "http.unreachable", Call(DependencyUnavailable, RetryLater),
         "why the server could not be reached, or where its answer broke off",
-        "The tool could not connect to the server, or the connection broke before the answer was complete.",
+        "The tool could not connect to the server, or the connection broke before the answer was complete (then `execution_failed`).",
         "Check host and port, then try again later; for a request that changes something, first look whether the server did it.";
     RESULT_TOO_LARGE = "result.too_large", Call(ResultTooLarge, NotRetryable),
         "the tool succeeded, but its <output> is larger than may be kept",
