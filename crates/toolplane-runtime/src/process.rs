@@ -162,7 +162,7 @@ where
         Some(address) => Some(server::bind(address).await?),
         None => None,
     };
-    let guard = telemetry::init(&config, plan.name())?;
+    let guard = telemetry::init(&config.telemetry, &config.log, plan.name())?;
     let tasks = Tasks::new(shutdown.clone());
     let inside = Inside::new();
     // Open until background work has ended: a worker that drains still has something to say to its scheduler.
@@ -279,7 +279,7 @@ fn configuration(file: Option<&Path>, programs: &[RoleProgram]) -> Result<Config
     let checked = Config::load(file, std::env::vars_os()).map_err(RoleError::from).and_then(|config| {
         ServerSettings::from_config(&config.server)?;
         PeerSettings::from_config(&config)?;
-        crate::tls::check(&config)?;
+        crate::tls::check(&config.server, &config.peers)?;
         check_endpoints(&config, Plan::of(programs))?;
         programs.iter().try_for_each(|program| (program.check)(&config))?;
         Ok(config)

@@ -18,7 +18,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
-use crate::config::{Config, LogConfig, LogFormat, TelemetryConfig};
+use crate::config::{LogConfig, LogFormat, TelemetryConfig};
 
 pub mod context;
 pub mod semconv;
@@ -111,14 +111,14 @@ fn end(provider: Option<SdkTracerProvider>, limit: Duration) {
 /// Fails with [`TelemetryError::Exporter`] when traces cannot be exported to the endpoint as it is written, with
 /// [`TelemetryError::Filter`] when `log.filter` is malformed, and with [`TelemetryError::AlreadySet`] when this process
 /// has telemetry already.
-pub fn init(config: &Config, role: &str) -> Result<TelemetryGuard, TelemetryError> {
+pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
-    let provider = config.telemetry.otlp_endpoint.as_deref();
-    let provider = provider.map(|endpoint| provider_to(endpoint, &config.telemetry, role)).transpose()?;
+    let provider = config.otlp_endpoint.as_deref();
+    let provider = provider.map(|endpoint| provider_to(endpoint, config, role)).transpose()?;
     let traces = provider.as_ref().map(|provider| trace_layer(provider.tracer("toolplane")));
-    let registry = Registry::default().with(log_layer(&config.log)?).with(traces);
+    let registry = Registry::default().with(log_layer(log)?).with(traces);
     registry.try_init().map_err(|_| TelemetryError::AlreadySet)?;
-    Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.telemetry.flush_timeout_ms) })
+    Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
 }
 
 /// A log filter that cannot be read.

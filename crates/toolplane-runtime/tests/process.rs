@@ -65,8 +65,9 @@ async fn spans_reach_a_collector_before_the_process_ends() {
 
     let mut config = Config::default();
     config.telemetry.otlp_endpoint = Some(endpoint);
-    let guard = telemetry::init(&config, "executor").expect("telemetry");
-    assert_eq!(telemetry::init(&config, "executor").expect_err("only once").code(), "TELEMETRY_ALREADY_SET");
+    let guard = telemetry::init(&config.telemetry, &config.log, "executor").expect("telemetry");
+    let again = telemetry::init(&config.telemetry, &config.log, "executor");
+    assert_eq!(again.expect_err("only once").code(), "TELEMETRY_ALREADY_SET");
     let call = CallFacts {
         invocation_id: "inv_1",
         tool_name: "files.read_file",

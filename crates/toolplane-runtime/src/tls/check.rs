@@ -12,7 +12,7 @@ use x509_cert::der::Decode as _;
 use x509_cert::time::Time;
 use x509_cert::{Certificate, TbsCertificate};
 
-use crate::config::Config;
+use crate::config::{PeersConfig, ServerConfig};
 use crate::server::error::{ServerError, read};
 
 /// What a certificate or a key cannot be used for, and why.
@@ -36,18 +36,17 @@ enum CertificateError {
     Refused(rustls::Error),
 }
 
-/// Checks all files of `config` that are about TLS: they are there and in force, the key is that of the certificate, the
+/// Checks all files that `server` and `peers` name for TLS: they are there and in force, the key is that of the certificate, the
 /// chain is one, and the authorities the cluster trusts are those that signed it.
-pub(crate) fn check(config: &Config) -> Result<(), ServerError> {
-    let peers_ca = config.peers.ca_file.as_deref().map(|file| authorities("peers.ca_file", file)).transpose()?;
-    let Some(tls) = &config.server.tls else { return Ok(()) };
+pub(crate) fn check(server: &ServerConfig, peers: &PeersConfig) -> Result<(), ServerError> {
+    let peers_ca = peers.ca_file.as_deref().map(|file| authorities("peers.ca_file", file)).transpose()?;
+    let Some(tls) = &server.tls else { return Ok(()) };
     let chain = chain("server.tls.cert_file", &tls.cert_file)?;
     let key = key("server.tls.key_file", &tls.key_file)?;
     fits(&chain, key).map_err(|reason| refuse("server.tls.key_file", &tls.key_file, reason.to_string()))?;
     let clients_ca =
         tls.client_ca_file.as_deref().map(|file| authorities("server.tls.client_ca_file", file)).transpose()?;
     // What this process shows others, and others of this configuration show it.
-    let peers = &config.peers;
     let encrypted = |url: &String| url.starts_with("https://");
     if ![&peers.surface, &peers.permission, &peers.scheduler].iter().any(|at| at.urls().iter().any(encrypted)) {
         return Ok(());
@@ -93,10 +92,11 @@ fn chain(key: &'static str, file: &Path) -> Result<Vec<CertificateDer<'static>>,
             .map_err(|_| refuse(key, file, CertificateError::Unreadable.to_string()))?
             .tbs_certificate;
         in_force(&parsed).map_err(|reason| refuse(key, file, reason.to_string()))?;
-        if issuer.is_some_and(|issuer| issuer != parsed.subject) {
+        let TbsCertificate { subject, issuer: signer, .. } = parsed;
+        if issuer.is_some_and(|issuer| issuer != subject) {
             return Err(refuse(key, file, "it is no chain: each certificate must be followed by that of its issuer"));
         }
-        issuer = Some(parsed.issuer);
+        issuer = Some(signer);
     }
     Ok(chain)
 }

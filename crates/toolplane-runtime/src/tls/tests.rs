@@ -54,7 +54,7 @@ impl Made {
         });
         config.peers.ca_file = Some(self.path(peers_ca));
         config.peers.scheduler = Endpoints::new(["https://localhost:1".to_owned()]);
-        match check(&config) {
+        match check(&config.server, &config.peers) {
             Ok(()) => String::new(),
             Err(error) => error.to_string().replace(&Path::display(self.folder.path()).to_string(), ""),
         }

@@ -20,7 +20,7 @@ async fn a_call_continues_the_trace_it_was_queued_in() {
     let mut settings = Config::default();
     settings.telemetry.otlp_endpoint = Some(receiver.endpoint().to_owned());
     settings.log.filter = "warn".to_owned();
-    let guard = telemetry::init(&settings, "executor").unwrap();
+    let guard = telemetry::init(&settings.telemetry, &settings.log, "executor").unwrap();
     let mut fake = Fake::start().await;
     let _worker = Worker::start(&fake.url).await;
     let mut connection = fake.connection().await;
