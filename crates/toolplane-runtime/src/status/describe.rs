@@ -76,10 +76,7 @@ impl fmt::Display for Description {
 
 fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     match code {
-        Code::PermissionDenied => denied(reason),
-        Code::Unauthenticated => {
-            "give a valid token or API key (`--token-file`, or `peers.token_file` in the configuration)"
-        }
+        Code::PermissionDenied | Code::Unauthenticated => refused(reason),
         Code::NotFound => "check the id, and that you ask the cluster that made it",
         Code::Unavailable if !has_wait => "is the server running and is the address right?",
         Code::DeadlineExceeded => "only the wait ended; the call goes on and can be asked for again",
@@ -92,13 +89,9 @@ fn advice(code: Code, reason: Option<&str>, has_wait: bool) -> &'static str {
     }
 }
 
-/// What helps a caller that may not do something: for most reasons, no other role of its own does.
-fn denied(reason: Option<&str>) -> &'static str {
-    match reason.and_then(codes::Code::find) {
-        Some(codes::SELF_APPROVAL) => "another person has to answer it",
-        Some(codes::FOREIGN_TENANT) => "leave the tenant out, or use a key of that tenant",
-        Some(codes::FOREIGN_WORKER) => "start the worker with the credential it had, or give it an id of its own",
-        Some(codes::ROLE_REQUIRED) => "ask the operator for a key with that role",
-        _ => "ask the operator for a key that may do this",
-    }
+/// What helps a caller that is not known, or may not do something: the cure of its code, because for most codes no other role of its
+/// own helps.
+fn refused(reason: Option<&str>) -> &'static str {
+    let known = reason.and_then(codes::Code::find);
+    known.map_or("Ask the operator for a key that may do this.", |code| code.entry().cure)
 }

@@ -89,9 +89,11 @@ fn every_code_has_its_details() {
 #[test]
 fn whoever_asked_is_told_that_somebody_else_answers() {
     let said = |reason| describe(&ApiError::PermissionDenied { reason, message: "no".to_owned() }.into()).advice;
-    assert_eq!(said(codes::SELF_APPROVAL), "another person has to answer it");
-    assert!(said(codes::ROLE_REQUIRED).contains("a key with that role"));
+    assert!(said(codes::SELF_APPROVAL).starts_with("Another person answers it"));
+    assert!(said(codes::ROLE_REQUIRED).contains("a key with one of the roles"));
     assert!(said(codes::FOREIGN_TENANT).contains("a key of that tenant"), "a role does not help");
+    let expired = ApiError::Unauthenticated { reason: codes::TOKEN_EXPIRED, message: "no".to_owned() };
+    assert_eq!(describe(&expired.into()).advice, "Get a new token from its issuer.");
 }
 
 #[test]
