@@ -22,13 +22,19 @@ pub(super) fn print(root: &Path) -> Result<(), TaskError> {
     }
     let wide = structs::reached_into(&modules);
     println!(
-        "structs of more than {} fields that more than {} files reach into: {}",
+        "structs of more than {} visible fields that more than {} files reach into: {}",
         structs::FIELDS,
         structs::FILES,
         wide.len()
     );
     for found in &wide {
-        println!("  {} ({}): {} fields, {} files", found.name, found.file, found.fields.len(), found.files.len());
+        println!(
+            "  {} ({}): {} visible fields, {} files",
+            found.name,
+            found.file,
+            found.fields.len(),
+            found.files.len()
+        );
     }
     let shared = names::shared(&modules);
     println!("names of more than one public type in the services: {}", shared.len());

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tidy::modules::Module;
 
-/// Most fields of a struct that is not told.
+/// Most visible fields of a struct that is not told.
 pub(super) const FIELDS: usize = 10;
 /// Most files that may reach into a wide struct without being told.
 pub(super) const FILES: usize = 5;
 
-/// A struct, its fields, and the other files of its crate that read or write one.
+/// A struct, its visible fields, and the other files of its crate that read or write one.
 #[derive(Debug)]
 pub(super) struct Wide {
     pub(super) name: String,
@@ -18,25 +18,37 @@ pub(super) struct Wide {
     pub(super) files: BTreeSet<String>,
 }
 
-/// Wide structs many files reach into. A use is found by a field's name, and counts where only one struct of the crate has
-/// a field of that name; so this is a lower bound.
+/// A field, as far as it matters here.
+struct Field {
+    name: String,
+    /// Whether code outside of the struct's module can name it.
+    is_visible: bool,
+}
+
+/// Structs with many visible fields that many files reach into. A use is found by a field's name, and counts where only one
+/// struct of the crate has a field of that name, visible or not; so this is a lower bound.
 pub(super) fn reached_into(modules: &[Module]) -> Vec<Wide> {
     let structs: Vec<_> =
         modules.iter().flat_map(|module| structs(module).into_iter().map(move |found| (module, found))).collect();
     let mut owners: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (module, (_, fields)) in &structs {
         for field in fields {
-            *owners.entry((&module.krate, field)).or_default() += 1;
+            *owners.entry((&module.krate, &field.name)).or_default() += 1;
         }
     }
     let mut found = Vec::new();
-    for (module, (name, fields)) in structs.iter().filter(|(_, (_, fields))| fields.len() > FIELDS) {
+    for (module, (name, fields)) in &structs {
+        // What is private to its module is the module's own affair, however much of it there is.
+        let fields: Vec<_> = fields.iter().filter(|field| field.is_visible).map(|field| field.name.clone()).collect();
+        if fields.len() <= FIELDS {
+            continue;
+        }
         let own: Vec<_> = fields.iter().filter(|field| owners[&(module.krate.as_str(), field.as_str())] == 1).collect();
         let others = modules.iter().filter(|other| other.krate == module.krate && other.file != module.file);
         let reaching = others.filter(|other| own.iter().any(|field| opens(&other.code, field)));
         let files: BTreeSet<String> = reaching.map(|other| other.file.clone()).collect();
         if files.len() > FILES {
-            found.push(Wide { name: name.clone(), file: module.file.clone(), fields: fields.clone(), files });
+            found.push(Wide { name: name.clone(), file: module.file.clone(), fields, files });
         }
     }
     found.sort_by_key(|wide| std::cmp::Reverse(wide.files.len()));
@@ -44,7 +56,7 @@ pub(super) fn reached_into(modules: &[Module]) -> Vec<Wide> {
 }
 
 /// The structs with named fields of one file.
-fn structs(module: &Module) -> Vec<(String, Vec<String>)> {
+fn structs(module: &Module) -> Vec<(String, Vec<Field>)> {
     let mut found = Vec::new();
     let mut lines = module.code.lines();
     while let Some(line) = lines.next() {
@@ -61,14 +73,15 @@ fn structs(module: &Module) -> Vec<(String, Vec<String>)> {
     found
 }
 
-fn field(line: &str) -> Option<String> {
+fn field(line: &str) -> Option<Field> {
     let line = line.trim_start();
-    let line = match line.strip_prefix("pub(") {
-        Some(rest) => rest.split_once(") ")?.1,
-        None => line.strip_prefix("pub ").unwrap_or(line),
+    let visible = match line.strip_prefix("pub(") {
+        Some(rest) => Some(rest.split_once(") ")?.1),
+        None => line.strip_prefix("pub "),
     };
-    let (name, _) = line.split_once(": ")?;
-    name.chars().all(|character| character.is_alphanumeric() || character == '_').then(|| name.to_owned())
+    let (name, _) = visible.unwrap_or(line).split_once(": ")?;
+    let is_name = name.chars().all(|character| character.is_alphanumeric() || character == '_');
+    is_name.then(|| Field { name: name.to_owned(), is_visible: visible.is_some() })
 }
 
 /// Whether the code has `.field`, and not `.field(`.

@@ -20,15 +20,27 @@ fn files_that_lead_to_each_other_are_a_ring() {
     assert!(rings::rings(&edges(&parts)).is_empty());
 }
 
+/// A struct of eleven fields with these words before each, and files that name one of them.
+fn wide_and_its_users(visibility: &str, users: usize) -> Vec<Module> {
+    let fields: String = (0..11).map(|number| format!("    {visibility}f{number}: u8,\n")).collect();
+    let mut parts = vec![module("wide.rs", &format!("pub(crate) struct Wide {{\n{fields}}}\n"))];
+    parts.extend((0..users).map(|number| module(&format!("user{number}.rs"), "fn read() { wide.f3; }\n")));
+    parts
+}
+
 #[test]
 fn a_wide_struct_many_open_is_told() {
-    let fields: String = (0..11).map(|number| format!("    pub(crate) f{number}: u8,\n")).collect();
-    let mut parts = vec![module("wide.rs", &format!("pub(crate) struct Wide {{\n{fields}}}\n"))];
-    parts.extend((0..6).map(|number| module(&format!("user{number}.rs"), "fn read() { wide.f3; }\n")));
-    let found = structs::reached_into(&parts);
-    assert_eq!(found.iter().map(|wide| (wide.name.as_str(), wide.files.len())).collect::<Vec<_>>(), [("Wide", 6)]);
-    parts.pop();
-    assert!(structs::reached_into(&parts).is_empty());
+    for visibility in ["pub ", "pub(crate) ", "pub(super) ", "pub(in crate::part) "] {
+        let found = structs::reached_into(&wide_and_its_users(visibility, 6));
+        let found: Vec<_> = found.iter().map(|wide| (wide.name.as_str(), wide.files.len())).collect();
+        assert_eq!(found, [("Wide", 6)], "{visibility}");
+        assert!(structs::reached_into(&wide_and_its_users(visibility, 5)).is_empty(), "{visibility}");
+    }
+}
+
+#[test]
+fn private_fields_are_not_told() {
+    assert!(structs::reached_into(&wide_and_its_users("", 6)).is_empty());
 }
 
 #[test]
