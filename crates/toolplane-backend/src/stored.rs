@@ -1,47 +1,24 @@
 //! What the roles of this machine keep, looked at and copied while they do not run: the doing of `toolplane store`.
 
-use std::path::PathBuf;
-
-use toolplane_runtime::Config;
-use toolplane_runtime::config::StoreBackend;
-
-use crate::Keeper;
-
 mod backup;
 mod check;
 mod error;
 mod files;
 mod forget;
+mod forgotten;
 mod objects;
+mod places;
+mod report;
 mod restore;
 
 pub use backup::backup;
-pub use check::{Named, Objects, Part, Report, check};
+pub use check::check;
 pub use error::StoredError;
 pub use files::Copied;
-pub use forget::{Forgotten, Kept, forget};
+pub use forget::forget;
+pub use forgotten::{Forgotten, Kept};
+pub use report::{Named, Objects, Part, Report};
 pub use restore::restore;
-
-/// The directories that are embedded stores in this configuration. With Redis, earlier versions still had one for the surface
-/// role, which takes it over when it starts the next time: until then it is one of them, and a backup of it has its place.
-fn directories(config: &Config) -> Vec<(Keeper, PathBuf)> {
-    let keepers = match config.store.backend {
-        StoreBackend::Embedded => &Keeper::ALL[..],
-        StoreBackend::Redis => &[Keeper::Surface],
-    };
-    keepers.iter().map(|keeper| (*keeper, keeper.directory(config))).collect()
-}
-
-/// Those of them that are there.
-fn present(config: &Config) -> Vec<(Keeper, PathBuf)> {
-    directories(config).into_iter().filter(|(_, path)| path.exists()).collect()
-}
-
-/// The roles that keep something in Redis.
-fn in_redis(config: &Config) -> impl Iterator<Item = Keeper> {
-    let all = Keeper::ALL.into_iter();
-    all.filter(|_| config.store.backend == StoreBackend::Redis)
-}
 
 #[cfg(test)]
 mod tests;

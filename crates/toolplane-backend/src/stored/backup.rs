@@ -9,7 +9,8 @@ use toolplane_store_embedded::{EmbeddedOptions, Idle};
 
 use super::error::StoredError;
 use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
-use super::{in_redis, objects, present};
+use super::objects;
+use super::places::{in_redis, present};
 use crate::Keeper;
 
 /// A store that no other process opens meanwhile.

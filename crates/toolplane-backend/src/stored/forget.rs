@@ -3,9 +3,8 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::Serialize;
 use toolplane_results::payload::key::URI_PREFIX;
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
@@ -13,47 +12,14 @@ use toolplane_store::{Commit, CommitOutcome, Damage, DamageLocation, IndexOp, St
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, Idle};
 
 use super::error::StoredError;
-use super::{files, in_redis, objects, present};
+use super::forgotten::{Forgotten, KEPT, Kept};
+use super::places::{in_redis, present};
+use super::{files, objects};
 use crate::forget::{Along, Entries, Verdict};
 use crate::{Backend, Keeper};
 
-/// Where what was taken out is kept, below `server.data_dir`.
-pub(super) const KEPT: &str = "forgotten";
 /// Most index entries taken out by one commit.
 const ENTRIES: usize = 1_000;
-
-/// What was taken out, as it is kept and told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
-    /// The role it was kept by, or `objects`.
-    pub role: &'static str,
-    /// The family of a record, or `stream`, `part` or `payload`.
-    pub kind: String,
-    /// Its name among them.
-    pub name: String,
-    /// When it was taken out, RFC 3339.
-    pub at: String,
-    /// The bytes of it and of what went with it. None for a payload: it is a file of its own.
-    pub values: Vec<Kept>,
-    /// The file that keeps all this; that of a payload, moved.
-    #[serde(skip)]
-    pub file: PathBuf,
-}
-
-/// Something that was taken out, as it lay in the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Kept {
-    /// Where it lay: the key of its row, or its name in Redis. Bytes that are not text are escaped.
-    pub key: String,
-    /// Its bytes, hexadecimal.
-    pub bytes: String,
-}
-
-impl Kept {
-    fn new(key: &[u8], bytes: &[u8]) -> Self {
-        Self { key: key.escape_ascii().to_string(), bytes: hex::encode(bytes) }
-    }
-}
 
 /// Takes the damaged `kind` and `name` out of the store that has it, as [`check`](super::check) names them, together with what
 /// `judge` says is of no use without it. All of it is kept in a file first.

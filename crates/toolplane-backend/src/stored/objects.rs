@@ -8,10 +8,11 @@ use toolplane_runtime::Config;
 use toolplane_runtime::clock;
 use toolplane_store_embedded::Idle;
 
-use super::check::{Named, Objects};
 use super::error::StoredError;
-use super::forget::{Forgotten, KEPT};
-use super::{files, present};
+use super::files;
+use super::forgotten::{Forgotten, KEPT};
+use super::places::present;
+use super::report::{Named, Objects};
 
 /// What damaged payloads are called beside the families of records.
 pub(super) const KIND: &str = "payload";

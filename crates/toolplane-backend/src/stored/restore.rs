@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use toolplane_runtime::Config;
 
-use super::directories;
 use super::error::StoredError;
 use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
+use super::places::directories;
 
 /// Brings the backup in `directory` back to where `config` has its stores and nothing is. All of it is proved before anything
 /// is written, and what fails later leaves nothing behind.
