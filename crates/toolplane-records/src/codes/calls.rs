@@ -1,7 +1,7 @@
 //! Codes of calls that ended in an error: `ToolError.error_code`.
 
-use super::Kind::Call;
-use super::{Code, CodeEntry, codes};
+use super::code::Kind::Call;
+use super::code::{Code, CodeEntry, codes};
 use crate::vocabulary::ErrorClass::*;
 use crate::vocabulary::Recoverability::*;
 

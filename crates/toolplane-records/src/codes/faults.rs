@@ -1,7 +1,7 @@
 //! Codes in logs, of processes that do not start, and of steps behind what callers see.
 
-use super::Kind::Fault;
-use super::{Code, CodeEntry, codes};
+use super::code::Kind::Fault;
+use super::code::{Code, CodeEntry, codes};
 
 codes! {
     /// Codes of faults.

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{CALLS, Code, FAULTS, Kind, REFUSALS};
+use super::calls::CALLS;
+use super::code::{Code, Kind};
+use super::faults::FAULTS;
+use super::refusals::REFUSALS;
 
 const HEAD: &str = "\
 <!-- Written by `cargo xtask gen` from crates/toolplane-records/src/codes: change it there. -->

@@ -1,9 +1,9 @@
 //! Codes of requests that were refused before anything was accepted: `ErrorInfo.reason`.
 
-use super::Kind::Refusal;
-use super::Retry::*;
-use super::Status::*;
-use super::{Code, CodeEntry, codes};
+use super::code::Kind::Refusal;
+use super::code::Retry::*;
+use super::code::Status::*;
+use super::code::{Code, CodeEntry, codes};
 
 codes! {
     /// Codes of refusals.
