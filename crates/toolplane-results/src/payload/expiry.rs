@@ -5,9 +5,9 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use toolplane_records::time::Timestamp;
 
-use super::PayloadStore;
 use super::error::PayloadError;
 use super::key::{PayloadKey, ROOT, is_past};
+use super::store::PayloadStore;
 use super::writer::STAGING;
 
 /// Days after which a staged upload cannot belong to a call any more.

@@ -8,8 +8,8 @@ use toolplane_records::ids::{InvocationId, MAX_PATH_SEGMENT, TenantId, path_segm
 use toolplane_records::payload::{Digest, PayloadRef};
 use toolplane_records::time::Timestamp;
 
-use super::PayloadOrigin;
 use super::error::PayloadError;
+use super::origin::PayloadOrigin;
 
 /// What every payload address starts with.
 pub const URI_PREFIX: &str = "toolplane://payloads/";

@@ -6,9 +6,9 @@ use object_store::{ObjectStoreExt, PutMode, PutPayload};
 use toolplane_records::ids::{InvocationKey, path_segment};
 use toolplane_records::time::Timestamp;
 
-use super::PayloadStore;
 use super::error::PayloadError;
 use super::key::day;
+use super::store::PayloadStore;
 
 /// First part of the names of start proofs.
 const STARTS: &str = "start";
@@ -90,7 +90,7 @@ fn proof_of(call: &InvocationKey) -> Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::PayloadOptions;
+    use crate::payload::store::PayloadOptions;
 
     #[tokio::test]
     async fn of_all_claims_the_first_one_stands() {

@@ -1,6 +1,13 @@
+use bytes::Bytes;
 use futures_util::TryStreamExt;
+use object_store::ObjectStoreExt as _;
 use proptest::prelude::*;
+use toolplane_records::ids::{InvocationId, TenantId};
+use toolplane_records::payload::Digest;
+use toolplane_records::time::Timestamp;
 
+use super::error::PayloadError;
+use super::key::PayloadKey;
 use super::writer::PART_BYTES;
 use super::*;
 
@@ -185,7 +192,7 @@ fn only_addresses_of_our_making_are_taken() {
     }
 }
 
-fn files(folder: &FilePath) -> Vec<std::path::PathBuf> {
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("folder") {
         let path = entry.expect("entry").path();

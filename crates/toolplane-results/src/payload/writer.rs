@@ -1,6 +1,7 @@
 //! Uploading an output while it is being made: bounded memory, running digest, nothing visible before it is whole.
 
 use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt as _};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
 use sha2::{Digest as _, Sha256};
@@ -8,7 +9,8 @@ use toolplane_records::payload::{Digest, PayloadRef};
 
 use super::error::PayloadError;
 use super::key::{PayloadKey, day};
-use super::{PayloadOrigin, PayloadStore};
+use super::origin::PayloadOrigin;
+use super::store::PayloadStore;
 
 pub(super) const STAGING: &str = "staging";
 /// Parts of one upload. S3 wants at least 5 MiB; outputs up to one part are put in a single request.
@@ -29,8 +31,38 @@ pub struct PayloadWriter {
     upload: Option<(Path, Box<dyn MultipartUpload>)>,
 }
 
+impl PayloadStore {
+    /// Keeps a stream of bytes, holding at most one part of it in memory.
+    ///
+    /// Fails with [`PayloadError::Interrupted`] when `stream` ends with an error, with [`PayloadError::TooLarge`] as
+    /// soon as it holds too many bytes (nothing is kept in both cases), and otherwise as [`put`](Self::put) does.
+    pub async fn put_stream<S, E>(&self, origin: PayloadOrigin, stream: S) -> Result<PayloadRef, PayloadError>
+    where
+        S: Stream<Item = Result<Bytes, E>>,
+        E: std::fmt::Display,
+    {
+        let mut stream = std::pin::pin!(stream);
+        let mut writer = self.writer(origin);
+        while let Some(chunk) = stream.next().await {
+            match chunk {
+                Ok(chunk) => writer.write(chunk).await?,
+                Err(error) => {
+                    writer.abort().await;
+                    return Err(PayloadError::Interrupted { reason: error.to_string() });
+                }
+            }
+        }
+        writer.finish().await
+    }
+
+    /// A writer for an output that is still being made.
+    pub fn writer(&self, origin: PayloadOrigin) -> PayloadWriter {
+        PayloadWriter::new(self.clone(), origin)
+    }
+}
+
 impl PayloadWriter {
-    pub(super) fn new(store: PayloadStore, origin: PayloadOrigin) -> Self {
+    fn new(store: PayloadStore, origin: PayloadOrigin) -> Self {
         Self { store, origin, hash: Sha256::new(), size: 0, part: BytesMut::new(), upload: None }
     }
 
