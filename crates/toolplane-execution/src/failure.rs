@@ -33,6 +33,12 @@ pub(crate) fn execution_failed(code: codes::Code, message: impl Into<String>) ->
     ToolError::of(code, message)
 }
 
+/// The thread that did the work is gone: the worker shuts down, or is broken.
+pub(crate) fn worker_failed() -> ToolError {
+    let message = "the worker failed or shut down while it ran the tool";
+    something_may_be_done(ToolError::of(codes::WORKER_FAULT, message))
+}
+
 /// More than may be read.
 pub(crate) fn too_large(message: impl Into<String>) -> ToolError {
     ToolError::of(codes::OUTPUT_LIMIT, message)

@@ -28,14 +28,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use toolplane_records::codes;
 
 use crate::adapter::Adapter;
 use crate::budget::Budget;
 use crate::call::{Call, Context};
 use crate::deadline::bounded;
 use crate::denied::Guard;
-use crate::failure::{execution_failed, invalid_binding};
+use crate::failure::{invalid_binding, worker_failed};
 use crate::input;
 use crate::outcome::Outcome;
 
@@ -98,7 +97,7 @@ impl<T: FileTool> Adapter for Files<T> {
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(outcome)) => outcome,
                 Ok(Err(error)) => Outcome::failure(error),
-                Err(_) => Outcome::failure(execution_failed(codes::PATH_UNREADABLE, "the worker is shutting down")),
+                Err(_) => Outcome::failure(worker_failed()),
             }
         };
         Box::pin(bounded(call.timeout.unwrap_or(self.default_timeout), context, work))

@@ -90,7 +90,7 @@ impl Sandboxed {
         if let Some(workspace) = spec.workspace.as_ref().filter(|_| !call.denied.is_empty()) {
             let (denied, workspace) = (call.denied.clone(), workspace.host.clone());
             let looked = tokio::task::spawn_blocking(move || denied::masks(&denied, &workspace)).await;
-            match looked.unwrap_or_else(|_| Err(unavailable("the worker is shutting down"))) {
+            match looked.unwrap_or_else(|_| Err(failure::nothing_done(failure::worker_failed()))) {
                 Ok(masks) => spec.masks = masks,
                 Err(error) => return Outcome::failure(error),
             }
