@@ -25,7 +25,7 @@ pub use catalog::{Catalog, CatalogChange, ChangeKind, Lookup, RetireRefusal};
 pub use difference::difference;
 pub use history::{Drift, History};
 pub use input::{AnswerValidator, InputValidator, SensitiveFields, changed_fields};
-pub use limits::CatalogLimits;
+pub use limits::{CatalogLimits, DeclarationLimits, InputLimits, SchemaLimits};
 pub use registration::{MutableBy, Registration};
 pub use safety::{SafetyEvaluation, SafetyFactName, evaluate_safety};
 pub use search::{SearchIndex, search};

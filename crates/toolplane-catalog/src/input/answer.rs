@@ -30,13 +30,13 @@ impl AnswerValidator {
 
     /// Checks `answer`: one JSON value of any type within the bounds, every number held exactly, satisfying the schema.
     ///
-    /// Violations are at most [`CatalogLimits::max_violations`], each a JSON pointer and the rule it broke. The answer is not repeated:
+    /// Violations are at most [`InputLimits::max_violations`](crate::limits::InputLimits::max_violations), each a JSON pointer and the rule it broke. The answer is not repeated:
     /// a question may be for a password.
     ///
     /// # Errors
     ///
     /// These violations, when the answer breaks one of those rules; one violation of the whole answer, when checking it
-    /// would cost more than [`CatalogLimits::max_validation_cost`] steps.
+    /// would cost more than [`InputLimits::max_validation_cost`](crate::limits::InputLimits::max_validation_cost) steps.
     pub fn validate(&self, answer: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let sensitive = SensitiveFields::default();
         let blind = self.schema.as_ref().is_none_or(CompiledSchema::is_blind_to_large);

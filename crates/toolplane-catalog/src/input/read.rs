@@ -27,13 +27,13 @@ pub(super) fn read(
     limits: &CatalogLimits,
 ) -> Result<SchemaInstance, Vec<FieldViolation>> {
     let mut faults = Violations::default();
-    if let Err(refusal) = json::check(payload.bytes(), &limits.instance) {
+    if let Err(refusal) = json::check(payload.bytes(), &limits.input.json) {
         faults.add("", refusal);
         return Err(faults.into_vec());
     }
     let inexact = inexact_numbers(payload.text(), usize::MAX);
     let undecided = inexact.iter().filter(|(_, literal)| !(blind && is_beyond_64_bits(literal)));
-    for (pointer, literal) in undecided.take(limits.max_violations) {
+    for (pointer, literal) in undecided.take(limits.input.max_violations) {
         let pointer = sensitive.covering(pointer).unwrap_or_else(|| pointer.clone());
         let rule = if is_beyond_64_bits(literal) {
             "is an integer beyond 64 bits, and the schema compares numbers in a way that cannot be decided for it; give it as a string"

@@ -64,13 +64,13 @@ impl InputValidator {
     /// Checks `input`: one JSON object within the bounds, without internal fields, every number one that can be judged
     /// exactly, satisfying the model schema; an object without fields when the tool takes no arguments.
     ///
-    /// Violations are at most [`CatalogLimits::max_violations`], each a JSON pointer, the rule it broke, and the value that broke it:
+    /// Violations are at most [`InputLimits::max_violations`](crate::limits::InputLimits::max_violations), each a JSON pointer, the rule it broke, and the value that broke it:
     /// shortened, and not when it is in a sensitive field.
     ///
     /// # Errors
     ///
     /// These violations, when the input breaks one of those rules; one violation of the whole input, when checking it
-    /// would cost more than [`CatalogLimits::max_validation_cost`] steps.
+    /// would cost more than [`InputLimits::max_validation_cost`](crate::limits::InputLimits::max_validation_cost) steps.
     pub fn validate(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let SchemaInstance { value: instance, is_exact } = self.read(input)?;
         self.check_fields(&instance)?;
@@ -93,11 +93,11 @@ impl InputValidator {
     ///
     /// The violations of the first of these checks that finds any:
     ///
-    /// 1. The input is one JSON object within [`CatalogLimits::instance`], and all its numbers can be judged exactly.
+    /// 1. The input is one JSON object within [`InputLimits::json`](crate::limits::InputLimits::json), and all its numbers can be judged exactly.
     /// 2. It satisfies the runtime schema.
     /// 3. Without internal fields it satisfies the model schema, or has no field when the tool takes no arguments.
     ///
-    /// One violation of the whole input, when 2 or 3 would cost more than [`CatalogLimits::max_validation_cost`] steps.
+    /// One violation of the whole input, when 2 or 3 would cost more than [`InputLimits::max_validation_cost`](crate::limits::InputLimits::max_validation_cost) steps.
     pub fn validate_call(&self, input: &JsonPayload) -> Result<(), Vec<FieldViolation>> {
         let instance = self.read(input)?.value;
         let Value::Object(mut fields) = instance else { return self.check_fields(&instance) };
@@ -148,7 +148,7 @@ impl InputValidator {
             faults.add(format!("/{}", escape(name)), "is internal: callers must not give it");
         }
         if self.schema.is_none() {
-            for name in fields.keys().take(self.limits.max_violations) {
+            for name in fields.keys().take(self.limits.input.max_violations) {
                 faults.add(format!("/{}", escape(name)), "is not a field of this tool: it takes no arguments");
             }
         }
@@ -165,7 +165,7 @@ pub(super) fn check_schema(
     limits: &CatalogLimits,
 ) -> Result<(), Vec<FieldViolation>> {
     let cost = schema.cost().of(&values_at_depth(instance));
-    if cost > limits.max_validation_cost {
+    if cost > limits.input.max_validation_cost {
         let rule = "is too large or too deeply nested to be checked against this tool's schema";
         return Err(vec![FieldViolation { field: String::new(), description: rule.to_owned() }]);
     }
@@ -181,11 +181,11 @@ pub(super) fn check_schema(
                     found.push(violation);
                 }
             }
-            if found.len() >= limits.max_violations {
+            if found.len() >= limits.input.max_violations {
                 break;
             }
         }
-        found.truncate(limits.max_violations);
+        found.truncate(limits.input.max_violations);
     }
     if found.is_empty() {
         let rule = "does not satisfy the schema; the input is too large to list the reasons";

@@ -64,7 +64,7 @@ impl CompiledSchema {
 /// schema that is not valid is not held to the later ones.
 pub fn compile(schema: &JsonPayload, limits: &CatalogLimits) -> Result<CompiledSchema, Vec<FieldViolation>> {
     let mut faults = Violations::default();
-    if let Err(refusal) = json::check(schema.bytes(), &limits.schema) {
+    if let Err(refusal) = json::check(schema.bytes(), &limits.schema.json) {
         faults.add("", refusal);
         return Err(faults.into_vec());
     }
@@ -125,14 +125,14 @@ fn check_meta_schema(document: &Value, faults: &mut Violations) -> Dialect {
 
 fn check_cost(graph: &SchemaGraph, limits: &CatalogLimits) -> Result<CostProfile, Vec<FieldViolation>> {
     let mut faults = Violations::default();
-    if graph.patterns > limits.max_schema_patterns {
+    if graph.patterns > limits.schema.max_patterns {
         let rule =
-            format!("holds {} regular expressions; at most {} are allowed", graph.patterns, limits.max_schema_patterns);
+            format!("holds {} regular expressions; at most {} are allowed", graph.patterns, limits.schema.max_patterns);
         faults.add("", rule);
         return Err(faults.into_vec());
     }
     let place = |id: usize| graph.parts.get(id).map_or(String::new(), |part| part.pointer.clone());
-    match cost::analyse(graph, limits.max_schema_paths) {
+    match cost::analyse(graph, limits.schema.max_paths) {
         Ok(profile) => return Ok(profile),
         Err(TooCostly::Loop(id)) => {
             faults.add(place(id), "refers back to itself without consuming any input, so it could never be decided");
@@ -141,7 +141,7 @@ fn check_cost(graph: &SchemaGraph, limits: &CatalogLimits) -> Result<CostProfile
             faults.add(place(id), "too many schemas in a row apply to the same value");
         }
         Err(TooCostly::Paths(id, paths)) => {
-            let bound = limits.max_schema_paths;
+            let bound = limits.schema.max_paths;
             faults.add(place(id), format!("takes at least {paths} evaluation paths; at most {bound} are allowed"));
         }
     }
@@ -151,7 +151,7 @@ fn check_cost(graph: &SchemaGraph, limits: &CatalogLimits) -> Result<CostProfile
 fn build(document: &Value, dialect: Dialect, limits: &CatalogLimits) -> Result<Validator, Vec<FieldViolation>> {
     jsonschema::options()
         .with_draft(dialect.draft())
-        .with_pattern_options(PatternOptions::regex().size_limit(limits.max_pattern_bytes))
+        .with_pattern_options(PatternOptions::regex().size_limit(limits.schema.max_pattern_bytes))
         .should_validate_formats(true)
         .offline()
         .build(document)

@@ -17,14 +17,14 @@ pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Cat
         check_version("permission_profile.schema_version", &profile.schema_version, faults);
         check_list_length("permission_profile.credential_refs", profile.credential_refs.len(), limits, faults);
         if let Some(reason) = &profile.approval_reason {
-            check_text("permission_profile.approval_reason", reason, limits.max_short_text_chars, faults);
+            check_text("permission_profile.approval_reason", reason, limits.declaration.max_short_text_chars, faults);
         }
     }
     let Some(profile) = &registration.execution_profile else { return };
     check_version("execution_profile.schema_version", &profile.schema_version, faults);
     check_mappings("execution_profile.external_mappings", &profile.external_mappings, limits, faults);
-    if profile.timeout_ms.is_some_and(|timeout| timeout == 0 || timeout > limits.max_timeout_ms) {
-        faults.add("execution_profile.timeout_ms", format!("must be 1 to {}", limits.max_timeout_ms));
+    if profile.timeout_ms.is_some_and(|timeout| timeout == 0 || timeout > limits.declaration.max_timeout_ms) {
+        faults.add("execution_profile.timeout_ms", format!("must be 1 to {}", limits.declaration.max_timeout_ms));
     }
     if let Some(name) = &profile.sandbox_profile {
         check_name("execution_profile.sandbox_profile", name, faults);

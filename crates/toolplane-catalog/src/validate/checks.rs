@@ -48,8 +48,8 @@ pub(super) fn check_text(field: &str, text: &str, max_chars: usize, faults: &mut
 }
 
 pub(super) fn check_list_length(field: &str, length: usize, limits: &CatalogLimits, faults: &mut Violations) {
-    if length > limits.max_list_entries {
-        faults.add(field, format!("has {length} entries; at most {} are allowed", limits.max_list_entries));
+    if length > limits.declaration.max_list_entries {
+        faults.add(field, format!("has {length} entries; at most {} are allowed", limits.declaration.max_list_entries));
     }
 }
 

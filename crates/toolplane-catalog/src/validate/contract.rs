@@ -75,7 +75,7 @@ fn check_input(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimi
         }
     }
     if let Some(policy) = &contract.mutation_policy {
-        check_text(&field("mutation_policy"), policy, limits.max_short_text_chars, faults);
+        check_text(&field("mutation_policy"), policy, limits.declaration.max_short_text_chars, faults);
     }
     check_defaults(contract, schemas, limits, faults);
     check_examples(contract, schemas, limits, faults);
@@ -85,7 +85,7 @@ fn check_input(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimi
 fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &CatalogLimits, faults: &mut Violations) {
     let place = format!("{INPUT}.defaults");
     let Some(defaults) = &contract.defaults else { return };
-    if !check_value(&place, Some(defaults), true, &limits.value, faults) {
+    if !check_value(&place, Some(defaults), true, &limits.declaration.value, faults) {
         return;
     }
     let defaults = defaults.to_value();
@@ -96,10 +96,10 @@ fn check_defaults(contract: &InputContract, schemas: &Schemas, limits: &CatalogL
     }
     let Some(model) = &schemas.model else { return };
     let sensitive = SensitiveFields::new(&contract.sensitive_fields);
-    if model.cost().of(&[1, 1, 1]) > limits.max_validation_cost {
+    if model.cost().of(&[1, 1, 1]) > limits.input.max_validation_cost {
         return;
     }
-    for error in model.validator.iter_errors(&defaults).take(limits.max_violations) {
+    for error in model.validator.iter_errors(&defaults).take(limits.input.max_violations) {
         let about_one_field = !error.instance_path().as_str().is_empty()
             || matches!(
                 error.kind(),
@@ -116,7 +116,7 @@ fn check_examples(contract: &InputContract, schemas: &Schemas, limits: &CatalogL
     let sensitive = SensitiveFields::new(&contract.sensitive_fields);
     for (index, example) in contract.examples.iter().enumerate() {
         let place = format!("{INPUT}.examples[{index}]");
-        if !check_value(&place, Some(example), true, &limits.value, faults) {
+        if !check_value(&place, Some(example), true, &limits.declaration.value, faults) {
             continue;
         }
         let value: Value = example.to_value();
@@ -150,8 +150,8 @@ fn check_output(contract: &OutputContract, limits: &CatalogLimits, faults: &mut 
         }
     }
     let boundary = contract.rendering_boundary.as_ref();
-    check_value(&format!("{OUTPUT}.rendering_boundary"), boundary, false, &limits.value, faults);
+    check_value(&format!("{OUTPUT}.rendering_boundary"), boundary, false, &limits.declaration.value, faults);
     if let Some(summary) = &contract.fallback_summary {
-        check_text(&format!("{OUTPUT}.fallback_summary"), summary, limits.max_short_text_chars, faults);
+        check_text(&format!("{OUTPUT}.fallback_summary"), summary, limits.declaration.max_short_text_chars, faults);
     }
 }

@@ -16,9 +16,9 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, fault
     if declaration.description.trim().is_empty() {
         faults.add("declaration.description", "must tell the model when and how to use the tool");
     }
-    check_text("declaration.description", &declaration.description, limits.max_description_chars, faults);
-    check_text("declaration.title", &declaration.title, limits.max_short_text_chars, faults);
-    check_text("declaration.search_hint", &declaration.search_hint, limits.max_short_text_chars, faults);
+    check_text("declaration.description", &declaration.description, limits.declaration.max_description_chars, faults);
+    check_text("declaration.title", &declaration.title, limits.declaration.max_short_text_chars, faults);
+    check_text("declaration.search_hint", &declaration.search_hint, limits.declaration.max_short_text_chars, faults);
     check_list_length("declaration.capability_refs", declaration.capability_refs.len(), limits, faults);
     for (index, capability) in declaration.capability_refs.iter().enumerate() {
         if let Err(rule) = check_id(capability) {
@@ -26,7 +26,7 @@ pub(super) fn check(declaration: &ToolDeclaration, limits: &CatalogLimits, fault
         }
     }
     check_mappings("declaration.external_mappings", &declaration.external_mappings, limits, faults);
-    check_value("declaration.annotations", declaration.annotations.as_ref(), true, &limits.value, faults);
+    check_value("declaration.annotations", declaration.annotations.as_ref(), true, &limits.declaration.value, faults);
 }
 
 pub(super) fn check_aliases(field: &str, aliases: &[String], limits: &CatalogLimits, faults: &mut Violations) {
@@ -53,8 +53,8 @@ pub(super) fn check_mappings(
             if text.is_empty() {
                 faults.add(format!("{place}.{name}"), "must not be empty");
             }
-            check_text(&format!("{place}.{name}"), text, limits.max_short_text_chars, faults);
+            check_text(&format!("{place}.{name}"), text, limits.declaration.max_short_text_chars, faults);
         }
-        check_value(&format!("{place}.fields"), mapping.fields.as_ref(), true, &limits.value, faults);
+        check_value(&format!("{place}.fields"), mapping.fields.as_ref(), true, &limits.declaration.value, faults);
     }
 }

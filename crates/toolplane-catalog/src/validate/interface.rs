@@ -79,9 +79,15 @@ fn check_own(interface: &ToolInterface, registration: &Registration, limits: &Ca
         faults.add("interface.name", format!("must be `{}` like the declaration's, or left out", declaration.name));
     }
     check_aliases("interface.aliases", &interface.aliases, limits, faults);
-    check_text("interface.search_hint", &interface.search_hint, limits.max_short_text_chars, faults);
-    check_value("interface.classifier_input", interface.classifier_input.as_ref(), false, &limits.value, faults);
-    check_value("interface.rendering", interface.rendering.as_ref(), true, &limits.value, faults);
+    check_text("interface.search_hint", &interface.search_hint, limits.declaration.max_short_text_chars, faults);
+    check_value(
+        "interface.classifier_input",
+        interface.classifier_input.as_ref(),
+        false,
+        &limits.declaration.value,
+        faults,
+    );
+    check_value("interface.rendering", interface.rendering.as_ref(), true, &limits.declaration.value, faults);
     check_mappings("interface.external_mappings", &interface.external_mappings, limits, faults);
     if interface.max_inline_chars == Some(0) {
         faults.add("interface.max_inline_chars", "must be at least 1");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use toolplane_catalog::{AnswerValidator, CatalogLimits};
+use toolplane_catalog::{AnswerValidator, CatalogLimits, InputLimits};
 use toolplane_records::codes;
 use toolplane_records::error::{FieldViolation, ToolError};
 use toolplane_records::payload::{Digest, JsonPayload};
@@ -71,7 +71,7 @@ async fn structured(report: &Report, payloads: &PayloadStore, now: Timestamp) ->
         return report.output.structured_content.clone();
     }
     let kept = report.output.kept.iter().find(|kept| kept.name == STRUCTURED)?.decision.persisted_ref.as_ref()?;
-    let most = CatalogLimits::default().instance.max_bytes as u64;
+    let most = InputLimits::default().json.max_bytes as u64;
     let bytes = payloads.read_verified(kept, most, now).await.ok()?;
     Some(JsonPayload::from_checked(bytes))
 }
