@@ -25,26 +25,47 @@ pub struct Call {
     pub binding: ExecutionBinding,
     /// With what.
     pub input: JsonPayload,
+    /// Changes to the context of the conversation that a process returns are taken out of its output.
+    pub context_modifiers: bool,
+    /// How much of it there may be.
+    pub limits: CallLimits,
+    /// Where it runs.
+    pub place: CallPlace,
+    /// Which execution of the call this is.
+    pub attempt: CallAttempt,
+}
+
+/// How much of a call there may be.
+#[derive(Clone, Debug, Default)]
+pub struct CallLimits {
     /// Wall time of the execution; the adapter's default when absent. Cut to the ceiling of the toolbox.
     pub timeout: Option<Duration>,
+    /// Most bytes of output that are read; the adapter's default when absent.
+    pub max_output_bytes: Option<u64>,
+}
+
+/// Where a call runs, and what it does not come to there.
+#[derive(Clone, Debug, Default)]
+pub struct CallPlace {
     /// Name of the sandbox profile; the adapter's default when absent.
     pub sandbox_profile: Option<String>,
     /// The workspace; that of the toolbox when absent.
     pub workspace: Option<PathBuf>,
-    /// Most bytes of output that are read; the adapter's default when absent.
-    pub max_output_bytes: Option<u64>,
-    /// The same for every execution of this call; handed to tools with side effects.
+    /// Paths of the workspace that what it runs must not come to.
+    pub denied: DeniedPaths,
+}
+
+/// One execution of a call, and what tools with side effects are handed to tell it from the others.
+#[derive(Clone, Debug)]
+pub struct CallAttempt {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The same for every execution of this call.
     pub idempotency_key: String,
-    /// Strictly increasing over all executions; handed to tools with side effects.
+    /// Strictly increasing over all executions.
     pub fence: u64,
     /// Strictly increasing over the grants of the call's locks; 0 when it holds none.
     pub lock_fence: u64,
-    /// Which execution of the call this is, from 1.
-    pub attempt: u32,
-    /// Changes to the context of the conversation that a process returns are taken out of its output.
-    pub context_modifiers: bool,
-    /// Paths of the workspace that what it runs must not come to.
-    pub denied: DeniedPaths,
 }
 
 /// How a running call is watched and stopped.

@@ -84,11 +84,11 @@ impl<T: FileTool> Adapter for Files<T> {
                 Ok(input) => input,
                 Err(error) => return Outcome::failure(error),
             };
-            let workspace = call.workspace.clone().unwrap_or_else(|| self.workspace.clone());
+            let workspace = call.place.workspace.clone().unwrap_or_else(|| self.workspace.clone());
             let stop = Stop::default();
             let _guard = StopOnDrop(stop.clone());
             let budget = Arc::clone(&self.budget);
-            let guard = Guard::new(call.denied.clone(), workspace.clone());
+            let guard = Guard::new(call.place.denied.clone(), workspace.clone());
             let work = move || {
                 let dir = Dir::at(&workspace)
                     .map_err(|error| invalid_binding(format!("the workspace cannot be opened: {error}")))?;
@@ -100,6 +100,6 @@ impl<T: FileTool> Adapter for Files<T> {
                 Err(_) => Outcome::failure(worker_failed()),
             }
         };
-        Box::pin(bounded(call.timeout.unwrap_or(self.default_timeout), context, work))
+        Box::pin(bounded(call.limits.timeout.unwrap_or(self.default_timeout), context, work))
     }
 }

@@ -51,7 +51,7 @@ impl Http {
         let client = self.clients.of(&policy).map_err(|error| invalid_binding(error.to_string()))?;
         let (url, response) = send(&client, request, &policy).await?;
         let most = binding.max_response_bytes.unwrap_or(body::DEFAULT_MAX_BYTES);
-        let most = call.max_output_bytes.map_or(most, |bytes| bytes.min(most));
+        let most = call.limits.max_output_bytes.map_or(most, |bytes| bytes.min(most));
         body::outcome(&url, response, most, meter).await
     }
 }
@@ -72,7 +72,7 @@ impl Adapter for Http {
             };
             let mut meter = Meter::start(&context.progress);
             let fetch = async { self.fetch(call, binding, &mut meter).await.unwrap_or_else(Outcome::failure) };
-            let outcome = bounded(call.timeout.unwrap_or(self.default_timeout), context, fetch).await;
+            let outcome = bounded(call.limits.timeout.unwrap_or(self.default_timeout), context, fetch).await;
             let counts = Counts { bytes_read: Some(outcome.output_bytes), ..Counts::default() };
             meter.finish(counts, final_status(&outcome));
             outcome

@@ -48,7 +48,7 @@ pub mod toolbox;
 pub use adapter::Adapter;
 pub use ask::{Answer, Asker, InputQuestion, NobodyToAsk};
 pub use budget::WorkspaceBounds;
-pub use call::{Call, Context};
+pub use call::{Call, CallAttempt, CallLimits, CallPlace, Context};
 pub use http::{Lookup, SystemLookup};
 pub use kill::KillSwitch;
 pub use outcome::{Exact, Outcome};

@@ -90,7 +90,7 @@ impl Adapter for Sleep {
                 Err(error) => return Outcome::failure(error),
             };
             let mut meter = Meter::start(&context.progress);
-            let timeout = call.timeout.unwrap_or(self.default_timeout);
+            let timeout = call.limits.timeout.unwrap_or(self.default_timeout);
             let outcome = bounded(timeout, context, sleep(ms, &mut meter)).await;
             meter.finish(
                 Counts { percent: outcome.is_success().then_some(100.0), ..Counts::default() },

@@ -38,11 +38,11 @@ pub(crate) struct Sandboxed {
 impl Sandboxed {
     /// What a call is given: its profile applied to its workspace, its limits, and the variables every tool gets.
     pub(crate) fn spec(&self, call: &Call, argv: Vec<String>, default: Profile) -> Result<SandboxSpec, ToolError> {
-        let profile = match &call.sandbox_profile {
+        let profile = match &call.place.sandbox_profile {
             None => default,
             Some(name) => name.parse().map_err(|error: SandboxError| failure::invalid_binding(error.to_string()))?,
         };
-        let workspace = call.workspace.as_ref().unwrap_or(&self.workspace);
+        let workspace = call.place.workspace.as_ref().unwrap_or(&self.workspace);
         let mut spec = SandboxSpec::new(argv).with_profile(profile, workspace);
         if let Some(mount) = spec.workspace.as_mut().filter(|mount| mount.access == WorkspaceAccess::ReadWrite) {
             mount.quota = self.budget.quota(workspace)?;
@@ -52,10 +52,10 @@ impl Sandboxed {
         spec.declared_env = BTreeSet::new();
         for (name, value) in [
             ("TOOLPLANE_INVOCATION_ID", call.invocation_id.as_str().to_owned()),
-            ("TOOLPLANE_IDEMPOTENCY_KEY", call.idempotency_key.clone()),
-            ("TOOLPLANE_FENCE", call.fence.to_string()),
-            ("TOOLPLANE_LOCK_FENCE", call.lock_fence.to_string()),
-            ("TOOLPLANE_ATTEMPT", call.attempt.to_string()),
+            ("TOOLPLANE_IDEMPOTENCY_KEY", call.attempt.idempotency_key.clone()),
+            ("TOOLPLANE_FENCE", call.attempt.fence.to_string()),
+            ("TOOLPLANE_LOCK_FENCE", call.attempt.lock_fence.to_string()),
+            ("TOOLPLANE_ATTEMPT", call.attempt.number.to_string()),
         ] {
             spec.env.insert(name.to_owned(), value);
         }
@@ -64,10 +64,10 @@ impl Sandboxed {
 
     fn limits(&self, call: &Call) -> RunLimits {
         let mut limits = self.limits.clone();
-        if let Some(timeout) = call.timeout {
+        if let Some(timeout) = call.limits.timeout {
             limits.wall = timeout;
         }
-        if let Some(bytes) = call.max_output_bytes {
+        if let Some(bytes) = call.limits.max_output_bytes {
             limits.output_max_bytes = bytes.max(1);
         }
         limits = limits.within(&self.ceiling);
@@ -87,8 +87,8 @@ impl Sandboxed {
         if !self.posture.available {
             return Outcome::failure(unavailable(self.posture.missing_reason.as_deref().unwrap_or("unknown reason")));
         }
-        if let Some(workspace) = spec.workspace.as_ref().filter(|_| !call.denied.is_empty()) {
-            let (denied, workspace) = (call.denied.clone(), workspace.host.clone());
+        if let Some(workspace) = spec.workspace.as_ref().filter(|_| !call.place.denied.is_empty()) {
+            let (denied, workspace) = (call.place.denied.clone(), workspace.host.clone());
             let looked = tokio::task::spawn_blocking(move || denied::masks(&denied, &workspace)).await;
             match looked.unwrap_or_else(|_| Err(failure::nothing_done(failure::worker_failed()))) {
                 Ok(masks) => spec.masks = masks,

@@ -156,7 +156,7 @@ impl Runner {
 
     fn attempt_span(&self, call: &Call) -> Span {
         let queued = AttemptFacts {
-            attempt: call.tool.attempt,
+            attempt: call.tool.attempt.number,
             waited: Duration::ZERO,
             queued_in: &call.queued_in,
             parenting: self.settings.queue_parenting,

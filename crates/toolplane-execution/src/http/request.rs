@@ -85,7 +85,7 @@ impl PreparedRequest {
         // A compressed answer could not be bounded by what it takes to read it.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if !is_safe(&method)
-            && let Ok(key) = HeaderValue::from_str(&call.idempotency_key)
+            && let Ok(key) = HeaderValue::from_str(&call.attempt.idempotency_key)
         {
             headers.insert(IDEMPOTENCY_KEY, key);
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::json;
-use toolplane_execution::{Call, Toolbox};
+use toolplane_execution::{Call, CallPlace, Toolbox};
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::profile::{ExecutionBinding, ProcessBinding, ProcessStdin};
 
@@ -38,8 +38,19 @@ fn usual() -> DeniedPaths {
     denied(&["./secrets/**", "**/.env*"], &["./docs/**"])
 }
 
+/// The call, kept from these paths.
+fn kept_from(denied: DeniedPaths, call: Call) -> Call {
+    Call { place: CallPlace { denied, ..call.place }, ..call }
+}
+
+/// The call, without a right to write.
+fn read_only(call: Call) -> Call {
+    let sandbox_profile = Some("workspace_read_only".into());
+    Call { place: CallPlace { sandbox_profile, ..call.place }, ..call }
+}
+
 fn shell(command: &str) -> Call {
-    Call { denied: usual(), ..shell_call(command) }
+    kept_from(usual(), shell_call(command))
 }
 
 async fn check_denied(toolbox: &Toolbox, command: &str) {
@@ -106,7 +117,7 @@ async fn no_name_link_or_program_leads_to_what_is_denied() {
 async fn a_read_only_workspace_and_declared_programs_are_no_way_around() {
     let workspace = workspace();
     let toolbox = toolbox(workspace.path()).await;
-    let reading = Call { sandbox_profile: Some("workspace_read_only".into()), ..shell("cat way/key") };
+    let reading = read_only(shell("cat way/key"));
     assert!(!execute(&toolbox, &reading).await.is_success());
     let argv = ["/bin/cat", "{path}"].map(str::to_owned).to_vec();
     let process = ProcessBinding {
@@ -116,10 +127,9 @@ async fn a_read_only_workspace_and_declared_programs_are_no_way_around() {
         success_exit_codes: Vec::new(),
         json_output: false,
     };
-    let of = |path: &str| Call {
-        denied: usual(),
-        sandbox_profile: Some("workspace_read_only".into()),
-        ..call(ExecutionBinding::Process(process.clone()), json!({ "path": path }))
+    let of = |path: &str| {
+        let binding = ExecutionBinding::Process(process.clone());
+        read_only(kept_from(usual(), call(binding, json!({ "path": path }))))
     };
     assert_eq!(text(&execute(&toolbox, &of("/workspace/plain/a")).await), "the contents\n");
     for path in ["/workspace/link", "/workspace/secrets/key", "/workspace/plain/other"] {
@@ -134,7 +144,7 @@ async fn what_cannot_be_kept_away_does_not_run() {
     let toolbox = toolbox(workspace.path()).await;
     symlink(".", workspace.path().join("self")).unwrap();
     for denied in [denied(&["**"], &[]), denied(&["./self/**"], &[]), denied(&["[a"], &[])] {
-        let outcome = execute(&toolbox, &Call { denied: denied.clone(), ..shell_call("touch ran") }).await;
+        let outcome = execute(&toolbox, &kept_from(denied.clone(), shell_call("touch ran"))).await;
         assert_eq!(failure(&outcome), ("permission_denied", "path.denied_not_hidden"), "{denied:?}");
         assert!(!workspace.path().join("ran").exists());
     }
@@ -147,7 +157,7 @@ async fn a_file_tool_does_not_open_what_is_denied_by_a_further_hard_link() {
     let toolbox = toolbox(root).await;
     fs::hard_link(root.join("docs/a"), root.join("plain/doc")).unwrap();
     fs::hard_link(root.join("plain/a"), root.join("plain/twin")).unwrap();
-    let file = |tool: &str, input| Call { denied: usual(), ..call(native(tool), input) };
+    let file = |tool: &str, input| kept_from(usual(), call(native(tool), input));
     let read = |path: &str| file("files.read_file", json!({ "path": path }));
     let write = |path: &str| {
         file(
@@ -183,11 +193,11 @@ async fn a_file_tool_does_not_open_what_is_denied_by_a_further_hard_link() {
         assert_eq!(text(&execute(&toolbox, &read(path)).await), "the contents\n", "{path}");
     }
     assert!(execute(&toolbox, &edit("plain/twin")).await.is_success());
-    let free = Call { denied: DeniedPaths::default(), ..read(secret) };
+    let free = kept_from(DeniedPaths::default(), read(secret));
     assert_eq!(text(&execute(&toolbox, &free).await), "the contents\n");
     // When it cannot be told, a file with further names is not opened; one with a single name is.
-    let unclear = |path: &str| Call { denied: denied(&["[a"], &[]), ..read(path) };
-    for call in [unclear(doc), Call { denied: denied(&["[a"], &[]), ..search("plain") }] {
+    let unclear = |path: &str| kept_from(denied(&["[a"], &[]), read(path));
+    for call in [unclear(doc), kept_from(denied(&["[a"], &[]), search("plain"))] {
         assert_eq!(failure(&execute(&toolbox, &call).await).1, "path.denied_not_hidden");
     }
     assert!(execute(&toolbox, &unclear("plain/a")).await.is_success());

@@ -41,7 +41,7 @@ pub(crate) async fn fetch_with(binding: HttpBinding, input: Value, timeout: Dura
     let workspace = tempfile::tempdir().unwrap();
     let toolbox = toolbox_with(ToolboxOptions::new(workspace.path()), Arc::new(Names)).await;
     let mut call = call(ExecutionBinding::Http(binding), input);
-    call.timeout = Some(timeout);
+    call.limits.timeout = Some(timeout);
     execute(&toolbox, &call).await
 }
 

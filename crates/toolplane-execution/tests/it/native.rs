@@ -34,9 +34,9 @@ async fn sleeping_can_be_waited_for_timed_out_and_canceled() {
     assert_eq!(seen.0.lock().unwrap().last().unwrap().status, ProgressStatus::Completed);
 
     let mut long = call(native("native.sleep"), json!({"ms": 500_000}));
-    long.timeout = Some(Duration::from_millis(50));
+    long.limits.timeout = Some(Duration::from_millis(50));
     assert_eq!(failure(&execute(&toolbox, &long).await), ("timeout", "exec.timeout"));
-    long.timeout = None;
+    long.limits.timeout = None;
     let (canceled, _) = context();
     let begin = Instant::now();
     let stop = async { canceled.cancel.cancel() };
@@ -67,7 +67,7 @@ async fn a_question_has_an_answer_or_none_and_waiting_is_not_working() {
     let toolbox = toolbox(workspace.path()).await;
     let schema = json!({"type": "string"});
     let mut asking = call(native("native.ask"), json!({"prompt": "which?", "schema": schema, "ttl_ms": 60_000}));
-    asking.timeout = Some(Duration::from_millis(1));
+    asking.limits.timeout = Some(Duration::from_millis(1));
     let answers = [
         (Answer::Provided(JsonPayload::of("blue")), json!({"outcome": "answered", "answer": "blue"})),
         (Answer::Declined, json!({"outcome": "declined"})),

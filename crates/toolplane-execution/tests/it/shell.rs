@@ -92,10 +92,10 @@ async fn bad_input_and_bad_bindings_start_nothing() {
         assert_eq!(outcome.error.unwrap().side_effects.as_deref(), Some("none"));
     }
     let mut bad = shell_call("true");
-    bad.sandbox_profile = Some("unconfined".into());
+    bad.place.sandbox_profile = Some("unconfined".into());
     assert_eq!(failure(&execute(&toolbox, &bad).await), ("setup_required", "exec.binding_invalid"));
     let mut gone = shell_call("true");
-    gone.workspace = Some("/nowhere".into());
+    gone.place.workspace = Some("/nowhere".into());
     assert_eq!(failure(&execute(&toolbox, &gone).await), ("setup_required", "exec.binding_invalid"));
 }
 
@@ -113,7 +113,7 @@ async fn large_output_is_cut_in_the_middle_and_flooding_is_ended() {
     let told = structured(&outcome)["stdout"].as_str().unwrap().to_owned();
     assert!(told.len() < 40_000 && told.starts_with("1\n2\n") && told.ends_with("\n400000\n"), "{}", told.len());
     let mut flood = shell_call("yes");
-    flood.max_output_bytes = Some(500_000);
+    flood.limits.max_output_bytes = Some(500_000);
     let outcome = execute(&toolbox, &flood).await;
     assert_eq!(
         (outcome.status, failure(&outcome)),

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use toolplane_execution::{
-    Call, Context, Lookup, Outcome, ProgressSink, ProgressUpdate, SystemLookup, Toolbox, ToolboxOptions,
+    Call, CallAttempt, CallLimits, CallPlace, Context, Lookup, Outcome, ProgressSink, ProgressUpdate, SystemLookup,
+    Toolbox, ToolboxOptions,
 };
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
@@ -44,16 +45,10 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         tool_name: "test.tool".into(),
         binding,
         input: JsonPayload::of(&input),
-        timeout: Some(Duration::from_secs(60)),
-        sandbox_profile: None,
-        workspace: None,
-        max_output_bytes: None,
-        idempotency_key: "key-1".into(),
-        fence: 7,
-        lock_fence: 9,
-        attempt: 1,
         context_modifiers: false,
-        denied: toolplane_records::decision::DeniedPaths::default(),
+        limits: CallLimits { timeout: Some(Duration::from_secs(60)), ..CallLimits::default() },
+        place: CallPlace::default(),
+        attempt: CallAttempt { number: 1, idempotency_key: "key-1".into(), fence: 7, lock_fence: 9 },
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn prepare(call: &mut Call, settings: &RunSettings) -> Result<(), Box
         let message = format!("the workspace of the tenant cannot be made or opened: {error}");
         nothing_done(ToolError::of(codes::WORKSPACE_UNAVAILABLE, message))
     });
-    call.tool.workspace = Some(opened?);
+    call.tool.place.workspace = Some(opened?);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolplane_execution as execution;
+use toolplane_execution::{self as execution, CallAttempt, CallLimits, CallPlace};
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::payload::ingest;
 use toolplane_proto::v1;
@@ -47,16 +47,19 @@ fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolErro
             tool_name: dispatch.tool_name,
             binding: field::required("binding", dispatch.binding).map_err(unreadable)?,
             input,
-            timeout: Some(timeout),
-            sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
-            workspace: None,
-            max_output_bytes: limits.max_output_bytes,
-            idempotency_key: dispatch.idempotency_key,
-            fence: dispatch.fence,
-            lock_fence: dispatch.lock_fence,
-            attempt: dispatch.attempt,
             context_modifiers: dispatch.supports_context_modifiers,
-            denied: dispatch.denied_paths.unwrap_or_default().into(),
+            limits: CallLimits { timeout: Some(timeout), max_output_bytes: limits.max_output_bytes },
+            place: CallPlace {
+                sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
+                workspace: None,
+                denied: dispatch.denied_paths.unwrap_or_default().into(),
+            },
+            attempt: CallAttempt {
+                number: dispatch.attempt,
+                idempotency_key: dispatch.idempotency_key,
+                fence: dispatch.fence,
+                lock_fence: dispatch.lock_fence,
+            },
         },
         timeout,
         tenant: dispatch.tenant,

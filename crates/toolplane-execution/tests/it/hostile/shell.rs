@@ -112,9 +112,9 @@ fn the_call(case: &Case, workspace: &Path) -> Call {
         _ => {}
     }
     let mut call = shell_call(&command);
-    call.sandbox_profile = case.input["sandbox_profile"].as_str().map(str::to_owned);
+    call.place.sandbox_profile = case.input["sandbox_profile"].as_str().map(str::to_owned);
     if case.text("language") == "c" {
-        call.sandbox_profile = Some("workspace_read_only".into());
+        call.place.sandbox_profile = Some("workspace_read_only".into());
     }
     if let Some(env) = case.input.get("env") {
         call = crate::support::call(call.binding, json!({"command": command, "env": env}));
@@ -125,9 +125,9 @@ fn the_call(case: &Case, workspace: &Path) -> Call {
         call = crate::support::call(ExecutionBinding::Process(binding), json!({"text": argv[2]}));
     }
     if let Some(ms) = case.input["limits"]["timeout_ms"].as_u64() {
-        call.timeout = Some(Duration::from_millis(ms));
+        call.limits.timeout = Some(Duration::from_millis(ms));
     }
-    call.max_output_bytes = case.input["limits"]["max_output_bytes"].as_u64();
+    call.limits.max_output_bytes = case.input["limits"]["max_output_bytes"].as_u64();
     call
 }
 
