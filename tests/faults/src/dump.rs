@@ -11,7 +11,9 @@ use toolplane_testkit::clients::{Clients, payload_bytes};
 
 use crate::bed::{AGAIN, Bed, NOTHING};
 use crate::check::{Verdict, judge};
-use crate::history::{Answer, FinalCall, FinalEvent, FinalResult, Record, Report, Step};
+use crate::history::{
+    Answer, CallCourse, CallName, FinalCall, FinalEvent, FinalResult, LockTicket, Record, Report, Step,
+};
 use crate::load::{Load, Mix, digest_of, final_batch};
 use crate::trouble::Trouble;
 
@@ -222,27 +224,28 @@ fn final_call(call: v1::Invocation, events: &[v1::Event], result: Option<&v1::To
     let events: Vec<FinalEvent> = events.iter().map(final_event).collect();
     // Members of a batch share its key; each has a name of its own among the provider's ids.
     let of_batch = call.batch.is_some().then(|| call.native_call_id.clone()).flatten();
+    let granted_ms = events.iter().find(|event| event.class == GRANTED).map(|event| event.at_ms);
+    let last_logged = events.last().map_or(0, |event| event.seq);
     FinalCall {
-        key: of_batch.or(call.idempotency_key).unwrap_or_default(),
-        granted_ms: events.iter().find(|event| event.class == GRANTED).map(|event| event.at_ms),
-        ticket: call.lock_fence,
-        steps: call.status_transitions.iter().map(step).collect(),
         result: result.map(final_result),
         created_ms: millis(call.created_at.as_ref()).unwrap_or_default(),
         ended_ms: millis(call.ended_at.as_ref()),
         cancel_asked: call.cancel.is_some(),
-        leased: call.lease.is_some(),
-        last_seq: if result.is_some() {
-            events.last().map_or(0, |event| event.seq).max(call.last_seq)
-        } else {
-            call.last_seq
-        },
-        invocation: call.invocation_id,
-        tenant: call.tenant,
-        band: call.priority,
-        status: call.status,
         lease_no: call.lease_no,
-        events,
+        leased: call.lease.is_some(),
+        locks: LockTicket { ticket: call.lock_fence, granted_ms },
+        course: CallCourse {
+            steps: call.status_transitions.iter().map(step).collect(),
+            last_seq: if result.is_some() { last_logged.max(call.last_seq) } else { call.last_seq },
+            status: call.status,
+            events,
+        },
+        name: CallName {
+            key: of_batch.or(call.idempotency_key).unwrap_or_default(),
+            invocation: call.invocation_id,
+            tenant: call.tenant,
+            band: call.priority,
+        },
     }
 }
 

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 mod call;
 mod recorder;
 
-pub use call::{FinalBatch, FinalCall, FinalEvent, FinalResult, Member, Report, Step};
+pub use call::{
+    CallCourse, CallName, FinalBatch, FinalCall, FinalEvent, FinalResult, LockTicket, Member, Report, Step,
+};
 pub use recorder::{History, Recorder, now_ms};
 
 /// One line.

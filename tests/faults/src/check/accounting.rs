@@ -14,17 +14,20 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
         verdict.red(Check::C1, format!("lost: {invocation} was accepted and is not there"));
     }
     for call in facts.calls.values() {
-        let results = call.events.iter().filter(|event| event.class == RESULT).count();
-        *verdict.ends.entry(how(&call.status, call.error_code())).or_default() += 1;
+        let results = call.course.events.iter().filter(|event| event.class == RESULT).count();
+        *verdict.ends.entry(how(&call.course.status, call.error_code())).or_default() += 1;
         if !call.is_terminal() || call.result.is_none() {
             verdict.lost += 1;
-            verdict.red(Check::C1, format!("lost: {} is {} and has no end", call.invocation, call.status));
+            verdict.red(Check::C1, format!("lost: {} is {} and has no end", call.name.invocation, call.course.status));
         } else if results != 1 {
             verdict.double_terminal += u64::from(results > 1);
-            verdict.red(Check::C1, format!("{} has {results} results in its log", call.invocation));
+            verdict.red(Check::C1, format!("{} has {results} results in its log", call.name.invocation));
         }
         if facts.plan(call).is_none() {
-            verdict.red(Check::C1, format!("{} exists, and nobody asked for it (key `{}`)", call.invocation, call.key));
+            verdict.red(
+                Check::C1,
+                format!("{} exists, and nobody asked for it (key `{}`)", call.name.invocation, call.name.key),
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ const TERMINAL: [&str; 8] =
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {
         if let Some(problem) = problem(call) {
-            verdict.red(Check::C3, format!("{}: {problem}", call.invocation));
+            verdict.red(Check::C3, format!("{}: {problem}", call.name.invocation));
         }
     }
 }
@@ -19,28 +19,32 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
 fn problem(call: &FinalCall) -> Option<String> {
     let mut status = "";
     let mut at = 0;
-    for step in &call.steps {
+    for step in &call.course.steps {
         if step.from != status {
             return Some(format!("a step begins at `{}`, but the call was `{status}`", step.from));
         }
         if !is_legal(status, &step.to) {
             return Some(format!("`{status}` went to `{}`", step.to));
         }
-        if step.seq < at || step.seq > call.last_seq {
+        if step.seq < at || step.seq > call.course.last_seq {
             return Some(format!("the step to `{}` has sequence {} after {at}", step.to, step.seq));
         }
         (status, at) = (&step.to, step.seq);
     }
-    if status != call.status {
-        return Some(format!("its steps lead to `{status}`, its status is `{}`", call.status));
+    if status != call.course.status {
+        return Some(format!("its steps lead to `{status}`, its status is `{}`", call.course.status));
     }
-    for (event, expected) in call.events.iter().zip(1..) {
+    for (event, expected) in call.course.events.iter().zip(1..) {
         if event.seq != expected {
             return Some(format!("its log has {} where {expected} belongs", event.seq));
         }
     }
-    if call.events.len() as u64 != call.last_seq {
-        return Some(format!("its log has {} entries, its record says {}", call.events.len(), call.last_seq));
+    if call.course.events.len() as u64 != call.course.last_seq {
+        return Some(format!(
+            "its log has {} entries, its record says {}",
+            call.course.events.len(),
+            call.course.last_seq
+        ));
     }
     let mut lease = 0;
     for start in call.starts() {

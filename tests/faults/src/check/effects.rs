@@ -22,20 +22,20 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
 }
 
 fn effects(facts: &Facts<'_>, call: &FinalCall, plan: &Plan, verdict: &mut Verdict) {
-    let lines = facts.effects.get(call.invocation.as_str()).map_or(&[][..], Vec::as_slice);
+    let lines = facts.effects.get(call.name.invocation.as_str()).map_or(&[][..], Vec::as_slice);
     let starts = lines.iter().filter(|line| line.edge == Edge::Start).count();
     let ends = lines.iter().filter(|line| line.edge == Edge::End).count();
-    let id = &call.invocation;
+    let id = &call.name.invocation;
     if !plan.idempotent {
         if starts > 1 || call.starts().count() > 1 {
             verdict.double_start += 1;
             verdict.red(Check::C4, format!("{id} must not run twice and started {starts} times"));
         }
-        if call.status == "succeeded" && ends != 1 {
+        if call.course.status == "succeeded" && ends != 1 {
             verdict.red(Check::C4, format!("{id} succeeded, and its effect was completed {ends} times"));
         }
     }
-    if call.status != "succeeded" {
+    if call.course.status != "succeeded" {
         return;
     }
     if ends == 0 {
@@ -53,7 +53,7 @@ fn effects(facts: &Facts<'_>, call: &FinalCall, plan: &Plan, verdict: &mut Verdi
 fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
     if facts.plan(call).is_some_and(|plan| plan.idempotent) {
         verdict.unknown_unexpected += 1;
-        return verdict.red(Check::C4, format!("{} may run twice and ended as unknown", call.invocation));
+        return verdict.red(Check::C4, format!("{} may run twice and ended as unknown", call.name.invocation));
     }
     let ended = call.ended_ms.unwrap_or(u64::MAX).saturating_add(SLACK_MS);
     // A worker that holds a lock alone and cannot renew its lease has to kill the execution.
@@ -65,7 +65,7 @@ fn explain(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
         verdict.unknown_expected += 1;
     } else {
         verdict.unknown_unexpected += 1;
-        verdict.red(Check::C4, format!("{} ended as unknown, and its worker was well", call.invocation));
+        verdict.red(Check::C4, format!("{} ended as unknown, and its worker was well", call.name.invocation));
     }
 }
 
@@ -76,8 +76,10 @@ fn broken_after(facts: &Facts<'_>, start: &FinalEvent, until_ms: u64) -> bool {
 
 /// How long a call that a fault hit at its worker took to go on.
 fn recovery(facts: &Facts<'_>, call: &FinalCall, verdict: &mut Verdict) {
-    for (place, start) in call.events.iter().enumerate().filter(|(_, event)| event.class == "tool.invocation.started") {
-        let (Some(worker), Some(next)) = (&start.worker, call.events.get(place + 1)) else { continue };
+    for (place, start) in
+        call.course.events.iter().enumerate().filter(|(_, event)| event.class == "tool.invocation.started")
+    {
+        let (Some(worker), Some(next)) = (&start.worker, call.course.events.get(place + 1)) else { continue };
         if let Some(begun_ms) = facts.faults.first_begun(worker, start.at_ms, next.at_ms) {
             verdict.recoveries_ms.push(next.at_ms - begun_ms);
         }

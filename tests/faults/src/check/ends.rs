@@ -21,7 +21,7 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     }
     for call in facts.calls.values() {
         if let Some(result) = &call.result {
-            digests.entry(&call.invocation).or_default().insert(&result.digest);
+            digests.entry(&call.name.invocation).or_default().insert(&result.digest);
         }
     }
     for (invocation, told) in digests {

@@ -35,7 +35,7 @@ impl<'a> Facts<'a> {
             match record {
                 Record::Planned(plan) => drop(facts.plans.insert(&plan.key, plan)),
                 Record::Submit { key, answer } => facts.answers.entry(key).or_default().push(answer),
-                Record::Call(call) => drop(facts.calls.insert(&call.invocation, call)),
+                Record::Call(call) => drop(facts.calls.insert(&call.name.invocation, call)),
                 Record::Batch(batch) => facts.batches.push(batch),
                 Record::Ledger(effect) => facts.effects.entry(&effect.invocation).or_default().push(effect),
                 Record::Fault(fault) => faults.push(fault),
@@ -44,7 +44,7 @@ impl<'a> Facts<'a> {
             }
         }
         for call in facts.calls.values() {
-            facts.by_key.entry(&call.key).or_default().push(&call.invocation);
+            facts.by_key.entry(&call.name.key).or_default().push(&call.name.invocation);
         }
         facts.faults = Faults::of(faults);
         facts
@@ -57,7 +57,7 @@ impl<'a> Facts<'a> {
 
     /// The plan behind a call, where there is one.
     pub(crate) fn plan(&self, call: &FinalCall) -> Option<&'a Plan> {
-        self.plans.get(call.key.as_str()).copied()
+        self.plans.get(call.name.key.as_str()).copied()
     }
 
     /// The ids a key was answered with.

@@ -12,7 +12,7 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
         // A tool that is not told its lease says 0.
         if report.lease_no != 0 && report.lease_no != call.lease_no {
             verdict.stale_accepted += 1;
-            let text = format!("{}: the report of lease {} was taken", call.invocation, report.lease_no);
+            let text = format!("{}: the report of lease {} was taken", call.name.invocation, report.lease_no);
             verdict.red(Check::C5, format!("{text}, lease {} was the last", call.lease_no));
         }
     }

@@ -15,6 +15,6 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     }
     for call in facts.calls.values().filter(|call| call.leased && call.is_terminal()) {
         verdict.leaks += 1;
-        verdict.red(Check::C11, format!("{} has ended and holds a lease", call.invocation));
+        verdict.red(Check::C11, format!("{} has ended and holds a lease", call.name.invocation));
     }
 }

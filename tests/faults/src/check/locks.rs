@@ -52,7 +52,7 @@ fn grants_follow_tickets(facts: &Facts<'_>, verdict: &mut Verdict) {
     for (key, calls) in wanting {
         let mut granted: Vec<_> = calls
             .into_iter()
-            .filter_map(|(call, exclusive)| Some((call.granted_ms?, call.ticket?, exclusive, call)))
+            .filter_map(|(call, exclusive)| Some((call.locks.granted_ms?, call.locks.ticket?, exclusive, call)))
             .collect();
         // What was granted within one millisecond has no order that could be wrong.
         granted.sort_unstable_by_key(|(granted_ms, ticket, ..)| (*granted_ms, *ticket));
@@ -60,7 +60,8 @@ fn grants_follow_tickets(facts: &Facts<'_>, verdict: &mut Verdict) {
         for (_, ticket, exclusive, call) in granted {
             let before = if exclusive { newest } else { newest_alone };
             if ticket < before {
-                let text = format!("`{key}`: ticket {ticket} of {} was granted after ticket {before}", call.invocation);
+                let text =
+                    format!("`{key}`: ticket {ticket} of {} was granted after ticket {before}", call.name.invocation);
                 verdict.red(Check::C6, text);
             }
             newest = newest.max(ticket);

@@ -12,9 +12,9 @@ const RUNNING: [&str; 4] =
 
 pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for call in facts.calls.values() {
-        let mut after_end = call.events.iter().skip_while(|event| event.class != "tool.result.created").skip(1);
+        let mut after_end = call.course.events.iter().skip_while(|event| event.class != "tool.result.created").skip(1);
         if let Some(late) = after_end.find(|event| RUNNING.contains(&event.class.as_str())) {
-            verdict.red(Check::C7, format!("{}: `{}` after its result", call.invocation, late.class));
+            verdict.red(Check::C7, format!("{}: `{}` after its result", call.name.invocation, late.class));
         }
     }
     for batch in &facts.batches {
@@ -43,15 +43,15 @@ fn problem(batch: &FinalBatch) -> Option<String> {
 /// A call that was ended for its sibling's sake did nothing, and there is such a sibling.
 fn siblings(facts: &Facts<'_>, batch: &FinalBatch, verdict: &mut Verdict) {
     let calls: Vec<_> = batch.members.iter().filter_map(|member| facts.calls.get(member.invocation.as_str())).collect();
-    let failed = calls.iter().any(|call| matches!(call.status.as_str(), "failed" | "timed_out"));
+    let failed = calls.iter().any(|call| matches!(call.course.status.as_str(), "failed" | "timed_out"));
     for call in calls {
         let synthetic = call.result.as_ref().is_some_and(|result| result.error_class == "sibling_canceled");
         if synthetic && !(batch.cancels_siblings && failed) {
-            verdict.red(Check::C7, format!("{} was ended for a sibling that did not fail", call.invocation));
+            verdict.red(Check::C7, format!("{} was ended for a sibling that did not fail", call.name.invocation));
         }
-        let ran = facts.effects.contains_key(call.invocation.as_str());
+        let ran = facts.effects.contains_key(call.name.invocation.as_str());
         if synthetic && ran && call.starts().next().is_none() {
-            verdict.red(Check::C7, format!("{} is said not to have been executed, and was", call.invocation));
+            verdict.red(Check::C7, format!("{} is said not to have been executed, and was", call.name.invocation));
         }
     }
 }

@@ -26,7 +26,7 @@ fn a_run_that_kept_every_promise_is_green() {
 #[test]
 fn lost_calls_are_c1() {
     let mut story = Story::good();
-    story.change_call("again", |call| call.status = "running".to_owned());
+    story.change_call("again", |call| call.course.status = "running".to_owned());
     assert_eq!(red(story, &[Check::C1, Check::C3]).lost, 1);
     let mut story = Story::good();
     story.remove_call("once");
@@ -82,7 +82,7 @@ fn a_long_history_is_judged_as_a_short_one() {
 fn nothing_exists_that_nobody_asked_for() {
     let mut story = Story::good();
     let mut stray = call("stray");
-    stray.key = "never planned".to_owned();
+    stray.name.key = "never planned".to_owned();
     story.add(Record::Call(Box::new(stray)));
     red(story, &[Check::C1]);
 }
@@ -105,9 +105,10 @@ fn an_unanswered_submission_may_have_made_a_call_or_none() {
 fn two_results_in_a_log_are_c1() {
     let mut story = Story::good();
     story.change_call("again", |call| {
-        call.last_seq += 1;
-        let again = FinalEvent { seq: call.last_seq, class: "tool.result.created".to_owned(), ..Default::default() };
-        call.events.push(again);
+        call.course.last_seq += 1;
+        let again =
+            FinalEvent { seq: call.course.last_seq, class: "tool.result.created".to_owned(), ..Default::default() };
+        call.course.events.push(again);
     });
     assert_eq!(red(story, &[Check::C1]).double_terminal, 1);
 }
@@ -123,10 +124,10 @@ fn a_result_that_changes_is_c2() {
 #[test]
 fn illegal_steps_and_gaps_are_c3() {
     let illegal: [fn(&mut FinalCall); 5] = [
-        |call| call.steps.retain(|step| step.to != "running"),
-        |call| call.steps[1].seq = 99,
-        |call| drop(call.events.remove(1)),
-        |call| call.last_seq += 1,
+        |call| call.course.steps.retain(|step| step.to != "running"),
+        |call| call.course.steps[1].seq = 99,
+        |call| drop(call.course.events.remove(1)),
+        |call| call.course.last_seq += 1,
         |call| call.lease_no = 0,
     ];
     for (index, change) in illegal.into_iter().enumerate() {
@@ -142,7 +143,7 @@ fn illegal_steps_and_gaps_are_c3() {
 fn leases_are_numbered_upwards() {
     let mut story = Story::good();
     story.change_call("again", |call| {
-        for event in &mut call.events {
+        for event in &mut call.course.events {
             event.lease_no = event.lease_no.map(|_| 2);
         }
     });
@@ -255,7 +256,7 @@ fn two_inside_one_lock_are_c6() {
 #[test]
 fn grants_against_the_order_of_tickets_are_c6() {
     let mut story = Story::good();
-    story.change_call("locked-1", |call| call.granted_ms = Some(9_000));
+    story.change_call("locked-1", |call| call.locks.granted_ms = Some(9_000));
     red(story, &[Check::C6]);
 }
 
@@ -283,10 +284,13 @@ fn batches_are_handed_out_as_declared() {
 fn nothing_runs_after_the_end_and_nobody_pays_for_a_sibling_that_succeeded() {
     let mut story = Story::good();
     story.change_call("canceled", |call| {
-        call.last_seq += 1;
-        let late =
-            FinalEvent { seq: call.last_seq, class: "tool.invocation.progress".to_owned(), ..Default::default() };
-        call.events.push(late);
+        call.course.last_seq += 1;
+        let late = FinalEvent {
+            seq: call.course.last_seq,
+            class: "tool.invocation.progress".to_owned(),
+            ..Default::default()
+        };
+        call.course.events.push(late);
     });
     red(story, &[Check::C7]);
     let mut story = Story::good();

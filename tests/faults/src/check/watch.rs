@@ -31,8 +31,8 @@ pub(super) fn check(facts: &Facts<'_>, verdict: &mut Verdict) {
     for (watcher, (invocation, next, over)) in seen {
         let Some(call) = facts.calls.get(invocation) else { continue };
         // What is told of a call after its result is not sent to those who wait for the result.
-        let result = call.events.iter().find(|event| event.class == "tool.result.created");
-        let needed = result.map_or(call.last_seq, |result| result.seq);
+        let result = call.course.events.iter().find(|event| event.class == "tool.result.created");
+        let needed = result.map_or(call.course.last_seq, |result| result.seq);
         if over && next <= needed {
             let text = format!("watcher {watcher} of {invocation} was told the end and missed {next} to {needed}");
             verdict.red(Check::C8, text);

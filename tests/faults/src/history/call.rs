@@ -5,23 +5,12 @@ use serde::{Deserialize, Serialize};
 /// A call at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FinalCall {
-    /// The call.
-    pub invocation: String,
-    /// Its idempotency key.
-    pub key: String,
-    /// Owner.
-    pub tenant: String,
-    /// Its priority band.
-    #[serde(default)]
-    pub band: String,
-    /// Its status.
-    pub status: String,
-    /// Its recorded changes of status.
-    pub steps: Vec<Step>,
-    /// Its whole log.
-    pub events: Vec<FinalEvent>,
-    /// The last sequence, as the record says.
-    pub last_seq: u64,
+    /// Which call it is.
+    #[serde(flatten)]
+    pub name: CallName,
+    /// What became of it.
+    #[serde(flatten)]
+    pub course: CallCourse,
     /// Leases granted.
     pub lease_no: u32,
     /// A lease is still held.
@@ -35,10 +24,45 @@ pub struct FinalCall {
     /// A caller asked to cancel it.
     #[serde(default)]
     pub cancel_asked: bool,
-    /// Number of its lock ticket.
+    /// The locks it had.
+    #[serde(flatten)]
+    pub locks: LockTicket,
+}
+
+/// Which call it is, and whose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallName {
+    /// The call.
+    pub invocation: String,
+    /// Its idempotency key.
+    pub key: String,
+    /// Owner.
+    pub tenant: String,
+    /// Its priority band.
+    #[serde(default)]
+    pub band: String,
+}
+
+/// What became of a call: its status, and everything that led there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallCourse {
+    /// Its status.
+    pub status: String,
+    /// Its recorded changes of status.
+    pub steps: Vec<Step>,
+    /// Its whole log.
+    pub events: Vec<FinalEvent>,
+    /// The last sequence, as the record says.
+    pub last_seq: u64,
+}
+
+/// The place of a call among those that want its locks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LockTicket {
+    /// Its number; absent when the call has no locks.
     #[serde(default)]
     pub ticket: Option<u64>,
-    /// When its locks were granted.
+    /// When the locks were granted.
     #[serde(default)]
     pub granted_ms: Option<u64>,
 }
@@ -47,7 +71,7 @@ impl FinalCall {
     /// It has ended.
     pub fn is_terminal(&self) -> bool {
         matches!(
-            self.status.as_str(),
+            self.course.status.as_str(),
             "schema_parse_failed"
                 | "validation_failed"
                 | "denied"
@@ -71,7 +95,7 @@ impl FinalCall {
 
     /// Executions it was given, each with its lease, its worker and when.
     pub fn starts(&self) -> impl Iterator<Item = &FinalEvent> {
-        self.events.iter().filter(|event| event.class == "tool.invocation.started")
+        self.course.events.iter().filter(|event| event.class == "tool.invocation.started")
     }
 }
 
@@ -158,4 +182,30 @@ pub struct Member {
     pub invocation: String,
     /// Its place among the results handed out, from 1.
     pub yield_seq: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys lie side by side on the line, however the fields are grouped here.
+    #[test]
+    fn a_line_says_everything_of_a_call_side_by_side() {
+        let call = FinalCall {
+            name: CallName { invocation: "inv_1".into(), key: "k".into(), tenant: "t".into(), band: "b".into() },
+            course: CallCourse { status: "failed".into(), last_seq: 3, ..CallCourse::default() },
+            locks: LockTicket { ticket: Some(7), granted_ms: Some(8) },
+            ..FinalCall::default()
+        };
+        let line = r#"{"invocation":"inv_1","key":"k","tenant":"t","band":"b","status":"failed","steps":[],"events":[],"last_seq":3,"lease_no":0,"leased":false,"result":null,"created_ms":0,"ended_ms":null,"cancel_asked":false,"ticket":7,"granted_ms":8}"#;
+        assert_eq!(serde_json::to_string(&call).unwrap(), line);
+        assert_eq!(serde_json::from_str::<FinalCall>(line).unwrap(), call);
+    }
+
+    #[test]
+    fn a_line_of_an_earlier_recorder_is_read() {
+        let line = r#"{"invocation":"inv_1","key":"k","tenant":"t","status":"failed","steps":[],"events":[],"last_seq":3,"lease_no":0,"leased":false,"result":null,"created_ms":0,"ended_ms":null}"#;
+        let call: FinalCall = serde_json::from_str(line).unwrap();
+        assert_eq!((call.name.band.as_str(), call.locks, call.cancel_asked), ("", LockTicket::default(), false));
+    }
 }

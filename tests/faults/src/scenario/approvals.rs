@@ -45,8 +45,8 @@ pub(super) async fn approvals(store: StoreKind, restarts: u32) -> Result<Outcome
     })
     .await?;
     let ended = outcome.history.records().filter(|record| {
-        matches!(record, Record::Call(call) if call.key.starts_with("asked-")
-            && matches!(call.status.as_str(), "succeeded" | "denied" | "canceled"))
+        matches!(record, Record::Call(call) if call.name.key.starts_with("asked-")
+            && matches!(call.course.status.as_str(), "succeeded" | "denied" | "canceled"))
     });
     let ended = ended.count() as u64;
     outcome.expect(ended == CALLS, Check::C1, || format!("{ended} of {CALLS} questions came to an end"));

@@ -58,8 +58,8 @@ pub async fn executor_points(store: StoreKind, hits: u32) -> Result<(Verdict, u6
     let history = bed.recorder().history();
     for record in history.records() {
         let Record::Call(call) = record else { continue };
-        let Some((key, ends)) = expected.iter().find(|(key, _)| *key == call.key) else { continue };
-        let how = format!("{} {}", call.status, call.error_code()).trim_end().to_owned();
+        let Some((key, ends)) = expected.iter().find(|(key, _)| *key == call.name.key) else { continue };
+        let how = format!("{} {}", call.course.status, call.error_code()).trim_end().to_owned();
         if !ends.contains(&how.as_str()) {
             wrong(&mut verdict, Check::C4, format!("{key}: ended as `{how}`; expected {ends:?}"));
         }

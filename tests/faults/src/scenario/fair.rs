@@ -75,7 +75,7 @@ fn overtakers(history: &History) -> usize {
     let calls: Vec<_> = history
         .records()
         .filter_map(|record| match record {
-            Record::Call(call) => Some((call.key.as_str(), call.created_ms, call.starts().next()?.at_ms)),
+            Record::Call(call) => Some((call.name.key.as_str(), call.created_ms, call.starts().next()?.at_ms)),
             _ => None,
         })
         .collect();
@@ -99,9 +99,9 @@ fn claims(history: &History) -> Vec<Claim> {
     let mut begun: Vec<_> = history
         .records()
         .filter_map(|record| match record {
-            Record::Call(call) if call.key.starts_with("flood-") => {
+            Record::Call(call) if call.name.key.starts_with("flood-") => {
                 let start = call.starts().next()?;
-                Some((start.at_ms, Claim { band: call.band.clone(), tenant: call.tenant.clone() }))
+                Some((start.at_ms, Claim { band: call.name.band.clone(), tenant: call.name.tenant.clone() }))
             }
             _ => None,
         })

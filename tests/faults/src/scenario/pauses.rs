@@ -123,7 +123,7 @@ fn unknown(outcome: &Outcome) -> u64 {
 /// How often a call went back to its queue for this reason.
 fn requeued(history: &History, reason: &str) -> u64 {
     let events = history.records().filter_map(|record| match record {
-        Record::Call(call) => Some(call.events.iter()),
+        Record::Call(call) => Some(call.course.events.iter()),
         _ => None,
     });
     let back = events.flatten().filter(|event| event.class.ends_with("requeued"));

@@ -243,8 +243,8 @@ fn compare(bed: &Bed, expected: &[Expected], verdict: &mut Verdict) -> Result<()
     let mut ends: BTreeMap<&str, (&str, String)> = BTreeMap::new();
     for record in history.records() {
         if let Record::Call(call) = record {
-            let how = format!("{} {}", call.status, call.error_code()).trim_end().to_owned();
-            ends.insert(&call.key, (&call.invocation, how));
+            let how = format!("{} {}", call.course.status, call.error_code()).trim_end().to_owned();
+            ends.insert(&call.name.key, (&call.name.invocation, how));
         }
     }
     let count = |invocation: &str, edge: Edge| {

@@ -80,7 +80,7 @@ fn quarantined(outcome: &Outcome) -> Vec<String> {
         .history
         .records()
         .filter_map(|record| match record {
-            Record::Call(call) if call.error_code() == QUARANTINED => Some(call.key.clone()),
+            Record::Call(call) if call.error_code() == QUARANTINED => Some(call.name.key.clone()),
             _ => None,
         })
         .collect();

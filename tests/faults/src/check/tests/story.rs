@@ -25,8 +25,8 @@ impl Story {
         story.add(Record::Call(Box::new(repeated("again"))));
         story.add(Record::Call(Box::new(unknown("unknown"))));
         story.add(Record::Call(Box::new(canceled("canceled"))));
-        story.add(Record::Call(Box::new(FinalCall { ticket: Some(1), granted_ms: Some(1_050), ..call("locked-1") })));
-        story.add(Record::Call(Box::new(FinalCall { ticket: Some(2), granted_ms: Some(1_060), ..call("locked-2") })));
+        story.add(Record::Call(Box::new(locked("locked-1", 1, 1_050))));
+        story.add(Record::Call(Box::new(locked("locked-2", 2, 1_060))));
         story.add(Record::Call(Box::new(call("plain"))));
         for key in ["once", "locked-1", "locked-2", "plain"] {
             story.add(Record::Ledger(effect(key, 1, Edge::Start)));
@@ -91,14 +91,14 @@ impl Story {
     pub(super) fn change_call(&mut self, key: &str, change: impl Fn(&mut FinalCall)) {
         for entry in &mut self.history.entries {
             match &mut entry.record {
-                Record::Call(call) if call.key == key => change(call),
+                Record::Call(call) if call.name.key == key => change(call),
                 _ => {}
             }
         }
     }
 
     pub(super) fn remove_call(&mut self, key: &str) {
-        self.history.entries.retain(|entry| !matches!(&entry.record, Record::Call(call) if call.key == key));
+        self.history.entries.retain(|entry| !matches!(&entry.record, Record::Call(call) if call.name.key == key));
     }
 
     pub(super) fn change_fault(&mut self, change: impl Fn(&mut Fault)) {
@@ -146,12 +146,13 @@ const RESULT: &str = "tool.result.created";
 pub(super) fn call(key: &str) -> FinalCall {
     let worker = effect(key, 1, Edge::End).worker;
     FinalCall {
-        invocation: format!("inv_{key}"),
-        key: key.to_owned(),
-        status: "succeeded".to_owned(),
-        steps: steps(&[("queued", 1), ("running", 2), ("succeeded", 3)]),
-        events: log(&[("tool.invocation.queued", None, 1_000), (STARTED, Some(1), 1_100), (RESULT, None, 1_200)]),
-        last_seq: 3,
+        name: CallName { invocation: format!("inv_{key}"), key: key.to_owned(), ..CallName::default() },
+        course: CallCourse {
+            status: "succeeded".to_owned(),
+            steps: steps(&[("queued", 1), ("running", 2), ("succeeded", 3)]),
+            events: log(&[("tool.invocation.queued", None, 1_000), (STARTED, Some(1), 1_100), (RESULT, None, 1_200)]),
+            last_seq: 3,
+        },
         lease_no: 1,
         result: Some(FinalResult {
             digest: format!("digest of {key}"),
@@ -165,11 +166,16 @@ pub(super) fn call(key: &str) -> FinalCall {
     }
 }
 
+/// A call that succeeded with locks.
+fn locked(key: &str, ticket: u64, granted_ms: u64) -> FinalCall {
+    FinalCall { locks: LockTicket { ticket: Some(ticket), granted_ms: Some(granted_ms) }, ..call(key) }
+}
+
 /// Its worker was killed; it succeeded under its second lease.
 fn repeated(key: &str) -> FinalCall {
     let mut call = call(key);
-    call.steps = steps(&[("queued", 1), ("running", 2), ("queued", 3), ("running", 5), ("succeeded", 6)]);
-    call.events = log(&[
+    call.course.steps = steps(&[("queued", 1), ("running", 2), ("queued", 3), ("running", 5), ("succeeded", 6)]);
+    call.course.events = log(&[
         ("tool.invocation.queued", None, 1_000),
         (STARTED, Some(1), 1_200),
         ("ext.invocation.requeued", None, 1_500),
@@ -177,7 +183,7 @@ fn repeated(key: &str) -> FinalCall {
         (STARTED, Some(2), 1_700),
         (RESULT, None, 1_800),
     ]);
-    (call.last_seq, call.lease_no) = (6, 2);
+    (call.course.last_seq, call.lease_no) = (6, 2);
     if let Some(result) = &mut call.result {
         result.report =
             Some(Report { lease_no: 2, fence: effect(key, 2, Edge::End).fence, worker: "worker-2".to_owned() });
@@ -187,10 +193,10 @@ fn repeated(key: &str) -> FinalCall {
 
 fn unknown(key: &str) -> FinalCall {
     let mut call = call(key);
-    call.status = "failed".to_owned();
-    call.steps[2].to = "failed".to_owned();
-    call.events[1].at_ms = 1_290;
-    call.events[2].at_ms = 1_400;
+    call.course.status = "failed".to_owned();
+    call.course.steps[2].to = "failed".to_owned();
+    call.course.events[1].at_ms = 1_290;
+    call.course.events[2].at_ms = 1_400;
     call.ended_ms = Some(1_400);
     call.result = Some(FinalResult {
         digest: "digest of unknown".to_owned(),
@@ -204,8 +210,8 @@ fn unknown(key: &str) -> FinalCall {
 
 fn canceled(key: &str) -> FinalCall {
     let mut call = call(key);
-    call.status = "canceled".to_owned();
-    call.steps[2].to = "canceled".to_owned();
+    call.course.status = "canceled".to_owned();
+    call.course.steps[2].to = "canceled".to_owned();
     call.result = Some(FinalResult {
         digest: "digest of canceled".to_owned(),
         status: "canceled".to_owned(),
