@@ -12,7 +12,7 @@ pub(crate) use toolplane_matching::target::{TargetPart, What};
 
 use crate::call::{CallFacts, FactName};
 use crate::condition::CallInput;
-use crate::rule::Rule;
+use crate::rule::compiled::Rule;
 use crate::settings::PolicySettings;
 
 /// A call with what is worked out of it once.

@@ -6,7 +6,7 @@
 mod answer;
 pub(crate) mod edit;
 mod error;
-mod keys;
+pub(crate) mod keys;
 mod listing;
 mod offer;
 mod settle;
@@ -29,7 +29,6 @@ use crate::rules::stored;
 pub use answer::{Answer, Resolver};
 pub use error::BookError;
 pub use keys::Binding;
-pub(crate) use keys::record_of;
 pub use listing::{Changes, Filter, Listed, Place};
 pub(crate) use offer::{accepted_rules, options};
 

@@ -2,7 +2,6 @@
 //! moment. What it promises is what the protocol asks of any worker, and no more: it keeps no journal, so a call that must
 //! not run twice ends as unknown when it dies in the middle.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::trouble::Trouble;
@@ -13,42 +12,12 @@ mod execution;
 mod held;
 mod ledger;
 mod session;
+mod shared;
+
+pub use shared::Options;
 
 use held::Held;
-
-/// How a worker is started.
-#[derive(Clone, Debug, clap::Parser)]
-#[command(name = "ledger-worker")]
-pub struct Options {
-    /// Its name, stable over restarts.
-    #[arg(long)]
-    pub worker_id: String,
-    /// Schedulers it may connect to, e.g. `http://127.0.0.1:7420`; the next one when one goes away.
-    #[arg(long, value_delimiter = ',', required = true)]
-    pub schedulers: Vec<String>,
-    /// Where its lock and its ledgers are.
-    #[arg(long)]
-    pub folder: PathBuf,
-    /// Address of the guarded resource.
-    #[arg(long)]
-    pub register: String,
-    /// Calls it runs at once.
-    #[arg(long, default_value_t = 16)]
-    pub slots: u32,
-    /// Goes on with what was taken from it, and reports it all the same.
-    #[arg(long)]
-    pub deaf: bool,
-}
-
-/// What all parts of the worker share.
-#[derive(Debug)]
-pub(crate) struct Worker {
-    pub(crate) options: Options,
-    /// This start of it.
-    pub(crate) incarnation: String,
-    pub(crate) held: Held,
-    pub(crate) ledger: ledger::Ledger,
-}
+use shared::Worker;
 
 /// Runs until the process is killed.
 pub fn main(options: &Options) -> Result<(), Trouble> {

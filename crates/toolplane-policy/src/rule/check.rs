@@ -6,7 +6,7 @@ use toolplane_records::ids::check_id;
 use toolplane_records::rule::{PermissionRule, RulePin, RuleScope};
 use toolplane_records::vocabulary::Behavior;
 
-use super::Rule;
+use super::compiled::Rule;
 use crate::condition::{ArgumentTest, FactTest};
 
 /// Longest matcher, in bytes.

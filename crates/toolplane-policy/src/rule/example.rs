@@ -14,7 +14,7 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;
 use toolplane_records::vocabulary::{AccessKind, Behavior, RiskLevel, ToolKind, WriteEffect};
 
-use super::Rule;
+use super::compiled::Rule;
 use crate::call::{CallFacts, SafetyFacts};
 use crate::scene::Scene;
 use crate::settings::PolicySettings;

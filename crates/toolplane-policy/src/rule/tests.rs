@@ -5,6 +5,11 @@ use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::rule::{ArgumentCondition, RulePin};
 
 use super::*;
+use crate::call::CallFacts;
+use crate::condition::FactTest;
+use toolplane_records::rule::RuleScope;
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 fn record(behavior: Behavior, matcher: &str) -> PermissionRule {
     PermissionRule {

@@ -13,7 +13,7 @@ use toolplane_store::{
 };
 
 use super::text::bare;
-use crate::approvals;
+use crate::approvals::keys;
 use crate::ledger::{Change, Done, Ledger, Stream};
 
 /// What every stored rule is named by, so that none can take the name of a configured one.
@@ -199,7 +199,7 @@ pub(crate) async fn end_damaged(ledger: &Ledger, tenant: &TenantId, ended: &Stor
 async fn pin_old_answers(ledger: &Ledger, rules: &mut [PermissionRule]) -> Result<(), StoredError> {
     let old = rules.iter().enumerate().filter(|(_, rule)| rule.behavior == Behavior::Allow && rule.pin.is_none());
     let old: Vec<(usize, RecordKey)> = old
-        .filter_map(|(place, rule)| Some((place, approvals::record_of(&rule.scope.tenant, approval_of(rule)?))))
+        .filter_map(|(place, rule)| Some((place, keys::record_of(&rule.scope.tenant, approval_of(rule)?))))
         .collect();
     for chunk in old.chunks(APPROVALS_CHUNK) {
         let keys: Vec<_> = chunk.iter().map(|(_, key)| key.clone()).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolplane_proto::v1;
 
-use super::Load;
+use super::asking::Load;
 
 /// How often the person looks.
 const LOOK: Duration = Duration::from_millis(100);

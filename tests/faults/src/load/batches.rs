@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tonic::Code;
 use toolplane_proto::v1;
 
-use super::{Load, PATIENCE, PAUSE, answer_of};
+use super::asking::{Load, PATIENCE, PAUSE, answer_of};
 use crate::bed::AGAIN;
 use crate::history::{Answer, FinalBatch, Member, Plan, Record};
 

@@ -6,7 +6,7 @@ use prost::Message as _;
 use sha2::{Digest as _, Sha256};
 use toolplane_proto::v1;
 
-use super::{Load, PAUSE};
+use super::asking::{Load, PAUSE};
 use crate::history::Record;
 
 /// How long a caller follows one call before it goes on to the next; the judge looks at all of them.

@@ -8,7 +8,7 @@ use tonic::transport::{Channel, Endpoint};
 use toolplane_proto::v1::HeartbeatRequest;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
 
-use super::Worker;
+use super::shared::Worker;
 
 /// Between two heartbeats. Fault tests run with short leases.
 const EVERY: Duration = Duration::from_millis(300);

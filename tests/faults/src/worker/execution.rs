@@ -14,8 +14,9 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
 use toolplane_testkit::clients::{payload, payload_bytes};
 
+use super::door;
 use super::door::Door;
-use super::{Worker, door};
+use super::shared::Worker;
 use crate::history::{Edge, Effect};
 
 /// What the ledger tools take.

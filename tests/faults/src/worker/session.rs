@@ -10,7 +10,8 @@ use toolplane_proto::v1::worker_report::Report;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
 use toolplane_proto::v1::{CancelAcknowledged, CancelExecution, LeaseRef, WorkerHeartbeat, WorkerHello};
 
-use super::{Worker, execution};
+use super::execution;
+use super::shared::Worker;
 
 /// Between two attempts to connect.
 const WAIT: Duration = Duration::from_millis(50);
