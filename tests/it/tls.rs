@@ -192,5 +192,5 @@ command = ["/usr/bin/no-such-program"]
     // A role that needs others has to know where they are.
     let output = recipe.toolplane("serve --role scheduler --config toolplane.toml --check-config");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && said.contains("`peers.surface` must say where"), "{said}");
+    assert!(output.status.code() == Some(2) && said.contains("`peers.surface`: must say where"), "{said}");
 }
