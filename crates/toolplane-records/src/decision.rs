@@ -110,6 +110,39 @@ pub struct PermissionDecision {
 }
 
 impl PermissionDecision {
+    /// A decision that says nothing but its behaviour.
+    pub fn new(
+        decision_id: DecisionId,
+        invocation_id: InvocationId,
+        behavior: Behavior,
+        decided_at: Timestamp,
+    ) -> Self {
+        Self {
+            schema_version: crate::schema_version(),
+            decision_id,
+            invocation_id,
+            behavior,
+            mode: None,
+            source: None,
+            reason: None,
+            rule_refs: Vec::new(),
+            policy_refs: Vec::new(),
+            updated_input: None,
+            updated_input_ref: None,
+            user_modified: None,
+            suggested_updates: Vec::new(),
+            pending_classifier_check: None,
+            blocked_path: None,
+            content_blocks: Vec::new(),
+            accept_feedback: None,
+            decided_at,
+            expires_at: None,
+            approval_request_ref: None,
+            policy_digest: String::new(),
+            denied_paths: DeniedPaths::default(),
+        }
+    }
+
     /// The source as a standard word, when it is one.
     pub fn rule_source(&self) -> Option<RuleSource> {
         self.source.as_deref().and_then(|source| source.parse().ok())

@@ -62,6 +62,32 @@ pub struct PermissionRule {
     pub pin: Option<RulePin>,
 }
 
+impl PermissionRule {
+    /// A rule with nothing but what must be said: in force, about every caller, whatever the input.
+    pub fn new(rule_id: impl Into<String>, source: RuleSource, behavior: Behavior, matcher: impl Into<String>) -> Self {
+        Self {
+            rule_id: rule_id.into(),
+            source,
+            behavior,
+            matcher: matcher.into(),
+            facts: Vec::new(),
+            arguments: Vec::new(),
+            scope: RuleScope::default(),
+            reason: String::new(),
+            author: String::new(),
+            created_at: None,
+            expires_at: None,
+            matches: Vec::new(),
+            not_matches: Vec::new(),
+            shadow: false,
+            origin: String::new(),
+            revoked_at: None,
+            revoked_by: String::new(),
+            pin: None,
+        }
+    }
+}
+
 /// The declaration of a tool that an allow is bound to: it says yes to the tool as a person saw it, and nothing of what
 /// the tool is made into later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

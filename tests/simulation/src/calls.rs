@@ -256,28 +256,5 @@ pub fn batch_record(wanted: &WantedBatch, now: Timestamp) -> Batch {
 
 /// A decision about a call.
 pub fn decision(id: &InvocationId, behavior: Behavior, now: Timestamp) -> PermissionDecision {
-    PermissionDecision {
-        schema_version: toolplane_records::schema_version(),
-        decision_id: DecisionId::from_trusted(format!("decision_{id}_{behavior}")),
-        invocation_id: id.clone(),
-        behavior,
-        mode: None,
-        source: None,
-        reason: None,
-        rule_refs: Vec::new(),
-        policy_refs: Vec::new(),
-        updated_input: None,
-        updated_input_ref: None,
-        user_modified: None,
-        suggested_updates: Vec::new(),
-        pending_classifier_check: None,
-        blocked_path: None,
-        content_blocks: Vec::new(),
-        accept_feedback: None,
-        decided_at: now,
-        expires_at: None,
-        approval_request_ref: None,
-        policy_digest: String::new(),
-        denied_paths: toolplane_records::decision::DeniedPaths::default(),
-    }
+    PermissionDecision::new(DecisionId::from_trusted(format!("decision_{id}_{behavior}")), id.clone(), behavior, now)
 }

@@ -43,24 +43,11 @@ fn full() -> CallFacts {
     tool.aliases = vec!["t".to_owned()];
     let text = || Some("x".to_owned());
     tool.profile = Some(PermissionProfile {
-        schema_version: toolplane_records::schema_version(),
-        permission_profile_id: ProfileId::from_trusted("perm_t"),
-        risk_level: RiskLevel::Low,
         access_kinds: vec![AccessKind::FileRead],
         write_effects: vec![WriteEffect::None],
         network_scope: text(),
-        tenant_scope: None,
-        credential_refs: Vec::new(),
-        sandbox_profile: None,
-        approval_required: None,
-        approval_reason: None,
-        permission_channel: None,
-        rule_matching_fields: Vec::new(),
         data_sensitivity: text(),
-        retention_hint: None,
-        redaction_required: None,
-        policy_refs: Vec::new(),
-        sensitive_sink: None,
+        ..PermissionProfile::new(ProfileId::from_trusted("perm_t"), RiskLevel::Low)
     });
     let safety = &mut facts.safety;
     for fact in [

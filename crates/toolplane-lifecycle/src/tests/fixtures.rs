@@ -18,30 +18,7 @@ pub(crate) fn at(millis: i64) -> Timestamp {
 }
 
 pub(crate) fn decision(behavior: Behavior) -> PermissionDecision {
-    PermissionDecision {
-        schema_version: toolplane_records::schema_version(),
-        decision_id: DecisionId::from_trusted("perm_1"),
-        invocation_id: InvocationId::from_trusted("inv_1"),
-        behavior,
-        mode: None,
-        source: None,
-        reason: None,
-        rule_refs: vec![],
-        policy_refs: vec![],
-        updated_input: None,
-        updated_input_ref: None,
-        user_modified: None,
-        suggested_updates: vec![],
-        pending_classifier_check: None,
-        blocked_path: None,
-        content_blocks: vec![],
-        accept_feedback: None,
-        decided_at: at(0),
-        expires_at: None,
-        approval_request_ref: None,
-        policy_digest: String::new(),
-        denied_paths: toolplane_records::decision::DeniedPaths::default(),
-    }
+    PermissionDecision::new(DecisionId::from_trusted("perm_1"), InvocationId::from_trusted("inv_1"), behavior, at(0))
 }
 
 pub(crate) fn acceptance(idempotent: bool) -> Acceptance {

@@ -16,24 +16,9 @@ fn tool(full_name: &str, namespace: &str, aliases: &[&str]) -> ToolFacts {
 fn with_access(mut tool: ToolFacts, matcher: &str, access: &[AccessKind], effects: &[WriteEffect]) -> ToolFacts {
     tool.permission_matcher = matcher.to_owned();
     tool.profile = Some(PermissionProfile {
-        schema_version: String::new(),
-        permission_profile_id: ProfileId::from_trusted("p"),
-        risk_level: RiskLevel::Low,
         access_kinds: access.to_vec(),
         write_effects: effects.to_vec(),
-        network_scope: None,
-        tenant_scope: None,
-        credential_refs: Vec::new(),
-        sandbox_profile: None,
-        approval_required: None,
-        approval_reason: None,
-        permission_channel: None,
-        rule_matching_fields: Vec::new(),
-        data_sensitivity: None,
-        retention_hint: None,
-        redaction_required: None,
-        policy_refs: Vec::new(),
-        sensitive_sink: None,
+        ..PermissionProfile::new(ProfileId::from_trusted("p"), RiskLevel::Low)
     });
     tool
 }

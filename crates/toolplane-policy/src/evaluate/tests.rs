@@ -6,7 +6,7 @@ use serde_json::json;
 use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::PermissionProfile;
-use toolplane_records::rule::{PermissionRule, RuleScope};
+use toolplane_records::rule::PermissionRule;
 use toolplane_records::vocabulary::{AccessKind, RiskLevel, RuleSource, ToolKind, WriteEffect};
 
 use super::*;
@@ -21,26 +21,12 @@ fn policy(lines: &[&str]) -> Policy {
         .enumerate()
         .map(|(index, line)| {
             let (behavior, matcher) = line.split_once(' ').unwrap();
-            PermissionRule {
-                rule_id: format!("r{index}"),
-                source: RuleSource::ProjectSettings,
-                behavior: behavior.parse().unwrap(),
-                matcher: matcher.to_owned(),
-                facts: Vec::new(),
-                arguments: Vec::new(),
-                scope: RuleScope::default(),
-                reason: String::new(),
-                author: String::new(),
-                created_at: None,
-                expires_at: None,
-                matches: Vec::new(),
-                not_matches: Vec::new(),
-                shadow: false,
-                origin: String::new(),
-                revoked_at: None,
-                revoked_by: String::new(),
-                pin: None,
-            }
+            PermissionRule::new(
+                format!("r{index}"),
+                RuleSource::ProjectSettings,
+                behavior.parse().unwrap(),
+                matcher.to_owned(),
+            )
         })
         .collect();
     let settings = PolicySettings { trust_repositories: true, ..PolicySettings::default() };
@@ -49,24 +35,9 @@ fn policy(lines: &[&str]) -> Policy {
 
 fn profile(access: &[AccessKind]) -> PermissionProfile {
     PermissionProfile {
-        schema_version: String::new(),
-        permission_profile_id: ProfileId::from_trusted("p"),
-        risk_level: RiskLevel::High,
         access_kinds: access.to_vec(),
         write_effects: vec![WriteEffect::LocalPersistent],
-        network_scope: None,
-        tenant_scope: None,
-        credential_refs: Vec::new(),
-        sandbox_profile: None,
-        approval_required: None,
-        approval_reason: None,
-        permission_channel: None,
-        rule_matching_fields: Vec::new(),
-        data_sensitivity: None,
-        retention_hint: None,
-        redaction_required: None,
-        policy_refs: Vec::new(),
-        sensitive_sink: None,
+        ..PermissionProfile::new(ProfileId::from_trusted("p"), RiskLevel::High)
     }
 }
 

@@ -165,31 +165,8 @@ fn profile(facts: &ExampleFacts) -> Option<PermissionProfile> {
         access_kinds: facts.access.clone(),
         write_effects: facts.effects.clone(),
         network_scope: facts.network.clone(),
-        ..blank_profile()
+        ..PermissionProfile::new(ProfileId::from_trusted("example"), RiskLevel::Medium)
     })
-}
-
-fn blank_profile() -> PermissionProfile {
-    PermissionProfile {
-        schema_version: toolplane_records::schema_version(),
-        permission_profile_id: ProfileId::from_trusted("example"),
-        risk_level: RiskLevel::Medium,
-        access_kinds: Vec::new(),
-        write_effects: Vec::new(),
-        network_scope: None,
-        tenant_scope: None,
-        credential_refs: Vec::new(),
-        sandbox_profile: None,
-        approval_required: None,
-        approval_reason: None,
-        permission_channel: None,
-        rule_matching_fields: Vec::new(),
-        data_sensitivity: None,
-        retention_hint: None,
-        redaction_required: None,
-        policy_refs: Vec::new(),
-        sensitive_sink: None,
-    }
 }
 
 /// The tool of an example: the one it names, otherwise one the rule is about.
@@ -228,7 +205,7 @@ fn tool(rule: &Rule, name: Option<&str>, kind: Option<SubjectKind>) -> Result<To
         tool.profile = (!access.is_empty()).then(|| PermissionProfile {
             access_kinds: access.to_vec(),
             write_effects: effects,
-            ..blank_profile()
+            ..PermissionProfile::new(ProfileId::from_trusted("example"), RiskLevel::Medium)
         });
     }
     Ok(tool)

@@ -12,26 +12,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 fn record(behavior: Behavior, matcher: &str) -> PermissionRule {
-    PermissionRule {
-        rule_id: "r".to_owned(),
-        source: RuleSource::ProjectSettings,
-        behavior,
-        matcher: matcher.to_owned(),
-        facts: Vec::new(),
-        arguments: Vec::new(),
-        scope: RuleScope::default(),
-        reason: String::new(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-        shadow: false,
-        origin: String::new(),
-        revoked_at: None,
-        revoked_by: String::new(),
-        pin: None,
-    }
+    PermissionRule::new("r".to_owned(), RuleSource::ProjectSettings, behavior, matcher.to_owned())
 }
 
 fn allow(matcher: &str) -> PermissionRule {

@@ -14,26 +14,7 @@ use toolplane_matching::ToolFacts;
 use toolplane_matching::fit::Fit;
 
 fn record(id: &str, behavior: Behavior, matcher: &str) -> PermissionRule {
-    PermissionRule {
-        rule_id: id.to_owned(),
-        source: RuleSource::ProjectSettings,
-        behavior,
-        matcher: matcher.to_owned(),
-        facts: Vec::new(),
-        arguments: Vec::new(),
-        scope: RuleScope::default(),
-        reason: String::new(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-        shadow: false,
-        origin: String::new(),
-        revoked_at: None,
-        revoked_by: String::new(),
-        pin: None,
-    }
+    PermissionRule::new(id.to_owned(), RuleSource::ProjectSettings, behavior, matcher.to_owned())
 }
 
 #[test]

@@ -193,26 +193,8 @@ fn the_narrowest_is_exactly_this_call_as_the_tool_is_now() {
 #[test]
 fn nothing_for_critical_tools_floors_rules_and_denials() {
     let mut critical = call("", "text", "x");
-    Arc::make_mut(&mut critical.tool).profile = Some(PermissionProfile {
-        schema_version: String::new(),
-        permission_profile_id: ProfileId::from_trusted("p"),
-        risk_level: RiskLevel::Critical,
-        access_kinds: Vec::new(),
-        write_effects: Vec::new(),
-        network_scope: None,
-        tenant_scope: None,
-        credential_refs: Vec::new(),
-        sandbox_profile: None,
-        approval_required: None,
-        approval_reason: None,
-        permission_channel: None,
-        rule_matching_fields: Vec::new(),
-        data_sensitivity: None,
-        retention_hint: None,
-        redaction_required: None,
-        policy_refs: Vec::new(),
-        sensitive_sink: None,
-    });
+    Arc::make_mut(&mut critical.tool).profile =
+        Some(PermissionProfile::new(ProfileId::from_trusted("p"), RiskLevel::Critical));
     check(&critical, &[]);
     let mut destructive = call("", "text", "x");
     destructive.safety.destructive = toolplane_matching::fit::Certainty::Yes;

@@ -11,7 +11,7 @@ use toolplane_records::ids::{ProfileId, ToolId};
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::profile::PermissionProfile;
-use toolplane_records::rule::{PermissionRule, RuleScope};
+use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AccessKind, Behavior, RiskLevel, RuleSource, ToolKind, WriteEffect};
 
@@ -128,26 +128,7 @@ impl Case {
 
 /// A rule with nothing but what must be said.
 pub(crate) fn rule(id: &str, behavior: Behavior, source: RuleSource, matcher: &str) -> PermissionRule {
-    PermissionRule {
-        rule_id: id.to_owned(),
-        source,
-        behavior,
-        matcher: matcher.to_owned(),
-        facts: Vec::new(),
-        arguments: Vec::new(),
-        scope: RuleScope::default(),
-        reason: String::new(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-        shadow: false,
-        origin: String::new(),
-        revoked_at: None,
-        revoked_by: String::new(),
-        pin: None,
-    }
+    PermissionRule::new(id.to_owned(), source, behavior, matcher.to_owned())
 }
 
 /// A tool of the tests.
@@ -257,24 +238,9 @@ impl Tool {
         facts.kind = Some(self.kind);
         facts.permission_matcher = self.matcher.to_owned();
         facts.profile = self.risk.map(|risk_level| PermissionProfile {
-            schema_version: String::new(),
-            permission_profile_id: ProfileId::from_trusted("p"),
-            risk_level,
             access_kinds: self.access.to_vec(),
             write_effects: self.effects.to_vec(),
-            network_scope: None,
-            tenant_scope: None,
-            credential_refs: Vec::new(),
-            sandbox_profile: None,
-            approval_required: None,
-            approval_reason: None,
-            permission_channel: None,
-            rule_matching_fields: Vec::new(),
-            data_sensitivity: None,
-            retention_hint: None,
-            redaction_required: None,
-            policy_refs: Vec::new(),
-            sensitive_sink: None,
+            ..PermissionProfile::new(ProfileId::from_trusted("p"), risk_level)
         });
         facts
     }

@@ -42,28 +42,14 @@ macro_rules! pages {
 fn decision(record: &Invocation, number: usize) -> PermissionDecision {
     let message = format!("{number} {}", "x".repeat(60_000));
     PermissionDecision {
-        schema_version: "0.2.0".into(),
-        decision_id: DecisionId::from_trusted(format!("perm_late_{number:04}")),
-        invocation_id: record.invocation_id.clone(),
-        behavior: Behavior::Allow,
-        mode: None,
-        source: None,
         reason: Some(DecisionReason { reason_type: ReasonType::Rule, rule_ref: None, message }),
-        rule_refs: vec![],
-        policy_refs: vec![],
-        updated_input: None,
-        updated_input_ref: None,
-        user_modified: None,
-        suggested_updates: vec![],
-        pending_classifier_check: None,
-        blocked_path: None,
-        content_blocks: vec![],
-        accept_feedback: None,
-        decided_at: record.created_at,
-        expires_at: None,
-        approval_request_ref: None,
         policy_digest: format!("v{number}"),
-        denied_paths: Default::default(),
+        ..PermissionDecision::new(
+            DecisionId::from_trusted(format!("perm_late_{number:04}")),
+            record.invocation_id.clone(),
+            Behavior::Allow,
+            record.created_at,
+        )
     }
 }
 

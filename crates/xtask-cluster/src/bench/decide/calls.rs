@@ -52,24 +52,10 @@ impl Template {
             _ => "url",
         };
         PermissionProfile {
-            schema_version: toolplane_records::schema_version(),
-            permission_profile_id: ProfileId::from_trusted("perm_bench"),
-            risk_level: RiskLevel::Medium,
             access_kinds: self.access.to_vec(),
             write_effects: vec![if self.read_only { WriteEffect::None } else { WriteEffect::LocalPersistent }],
-            network_scope: None,
-            tenant_scope: None,
-            credential_refs: Vec::new(),
-            sandbox_profile: None,
-            approval_required: None,
-            approval_reason: None,
-            permission_channel: None,
             rule_matching_fields: vec![field.to_owned()],
-            data_sensitivity: None,
-            retention_hint: None,
-            redaction_required: None,
-            policy_refs: Vec::new(),
-            sensitive_sink: None,
+            ..PermissionProfile::new(ProfileId::from_trusted("perm_bench"), RiskLevel::Medium)
         }
     }
 

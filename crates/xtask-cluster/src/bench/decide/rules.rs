@@ -94,23 +94,7 @@ fn other(at: usize) -> PermissionRule {
 
 fn rule(behavior: Behavior, matcher: &str) -> PermissionRule {
     PermissionRule {
-        rule_id: String::new(),
-        source: RuleSource::ProjectSettings,
-        behavior,
-        matcher: matcher.to_owned(),
-        facts: Vec::new(),
-        arguments: Vec::new(),
-        scope: RuleScope::default(),
         reason: "a rule of the bench".to_owned(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-        shadow: false,
-        origin: String::new(),
-        revoked_at: None,
-        revoked_by: String::new(),
-        pin: None,
+        ..PermissionRule::new(String::new(), RuleSource::ProjectSettings, behavior, matcher.to_owned())
     }
 }

@@ -146,10 +146,6 @@ pub(super) fn asking(invocation_id: &InvocationId, now: Timestamp) -> Permission
         }))
     };
     PermissionDecision {
-        schema_version: toolplane_records::schema_version(),
-        decision_id: decision_id(invocation_id, &["asked"]),
-        invocation_id: invocation_id.clone(),
-        behavior: Behavior::Ask,
         mode: Some("default".to_owned()),
         source: Some("default".to_owned()),
         reason: Some(DecisionReason {
@@ -157,24 +153,12 @@ pub(super) fn asking(invocation_id: &InvocationId, now: Timestamp) -> Permission
             rule_ref: None,
             message: "nothing allows it".to_owned(),
         }),
-        rule_refs: Vec::new(),
-        policy_refs: Vec::new(),
-        updated_input: None,
-        updated_input_ref: None,
-        user_modified: None,
         suggested_updates: vec![
             update("exact", "session", "Bash(git push)"),
             update("prefix", "project_settings", "Bash(git push:*)"),
         ],
-        pending_classifier_check: None,
-        blocked_path: None,
-        content_blocks: Vec::new(),
-        accept_feedback: None,
-        decided_at: now,
-        expires_at: None,
-        approval_request_ref: None,
         policy_digest: "sha256:00".to_owned(),
-        denied_paths: toolplane_records::decision::DeniedPaths::default(),
+        ..PermissionDecision::new(decision_id(invocation_id, &["asked"]), invocation_id.clone(), Behavior::Ask, now)
     }
 }
 
