@@ -9,8 +9,6 @@ mod expiry;
 pub mod key;
 mod origin;
 mod proofs;
-mod prove;
-mod put;
 mod read;
 mod start;
 mod store;

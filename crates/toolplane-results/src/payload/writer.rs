@@ -1,9 +1,10 @@
-//! Uploading an output while it is being made: bounded memory, running digest, nothing visible before it is whole.
+//! Keeping an output: one that is there as a whole, or one that is being made, with bounded memory, a running digest and nothing
+//! visible before it is whole.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
+use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload};
 use sha2::{Digest as _, Sha256};
 use toolplane_records::payload::{Digest, PayloadRef};
 
@@ -32,6 +33,32 @@ pub struct PayloadWriter {
 }
 
 impl PayloadStore {
+    /// Keeps `bytes`. When this returns the object is durable and may be named by a record.
+    ///
+    /// Keeping the same bytes of the same origin again succeeds with the same reference.
+    ///
+    /// # Errors
+    ///
+    /// - [`PayloadError::TooLarge`] when there are more than [`max_bytes`](Self::max_bytes) bytes; nothing is kept then.
+    /// - [`PayloadError::Damaged`] when the object of this name is there already and holds other bytes.
+    /// - [`PayloadError::Store`] when the object store does not do what it is asked; trying again may help.
+    pub async fn put(&self, origin: &PayloadOrigin, bytes: Bytes) -> Result<PayloadRef, PayloadError> {
+        let size_bytes = bytes.len() as u64;
+        if size_bytes > self.options.max_bytes {
+            return Err(PayloadError::TooLarge { limit: self.options.max_bytes });
+        }
+        let digest = Digest::of(&bytes);
+        let key = PayloadKey::new(origin, digest);
+        match self.objects.put_opts(key.path(), PutPayload::from_bytes(bytes), PutMode::Create.into()).await {
+            Ok(_) => {}
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                self.prove(&key, origin.made_at).await?;
+            }
+            Err(source) => return Err(PayloadError::store("put", source)),
+        }
+        Ok(key.describe(origin, digest, size_bytes))
+    }
+
     /// Keeps a stream of bytes, holding at most one part of it in memory.
     ///
     /// Fails with [`PayloadError::Interrupted`] when `stream` ends with an error, with [`PayloadError::TooLarge`] as
