@@ -132,26 +132,14 @@ fn update(call: &CallFacts, wish: Wish) -> Option<SuggestedUpdate> {
     let name = short(seed.digest());
     let examples = |texts: &[String]| texts.iter().map(JsonPayload::of).collect::<Vec<_>>();
     let rules = wish.matchers.iter().enumerate().map(|(index, entry)| PermissionRule {
-        rule_id: format!("sug_{name}_{index}"),
-        source: wish.destination,
-        behavior: Behavior::Allow,
-        matcher: entry.matcher.clone(),
-        facts: Vec::new(),
         arguments: entry.arguments.clone(),
         scope: scope.clone(),
-        reason: String::new(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
         // The preview is kept with the rule, so that every load of the rule checks it again.
         matches: examples(&entry.matches),
         not_matches: examples(&entry.does_not_match),
-        shadow: false,
-        origin: String::new(),
-        revoked_at: None,
-        revoked_by: String::new(),
         // The person who says yes says it to the tool as it is.
         pin: pin.clone(),
+        ..PermissionRule::new(format!("sug_{name}_{index}"), wish.destination, Behavior::Allow, &entry.matcher)
     });
     let all = |pick: fn(&preview::RuleExamples) -> &Vec<String>| wish.matchers.iter().flat_map(pick).cloned().collect();
     Some(SuggestedUpdate {

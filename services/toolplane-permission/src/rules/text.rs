@@ -108,24 +108,5 @@ pub(crate) fn bare(
     source: RuleSource,
     origin: &str,
 ) -> PermissionRule {
-    PermissionRule {
-        rule_id,
-        source,
-        behavior,
-        matcher: matcher.to_owned(),
-        facts: Vec::new(),
-        arguments: Vec::new(),
-        scope: RuleScope::default(),
-        reason: String::new(),
-        author: String::new(),
-        created_at: None,
-        expires_at: None,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-        shadow: false,
-        origin: origin.to_owned(),
-        revoked_at: None,
-        revoked_by: String::new(),
-        pin: None,
-    }
+    PermissionRule { origin: origin.to_owned(), ..PermissionRule::new(rule_id, source, behavior, matcher) }
 }
