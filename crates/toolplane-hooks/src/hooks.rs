@@ -11,8 +11,8 @@ use toolplane_records::vocabulary::{ClassifierAuthority, ErrorClass, HookEvent};
 use toolplane_runtime::Config;
 use toolplane_runtime::clock;
 use toolplane_runtime::config::{HookAuthority, HookConfig};
+use toolplane_runtime::telemetry::Instrument as _;
 use toolplane_runtime::telemetry::spans::{self, CallFacts};
-use tracing::Instrument as _;
 
 use crate::error::HooksError;
 use crate::failure::HookFailure;
@@ -199,10 +199,10 @@ impl Hooks {
         let started_at = clock::now();
         let outcome = match (&hook.way, &self.0.sandbox) {
             (Way::Program(program), Some(sandbox)) => {
-                program.ask(sandbox, event, &hook.meta, input).instrument(span.clone()).await
+                program.ask(sandbox, event, &hook.meta, input).instrument(&span).await
             }
             (Way::Program(_), None) => Err(HookFailure::NotRun { reason: codes::SANDBOX_MISSING.into() }),
-            (Way::Service(service), _) => service.ask(event, &hook.meta, input).instrument(span.clone()).await,
+            (Way::Service(service), _) => service.ask(event, &hook.meta, input).instrument(&span).await,
         };
         if let Err(failure) = &outcome {
             spans::attribute(&span, "agenttool.hook.failure", failure.code());

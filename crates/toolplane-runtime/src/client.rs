@@ -12,20 +12,21 @@ use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
+use opentelemetry::Context as TraceContext;
 use tonic::body::Body;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Status, TimeoutExpired};
 use toolplane_records::codes;
 use toolplane_records::ids::TenantId;
 use tower::Service;
-use tracing::Span;
 
 use crate::caller::{self, Caller};
 use crate::config::Config;
 use crate::server::ServerError;
 use crate::server::internal::{Inside, Observation, ObservedBody, OwnProcess, first_token, is_caller, read};
 use crate::status::ApiError;
-use crate::telemetry::context::{TRACEPARENT, inject_into_headers, within};
+use crate::telemetry::Span;
+use crate::telemetry::context::{TRACEPARENT, inject_into_headers};
 use crate::telemetry::spans::rpc;
 use crate::tls::TlsFault;
 
@@ -256,11 +257,13 @@ impl Service<http::Request<Body>> for Peer {
             true => Span::none(),
             false => rpc::client(method, &place.host, place.port),
         };
-        let context = within(&span);
         let headers = request.headers_mut();
         // A caller that set a context of its own (a queue entry's) knows better.
         if !headers.contains_key(TRACEPARENT) {
-            inject_into_headers(&context, headers);
+            match span.context() {
+                Some(context) => inject_into_headers(context, headers),
+                None => TraceContext::map_current(|context| inject_into_headers(context, headers)),
+            }
         }
         if let Some(token) = self.authorization.as_ref().filter(|_| !headers.contains_key(AUTHORIZATION)) {
             headers.insert(AUTHORIZATION, token.clone());

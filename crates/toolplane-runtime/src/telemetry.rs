@@ -1,7 +1,7 @@
 //! Logs and traces: set up once per process, the span tree of a call, and trace context in and out.
 //!
-//! Spans of the tree are made only by [`spans`], all under one target, so that the log never shows them and the exporter
-//! takes nothing else. When no exporter is set they cost one check each.
+//! Spans of the tree are made only by [`spans`], straight through the SDK of OpenTelemetry: they are no spans of the log, which
+//! never shows them, and no layer translates them. When no exporter is set they cost one check each.
 
 use std::time::Duration;
 use toolplane_records::codes;
@@ -11,8 +11,8 @@ use opentelemetry::{KeyValue, global};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
-use tracing_subscriber::filter::{EnvFilter, FilterExt, FilterFn, filter_fn};
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -22,16 +22,15 @@ use crate::config::{LogConfig, LogFormat, TelemetryConfig};
 
 pub mod context;
 pub mod semconv;
+mod span;
 pub mod spans;
-mod target;
 #[cfg(test)]
 pub(crate) mod tests;
-
-pub use target::SPAN_TARGET;
 
 pub use context::{
     CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
 };
+pub use span::{Instrument, Span};
 
 /// Telemetry could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -115,9 +114,10 @@ pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<Tel
     global::set_text_map_propagator(TraceContextPropagator::new());
     let provider = config.otlp_endpoint.as_deref();
     let provider = provider.map(|endpoint| provider_to(endpoint, config, role)).transpose()?;
-    let traces = provider.as_ref().map(|provider| trace_layer(provider.tracer("toolplane")));
-    let registry = Registry::default().with(log_layer(log)?).with(traces);
-    registry.try_init().map_err(|_| TelemetryError::AlreadySet)?;
+    Registry::default().with(log_layer(log)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
+    if let Some(provider) = &provider {
+        span::set_tracer(provider.tracer("toolplane"));
+    }
     Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
 }
 
@@ -134,31 +134,11 @@ pub(crate) fn parse_filter(text: &str) -> Result<EnvFilter, LogFilterError> {
     EnvFilter::try_new(text).map_err(|error| LogFilterError { text: text.to_owned(), error })
 }
 
-/// The layer that turns the spans of the tree, and nothing else, into OpenTelemetry spans.
-pub(crate) fn trace_layer<S>(tracer: SdkTracer) -> impl Layer<S>
-where
-    S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
-{
-    let only_ours: FilterFn = filter_fn(|metadata| metadata.target() == SPAN_TARGET);
-    tracing_opentelemetry::layer()
-        .with_tracer(tracer)
-        // Where in the code a span was made and on which thread it ran says nothing about a call.
-        .with_location(false)
-        .with_threads(false)
-        .with_target(false)
-        .with_tracked_inactivity(false)
-        // No code asks the SDK for the current context while a span is there (see `context::current`); setting it anew
-        // with every poll of every future would be of no use.
-        .with_context_activation(false)
-        .with_filter(only_ours)
-}
-
 fn log_layer<S>(config: &LogConfig) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
-    let not_the_tree: FilterFn = filter_fn(|metadata| metadata.target() != SPAN_TARGET);
-    let filter = parse_filter(&config.filter).map_err(TelemetryError::Filter)?.and(not_the_tree);
+    let filter = parse_filter(&config.filter).map_err(TelemetryError::Filter)?;
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     Ok(match config.format {
         LogFormat::Text => {

@@ -21,7 +21,7 @@ use toolplane_runtime::clock;
 use toolplane_runtime::config::{QueueParenting, Workspaces};
 use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, AttemptFacts};
-use tracing::{Instrument, Span};
+use toolplane_runtime::telemetry::{Instrument as _, Span};
 
 use crate::assignments::{Assignment, Assignments, Terms};
 use crate::messages::{Call, ExecutionReport, OfferedCall};
@@ -145,7 +145,7 @@ impl Runner {
             spans::end_execution(&span, Some(error.error_class));
             return refused(*error, slot);
         }
-        match self.performed(assignment, &call).instrument(span.clone()).await {
+        match self.performed(assignment, &call).instrument(&span).await {
             None => CallStep::GivenBack,
             Some(outcome) => {
                 let frame = self.frame(&call, started_at, started);
@@ -169,7 +169,7 @@ impl Runner {
         let span = spans::execute_tool(&call.facts());
         let capture = self.settings.capture_content;
         spans::content(&span, capture, gen_ai::TOOL_CALL_ARGUMENTS, call.shown.text());
-        let ending = self.ran(assignment, call).instrument(span.clone()).await;
+        let ending = self.ran(assignment, call).instrument(&span).await;
         let outcome = ending::settle(ending, &assignment.stop, assignment.traits.idempotent)?;
         if let (false, None, Some(result)) = (call.hooks_follow, &outcome.error, &outcome.structured_content) {
             spans::content(&span, capture, gen_ai::TOOL_CALL_RESULT, result.text());
@@ -185,7 +185,7 @@ impl Runner {
 
     async fn journal<'a>(&self, assignment: &Assignment, mut executed: Box<Executed<'a>>) -> CallStep<'a> {
         let journaled = self.reporter.journaled(assignment, executed.frame, executed.outcome);
-        executed.outcome = journaled.instrument(executed.span.clone()).await;
+        executed.outcome = journaled.instrument(&executed.span).await;
         CallStep::Journaled(executed)
     }
 
@@ -193,7 +193,7 @@ impl Runner {
         let Executed { call, outcome, frame, span, slot } = executed;
         let left = (call.timeout + REPORT_BOUND).saturating_sub(assignment.clock.worked());
         spans::end_execution(&span, outcome.error.as_ref().map(|error| error.error_class));
-        let kept = self.reporter.kept(&assignment.lease, &frame, outcome, left).instrument(span);
+        let kept = self.reporter.kept(&assignment.lease, &frame, outcome, left).instrument(&span);
         CallStep::Reportable(Box::new(kept.await), slot)
     }
 }

@@ -3,8 +3,7 @@
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::result::ToolResult;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState, ResultStatus};
-use toolplane_runtime::telemetry::{CarriedContext, spans, telemetry_ref};
-use tracing::Span;
+use toolplane_runtime::telemetry::{CarriedContext, Span, spans, telemetry_ref};
 
 use crate::calls::Admission;
 use crate::intake::CallSpec;
@@ -20,8 +19,8 @@ impl CallTrace {
         Self { span: spans::invocation(&facts(spec)) }
     }
 
-    pub(crate) fn span(&self) -> Span {
-        self.span.clone()
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Where the call is in its trace, for its record.
@@ -48,8 +47,6 @@ impl CallTrace {
         if self.span.is_disabled() {
             return;
         }
-        // A span ends where it was last left: enter it once more, so that it reaches to the end of the call.
-        let _entered = self.span.enter();
         let error = result.error.as_ref();
         spans::end_invocation(
             &self.span,

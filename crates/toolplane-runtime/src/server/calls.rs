@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
-use tracing::{Instrument, Span};
 
 use super::access::Access;
 use super::auth::{Auth, Identified, OwnProcess};
@@ -26,7 +25,8 @@ use super::services::Catalog;
 use crate::caller::{self, Caller};
 use crate::status::ApiError;
 use crate::tasks::panic_text;
-use crate::telemetry::context::{parent_from_headers, recorded};
+use crate::telemetry::Span;
+use crate::telemetry::context::parent_from_headers;
 use crate::telemetry::spans::rpc;
 
 type Request = http::Request<Body>;
@@ -161,10 +161,10 @@ where
                 }
             }
         };
-        let call = match parent {
-            // Nothing is recorded, and still what the caller sent must reach whom this call calls.
-            Some(parent) if recorded(&span).is_none() => Either::Left(call.with_context(parent)),
-            _ => Either::Right(call.instrument(span)),
+        // Where nothing is recorded, what the caller sent must still reach whom this call calls.
+        let call = match span.context().cloned().or(parent) {
+            Some(context) => Either::Left(call.with_context(context)),
+            None => Either::Right(call),
         };
         Box::pin(finished(crate::tasks::spawn("request", call)))
     }

@@ -10,12 +10,12 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::body::Body;
 use tonic::{Code, Status};
-use tracing::Span;
 
 use super::life::Until;
 use super::seats::Busy;
 use crate::status::ApiError;
 use crate::tasks::panic_text;
+use crate::telemetry::Span;
 use crate::telemetry::spans::rpc;
 
 /// The span of one call, ended exactly once; a call dropped before its end was cancelled.

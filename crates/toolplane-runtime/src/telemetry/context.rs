@@ -8,8 +8,8 @@ use opentelemetry::trace::{SpanContext, TraceContextExt};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tonic::metadata::MetadataMap;
 use toolplane_records::refs::TelemetryRef;
-use tracing::Span;
-use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+use super::span::Span;
 
 /// Key of the context's position.
 pub const TRACEPARENT: &str = "traceparent";
@@ -28,12 +28,12 @@ pub struct CarriedContext {
 impl CarriedContext {
     /// The context a span of this process is in now, as strings.
     pub fn current() -> Self {
-        Self::of(&current())
+        Context::map_current(Self::of)
     }
 
     /// The context of a span.
     pub fn of_span(span: &Span) -> Self {
-        Self::of(&span.context())
+        span.context().map(Self::of).unwrap_or_default()
     }
 
     /// As a parent for new spans; `None` when there is none or it is malformed.
@@ -58,29 +58,16 @@ impl CarriedContext {
     }
 }
 
-/// The context of `span` where it is recorded, else the one the running code is in.
-pub(crate) fn within(span: &Span) -> Context {
-    recorded(span).unwrap_or_else(current)
-}
-
-/// The context of `span`; `None` when it is not recorded. (A span can be enabled because of another thread's subscriber
-/// and still not be recorded here, so only the context tells.)
-pub(crate) fn recorded(span: &Span) -> Option<Context> {
-    if span.is_disabled() { None } else { valid(span.context()) }
-}
-
-/// The context the running code is in: the current span's, or what came in with the request when no span is recorded.
-pub fn current() -> Context {
-    recorded(&Span::current()).unwrap_or_else(Context::current)
-}
-
 /// The current position in the trace, for `telemetry_refs` of records.
 pub fn telemetry_ref() -> Option<TelemetryRef> {
-    let context = current();
-    let position = context.span().span_context().clone();
-    position
-        .is_valid()
-        .then(|| TelemetryRef { trace_id: position.trace_id().to_string(), span_id: position.span_id().to_string() })
+    Context::map_current(|context| {
+        let span = context.span();
+        let position = span.span_context();
+        position.is_valid().then(|| TelemetryRef {
+            trace_id: position.trace_id().to_string(),
+            span_id: position.span_id().to_string(),
+        })
+    })
 }
 
 /// The caller's context from gRPC metadata; `None` when there is none or it is malformed.
@@ -96,7 +83,7 @@ pub fn parent_from_headers(headers: &http::HeaderMap) -> Option<Context> {
 
 /// Puts the current context into gRPC metadata.
 pub fn inject_into_metadata(metadata: &mut MetadataMap) {
-    inject_into_headers(&current(), metadata.as_mut());
+    Context::map_current(|context| inject_into_headers(context, metadata.as_mut()));
 }
 
 /// Puts a context into HTTP headers, replacing what is there.

@@ -1,10 +1,9 @@
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 
 use opentelemetry::trace::{SpanId, SpanKind, Status};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::SpanData;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, InvocationStatus, ResultStatus};
-use tracing::subscriber::DefaultGuard;
 
 use super::semconv::general;
 use super::spans::{AttemptFacts, CallEnding, CallFacts};
@@ -22,17 +21,23 @@ impl opentelemetry_sdk::trace::SpanExporter for Recorder {
     }
 }
 
+/// Ends the recording when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Recording;
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        super::span::TEST_TRACER.set(None);
+    }
+}
+
 impl Recorder {
     /// Records the spans of this thread for as long as the guard lives.
-    pub(crate) fn start() -> (Self, DefaultGuard) {
-        // With a single subscriber, whether a span is wanted is asked of whichever thread meets it first, also of one that
-        // records nothing, and kept. A second subscriber, for all threads, makes every thread's recorder be asked.
-        static EVERYWHERE: Once = Once::new();
-        EVERYWHERE.call_once(|| Registry::default().init());
+    pub(crate) fn start() -> (Self, Recording) {
         let recorder = Self::default();
         let provider = SdkTracerProvider::builder().with_simple_exporter(recorder.clone()).build();
-        let guard = Registry::default().with(trace_layer(provider.tracer("test"))).set_default();
-        (recorder, guard)
+        super::span::TEST_TRACER.set(Some(provider.tracer("test")));
+        (recorder, Recording)
     }
 
     pub(crate) fn spans(&self) -> Vec<SpanData> {

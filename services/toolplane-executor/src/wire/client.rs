@@ -12,8 +12,7 @@ use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
 use toolplane_records::payload::PayloadRef;
 use toolplane_runtime::client::Peer;
 use toolplane_runtime::status::describe;
-use tracing::instrument::WithSubscriber as _;
-use tracing::subscriber::NoSubscriber;
+use toolplane_runtime::telemetry::Instrument as _;
 
 use super::fields::{ReadBounds, lease, lease_ref, lease_refs};
 use super::{command, report};
@@ -100,7 +99,7 @@ impl SchedulerClient {
             previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD,
         };
         // A heartbeat belongs to no trace.
-        match self.client.heartbeat(request).with_subscriber(NoSubscriber::default()).await {
+        match self.client.heartbeat(request).untraced().await {
             Ok(answer) => Ok(HeartbeatAnswer::Renewed(renewals(answer.into_inner(), self.bounds))),
             Err(status) if status.code() == Code::Unimplemented => Ok(HeartbeatAnswer::Unknown),
             Err(status) => Err(NoAnswer::from(&status)),

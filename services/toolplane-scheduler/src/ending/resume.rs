@@ -12,10 +12,9 @@ use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
 use toolplane_results::payload::key::PayloadKey;
-use toolplane_runtime::telemetry::CarriedContext;
 use toolplane_runtime::telemetry::semconv::gen_ai;
 use toolplane_runtime::telemetry::spans::{self, CallFacts};
-use tracing::Instrument as _;
+use toolplane_runtime::telemetry::{CarriedContext, Instrument as _, Span};
 
 use super::effects::Effects;
 use super::report::Report;
@@ -119,7 +118,7 @@ impl Endings {
                     until,
                     calls.now().await?,
                 )
-                .instrument(span.clone())
+                .instrument(&span)
                 .await;
                 if let (None, Some(left)) = (&report.error, &report.output.structured_content) {
                     spans::content(&span, self.0.capture, gen_ai::TOOL_CALL_RESULT, left.text());
@@ -163,7 +162,7 @@ impl Endings {
 }
 
 /// The place of the hooks of an ending in its trace: below the call.
-fn post_hooks_span(record: &Invocation, tool: &ToolFacts) -> tracing::Span {
+fn post_hooks_span(record: &Invocation, tool: &ToolFacts) -> Span {
     let facts = CallFacts {
         invocation_id: record.invocation_id.as_str(),
         tool_name: &tool.full_name,

@@ -6,7 +6,7 @@ use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
 use toolplane_runtime::Caller;
-use tracing::Instrument as _;
+use toolplane_runtime::telemetry::Instrument as _;
 
 use super::detached::detached;
 use super::encode;
@@ -53,7 +53,7 @@ impl Accepting {
         let watch = self.watchers.watch_new(&spec.key());
         // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
         let admissions = self.admissions.clone();
-        let admitting = Box::pin(async move { Ok(admissions.admit(admission).await?) }.instrument(send));
+        let admitting = Box::pin(async move { Ok(admissions.admit(admission).await?) }.instrument(&send));
         match detached(&self.calls, admitting).await? {
             Admitted::New(record) => {
                 look_after(&self.calls, &self.approvals, &record);

@@ -11,8 +11,8 @@ use toolplane_records::batch::Batch;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::{AbortReason, InterruptBehavior, InvocationStatus};
+use toolplane_runtime::telemetry::Instrument as _;
 use toolplane_runtime::{Caller, page};
-use tracing::Instrument as _;
 
 use super::accept::look_after;
 use super::cancel::{check_request_id, short};

@@ -2,50 +2,50 @@
 
 use crate::code_name::code_name;
 use opentelemetry::Context;
+use opentelemetry::trace::SpanKind;
 use tonic::Code;
-use tracing::{Level, Span, span};
-use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::{set_error, set_parent};
+use super::set_error;
 use crate::telemetry::semconv::{general, rpc};
-use crate::telemetry::target::SPAN_TARGET;
+use crate::telemetry::span::Span;
 
-/// SERVER span of `package.Service/Method`; `known` says whether this server has the method.
+/// SERVER span of `package.Service/Method`; `known` says whether this server has the method. No span where the code that asks
+/// is untraced, which a caller in this process may be.
 pub fn server(method: &str, known: bool, parent: Option<Context>) -> Span {
-    let (name, original) = if known { (method, None) } else { (general::OTHER, Some(method)) };
-    let span = span!(
-        target: SPAN_TARGET,
-        parent: None,
-        Level::INFO,
-        "rpc.server",
-        otel.name = name,
-        otel.kind = "server",
-        { rpc::SYSTEM_NAME } = "grpc",
-        { rpc::METHOD } = name,
-        { rpc::METHOD_ORIGINAL } = original,
-    );
-    if let Some(parent) = parent {
-        set_parent(&span, parent);
+    if Context::map_current(Context::is_telemetry_suppressed) {
+        return Span::none();
     }
-    span
+    let name = if known { method } else { general::OTHER };
+    Span::start(
+        SpanKind::Server,
+        &parent.unwrap_or_default(),
+        || name.to_owned(),
+        |attributes| {
+            attributes.word(rpc::SYSTEM_NAME, "grpc").text(rpc::METHOD, name);
+            if !known {
+                attributes.text(rpc::METHOD_ORIGINAL, method);
+            }
+        },
+    )
 }
 
 /// CLIENT span of `package.Service/Method`. A child of the current span.
 pub fn client(method: &str, address: &str, port: u16) -> Span {
-    span!(
-        target: SPAN_TARGET,
-        Level::INFO,
-        "rpc.client",
-        otel.name = method,
-        otel.kind = "client",
-        { rpc::SYSTEM_NAME } = "grpc",
-        { rpc::METHOD } = method,
-        { general::SERVER_ADDRESS } = address,
-        { general::SERVER_PORT } = i64::from(port),
+    Span::start(
+        SpanKind::Client,
+        &Context::current(),
+        || method.to_owned(),
+        |attributes| {
+            attributes
+                .word(rpc::SYSTEM_NAME, "grpc")
+                .text(rpc::METHOD, method)
+                .text(general::SERVER_ADDRESS, address)
+                .number(general::SERVER_PORT, i64::from(port));
+        },
     )
 }
 
-/// Records the status of a served call. Only codes that mean a fault of the server count as errors.
+/// Records the status of a served call, and ends its span. Only codes that mean a fault of the server count as errors.
 pub fn end_server(span: &Span, code: Code) {
     let fault = matches!(
         code,
@@ -59,7 +59,7 @@ pub fn end_server(span: &Span, code: Code) {
     end(span, code, fault);
 }
 
-/// Records the status of a call made. Everything but OK counts as an error.
+/// Records the status of a call made, and ends its span. Everything but OK counts as an error.
 pub fn end_client(span: &Span, code: Code) {
     end(span, code, code != Code::Ok);
 }
@@ -68,8 +68,9 @@ fn end(span: &Span, code: Code, fault: bool) {
     if span.is_disabled() {
         return;
     }
-    span.set_attribute(rpc::STATUS_CODE, code_name(code));
+    span.set(rpc::STATUS_CODE, code_name(code));
     if fault {
         set_error(span, code_name(code));
     }
+    span.end();
 }
