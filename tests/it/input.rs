@@ -60,14 +60,17 @@ impl Room {
         Self { processes, clients, surface_id }
     }
 
-    async fn ask(&self, input: serde_json::Value) -> String {
-        let spec = v1::InvocationSpec {
+    fn spec(&self, input: serde_json::Value) -> v1::InvocationSpec {
+        v1::InvocationSpec {
             surface_id: self.surface_id.clone(),
             tool_name: "native.ask".to_owned(),
             model_input: Some(payload(input.to_string())),
             ..Default::default()
-        };
-        let request = v1::SubmitInvocationRequest { spec: Some(spec) };
+        }
+    }
+
+    async fn ask(&self, input: serde_json::Value) -> String {
+        let request = v1::SubmitInvocationRequest { spec: Some(self.spec(input)) };
         let accepted = self.clients.invocations().submit_invocation(request).await.unwrap().into_inner();
         accepted.invocation.unwrap().invocation_id
     }
@@ -108,6 +111,19 @@ impl Room {
         }
         panic!("the stream ended without a result");
     }
+}
+
+#[tokio::test]
+async fn whoever_waits_for_the_result_hears_of_the_question_at_once() {
+    let room = Room::open().await;
+    let spec = room.spec(json!({ "prompt": "really?" }));
+    let request = v1::CallRequest { spec: Some(spec), wait_ms: 60_000 };
+    let asked = room.clients.invocations().call(request).await.unwrap().into_inner();
+    let call = asked.invocation.unwrap();
+    assert_eq!((asked.result, call.status_code()), (None, v1::InvocationStatus::NeedsInput));
+    assert_eq!(call.pending_input.unwrap().prompt, "really?");
+    room.answer(&call.invocation_id, "true").await.unwrap();
+    assert!(!room.result(&call.invocation_id).await.1.is_error);
 }
 
 #[tokio::test]

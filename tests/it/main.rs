@@ -10,6 +10,7 @@
 mod approvals;
 mod batches;
 mod bed;
+mod call;
 mod cli;
 mod consent;
 mod crash;

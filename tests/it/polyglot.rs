@@ -18,8 +18,10 @@ fn check(name: &str, output: &Output) {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the {name} agent failed:\n{said}\n{complained}");
-    let steps =
-        ["declared", "surface", "searched", "loaded", "invoked", "approved", "fetched", "replayed", "refused", "done"];
+    let steps = [
+        "declared", "surface", "searched", "loaded", "invoked", "approved", "called", "fetched", "replayed", "refused",
+        "done",
+    ];
     for step in steps {
         let there = said.lines().any(|line| line.starts_with(step));
         assert!(there, "the {name} agent says nothing about `{step}`:\n{said}\n{complained}");

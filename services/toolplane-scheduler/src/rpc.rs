@@ -14,6 +14,7 @@ mod invocations;
 mod list;
 mod news;
 mod offer;
+mod patience;
 mod payload;
 mod read;
 mod report;

@@ -5019,6 +5019,31 @@ pub struct Acceptance {
     #[prost(bool, tag = "4")]
     pub duplicate: bool,
 }
+/// Asks for a call and its result.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallRequest {
+    /// The call.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<InvocationSpec>,
+    /// Longest wait for its end in milliseconds; 0 takes the server's own, larger values are cut to 60000. An earlier deadline of
+    /// the RPC itself (`grpc-timeout`) counts too: the answer is sent shortly before it.
+    #[prost(uint32, tag = "2")]
+    pub wait_ms: u32,
+}
+/// How a call ended, or that it has not.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallResponse {
+    /// How the call was accepted.
+    #[prost(message, optional, tag = "1")]
+    pub accepted: ::core::option::Option<Acceptance>,
+    /// The one terminal result; absent when the call has not ended.
+    #[prost(message, optional, tag = "2")]
+    pub result: ::core::option::Option<ToolResult>,
+    /// The call in its current state, only when it has not ended: it still runs, waits for a person (`approval_request_ref`) or asks
+    /// its caller something (`pending_input`).
+    #[prost(message, optional, tag = "3")]
+    pub invocation: ::core::option::Option<Invocation>,
+}
 /// Asks for a call and its stream.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeRequest {
@@ -5797,6 +5822,30 @@ pub mod invocation_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
+        /// Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
+        /// after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
+        /// GetResult and ProvideInput go on from there.
+        pub async fn call(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CallRequest>,
+        ) -> std::result::Result<tonic::Response<super::CallResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.InvocationService/Call",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.InvocationService", "Call"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Accepts a call and streams its events; the last message carries the terminal result.
         pub async fn invoke(
             &mut self,
@@ -6400,6 +6449,13 @@ pub mod invocation_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with InvocationServiceServer.
     #[async_trait]
     pub trait InvocationService: std::marker::Send + std::marker::Sync + 'static {
+        /// Accepts a call, waits for its end and answers with the one result: the cheapest way to make a call. When the call has not ended
+        /// after the wait, or asks its caller a question, the answer says so and names the call; WaitInvocation, WatchInvocation,
+        /// GetResult and ProvideInput go on from there.
+        async fn call(
+            &self,
+            request: tonic::Request<super::CallRequest>,
+        ) -> std::result::Result<tonic::Response<super::CallResponse>, tonic::Status>;
         /// Server streaming response type for the Invoke method.
         type InvokeStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::InvokeResponse, tonic::Status>,
@@ -6680,6 +6736,50 @@ pub mod invocation_service_server {
         }
         fn call(&mut self, req: http::Request<B>) -> Self::Future {
             match req.uri().path() {
+                "/toolplane.v1.InvocationService/Call" => {
+                    #[allow(non_camel_case_types)]
+                    struct CallSvc<T: InvocationService>(pub Arc<T>);
+                    impl<
+                        T: InvocationService,
+                    > tonic::server::UnaryService<super::CallRequest> for CallSvc<T> {
+                        type Response = super::CallResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CallRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as InvocationService>::call(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CallSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/toolplane.v1.InvocationService/Invoke" => {
                     #[allow(non_camel_case_types)]
                     struct InvokeSvc<T: InvocationService>(pub Arc<T>);

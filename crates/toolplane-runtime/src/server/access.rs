@@ -46,6 +46,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.PermissionService/RevokeRule", &[Operator]),
     ("toolplane.v1.PermissionService/ReloadRules", &[Operator]),
     // Calls.
+    ("toolplane.v1.InvocationService/Call", &[Agent]),
     ("toolplane.v1.InvocationService/Invoke", &[Agent]),
     ("toolplane.v1.InvocationService/SubmitInvocation", &[Agent]),
     ("toolplane.v1.InvocationService/InvokeBatch", &[Agent]),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench chain`: the whole way of a call to a tool that does nothing, beside a raw gRPC echo and beside the
+//! `cargo xtask bench chain`: the whole way of a call to a tool that does nothing, by `Invoke` (`chain`) and by `Call` (`call`), beside a raw gRPC echo and beside the
 //! bare commits of such a call on the same store.
 //!
 //! Client and server are processes of their own in all cases, with one connection to each process that is called.
@@ -85,6 +85,11 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
         let measured = load::run(concurrency, time, move || callers.clone().invoke()).await?;
         rows.push(row("chain", args, concurrency, &measured, &rows));
     }
+    for concurrency in CONCURRENCY {
+        let callers = bed.callers.clone();
+        let measured = load::run(concurrency, time, move || callers.clone().call()).await?;
+        rows.push(row("call", args, concurrency, &measured, &rows));
+    }
     show(&rows, bed.receiver.received());
     super::write(&args.out, &rows)
 }
@@ -154,27 +159,45 @@ struct Callers {
 }
 
 impl Callers {
-    async fn invoke(self) -> Result<(), Problem> {
+    /// The clients whose turn it is, and the call they make.
+    fn next(&self) -> (&Clients, Option<v1::InvocationSpec>) {
         let clients = &self.clients[self.turn.fetch_add(1, Ordering::Relaxed) % self.clients.len()];
         let spec = v1::InvocationSpec {
-            surface_id: self.surface_id,
+            surface_id: self.surface_id.clone(),
             tool_name: TOOL.to_owned(),
             model_input: Some(payload(INPUT)),
             ..Default::default()
         };
-        let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec: Some(spec) }).await?.into_inner();
+        (clients, Some(spec))
+    }
+
+    /// By `Call`: one answer.
+    async fn call(self) -> Result<(), Problem> {
+        let (clients, spec) = self.next();
+        let answer = clients.invocations().call(v1::CallRequest { spec, wait_ms: 0 }).await?.into_inner();
+        succeeded(answer.result)
+    }
+
+    /// By `Invoke`: every event, and the result.
+    async fn invoke(self) -> Result<(), Problem> {
+        let (clients, spec) = self.next();
+        let mut stream = clients.invocations().invoke(v1::InvokeRequest { spec }).await?.into_inner();
         let mut result = None;
         // To the very end: a stream dropped before its trailers is reset, and HTTP/2 allows only so many resets.
         while let Some(message) = stream.message().await? {
             result = message.result.or(result);
         }
-        match result {
-            Some(result) if result.is_error => {
-                Err(Problem::Missing(format!("a result without an error; this one is: {}", result.summary)))
-            }
-            Some(_) => Ok(()),
-            None => Err(Problem::Missing("a result at the end of the stream".to_owned())),
+        succeeded(result)
+    }
+}
+
+fn succeeded(result: Option<v1::ToolResult>) -> Result<(), Problem> {
+    match result {
+        Some(result) if result.is_error => {
+            Err(Problem::Missing(format!("a result without an error; this one is: {}", result.summary)))
         }
+        Some(_) => Ok(()),
+        None => Err(Problem::Missing("a result at the end of the call".to_owned())),
     }
 }
 
@@ -188,7 +211,7 @@ fn row(case: &'static str, args: &Args, concurrency: usize, measured: &Measured,
     Row {
         case,
         store: if case == "echo" { "none" } else { args.store.as_str() },
-        schedulers: if case == "chain" { args.schedulers } else { 0 },
+        schedulers: if matches!(case, "chain" | "call") { args.schedulers } else { 0 },
         concurrency,
         calls_per_s: (rate * 10.0).round() / 10.0,
         p50_us: measured.percentile(50),

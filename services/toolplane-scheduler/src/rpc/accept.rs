@@ -1,7 +1,9 @@
 //! Accepting single calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::{Instant, timeout_at};
 use toolplane_proto::v1;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::vocabulary::InvocationStatus;
@@ -11,6 +13,7 @@ use toolplane_runtime::telemetry::Instrument as _;
 use super::detached::detached;
 use super::encode;
 use super::follow::{self, Messages};
+use super::patience;
 use crate::calls::{Admitted, Calls};
 use crate::dispatch::Admissions;
 use crate::error::CallError;
@@ -72,6 +75,35 @@ impl Accepting {
         let accepted = self.accept(caller, request.spec).await?;
         let first = self.acceptance(&accepted);
         Ok(follow::invoked(first, accepted.record, accepted.watch))
+    }
+
+    /// Accepts a call and waits for its end, at most as long as the caller waits: `left` of the deadline of its request. A call that asks
+    /// its caller something is waited for no longer.
+    pub(super) async fn call(
+        &self,
+        caller: &Arc<Caller>,
+        request: v1::CallRequest,
+        left: Option<Duration>,
+    ) -> Result<v1::CallResponse, CallError> {
+        let until = Instant::now() + patience::within(patience::of(request.wait_ms), left);
+        let mut accepted = self.accept(caller, request.spec).await?;
+        let acceptance = Some(self.acceptance(&accepted));
+        if let Ok(ended) = timeout_at(until, accepted.watch.end()).await
+            && let Some(terminal) = ended?
+        {
+            return Ok(v1::CallResponse {
+                accepted: acceptance,
+                result: Some(encode::result(&terminal)),
+                invocation: None,
+            });
+        }
+        let record = self.calls.cached(&accepted.record.key()).await?;
+        let ended = if record.status.is_terminal() { self.calls.records().result(&record.key()).await? } else { None };
+        Ok(v1::CallResponse {
+            accepted: acceptance,
+            invocation: ended.is_none().then(|| (&*record).into()),
+            result: ended.as_ref().map(encode::result),
+        })
     }
 
     /// What would be decided about a call, and why.

@@ -15,6 +15,7 @@ use super::cancel::Canceling;
 use super::detached::detached;
 use super::follow::Messages;
 use super::list::Listing;
+use super::patience;
 use super::read::Reading;
 use super::status;
 use super::stream_limit::{StreamLimit, holding};
@@ -95,6 +96,12 @@ impl InvocationService for InvocationApi {
     type ReadPayloadStream = Messages<v1::ReadPayloadResponse>;
     type InvokeBatchStream = Messages<v1::InvokeBatchResponse>;
     type WatchBatchStream = Messages<v1::WatchBatchResponse>;
+
+    async fn call(&self, request: Request<v1::CallRequest>) -> Result<Response<v1::CallResponse>, Status> {
+        let (caller, left) = (Caller::of(&request), patience::left(request.metadata()));
+        let _place = self.streams.admit(&caller.tenant).map_err(status::of)?;
+        reply(self.accepting.call(&caller, request.into_inner(), left).await)
+    }
 
     async fn invoke(&self, request: Request<v1::InvokeRequest>) -> Result<Response<Self::InvokeStream>, Status> {
         let caller = Caller::of(&request);

@@ -1,7 +1,5 @@
 //! Reading one call: its record, its result, and how that is kept.
 
-use std::time::Duration;
-
 use prost::Message;
 use toolplane_proto::v1;
 use toolplane_results::PayloadStore;
@@ -10,16 +8,12 @@ use toolplane_runtime::Caller;
 use super::encode;
 use super::find;
 use super::follow::{self, Messages};
+use super::patience;
 use super::payload;
 use crate::calls::Calls;
 use crate::error::CallError;
 use crate::storage::RecordError;
 use crate::watch::Watchers;
-
-/// Longest single wait of `WaitInvocation`.
-const MAX_WAIT_MS: u32 = 60_000;
-/// Wait of `WaitInvocation` when the caller does not say.
-const DEFAULT_WAIT_MS: u32 = 30_000;
 
 /// Bytes of one `ReadPayload` message.
 const CHUNK: usize = 256 * 1024;
@@ -74,10 +68,6 @@ impl Reading {
         caller: &Caller,
         request: v1::WaitInvocationRequest,
     ) -> Result<v1::WaitInvocationResponse, CallError> {
-        let patience = match request.timeout_ms {
-            0 => DEFAULT_WAIT_MS,
-            asked => asked.min(MAX_WAIT_MS),
-        };
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let id = record.key();
         let mut watch = self.watchers.watch(&id, record.last_seq).await?;
@@ -89,7 +79,7 @@ impl Reading {
             }
             Ok::<_, RecordError>(())
         };
-        if let Ok(ended) = tokio::time::timeout(Duration::from_millis(patience.into()), end).await {
+        if let Ok(ended) = tokio::time::timeout(patience::of(request.timeout_ms), end).await {
             ended?;
         }
         let terminal = self.calls.records().result(&id).await?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationKey;
+use toolplane_records::vocabulary::EventClass;
 
 use super::fanout::{Fanout, Subscription};
 use crate::calls::{Records, Update};
@@ -156,6 +157,28 @@ impl Watch {
                 Err(_) => {}
             }
         }
+    }
+
+    /// How the call ended. `None` once it asks its caller something: it goes on only when that is answered. Waits as long as
+    /// it takes; what is there already counts first. Safe to cancel. Fails as [`Watch::next`] does.
+    pub(crate) async fn end(&mut self) -> Result<Option<Arc<Terminal>>, RecordError> {
+        let mut asks = false;
+        while let Some(item) = self.next().await? {
+            if item.terminal.is_some() {
+                return Ok(item.terminal);
+            }
+            for event in &item.events {
+                match event.class {
+                    EventClass::ExtNeedsInput => asks = true,
+                    EventClass::ExtInputProvided => asks = false,
+                    _ => {}
+                }
+            }
+            if asks && !self.read_store && self.pending.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(None)
     }
 
     /// One of a crowd waits a little, and takes along what happens meanwhile. Safe to cancel.

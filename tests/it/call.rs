@@ -1,0 +1,70 @@
+//! `Call`: one request, one answer, and what it says of a call that has not ended.
+
+use std::time::Duration;
+
+use tonic::{Code, Request};
+use toolplane_proto::v1;
+use toolplane_testkit::clients::payload_bytes;
+
+use crate::bed::Bed;
+
+async fn call(bed: &Bed, spec: v1::InvocationSpec, wait_ms: u32) -> v1::CallResponse {
+    let request = v1::CallRequest { spec: Some(spec), wait_ms };
+    bed.clients.invocations().call(request).await.unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn one_request_is_answered_with_the_one_result() {
+    let bed = Bed::start().await;
+    let spec = v1::InvocationSpec { idempotency_key: "once".to_owned(), ..bed.spec("native.echo", r#"{"a":1}"#) };
+    let answer = call(&bed, spec.clone(), 0).await;
+    let (accepted, result) = (answer.accepted.unwrap(), answer.result.unwrap());
+    assert_eq!((accepted.duplicate, accepted.durability.as_str()), (false, "fsynced"));
+    assert_eq!(answer.invocation, None, "the result says it all");
+    assert_eq!(&payload_bytes(result.structured_content.as_ref())[..], br#"{"a":1}"#);
+
+    // Every event and the same result are there for whoever asks.
+    let (events, replayed) = bed.replay(&accepted.invocation_id, 1).await;
+    assert_eq!(replayed, result);
+    assert_eq!(events.last().unwrap().event_class(), v1::EventClass::ToolInvocationSucceeded);
+
+    // The same request again is the same call.
+    let again = call(&bed, spec, 0).await;
+    assert!(again.accepted.unwrap().duplicate);
+    assert_eq!(again.result.unwrap(), result);
+
+    // What is wrong is a result where the call was accepted, and an error where it was not.
+    let refused = call(&bed, bed.spec("native.no_such_tool", "{}"), 0).await.result.unwrap();
+    assert!(refused.is_error, "{refused:?}");
+    let wrong = v1::CallRequest { spec: Some(bed.spec("native.echo", "{'a'}")), wait_ms: 0 };
+    assert_eq!(bed.clients.invocations().call(wrong).await.unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_call_that_goes_on_is_named_before_the_caller_is_gone() {
+    let bed = Bed::start().await;
+    let spec = bed.spec("local.shell.exec", r#"{"command":"true"}"#);
+    let spec = v1::InvocationSpec { idempotency_key: "asked".to_owned(), ..spec };
+    let waiting = call(&bed, spec.clone(), 1).await;
+    assert_eq!(waiting.result, None);
+    let record = waiting.invocation.unwrap();
+    assert_eq!(record.status_code(), v1::InvocationStatus::AwaitingApproval);
+    assert_eq!(record.invocation_id, waiting.accepted.unwrap().invocation_id);
+    let approval_id = record.approval_request_ref;
+
+    // The caller's own deadline is earlier than its wait: it hears which call it is, not that time is up.
+    let mut request = Request::new(v1::CallRequest { spec: Some(spec.clone()), wait_ms: 60_000 });
+    request.set_timeout(Duration::from_secs(2));
+    let answer = bed.clients.invocations().call(request).await.unwrap().into_inner();
+    assert_eq!(answer.invocation.unwrap().invocation_id, record.invocation_id);
+
+    // A request that waits is answered when the call ends, whoever ends it.
+    let (bed, clients) = (&bed, bed.clients.clone());
+    let deny = async move {
+        let option = v1::PermissionOption::RejectOnce.into();
+        let request = v1::ResolveApprovalRequest { approval_id, option, ..Default::default() };
+        clients.permissions().resolve_approval(request).await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(call(bed, spec, 60_000), deny);
+    assert_eq!(answer.result.unwrap().status, "rejected");
+}
