@@ -39,6 +39,7 @@ pub mod refs;
 pub mod result;
 pub mod rule;
 pub mod scheduling;
+pub mod stored;
 pub mod surface;
 pub mod time;
 pub mod tool_facts;

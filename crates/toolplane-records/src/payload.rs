@@ -1,6 +1,7 @@
 //! JSON values as exact bytes with their digest; never a lossy tree.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -78,14 +79,32 @@ impl fmt::Debug for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_bytes(&self.0) }
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_any(DigestVisitor)
+    }
+}
+
+/// Reads both forms wherever they stand: in what lies within tagged values, serde forgets which one it is.
+struct DigestVisitor;
+
+impl serde::de::Visitor<'_> for DigestVisitor {
+    type Value = Digest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a SHA-256 digest")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Digest, E> {
+        Digest::try_from(bytes).map_err(E::custom)
     }
 }
 
@@ -96,7 +115,8 @@ impl<'de> Deserialize<'de> for Digest {
 #[derive(Clone)]
 pub struct JsonPayload {
     bytes: Bytes,
-    digest: Digest,
+    /// Made when somebody asks for it: most payloads of events are never asked.
+    digest: OnceLock<Digest>,
 }
 
 impl JsonPayload {
@@ -110,9 +130,7 @@ impl JsonPayload {
 
     /// Wraps bytes already known to be one JSON value (made by this program, or read back from a store).
     pub fn from_checked(bytes: impl Into<Bytes>) -> Self {
-        let bytes = bytes.into();
-        let digest = Digest::of(&bytes);
-        Self { bytes, digest }
+        Self { bytes: bytes.into(), digest: OnceLock::new() }
     }
 
     /// Serialises a value of this program. Values that cannot be JSON (maps with non-string keys) become `null`.
@@ -132,7 +150,7 @@ impl JsonPayload {
 
     /// SHA-256 of the exact bytes.
     pub fn digest(&self) -> Digest {
-        self.digest
+        *self.digest.get_or_init(|| Digest::of(&self.bytes))
     }
 
     /// Length in bytes.
@@ -162,12 +180,15 @@ impl Eq for JsonPayload {}
 impl fmt::Debug for JsonPayload {
     /// Arguments and results may be secret: only size and digest are shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JsonPayload({} bytes, {})", self.bytes.len(), self.digest)
+        write!(f, "JsonPayload({} bytes, {})", self.bytes.len(), self.digest())
     }
 }
 
 impl Serialize for JsonPayload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_bytes(&self.bytes);
+        }
         let raw: &RawValue = serde_json::from_slice(&self.bytes).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
@@ -175,8 +196,28 @@ impl Serialize for JsonPayload {
 
 impl<'de> Deserialize<'de> for JsonPayload {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return deserializer.deserialize_bytes(PayloadVisitor);
+        }
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         Ok(Self::from_checked(Bytes::from(String::from(Box::<str>::from(raw)).into_bytes())))
+    }
+}
+
+/// Reads a payload that was stored as its bytes.
+struct PayloadVisitor;
+
+impl serde::de::Visitor<'_> for PayloadVisitor {
+    type Value = JsonPayload;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of a JSON value")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<JsonPayload, E> {
+        let text = std::str::from_utf8(bytes).map_err(E::custom)?;
+        serde_json::from_str::<&RawValue>(text).map_err(E::custom)?;
+        Ok(JsonPayload::from_checked(Bytes::copy_from_slice(bytes)))
     }
 }
 

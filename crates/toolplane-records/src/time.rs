@@ -63,12 +63,39 @@ impl FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_i64(self.as_millis())
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_any(InstantVisitor)
+    }
+}
+
+/// Reads both forms wherever they stand: in what lies within tagged values, serde forgets which one it is.
+struct InstantVisitor;
+
+impl serde::de::Visitor<'_> for InstantVisitor {
+    type Value = Timestamp;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an instant")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Timestamp, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, millis: i64) -> Result<Timestamp, E> {
+        Ok(Timestamp::from_millis(millis))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, millis: u64) -> Result<Timestamp, E> {
+        i64::try_from(millis).map(Timestamp::from_millis).map_err(E::custom)
     }
 }

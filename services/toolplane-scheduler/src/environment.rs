@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// A task that runs until it ends, or until its process does.
@@ -69,18 +68,6 @@ impl Environment {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(Box::pin(task));
     }
-
-    /// Runs `task` to its end even when the caller goes away. `None` when the process ends first, or the task panics.
-    ///
-    /// The task comes in a box: a commit's future is some 20 KB, which each hand between its maker and the runtime would
-    /// copy, and the caller's own future would be larger by.
-    pub(crate) async fn detached<T: Send + 'static>(&self, task: BoxFuture<'static, T>) -> Option<T> {
-        let (done, result) = oneshot::channel();
-        self.spawn(async move {
-            let _ = done.send(task.await);
-        });
-        result.await.ok()
-    }
 }
 
 fn split(bits: u128) -> [u64; 2] {
@@ -93,25 +80,9 @@ fn split(bits: u128) -> [u64; 2] {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_detached_task_ends_although_its_caller_goes_away() {
-        let (ended, end) = oneshot::channel();
-        let (begin, begun) = oneshot::channel::<()>();
+    #[test]
+    fn identifiers_differ_and_numbers_keep_their_bound() {
         let environment = Environment::real();
-        let mut waiting = Box::pin(environment.detached(Box::pin(async move {
-            let _ = begun.await;
-            let _ = ended.send(());
-        })));
-        assert!(futures_util::poll!(&mut waiting).is_pending());
-        drop(waiting);
-        begin.send(()).unwrap();
-        end.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_task_that_panics_is_told_and_identifiers_differ() {
-        let environment = Environment::real();
-        assert_eq!(environment.detached(Box::pin(async { panic!("on purpose") })).await, None::<()>);
         assert_ne!(environment.uuid(), environment.uuid());
         assert_eq!(environment.uuid().get_version_num(), 4);
         assert!((0..100).all(|_| environment.below(3) < 3));

@@ -5,7 +5,6 @@ mod answer;
 mod batches;
 mod beat;
 mod cancel;
-mod detached;
 mod encode;
 mod find;
 mod follow;

@@ -12,6 +12,7 @@ use tokio_stream::wrappers::BroadcastStream;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
+use toolplane_records::stored;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{
     Commit, CommitOutcome, Durability, EventPage, Family, Found, Hint, HintStream, IndexEntry, MemoryStore, RecordKey,
@@ -44,7 +45,7 @@ fn at_once<T>(answer: StoreFuture<'_, T>) -> T {
 
 #[expect(clippy::expect_used, reason = "records were serialised by the scheduler")]
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> T {
-    serde_json::from_slice(bytes).expect("a stored record reads back")
+    stored::read(bytes).expect("a stored record reads back")
 }
 
 /// What the checks look at.

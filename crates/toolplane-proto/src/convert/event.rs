@@ -7,15 +7,15 @@ use crate::convert::word::Word as _;
 use crate::convert::{ConvertError, field, word};
 use crate::v1;
 
-impl From<&records::ToolEvent> for v1::Event {
-    fn from(record: &records::ToolEvent) -> Self {
+impl From<records::ToolEvent> for v1::Event {
+    fn from(record: records::ToolEvent) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
-            event_id: record.event_id.clone(),
-            event_type: record.event_type.clone(),
             event_class: word::optional_number(record.event_type.parse::<EventClass>().ok()),
-            source: record.source.clone(),
-            subject: record.subject.clone(),
+            schema_version: record.schema_version,
+            event_id: record.event_id,
+            event_type: record.event_type,
+            source: record.source,
+            subject: record.subject,
             time: field::instant(record.time),
             invocation_id: field::text(&record.invocation_id),
             tool_id: field::text(&record.tool_id),
@@ -23,6 +23,12 @@ impl From<&records::ToolEvent> for v1::Event {
             trace_refs: field::outs(&record.trace_refs),
             sequence: record.sequence,
         }
+    }
+}
+
+impl From<&records::ToolEvent> for v1::Event {
+    fn from(record: &records::ToolEvent) -> Self {
+        record.clone().into()
     }
 }
 

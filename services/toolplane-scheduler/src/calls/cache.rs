@@ -10,6 +10,7 @@ use toolplane_lifecycle::LeaseKey;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::stored::{self, StoredError};
 
 use toolplane_store::Versioned;
 
@@ -47,8 +48,8 @@ pub(crate) struct CachedCall {
 
 impl CachedCall {
     /// A record as it is stored, with nothing cached beside it. Returns an error when it is not a record.
-    pub(crate) fn read(stored: &Versioned) -> Result<Self, serde_json::Error> {
-        let record: Arc<Invocation> = Arc::new(serde_json::from_slice(&stored.bytes)?);
+    pub(crate) fn read(stored: &Versioned) -> Result<Self, StoredError> {
+        let record: Arc<Invocation> = Arc::new(stored::read(&stored.bytes)?);
         let version = stored.version;
         Ok(Self { version, record, plan: None, input: None, traceparent: None, received: 0, decided: None })
     }

@@ -12,6 +12,7 @@ use toolplane_records::ids::{DecisionId, InvocationKey, TenantId, WorkerId};
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::mutation::InputMutation;
 use toolplane_records::payload::{JsonPayload, PayloadRef};
+use toolplane_records::stored;
 use toolplane_records::time::Timestamp;
 use toolplane_records::trail::{self, Trail};
 use toolplane_records::vocabulary::EventClass;
@@ -69,7 +70,7 @@ impl Records {
     /// The terminal result of `id`, when there is one.
     pub(crate) async fn result(&self, id: &InvocationKey) -> Result<Option<Terminal>, RecordError> {
         match self.storage.get(&keys::result(id)).await? {
-            Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
+            Some(stored) => Ok(Some(stored::read(&stored.bytes)?)),
             None => Ok(None),
         }
     }
@@ -81,7 +82,7 @@ impl Records {
         decision_id: &str,
     ) -> Result<Option<PermissionDecision>, RecordError> {
         match self.storage.get(&keys::decision(tenant, decision_id)).await? {
-            Some(stored) => Ok(Some(serde_json::from_slice(&stored.bytes)?)),
+            Some(stored) => Ok(Some(stored::read(&stored.bytes)?)),
             None => Ok(None),
         }
     }
@@ -90,7 +91,7 @@ impl Records {
     pub(crate) async fn hooks(&self, record: &Invocation) -> Result<Vec<ToolHook>, RecordError> {
         let wanted: Vec<_> = record.hook_refs.iter().map(|hook_ref| keys::hook(&record.tenant, hook_ref)).collect();
         let found = self.storage.get_many(&wanted).await?;
-        Ok(found.into_iter().flatten().map(|stored| serde_json::from_slice(&stored.bytes)).collect::<Result<_, _>>()?)
+        Ok(found.into_iter().flatten().map(|stored| stored::read(&stored.bytes)).collect::<Result<_, _>>()?)
     }
 
     /// At most `limit` of the decisions of a call that are kept, from the first whose number is above `after`; each with its number.
@@ -127,7 +128,7 @@ impl Records {
         let first = trail.after(after, refs.len(), left_out);
         let wanted: Vec<RecordKey> = refs[first..].iter().take(limit).map(key).collect();
         let found = self.storage.get_many(&wanted).await?;
-        let read = |stored: Versioned| serde_json::from_slice(&stored.bytes);
+        let read = |stored: Versioned| stored::read(&stored.bytes);
         let row = |(index, stored): (usize, Option<Versioned>)| {
             Ok((trail.number(index, left_out), stored.map(read).transpose()?))
         };
@@ -158,7 +159,7 @@ impl Records {
             let from = log.len() as u64 + 1;
             let page = self.storage.events(&keys::stream(id), from, PAGE).await?;
             for (_, bytes) in &page.events {
-                log.push(serde_json::from_slice::<LogEvent>(bytes)?);
+                log.push(stored::read::<LogEvent>(bytes)?);
             }
             if log.len() as u64 >= page.head_seq || page.events.is_empty() {
                 return Ok(log);

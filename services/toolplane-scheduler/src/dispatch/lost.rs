@@ -2,7 +2,7 @@
 
 use toolplane_lifecycle::{Command, Timer};
 use toolplane_records::ids::{InvocationKey, WorkerId};
-use toolplane_store::{ScoreRange, StoreError};
+use toolplane_store::ScoreRange;
 
 use crate::calls::{CachedCall, Calls};
 use crate::storage::{RecordError, keys};
@@ -10,16 +10,9 @@ use crate::storage::{RecordError, keys};
 /// Leases looked at at once.
 const PAGE: usize = 256;
 
-/// Ends every lease of this worker but those of the start `alive`; returns how many there were. Returns an error when the store does.
+/// Ends every lease of this worker but those of the start `alive`; returns how many there were. Returns an error when the store
+/// does. Must run in a task that is not dropped half way: a worker that hangs up must not leave half of its leases.
 pub(crate) async fn end_leases(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {
-    // A worker that hangs up in the middle must not leave half of its leases: the work is a task of its own.
-    let (all, worker_id, alive) = (calls.clone(), worker_id.clone(), alive.to_owned());
-    let ended = Box::pin(async move { end_all(&all, &worker_id, &alive).await });
-    let stopped = || StoreError::Unavailable { reason: "the scheduler is stopping".to_owned() };
-    calls.storage().environment().detached(ended).await.unwrap_or_else(|| Err(stopped().into()))
-}
-
-async fn end_all(calls: &Calls, worker_id: &WorkerId, alive: &str) -> Result<usize, RecordError> {
     let mut ended = 0;
     let mut range = ScoreRange::all();
     loop {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use toolplane_lifecycle::LeaseMessage;
 use toolplane_records::ids::{InvocationKey, WorkerId};
+use toolplane_records::stored;
 use toolplane_records::time::Timestamp;
 use toolplane_store::Hint;
 
@@ -78,7 +79,7 @@ impl Listener {
         if !self.fanout.is_watched(id) {
             return;
         }
-        match serde_json::from_slice::<UpdateRead>(body) {
+        match stored::read::<UpdateRead>(body) {
             Ok(UpdateRead { events, terminal }) => {
                 self.fanout.publish(id, Update { events: events.into(), terminal: terminal.map(Arc::new) });
             }

@@ -1,10 +1,11 @@
 //! What schedulers that share a store tell each other. Every hint may be lost: a scheduler that waits for something
 //! also looks.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use toolplane_lifecycle::{Terminal, Transition};
 use toolplane_records::event::LogEvent;
+use toolplane_records::stored;
 use toolplane_store::Hint;
 
 /// Topic: something is ready in a pool, and the scheduler that said so cannot take it. The body is the name of the
@@ -44,8 +45,9 @@ pub(super) fn hint(topic: &str, about: &str, body: Bytes) -> Hint {
 /// What changed, or nothing when it is too large for a hint.
 pub(super) fn update_body(transition: &Transition) -> Bytes {
     let body = UpdateBody { events: &transition.events, terminal: transition.terminal.as_ref() };
-    match serde_json::to_vec(&body) {
-        Ok(body) if body.len() <= MAX_UPDATE_BYTES => body.into(),
+    let mut bytes = BytesMut::new();
+    match stored::write(&body, &mut bytes) {
+        Ok(()) if bytes.len() <= MAX_UPDATE_BYTES => bytes.freeze(),
         _ => Bytes::new(),
     }
 }

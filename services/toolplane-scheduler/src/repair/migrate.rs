@@ -92,7 +92,7 @@ impl<'a> Migration<'a> {
     /// The commit that moves the call stored as `name`; nothing when it is where it belongs, or cannot be read.
     async fn rename_call(&self, name: &str, stored: &Versioned, now: Timestamp) -> Result<Option<Commit>, RecordError> {
         // Nearly every record is where it belongs: not all of it has to be read to see that.
-        let owner = serde_json::from_slice::<Owner>(&stored.bytes);
+        let owner = toolplane_records::stored::read::<Owner>(&stored.bytes);
         if !owner.is_ok_and(|owner| owner.is_named()) {
             return Ok(None);
         }

@@ -10,7 +10,6 @@ use toolplane_records::vocabulary::InvocationStatus;
 use toolplane_runtime::Caller;
 use toolplane_runtime::telemetry::Instrument as _;
 
-use super::detached::detached;
 use super::encode;
 use super::follow::{self, Messages};
 use super::patience;
@@ -54,10 +53,8 @@ impl Accepting {
         let mut admission = preparing.instrument(trace.span()).await?;
         let send = trace.send(&spec, &mut admission);
         let watch = self.watchers.watch_new(&spec.key());
-        // A caller that goes away in the middle must not stop a commit half way: the work is a task of its own.
-        let admissions = self.admissions.clone();
-        let admitting = Box::pin(async move { Ok(admissions.admit(admission).await?) }.instrument(&send));
-        match detached(&self.calls, admitting).await? {
+        // In a box: the future of a commit is some 20 KB, which the task of the request would hold from its beginning.
+        match Box::pin(self.admissions.admit(admission)).instrument(&send).await? {
             Admitted::New(record) => {
                 look_after(&self.calls, &self.approvals, &record);
                 Ok(Accepted { record, duplicate: false, watch: watch.traced(trace) })

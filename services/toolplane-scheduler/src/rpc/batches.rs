@@ -16,7 +16,6 @@ use toolplane_runtime::{Caller, page};
 
 use super::accept::look_after;
 use super::cancel::{check_request_id, short};
-use super::detached::detached;
 use super::encode;
 use super::find;
 use super::follow::{self, Following, Messages};
@@ -59,8 +58,7 @@ impl Batches {
         }
         let traces: Vec<CallTrace> = spec.calls.iter().map(|call| CallTrace::start(&call.spec)).collect();
         let admission = self.prepare(&spec, &traces).await?;
-        let groups = self.groups.clone();
-        match detached(&self.calls, Box::pin(async move { Ok(groups.admit_batch(admission).await?) })).await? {
+        match Box::pin(self.groups.admit_batch(admission)).await? {
             AdmittedBatch::New(batch, records) => {
                 records.iter().for_each(|record| look_after(&self.calls, &self.approvals, record));
                 Ok(AcceptedBatch { batch: *batch, records, duplicate: false, traces })

@@ -96,7 +96,7 @@ pub(crate) fn events(record: &Invocation, log: &[LogEvent]) -> Vec<v1::Event> {
         .map(|event| {
             let envelope =
                 event.envelope(&record.tenant, &record.invocation_id, &record.tool_id, &record.telemetry_refs);
-            v1::Event::from(&envelope)
+            v1::Event::from(envelope)
         })
         .collect()
 }

@@ -1,4 +1,6 @@
 //! `InvocationService`: each method is one call of the handlers it belongs to.
+//!
+//! The server runs each request in a task of its own, to its end: a caller that goes away stops no commit half way.
 
 use std::sync::Arc;
 
@@ -12,7 +14,6 @@ use super::accept::Accepting;
 use super::answer::Answering;
 use super::batches::Batches;
 use super::cancel::Canceling;
-use super::detached::detached;
 use super::follow::Messages;
 use super::list::Listing;
 use super::patience;
@@ -46,7 +47,6 @@ pub(crate) struct InvocationParts {
 /// The handlers of `InvocationService`, each with the few things it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct InvocationApi {
-    calls: Calls,
     streams: Arc<StreamLimit>,
     accepting: Accepting,
     answering: Answering,
@@ -79,8 +79,7 @@ impl InvocationApi {
             canceling: Canceling { calls: calls.clone(), approvals },
             listing: Listing { calls: calls.clone(), groups, fleet: parts.fleet },
             reading: Reading { calls: calls.clone(), watchers, payloads: parts.payloads },
-            trails: Trails { calls: calls.clone() },
-            calls,
+            trails: Trails { calls },
         }
     }
 }
@@ -154,8 +153,7 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::CancelInvocationRequest>,
     ) -> Result<Response<v1::CancelInvocationResponse>, Status> {
-        let (canceling, caller, request) = (self.canceling.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, Box::pin(async move { canceling.cancel(&caller, request).await })).await)
+        reply(self.canceling.cancel(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn list_invocations(
@@ -218,8 +216,7 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::ProvideInputRequest>,
     ) -> Result<Response<v1::ProvideInputResponse>, Status> {
-        let (answering, caller, request) = (self.answering.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, Box::pin(async move { answering.answer(&caller, request).await })).await)
+        reply(self.answering.answer(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn submit_batch(
@@ -257,8 +254,7 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::CancelBatchRequest>,
     ) -> Result<Response<v1::CancelBatchResponse>, Status> {
-        let (batches, caller, request) = (self.batches.clone(), Caller::of(&request), request.into_inner());
-        reply(detached(&self.calls, Box::pin(async move { batches.cancel(&caller, request).await })).await)
+        reply(self.batches.cancel(&Caller::of(&request), request.into_inner()).await)
     }
 
     async fn list_batches(

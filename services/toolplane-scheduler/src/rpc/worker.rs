@@ -15,7 +15,6 @@ use toolplane_runtime::server::ConnectionLife;
 use toolplane_runtime::{Caller, Shutdown};
 
 use super::beat;
-use super::detached::detached;
 use super::session::Session;
 use super::speaker::Said;
 use super::status;
@@ -75,10 +74,7 @@ impl WorkerService for WorkerApi {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
-        let parts = self.parts.clone();
-        let (caller, request) = (Caller::of(&request), request.into_inner());
-        let answer =
-            detached(&self.parts.calls, Box::pin(async move { beat::answer(&parts, &caller, request).await })).await;
+        let answer = beat::answer(&self.parts, &Caller::of(&request), request.into_inner()).await;
         answer.map(Response::new).map_err(status::of)
     }
 

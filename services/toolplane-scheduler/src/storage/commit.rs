@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use toolplane_lifecycle::{Effect, Transition};
 use toolplane_records::decision::PermissionDecision;
+use toolplane_records::stored::{self, StoredError};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState};
 use toolplane_store::{Append, Bound, Commit, Expect, IndexOp, RecordKey, Write};
@@ -30,7 +31,7 @@ pub(crate) struct Builder {
     index: BTreeMap<(String, String), Option<u64>>,
     /// Below which length an index may be taken from, and how many places are taken.
     places: BTreeMap<String, (u64, u64)>,
-    json: Json,
+    records: RecordBytes,
 }
 
 impl Builder {
@@ -53,18 +54,18 @@ impl Builder {
         expect: Expect,
         queue: Option<&QueueName>,
         extras: Extras,
-    ) -> Result<(), serde_json::Error> {
+    ) -> Result<(), StoredError> {
         let record = &transition.invocation;
         let call = record.key();
         let key = keys::invocation(&call);
-        let bytes = self.json.of(record)?;
+        let bytes = self.records.of(record)?;
         self.put(key.clone(), bytes);
         if let Some(terminal) = &transition.terminal {
-            let bytes = self.json.of(terminal)?;
+            let bytes = self.records.of(terminal)?;
             self.put(keys::result(&call), bytes);
         }
         for decision in &extras.decisions {
-            let bytes = self.json.of(decision)?;
+            let bytes = self.records.of(decision)?;
             self.put(keys::decision(&record.tenant, decision.decision_id.as_str()), bytes);
         }
         for (key, bytes) in extras.records {
@@ -73,7 +74,7 @@ impl Builder {
         for effect in &transition.effects {
             match effect {
                 Effect::KeepHook { hook_ref, hook } => {
-                    let bytes = self.json.of(hook)?;
+                    let bytes = self.records.of(hook)?;
                     self.put(keys::hook(&record.tenant, hook_ref), bytes);
                 }
                 Effect::ForgetDecision { decision_id } => {
@@ -105,8 +106,7 @@ impl Builder {
 
     /// Writes a value as JSON.
     pub(crate) fn put_json(&mut self, key: RecordKey, value: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-        let bytes = self.json.of(value)?;
-        self.put(key, bytes);
+        self.put(key, serde_json::to_vec(value)?.into());
         Ok(())
     }
 
@@ -170,10 +170,10 @@ impl Builder {
         commit
     }
 
-    fn append(&mut self, transition: &Transition) -> Result<(), serde_json::Error> {
+    fn append(&mut self, transition: &Transition) -> Result<(), StoredError> {
         let Some(first) = transition.events.first() else { return Ok(()) };
         let first_seq = first.seq;
-        let events = transition.events.iter().map(|event| self.json.of(event)).collect::<Result<_, _>>()?;
+        let events = transition.events.iter().map(|event| self.records.of(event)).collect::<Result<_, _>>()?;
         let stream = keys::stream(&transition.key());
         self.commit.events.push(Append { stream, first_seq, events });
         Ok(())
@@ -269,17 +269,20 @@ impl Marks<'_> {
     }
 }
 
-/// Writes values as JSON, one after the other in the same memory: what the store keeps is only as large as it must be.
+/// Writes records in their stored form, one after the other into the same memory: what a commit stores is one allocation.
 #[derive(Default)]
-struct Json(Vec<u8>);
+struct RecordBytes(BytesMut);
 
-impl Json {
-    fn of(&mut self, value: &impl serde::Serialize) -> Result<Bytes, serde_json::Error> {
-        self.0.clear();
-        // One step for nearly every record, instead of one for each doubling.
-        self.0.reserve(4096);
-        serde_json::to_writer(&mut self.0, value)?;
-        Ok(Bytes::copy_from_slice(&self.0))
+/// What the records and events of most commits take.
+const USUAL_BYTES: usize = 3 * 1024;
+
+impl RecordBytes {
+    fn of(&mut self, value: &impl serde::Serialize) -> Result<Bytes, StoredError> {
+        if self.0.capacity() == 0 {
+            self.0.reserve(USUAL_BYTES);
+        }
+        stored::write(value, &mut self.0)?;
+        Ok(self.0.split().freeze())
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use toolplane_lifecycle::Refusal;
 use toolplane_records::ids::{InvocationId, TenantId};
 use toolplane_records::invocation::Invocation;
+use toolplane_records::stored::StoredError;
 use toolplane_store::StoreError;
 
 /// Why a stored record could not be read or changed.
@@ -64,13 +65,19 @@ pub enum RecordError {
     /// The store did not answer for so long that it is not known whether the change was made.
     #[error("the outcome is not known: {0}")]
     OutcomeUnknown(StoreError),
-    /// A stored record cannot be read or written as JSON.
+    /// A stored record cannot be read or written.
     #[error("a stored record is damaged: {0}")]
-    Damaged(#[from] serde_json::Error),
+    Damaged(#[from] StoredError),
     /// A bound's pattern is not one.
     #[error("a tool pattern is malformed: {0}")]
     Pattern(toolplane_matching::glob::InvalidGlob),
     /// Objects that guard starts or keep archives cannot be reached.
     #[error("the object store failed: {0}")]
     Objects(#[from] toolplane_results::PayloadError),
+}
+
+impl From<serde_json::Error> for RecordError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Damaged(error.into())
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::InvocationKey;
+use toolplane_records::stored;
 use toolplane_records::vocabulary::EventClass;
 
 use super::fanout::{Fanout, Subscription};
@@ -216,11 +217,8 @@ impl Watch {
     async fn catch_up(&mut self) -> Result<(), RecordError> {
         let store = self.watchers.records.storage();
         let page = store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
-        let events = page
-            .events
-            .iter()
-            .map(|(_, bytes)| serde_json::from_slice::<LogEvent>(bytes))
-            .collect::<Result<Vec<_>, _>>()?;
+        let events =
+            page.events.iter().map(|(_, bytes)| stored::read::<LogEvent>(bytes)).collect::<Result<Vec<_>, _>>()?;
         let next_seq = self.next_seq + events.len() as u64;
         let reached_head = next_seq > page.head_seq;
         let mut terminal = if reached_head { self.watchers.records.result(&self.id).await? } else { None };

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use toolplane_lifecycle::Terminal;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::{InvocationId, InvocationKey};
+use toolplane_records::stored;
 use toolplane_records::vocabulary::QueueState;
 
 use crate::groups::handle::Groups;
@@ -159,7 +160,7 @@ impl MemberCursor {
     /// What the log has beyond what was given out.
     async fn rest(&self) -> Result<Vec<LogEvent>, RecordError> {
         let page = self.groups.calls.storage().events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
-        let events: Result<_, _> = page.events.iter().map(|(_, bytes)| serde_json::from_slice(bytes)).collect();
+        let events: Result<_, _> = page.events.iter().map(|(_, bytes)| stored::read(bytes)).collect();
         Ok(events?)
     }
 }

@@ -72,7 +72,7 @@ async fn still(store: &dyn Store, ids: &[&str]) {
     for id in ids {
         let key = keys::invocation(&call_key(id));
         let stored = store.get(&key).await.unwrap().unwrap();
-        let mut record: Invocation = serde_json::from_slice(&stored.bytes).unwrap();
+        let mut record: Invocation = toolplane_records::stored::read(&stored.bytes).unwrap();
         for step in &mut record.status_transitions {
             step.at = step.at.plus_millis(-60_000);
         }

@@ -229,9 +229,10 @@ async fn give_to(store: &dyn Store, tenant: &str, ids: &[&str]) {
     for id in ids {
         let key = RecordKey::new(Family::Invocation, *id);
         let stored = store.get(&key).await.unwrap().unwrap();
-        let text = String::from_utf8(stored.bytes.to_vec()).unwrap();
-        let given = text.replace(r#""tenant":"default""#, &format!(r#""tenant":"{tenant}""#));
-        assert_ne!(text, given);
+        let mut record: Invocation = toolplane_records::stored::read(&stored.bytes).unwrap();
+        assert_ne!(record.tenant.as_str(), tenant);
+        record.tenant = TenantId::from_trusted(tenant);
+        let given = serde_json::to_vec(&record).unwrap();
         commit.compare.push((key.clone(), Expect::Version(stored.version)));
         commit.writes.push(Write::Put { key, bytes: given.into() });
     }
