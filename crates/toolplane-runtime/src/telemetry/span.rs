@@ -32,7 +32,7 @@ fn with_tracer<T>(work: impl FnOnce(&SdkTracer) -> T) -> Option<T> {
     TRACER.get().map(work)
 }
 
-/// A span, or nothing where none is recorded or passed on. Cheap to clone; the span ends when it is [told to](Self::end), else with
+/// A span, or nothing where none is recorded or passed on. Cheap to clone; the span ends when whoever made it says so, else with
 /// its last clone.
 #[derive(Clone, Debug, Default)]
 pub struct Span(Option<Context>);
