@@ -5,7 +5,7 @@
 //! server's script counts and no sum covers. Values of earlier versions have no sum, and another first byte; they are
 //! read as ever.
 //!
-//! Most values are short JSON with the same names in it, so packing starts from a text of such words. It is only a help:
+//! Most large values are JSON with the same names in it, so packing starts from a text of such words. It is only a help:
 //! any bytes can be packed, and words that never occur cost nothing but their place. A changed text needs a first byte of
 //! its own, beside the old one.
 
@@ -13,8 +13,8 @@ use bytes::Bytes;
 use lz4_flex::block::{DecompressError, compress_into_with_dict, decompress_with_dict, get_maximum_output_size};
 use toolplane_store::{Damage, DamageLocation, RecordKey, Sealed, Versioned};
 
-/// Below this, packing saves less than it costs.
-const WORTH_PACKING: usize = 48;
+/// Below this, packing saves less than it costs: the records of calls come in a compact form, which has few words left.
+const WORTH_PACKING: usize = 1024;
 /// What packing starts from. Fixed for as long as values that were packed with it are stored.
 const WORDS: &[u8] = include_bytes!("value/words.txt");
 /// How a stored record begins: its version.
