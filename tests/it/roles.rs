@@ -113,6 +113,23 @@ fn wrong_configurations_are_refused_with_their_place() {
     refused(Some("executor"), "[executor]\nworker_id = \"no spaces please\"\n", &["executor.worker_id"]);
 }
 
+/// One program under four more names.
+#[test]
+fn a_link_with_the_name_of_a_role_runs_that_role() {
+    let folder = tempfile::tempdir().unwrap();
+    // What is refused shows which role it is: those that ask others have to know where those are.
+    for (role, lacks) in
+        [("surface", ""), ("permission", ""), ("scheduler", "peers.surface"), ("executor", "peers.scheduler")]
+    {
+        let link = folder.path().join(format!("toolplane-{role}"));
+        std::os::unix::fs::symlink(binary::toolplane().unwrap(), &link).unwrap();
+        let output = Command::new(&link).arg("--check-config").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(if lacks.is_empty() { 0 } else { 2 }), "{role}: {said}");
+        assert!(said.contains(lacks), "{role}: {said}");
+    }
+}
+
 /// The same rule holds when the process is really started.
 #[test]
 fn an_open_listener_does_not_start() {

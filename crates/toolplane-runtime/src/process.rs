@@ -5,7 +5,7 @@
 mod error;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -239,25 +239,8 @@ fn answer_probes(probed: Option<Bound>, process: &Process) {
     });
 }
 
-/// The command line of a single-role program.
-#[derive(Debug, clap::Parser)]
-#[command(version)]
-struct Args {
-    /// Configuration file; all defaults without one.
-    #[arg(long, env = "TOOLPLANE_CONFIG")]
-    config: Option<PathBuf>,
-    /// Check the configuration, say what is wrong with it, and end.
-    #[arg(long)]
-    check_config: bool,
-}
-
-/// The whole `main` of a program for `programs`. Exit code 2 means that the configuration is refused, 1 any other failure.
-pub fn main(programs: &[RoleProgram], descriptors: &'static [u8]) -> ExitCode {
-    let Args { config, check_config } = <Args as clap::Parser>::parse();
-    start(programs, descriptors, config.as_deref(), check_config)
-}
-
-/// The same, for a program that has read its command line already: where the configuration is, and whether it is only checked.
+/// Runs `programs` until the process is asked to stop: where the configuration is (all defaults without one), and whether it is
+/// only checked. Exit code 2 means that the configuration is refused, 1 any other failure.
 pub fn start(
     programs: &[RoleProgram],
     descriptors: &'static [u8],

@@ -17,6 +17,7 @@ mod get;
 mod hooks;
 mod invoke;
 mod keys;
+mod link;
 mod manual;
 mod outcome;
 mod output;
@@ -64,6 +65,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a cluster: all roles in one process, or one of them.
+    #[command(version)]
     Serve(crate::serve::ServeArgs),
     /// Declare, list and retire tools.
     #[command(subcommand)]
@@ -122,7 +124,7 @@ enum Command {
 /// Parses the process's arguments, runs the command, and reports. Exit codes: 0 done, 1 the tool failed or was denied,
 /// 2 wrong usage or an error of the API, 3 the call still waits for a person.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(link::typed(std::env::args_os()));
     if let Command::Serve(args) = &cli.command {
         return crate::serve::main(args);
     }

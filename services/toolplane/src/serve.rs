@@ -34,7 +34,7 @@ const PROGRAMS: [RoleProgram; 4] = [
     toolplane_executor::PROGRAM,
 ];
 
-/// Runs the process until it is asked to stop. Exit code 2 means that the configuration is refused, 1 any other failure.
+/// Runs the process until it is asked to stop, with the exit codes of [`process::start`].
 pub fn main(args: &ServeArgs) -> ExitCode {
     let programs: Vec<RoleProgram> =
         PROGRAMS.into_iter().filter(|program| args.role.is_none_or(|role| role == program.role)).collect();
