@@ -247,6 +247,10 @@ pub fn start(
     config: Option<&Path>,
     check_config: bool,
 ) -> ExitCode {
+    #[cfg(feature = "count-allocations")]
+    if let Err(error) = toolplane_allocations::answer() {
+        eprintln!("this process cannot say how often it allocates: {error}");
+    }
     match configuration(config, programs) {
         Err(code) => code,
         Ok(_) if check_config => {
@@ -314,5 +318,12 @@ fn exit_code(outcome: Result<(), RoleError>) -> ExitCode {
 
 /// Every process of ours allocates through mimalloc: calls are made of many small, short-lived pieces that cross threads,
 /// and the system's allocator spends a sixth of a call on its locks.
+#[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The same, counted: a bench wants to know how often a call allocates.
+#[cfg(feature = "count-allocations")]
+#[global_allocator]
+static ALLOCATOR: toolplane_allocations::Counting<mimalloc::MiMalloc> =
+    toolplane_allocations::Counting(mimalloc::MiMalloc);

@@ -13,7 +13,9 @@ mod bare;
 mod commits;
 mod echo;
 mod load;
+mod meters;
 mod stores;
+mod usage;
 
 pub(crate) use echo::serve as serve_echo;
 

@@ -6,14 +6,20 @@
     reason = "tests start tasks, lock and read clocks as they need; their sleeps are counted by `cargo xtask tidy`"
 )]
 
+use std::alloc::System;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use toolplane_allocations::Counting;
 
 mod bench;
 mod cluster;
 mod demo;
 mod redis;
+
+/// Counted like the programs it compares with; the system's allocator, as in an agent of somebody else.
+#[global_allocator]
+static ALLOCATOR: Counting<System> = Counting(System);
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask-cluster", disable_help_subcommand = true)]

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use crate::command::{self, TaskError};
-use crate::{needs, programs};
+use crate::needs;
+use crate::programs::{self, Build};
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -25,8 +26,11 @@ enum Bench {
         #[arg(long, default_value_t = 1)]
         schedulers: u32,
         /// How long each case runs.
-        #[arg(long, default_value_t = 8)]
+        #[arg(long, default_value_t = 5)]
         seconds: u64,
+        /// How often each case runs; the figures are the medians.
+        #[arg(long, default_value_t = 1)]
+        runs: u64,
     },
     /// Permission decisions with 10, 1,000 and 10,000 rules, inside a process and over gRPC, beside a raw gRPC echo.
     Decide {
@@ -64,7 +68,7 @@ impl Store {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
-    let programs = programs::build(true)?;
+    let programs = programs::build(Build::Bench)?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {
@@ -73,8 +77,9 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Chain { store, schedulers, seconds } => {
+        Bench::Chain { store, schedulers, seconds, runs } => {
             bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
+            bench.args(["--runs", &runs.to_string()]);
             let name = store.as_str();
             let many = if *schedulers > 1 { format!("-{schedulers}") } else { String::new() };
             (*store, format!("chain-{name}{many}.json"))

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use crate::command::{self, TaskError};
-use crate::{needs, programs};
+use crate::needs;
+use crate::programs::{self, Build};
 
 /// What is done with the cluster.
 #[derive(Debug, clap::Subcommand)]
@@ -39,7 +40,7 @@ pub(crate) enum Action {
 
 pub(crate) fn run(action: &Action) -> Result<(), TaskError> {
     let release = matches!(action, Action::Up { release: true, .. });
-    let programs = programs::build(release)?;
+    let programs = programs::build(Build::of(release))?;
     let mut cluster = Command::new(programs.join("xtask-cluster"));
     cluster.current_dir(command::root()).arg("cluster").env("TOOLPLANE_BIN", programs.join("toolplane"));
     match action {

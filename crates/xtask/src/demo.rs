@@ -4,7 +4,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::command::{self, TaskError};
-use crate::{needs, programs};
+use crate::needs;
+use crate::programs::{self, Build};
 
 /// How the demo runs.
 #[derive(Debug, clap::Args)]
@@ -17,7 +18,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     let started = Instant::now();
     println!("building the cluster ...");
-    let programs = programs::build(args.release)?;
+    let programs = programs::build(Build::of(args.release))?;
     println!("built in {:.1} s", started.elapsed().as_secs_f64());
     needs::bubblewrap();
     let mut demo = Command::new(programs.join("xtask-cluster"));

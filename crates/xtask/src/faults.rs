@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::command::{self, TaskError};
-use crate::{needs, programs};
+use crate::needs;
+use crate::programs::{self, Build};
 
 /// How the faults are run. What follows `--` goes to the harness as it is.
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
         command::run(command::cargo(&arguments))?;
     }
     // Fault points and mutants exist in development builds only.
-    let programs = programs::build(false)?;
+    let programs = programs::build(Build::Development)?;
     let report = args.report.clone().unwrap_or_else(|| command::target().join("faults/report.json"));
     // Both of its programs: the harness looks for the worker beside itself.
     command::run(command::cargo(&["build", "--bins", "--package", "toolplane-faults"]))?;

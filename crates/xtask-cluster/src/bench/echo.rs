@@ -25,7 +25,7 @@ const METHOD: &str = "/bench.Echo/Call";
 #[derive(Debug)]
 pub(crate) struct Server {
     clients: Clients,
-    _process: Process,
+    process: Process,
 }
 
 /// Calls an echo server.
@@ -50,11 +50,16 @@ impl Server {
         for _ in 0..200 {
             process.expect_running()?;
             if caller.clone().call(b"{}").await.is_ok() {
-                return Ok(Self { clients, _process: process });
+                return Ok(Self { clients, process });
             }
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
         Err(Problem::Missing(format!("an echo server that answers: {}", process.log_tail())))
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// A caller on the one connection.
@@ -78,6 +83,10 @@ impl Caller {
 
 /// Serves until the process is killed.
 pub(crate) async fn serve(port: u16) -> Result<(), Problem> {
+    toolplane_allocations::answer().map_err(|error| Problem::Program {
+        what: "answering how often the echo allocates".to_owned(),
+        said: error.to_string(),
+    })?;
     let address = (Ipv4Addr::LOCALHOST, port).into();
     tonic::transport::Server::builder().tcp_nodelay(true).add_service(Echo).serve(address).await?;
     Ok(())

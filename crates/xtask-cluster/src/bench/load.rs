@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use toolplane_testkit::Problem;
 
+use super::meters::{Meters, Used};
+
 /// Time before measuring starts: connections, caches and compiled schemas are there afterwards.
 const WARM_UP: Duration = Duration::from_secs(1);
 
@@ -28,13 +30,46 @@ impl Measured {
     }
 }
 
-/// Runs `concurrency` callers for `time` and measures every call that starts and ends within it.
+/// Calls that were measured, and what each of them used.
+pub(crate) type Metered = (Measured, Used);
+
+/// Runs `concurrency` callers for `time` and measures every call that ends within it.
 pub(crate) async fn run<C, F>(concurrency: usize, time: Duration, call: C) -> Result<Measured, Problem>
 where
     C: Fn() -> F + Clone + Send + 'static,
     F: Future<Output = Result<(), Problem>> + Send,
 {
+    called(concurrency, Instant::now() + WARM_UP, time, call).await
+}
+
+/// The same, and what the processes use in that time.
+pub(crate) async fn metered<C, F>(
+    concurrency: usize,
+    time: Duration,
+    meters: &Meters,
+    call: C,
+) -> Result<Metered, Problem>
+where
+    C: Fn() -> F + Clone + Send + 'static,
+    F: Future<Output = Result<(), Problem>> + Send,
+{
     let start = Instant::now() + WARM_UP;
+    let read_at = async |at: Instant| {
+        tokio::time::sleep_until(at.into()).await;
+        meters.read()
+    };
+    let read = async { Ok::<_, Problem>((read_at(start).await?, read_at(start + time).await?)) };
+    let (measured, read) = tokio::join!(called(concurrency, start, time, call), read);
+    let (measured, (before, after)) = (measured?, read?);
+    let used = after.per_call(&before, measured.per_second());
+    Ok((measured, used))
+}
+
+async fn called<C, F>(concurrency: usize, start: Instant, time: Duration, call: C) -> Result<Measured, Problem>
+where
+    C: Fn() -> F + Clone + Send + 'static,
+    F: Future<Output = Result<(), Problem>> + Send,
+{
     let end = start + time;
     let callers: Vec<_> = (0..concurrency)
         .map(|_| {
@@ -64,7 +99,8 @@ where
         }
         call().await?;
         let after = Instant::now();
-        if before >= start && after <= end {
+        // By its end alone: a call that began before is as good as one that ends after, and one of the two must count.
+        if after >= start && after <= end {
             latencies.push(u64::try_from((after - before).as_micros()).unwrap_or(u64::MAX));
         }
     }

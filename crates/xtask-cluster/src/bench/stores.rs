@@ -77,6 +77,11 @@ impl Stores {
         self.redis.as_ref().map_or(layout::Store::Embedded, |(redis, _)| layout::Store::RedisAt(redis.url()))
     }
 
+    /// The process of the Redis server.
+    pub(super) fn redis(&self) -> Option<u32> {
+        self.redis.as_ref().map(|(_, process)| process.id())
+    }
+
     /// Bytes everything in this place takes: memory of the server, or disk.
     pub(super) fn bytes(&self) -> Result<u64, Problem> {
         match &self.redis {

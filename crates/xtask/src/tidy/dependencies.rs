@@ -6,7 +6,7 @@ use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use, which are those it does use: a line that is longer than that is an error too.
 /// Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 31] = [
+const MAY_USE: [(&str, &[&str]); 32] = [
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     // Only what a workspace protects, and the codes of errors.
@@ -24,10 +24,12 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     ("toolplane-faultpoint", &[]),
     ("toolplane-fuzz", &[]),
     ("toolplane-wait", &[]),
+    ("toolplane-allocations", &[]),
     ("toolplane-results", &["toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
     ("toolplane-execution", &["toolplane-catalog", "toolplane-matching", "toolplane-records", "toolplane-sandbox"]),
-    ("toolplane-runtime", &["toolplane-records"]),
+    // The counted allocations are there in builds for benches alone.
+    ("toolplane-runtime", &["toolplane-allocations", "toolplane-records"]),
     (
         "toolplane-hooks",
         &["toolplane-matching", "toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"],
@@ -49,6 +51,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     (
         "xtask-cluster",
         &[
+            "toolplane-allocations",
             "toolplane-cedar",
             "toolplane-matching",
             "toolplane-policy",
