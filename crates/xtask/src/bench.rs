@@ -31,6 +31,10 @@ enum Bench {
         /// How often each case runs; the figures are the medians.
         #[arg(long, default_value_t = 1)]
         runs: u64,
+        /// Instead of the figures: what the CPU time of a call goes to, by layers of the programs, with 64 calls in flight. Needs
+        /// `perf`, and builds everything once more, with frame pointers.
+        #[arg(long)]
+        profile: bool,
     },
     /// Permission decisions with 10, 1,000 and 10,000 rules, inside a process and over gRPC, beside a raw gRPC echo.
     Decide {
@@ -68,7 +72,11 @@ impl Store {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
-    let programs = programs::build(Build::Bench)?;
+    let profiled = matches!(args.bench, Bench::Chain { profile: true, .. });
+    if profiled {
+        needs::perf()?;
+    }
+    let programs = programs::build(if profiled { Build::Profile } else { Build::Bench })?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {
@@ -77,12 +85,13 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Chain { store, schedulers, seconds, runs } => {
+        Bench::Chain { store, schedulers, seconds, runs, profile } => {
             bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
-            bench.args(["--runs", &runs.to_string()]);
+            bench.args(["--runs", &runs.to_string()]).args(profile.then_some("--profile"));
+            let kind = if *profile { "profile" } else { "chain" };
             let name = store.as_str();
             let many = if *schedulers > 1 { format!("-{schedulers}") } else { String::new() };
-            (*store, format!("chain-{name}{many}.json"))
+            (*store, format!("{kind}-{name}{many}.json"))
         }
         Bench::Queue { store, records } => {
             bench.args(["bench-queue", "--records", &records.to_string()]);

@@ -42,6 +42,22 @@ pub(crate) fn redis() -> Result<(), TaskError> {
     Err(TaskError::Answer(advice.to_owned()))
 }
 
+/// Makes sure of `perf`, which looks at a running program from outside.
+pub(crate) fn perf() -> Result<(), TaskError> {
+    if command::works("perf", &["--version"]) {
+        return Ok(());
+    }
+    // Called so by Debian; by Ubuntu, one for each kernel.
+    println!("`perf` is missing; installing the package `linux-perf` or `linux-tools-generic` ...");
+    let install = |package| apt(&["install", "-y", "-qq", package]) && command::works("perf", &["--version"]);
+    if apt(&["update", "-qq"]) && (install("linux-perf") || install("linux-tools-generic")) {
+        return Ok(());
+    }
+    let advice = "cannot install `perf`, without which there is no profile: install `linux-perf` (Debian) or `linux-tools` for the \
+                  running kernel (Ubuntu)";
+    Err(TaskError::Answer(advice.to_owned()))
+}
+
 fn apt(args: &[&str]) -> bool {
     Command::new("apt-get")
         .args(args)

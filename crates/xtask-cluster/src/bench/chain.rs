@@ -14,6 +14,7 @@ use super::stores::{StoreName, Stores};
 use super::{bare, echo};
 
 mod bed;
+mod profile;
 mod row;
 
 use bed::{Bed, Way};
@@ -40,12 +41,18 @@ pub(crate) struct Args {
     /// How often each case runs; the figures are the medians.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
+    /// Instead of the figures: what the CPU time of a call goes to. Wants programs with frame pointers.
+    #[arg(long)]
+    profile: bool,
     /// Where the figures go.
     #[arg(long, default_value = "target/bench/chain.json")]
     out: PathBuf,
 }
 
 pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
+    if args.profile {
+        return profile::run(args).await;
+    }
     let mut figures = Figures { args, rows: Vec::new() };
     let server = echo::Server::start().await?;
     let meters = Meters::of(vec![server.id()]);

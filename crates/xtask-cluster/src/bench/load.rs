@@ -7,7 +7,7 @@ use toolplane_testkit::Problem;
 use super::meters::{Meters, Used};
 
 /// Time before measuring starts: connections, caches and compiled schemas are there afterwards.
-const WARM_UP: Duration = Duration::from_secs(1);
+pub(crate) const WARM_UP: Duration = Duration::from_secs(1);
 
 /// What was measured.
 #[derive(Clone, Debug)]
