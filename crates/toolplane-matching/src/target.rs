@@ -14,6 +14,9 @@ use crate::url::{InvalidUrl, UrlFact};
 
 #[cfg(test)]
 mod tests;
+mod unlisted;
+
+pub use unlisted::UnlistedPrograms;
 
 /// What matchers are compared with.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use toolplane_matching::path::PathFact;
 use toolplane_matching::subject::{PathSubject, SubjectKind};
-use toolplane_matching::target::Reach;
+use toolplane_matching::target::{Reach, UnlistedPrograms};
 use toolplane_matching::{Certainty, Fit, MatchTarget};
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 
@@ -51,6 +51,11 @@ impl<'a> Scene<'a> {
     /// What of the call the matcher of `rule` is about, its other conditions aside.
     pub(crate) fn reach(&self, rule: &Rule) -> Reach {
         self.target.reach(rule.matcher(), rule.behavior())
+    }
+
+    /// The same of a rule whose pattern begins with a program that is nowhere in the call.
+    pub(crate) fn reach_unlisted(&self, rule: &Rule, programs: &UnlistedPrograms<'_>) -> Reach {
+        self.target.reach_unlisted(rule.matcher(), rule.behavior(), programs)
     }
 
     /// How well the matcher of `rule` fits one part.

@@ -108,12 +108,11 @@ impl RuleSet {
         self.path_denies.iter().filter_map(|position| self.rules.get(*position as usize))
     }
 
-    /// The rules that can be about a call, in order: all that fit or may fit are among them, and few others.
-    pub(crate) fn candidates(&self, scene: &Scene<'_>) -> Vec<&Rule> {
-        let mut found = self.index.candidates(scene);
-        found.sort_unstable();
-        found.dedup();
-        found.into_iter().filter_map(|position| self.rules.get(position as usize)).collect()
+    /// The rules that can be about a call, in order: all that fit or may fit are among them, and few others. With each of them
+    /// comes whether its pattern is one of [`UnlistedPrograms`](toolplane_matching::target::UnlistedPrograms).
+    pub(crate) fn candidates(&self, scene: &Scene<'_>) -> impl Iterator<Item = (&Rule, bool)> {
+        let found = self.index.candidates(scene).into_iter();
+        found.filter_map(|found| Some((self.rules.get(found.position as usize)?, found.unlisted)))
     }
 }
 

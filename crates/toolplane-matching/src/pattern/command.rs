@@ -181,7 +181,7 @@ impl CommandPattern {
     }
 
     /// A deny or ask pattern against the words of a command.
-    fn against(&self, words: &[Word]) -> Fit {
+    pub(crate) fn against(&self, words: &[Word]) -> Fit {
         match &self.form {
             Form::Any => Fit::Yes,
             Form::Words { words: wanted, rest } => loose::fit(wanted, *rest, words),

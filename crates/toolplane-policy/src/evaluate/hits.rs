@@ -1,5 +1,7 @@
 //! The rules that fit a call, or may.
 
+use std::cell::LazyCell;
+
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
@@ -18,6 +20,8 @@ pub(crate) struct Hit<'a> {
     pub(crate) fit: Fit,
     /// It is about all of the call, not about some of its parts.
     pub(crate) whole: bool,
+    /// It is about no command whose program can be seen.
+    pub(crate) unlisted: bool,
 }
 
 /// The rules that have a say, by what they say, each in the order of the set.
@@ -40,11 +44,12 @@ pub(crate) struct RuleHits<'a> {
 impl<'a> RuleHits<'a> {
     pub(crate) fn search(rules: &'a RuleSet, scene: &Scene<'_>, now: Timestamp) -> Self {
         let mut found = Self { denied_paths: denied::paths(rules, scene, now), ..Self::default() };
-        for rule in rules.candidates(scene) {
+        let programs = LazyCell::new(|| scene.target.unlisted());
+        for (rule, unlisted) in rules.candidates(scene) {
             if !rule.is_in_force(now) || !rule.is_in_scope(scene.call) {
                 continue;
             }
-            let reach = scene.reach(rule);
+            let reach = if unlisted { scene.reach_unlisted(rule, &programs) } else { scene.reach(rule) };
             if reach.fit == Fit::No {
                 continue;
             }
@@ -53,7 +58,7 @@ impl<'a> RuleHits<'a> {
                 found.outdated.extend((fit == Fit::Yes && !rule.is_shadow()).then_some(rule));
                 continue;
             }
-            let hit = Hit { rule, fit, whole: reach.whole };
+            let hit = Hit { rule, fit, whole: reach.whole, unlisted };
             let list = match (rule.is_shadow(), rule.behavior(), fit) {
                 (_, _, Fit::No) | (true, Behavior::Allow, Fit::Unknown) | (_, Behavior::Passthrough, _) => continue,
                 (true, _, _) => &mut found.shadow,

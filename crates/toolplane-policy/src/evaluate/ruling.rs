@@ -145,13 +145,18 @@ fn explain(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict, part: &Tar
         rule_ref: rule.map(|rule| rule.id().to_owned()).unwrap_or_default(),
         why,
     };
+    // What is about programs that are not seen is not about one that is.
+    let seen = part.names_its_program();
     for (hits, fit, behavior) in [
         (&found.denies, Fit::Yes, Behavior::Deny),
         (&found.asks, Fit::Yes, Behavior::Ask),
         (&found.denies, Fit::Unknown, Behavior::Ask),
         (&found.asks, Fit::Unknown, Behavior::Ask),
     ] {
-        let fits = |hit: &&Hit<'_>| scene.part_fit(hit.rule, part).min(hit.fit) == fit;
+        let fits = |hit: &&Hit<'_>| {
+            let may = hit.fit >= fit && !(seen && hit.unlisted);
+            may && scene.part_fit(hit.rule, part).min(hit.fit) == fit
+        };
         if let Some(hit) = hits.iter().find(fits) {
             let unsure = if fit == Fit::Unknown { "; whether it applies is not known" } else { "" };
             return about(behavior, Some(hit.rule), format!("{}{unsure}", hit.rule.matcher()));

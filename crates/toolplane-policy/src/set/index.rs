@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use toolplane_records::vocabulary::Behavior;
 
-use super::keys::{Keys, directory, host, in_name, own_keys, path_keys};
+use super::keys::{Beside, Keys, directory, host, in_name, own_keys, path_keys};
 use crate::rule::Rule;
 use crate::scene::Scene;
 use toolplane_matching::SubjectPattern;
@@ -19,6 +19,14 @@ use toolplane_matching::tools::{Family, ToolPattern, provider_spelling};
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleIndex {
     scopes: HashMap<Scope, Tools>,
+}
+
+/// A rule that may be about a call. Of the same rule, the one whose pattern was found by a word of the call comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    pub(super) position: u32,
+    /// Its pattern begins with a program that is nowhere in the call: it is about what cannot be seen of it, or not at all.
+    pub(super) unlisted: bool,
 }
 
 /// The narrowest part of a rule's scope; the rest is checked by the rule.
@@ -75,7 +83,8 @@ impl RuleIndex {
         index
     }
 
-    pub(super) fn candidates(&self, scene: &Scene<'_>) -> Vec<u32> {
+    /// The rules to look at, each once and in order.
+    pub(super) fn candidates(&self, scene: &Scene<'_>) -> Vec<Candidate> {
         let caller = &scene.call.caller;
         let own = own_keys(scene);
         let redirected = match scene.target.kind {
@@ -83,7 +92,7 @@ impl RuleIndex {
                 let named = scene.target.subjects.named().iter().map(|file| &file.path);
                 path_keys(scene.target.subjects.paths().iter().chain(named))
             }
-            _ => Some(Vec::new()),
+            _ => Keys { words: Vec::new(), beside: Beside::Nothing },
         };
         let mut found = Vec::new();
         let scopes = [
@@ -104,6 +113,8 @@ impl RuleIndex {
                 }
             }
         }
+        found.sort_unstable();
+        found.dedup_by_key(|candidate| candidate.position);
         found
     }
 }
@@ -192,18 +203,24 @@ impl Bucket {
         self.host.add(position, pattern.url.as_ref().and_then(|_| host(pattern.text())));
     }
 
-    fn collect(&self, kind: Option<SubjectKind>, keys: &Keys, found: &mut Vec<u32>) {
-        found.extend_from_slice(&self.bare);
+    fn collect(&self, kind: Option<SubjectKind>, keys: &Keys, found: &mut Vec<Candidate>) {
+        let mut add = |positions: &[u32], unlisted: bool| {
+            found.extend(positions.iter().map(|position| Candidate { position: *position, unlisted }));
+        };
+        add(&self.bare, false);
         let keyed = match kind {
             Some(SubjectKind::Command) => &self.program,
             Some(SubjectKind::Path) => &self.directory,
             Some(SubjectKind::Url) => &self.host,
-            None => return found.extend_from_slice(&self.patterned),
+            None => return add(&self.patterned, false),
         };
-        let Some(keys) = keys else { return found.extend_from_slice(&self.patterned) };
-        found.extend_from_slice(&keyed.rest);
-        for key in keys {
-            found.extend(keyed.by_key.get(key).into_iter().flatten());
+        if keys.beside == Beside::Everything {
+            return add(&self.patterned, false);
+        }
+        add(&keyed.rest, false);
+        keys.words.iter().filter_map(|word| keyed.by_key.get(word)).for_each(|positions| add(positions, false));
+        if keys.beside == Beside::Unlisted {
+            add(&self.patterned, true);
         }
     }
 }

@@ -2,13 +2,28 @@
 //! of a URL.
 
 use crate::scene::Scene;
-use toolplane_matching::command::{Shell, SimpleCommand, Word};
+use toolplane_matching::command::{Shell, SimpleCommand};
 use toolplane_matching::path::PathFact;
 use toolplane_matching::subject::{PathSubject, SubjectKind};
-use toolplane_matching::url;
+use toolplane_matching::url::{self, InvalidUrl, UrlFact};
 
-/// The words to look patterns up by; none when only looking at all of them is safe.
-pub(super) type Keys = Option<Vec<String>>;
+/// The words to look patterns up by, and what else may be about the call.
+#[derive(Debug)]
+pub(super) struct Keys {
+    pub(super) words: Vec<String>,
+    pub(super) beside: Beside,
+}
+
+/// What patterns by other words than those of a call are to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// They are not about it.
+    Nothing,
+    /// They may be, as far as [`UnlistedPrograms`](toolplane_matching::target::UnlistedPrograms) say.
+    Unlisted,
+    /// They are compared like all others.
+    Everything,
+}
 
 // === keys of patterns ===
 
@@ -33,43 +48,52 @@ pub(super) fn host(text: &str) -> Option<String> {
 // === keys of calls ===
 
 pub(super) fn own_keys(scene: &Scene<'_>) -> Keys {
-    if !scene.target.is_complete() {
-        return None;
-    }
-    match scene.target.kind? {
-        SubjectKind::Command => command_keys(scene.target.subjects.commands()),
-        SubjectKind::Path => path_keys(scene.target.subjects.paths()),
-        SubjectKind::Url => {
-            let mut keys = Vec::new();
-            for url in scene.target.subjects.urls() {
-                // One address has many spellings.
-                let host = url.as_ref().ok().filter(|url| url.address.is_none())?.host.as_str();
-                keys.push(host.to_owned());
-                keys.extend(host.match_indices('.').map(|(dot, _)| host[dot + 1..].to_owned()));
-            }
-            Some(keys)
-        }
+    let complete = scene.target.is_complete();
+    let words = match scene.target.kind {
+        Some(SubjectKind::Command) => return command_keys(scene.target.subjects.commands(), complete),
+        Some(SubjectKind::Path) if complete => path_words(scene.target.subjects.paths()),
+        Some(SubjectKind::Url) if complete => url_words(scene.target.subjects.urls()),
+        _ => None,
+    };
+    Keys::of(words)
+}
+
+impl Keys {
+    /// These words; none when only looking at all patterns is safe.
+    fn of(words: Option<Vec<String>>) -> Self {
+        let beside = if words.is_some() { Beside::Nothing } else { Beside::Everything };
+        Self { words: words.unwrap_or_default(), beside }
     }
 }
 
-fn command_keys(shells: &[Shell]) -> Keys {
-    let mut keys = Vec::new();
+fn url_words(urls: &[Result<UrlFact, InvalidUrl>]) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    for url in urls {
+        // One address has many spellings.
+        let host = url.as_ref().ok().filter(|url| url.address.is_none())?.host.as_str();
+        words.push(host.to_owned());
+        words.extend(host.match_indices('.').map(|(dot, _)| host[dot + 1..].to_owned()));
+    }
+    Some(words)
+}
+
+fn command_keys(shells: &[Shell], complete: bool) -> Keys {
+    let mut words = Vec::new();
+    let mut all_seen = complete;
     for shell in shells {
-        if shell.opaque.is_some() {
-            return None;
-        }
+        all_seen &= shell.opaque.is_none();
         for command in &shell.commands {
-            add_programs(command, &mut keys)?;
+            all_seen &= add_programs(command, &mut words);
         }
         // Where the shape leaves anything open, a program's bare name anywhere in the text is enough to doubt.
         if !shell.is_plain() {
             let names = shell.raw().split(|c: char| !in_name(c)).filter(|name| !name.is_empty());
-            keys.extend(names.map(str::to_ascii_lowercase));
+            words.extend(names.map(str::to_ascii_lowercase));
         }
     }
-    keys.sort_unstable();
-    keys.dedup();
-    Some(keys)
+    words.sort_unstable();
+    words.dedup();
+    Keys { words, beside: if all_seen { Beside::Nothing } else { Beside::Unlisted } }
 }
 
 /// What names of programs are made of, where they are separate words in a text.
@@ -77,18 +101,30 @@ pub(super) fn in_name(c: char) -> bool {
     c.is_alphanumeric() || "_.-".contains(c)
 }
 
-/// The programs of a command; none when one is decided at run time.
-fn add_programs(command: &SimpleCommand, keys: &mut Vec<String>) -> Option<()> {
+/// Adds the programs of a command. Says whether none is decided at run time.
+fn add_programs(command: &SimpleCommand, keys: &mut Vec<String>) -> bool {
     let wrapped = command.wrapped.as_ref().map(|(words, _)| words);
+    let mut all_seen = true;
     for words in [Some(&command.words), command.canonical.as_ref(), wrapped].into_iter().flatten() {
         let Some(first) = words.first() else { continue };
-        let Word { text, .. } = Some(first).filter(|word| word.is_known())?;
-        keys.push(text.rsplit('/').next().unwrap_or(text).to_ascii_lowercase());
+        all_seen &= first.is_known();
+        let base = |text: &str| text.rsplit('/').next().unwrap_or(text).to_ascii_lowercase();
+        keys.push(base(&first.text));
+        // A pattern with stars takes a word with blanks in it for several.
+        if let Some((before, _)) = first.text.split_once(' ') {
+            keys.push(base(before));
+            keys.extend(base(&first.text).split(' ').next().map(str::to_owned));
+        }
     }
-    Some(())
+    all_seen
 }
 
+/// The words to look patterns of paths up by.
 pub(super) fn path_keys<'a>(paths: impl IntoIterator<Item = &'a PathSubject>) -> Keys {
+    Keys::of(path_words(paths))
+}
+
+fn path_words<'a>(paths: impl IntoIterator<Item = &'a PathSubject>) -> Option<Vec<String>> {
     let first = |path: &PathSubject| match &path.fact {
         _ if !path.known => None,
         // Patterns bound to the workspace are about nothing outside it.

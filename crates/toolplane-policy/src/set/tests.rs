@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
-use toolplane_records::ids::ToolId;
+use toolplane_records::ids::{ProfileId, ToolId};
+use toolplane_records::profile::PermissionProfile;
 use toolplane_records::rule::{ArgumentCondition, RuleScope};
-use toolplane_records::vocabulary::{Behavior, ToolKind};
+use toolplane_records::vocabulary::{Behavior, RiskLevel, ToolKind};
 
 use super::*;
 use crate::call::CallFacts;
@@ -256,7 +257,7 @@ proptest! {
         let set = RuleSet::build(&rules).unwrap();
         let settings = PolicySettings { working_dirs: vec!["/data".to_owned()], ..PolicySettings::default() };
         let scene = Scene::new(&settings, &call);
-        let found: Vec<&str> = set.candidates(&scene).iter().map(|rule| rule.id()).collect();
+        let found: Vec<&str> = set.candidates(&scene).map(|(rule, _)| rule.id()).collect();
         for rule in set.rules() {
             let fits = rule.is_in_scope(&call) && scene.reach(rule).fit != Fit::No;
             // An allow counts only where it surely fits.
@@ -264,4 +265,134 @@ proptest! {
             prop_assert!(!counts || found.contains(&rule.id()), "{} {}", rule.behavior(), rule.matcher());
         }
     }
+
+    /// What is said of a rule because its program is not seen is what comparing it with every command says.
+    #[test]
+    fn programs_that_are_not_seen_take_no_comparison(
+        mut rules in prop::collection::vec(any_command_rule(), 1..40),
+        command in any_command(),
+        // One of the fields that hold commands cannot be read.
+        hidden in prop::bool::weighted(0.2),
+    ) {
+        rules.iter_mut().enumerate().for_each(|(index, rule)| rule.rule_id = format!("r{index}"));
+        let set = RuleSet::build(&rules).unwrap();
+        let mut tool = ToolFacts::named(ToolId::from_trusted("tool_sh"), "local.shell.exec", "local.shell");
+        tool.permission_matcher = "shell_pattern".to_owned();
+        let profile = PermissionProfile::new(ProfileId::from_trusted("perm_sh"), RiskLevel::Low);
+        tool.profile = Some(PermissionProfile {
+            rule_matching_fields: vec!["command".to_owned(), "more".to_owned()],
+            ..profile
+        });
+        let input = if hidden { json!({ "command": command, "more": 1 }) } else { json!({ "command": command }) };
+        let call = CallFacts::new(tool, JsonPayload::of(&input));
+        let settings = PolicySettings::default();
+        let scene = Scene::new(&settings, &call);
+        let programs = scene.target.unlisted();
+        let found: HashMap<&str, bool> = set.candidates(&scene).map(|(rule, unlisted)| (rule.id(), unlisted)).collect();
+        for rule in set.rules() {
+            let reach = scene.reach(rule);
+            let says = match found.get(rule.id()) {
+                Some(false) => continue,
+                Some(true) => scene.reach_unlisted(rule, &programs).fit,
+                None => Fit::No,
+            };
+            prop_assert_eq!((reach.whole, reach.fit), (false, says), "{} {}", rule.behavior(), rule.matcher());
+            for part in scene.target.parts.iter().filter(|part| part.names_its_program()) {
+                prop_assert_eq!(scene.part_fit(rule, part), Fit::No, "{} {:?}", rule.matcher(), part.what);
+            }
+        }
+    }
+}
+
+const PROGRAMS: &[&str] = &[
+    "git",
+    "rm",
+    "ls",
+    "sh",
+    "bash",
+    "make",
+    "curl",
+    "/bin/rm",
+    "./rm",
+    "\\rm",
+    "RM",
+    "$X",
+    "r$X",
+    "/opt/g$X",
+    "r[m]",
+    "g*",
+    "\"$X\"",
+    "'rm x'",
+    "'ls -l' 'x'",
+    "r'm'",
+    "\"my tool\"",
+    "`pick`",
+    "sudo rm",
+    "xargs rm",
+    "env A=rm $A",
+    "timeout 5 git",
+    "",
+];
+const REST: &[&str] =
+    &["", "x", "-rf x", "push --force", "-c 'rm x'", "$Y", "-l", "<(rm x)", "\"$(rm y)\"", "git", "# rm"];
+const JOINTS: &[&str] = &[" | ", " && ", "; ", " & ", "\n", " | sh; ", " || "];
+
+fn any_command() -> impl Strategy<Value = String> {
+    let simple = (select(PROGRAMS), select(REST)).prop_map(|(program, rest)| format!("{program} {rest}"));
+    let odd = select(vec![
+        "",
+        "",
+        "",
+        " | sh",
+        " | bash -s",
+        "; (",
+        "; for x in a; do $x; done",
+        " \"",
+        "; eval $Z",
+        " <<E\nrm\nE",
+    ]);
+    (prop::collection::vec(simple, 1..4), select(JOINTS), odd).prop_map(|(all, joint, odd)| all.join(joint) + odd)
+}
+
+fn any_command_rule() -> impl Strategy<Value = PermissionRule> {
+    const PATTERNS: &[&str] = &[
+        "git:*",
+        "git push",
+        "git push:*",
+        "git * --force",
+        "git*",
+        "rm:*",
+        "rm -rf *",
+        "/bin/rm:*",
+        "/opt/git *",
+        "r* x",
+        "rm * y",
+        "rm",
+        "ls",
+        "ls -l",
+        "ls -l *",
+        "'ls -l' x",
+        "sh:*",
+        "bash *",
+        "make:*",
+        "curl:*",
+        "my tool *",
+        "my:*",
+        "absent:*",
+        "gone x",
+        "regex:rm",
+        "* | sh",
+        "RM *",
+        "$X",
+        "sudo:*",
+        "xargs rm:*",
+        "eval:*",
+    ];
+    let tools = select(vec!["Bash", "Bash", "local.shell.exec", "shell.exec", "local.*", "namespace:local", "Read"]);
+    let behavior = select(vec![Behavior::Allow, Behavior::Ask, Behavior::Deny]);
+    (behavior, tools, select(PATTERNS)).prop_map(|(behavior, tools, pattern)| {
+        let matcher = format!("{tools}({pattern})");
+        let refused = behavior == Behavior::Allow && Rule::from_record(&record("r", behavior, &matcher)).is_err();
+        record("r", if refused { Behavior::Deny } else { behavior }, &matcher)
+    })
 }

@@ -21,6 +21,8 @@ use super::load;
 const RULES: [usize; 3] = [10, 1_000, 10_000];
 /// Rules beside the organisation's policies.
 const BESIDE_POLICIES: usize = 1_000;
+/// Rules about commands that a command which cannot be read is decided under.
+const ABOUT_COMMANDS: usize = 1_000;
 /// Requests in flight at a time.
 const CONCURRENCY: [usize; 2] = [1, 64];
 /// About as many bytes as a request to decide has.
@@ -64,10 +66,12 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
     let time = Duration::from_secs(args.seconds.max(1));
     let mut rows = Vec::new();
     for count in RULES {
-        rows.push(row("in process", count, 0, 1, inside::run(&rules::rules(count), None, time)?, None));
+        rows.push(row("in process", count, 0, 1, inside::run(&rules::rules(count), None, calls::all(), time)?, None));
     }
+    let rules = rules::about_commands(ABOUT_COMMANDS);
+    rows.push(row("unreadable", ABOUT_COMMANDS, 0, 1, inside::run(&rules, None, calls::unreadable(), time)?, None));
     let policies = inside::policies()?;
-    let figures = inside::run(&rules::rules(BESIDE_POLICIES), Some(policies), time)?;
+    let figures = inside::run(&rules::rules(BESIDE_POLICIES), Some(policies), calls::all(), time)?;
     rows.push(row("in process", BESIDE_POLICIES, rules::POLICIES, 1, figures, None));
 
     let mut echoes = Vec::new();
@@ -91,6 +95,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
         }
     }
     show(&rows);
+    show_policies(&rows);
     super::write(&args.out, &rows)
 }
 
@@ -119,6 +124,20 @@ fn row(
         p50_us: rounded(figures.p50_us),
         p99_us: rounded(figures.p99_us),
         over_echo_p50_us: echo.map(|echo| rounded(figures.p50_us - echo)),
+    }
+}
+
+/// What the organisation's policies add to a decision, by the rows with as many rules and without policies.
+fn show_policies(rows: &[Row]) {
+    for with in rows.iter().filter(|row| row.policies > 0) {
+        let same = |row: &&Row| (row.case, row.rules, row.concurrency) == (with.case, with.rules, with.concurrency);
+        if let Some(without) = rows.iter().filter(same).find(|row| row.policies == 0) {
+            let added = with.p50_us - without.p50_us;
+            println!(
+                "{}, {} in flight: {} policies add {added:.0} us at p50",
+                with.case, with.concurrency, with.policies
+            );
+        }
     }
 }
 

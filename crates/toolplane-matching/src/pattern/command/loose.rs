@@ -29,10 +29,9 @@ pub(super) fn fit(wanted: &[Word], rest: bool, words: &[Word]) -> Fit {
 
 /// Whether the program of a pattern is the one of a command.
 fn program_fit(wanted: &str, word: &Word) -> Fit {
-    let base = |text: &str| text.rsplit('/').next().map(str::to_owned).unwrap_or_default();
     let name = base(wanted);
     if !word.is_known() {
-        return Fit::from(name.starts_with(&base(word.known_text()))).min(Fit::Unknown);
+        return Fit::from(name.starts_with(base(word.known_text()))).min(Fit::Unknown);
     }
     if word.text == wanted {
         return Fit::Yes;
@@ -43,6 +42,11 @@ fn program_fit(wanted: &str, word: &Word) -> Fit {
         // Another path to a program of that name, which may be the same file.
         (true, true) => Fit::Unknown,
     }
+}
+
+/// The name of a program without its directory.
+fn base(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or_default()
 }
 
 fn arguments_fit(wanted: &[Word], rest: bool, words: &[Word]) -> Fit {

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolplane_cedar::{CedarPolicies, PolicyText};
-use toolplane_policy::{OrgPolicy, Policy, PolicySettings, RuleSet, evaluate};
+use toolplane_policy::{CallFacts, OrgPolicy, Policy, PolicySettings, RuleSet, evaluate};
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::time::Timestamp;
 use toolplane_testkit::Problem;
 
 use super::Figures;
-use super::calls::templates;
 use super::rules::CEDAR;
 
 /// Decisions before measuring starts.
@@ -26,10 +25,11 @@ pub(super) fn policies() -> Result<Arc<dyn OrgPolicy>, Problem> {
     Ok(Arc::new(policies))
 }
 
-/// Decides the calls of the bench in turn on one thread.
+/// Decides these calls in turn on one thread.
 pub(super) fn run(
     rules: &[PermissionRule],
     org: Option<Arc<dyn OrgPolicy>>,
+    calls: Vec<CallFacts>,
     time: Duration,
 ) -> Result<Figures, Problem> {
     let rules = RuleSet::build(rules).map_err(|faults| {
@@ -37,7 +37,6 @@ pub(super) fn run(
         Problem::Missing(format!("rules without faults: {first}"))
     })?;
     let policy = Policy { org, ..Policy::of(rules) };
-    let calls: Vec<_> = templates().iter().map(|template| template.facts()).collect();
     let now = Timestamp::from_millis(1_700_000_000_000);
     let mut nanos: Vec<u64> = Vec::new();
     let mut begin = Instant::now();
@@ -69,7 +68,8 @@ mod tests {
     use toolplane_records::vocabulary::Behavior::{self, Allow, Deny};
 
     use super::*;
-    use crate::bench::decide::rules::rules;
+    use crate::bench::decide::calls::{templates, unreadable};
+    use crate::bench::decide::rules::{about_commands, rules};
 
     /// The bench measures decisions that mean something, and the same ones whatever the number of rules.
     #[test]
@@ -79,6 +79,16 @@ mod tests {
             let decide = |facts| evaluate(&policy, &facts, Timestamp::from_millis(0)).behavior;
             let found: Vec<Behavior> = templates().iter().map(|template| decide(template.facts())).collect();
             assert_eq!(found, [Allow, Deny, Deny, Deny, Allow, Deny, Allow, Allow, Deny, Deny], "{count} rules");
+        }
+    }
+
+    /// Any rule may be about what cannot be seen, so each of them has a say.
+    #[test]
+    fn every_rule_may_be_about_an_unreadable_command() {
+        let policy = Policy::of(RuleSet::build(&about_commands(1_000)).unwrap());
+        for call in unreadable() {
+            let verdict = evaluate(&policy, &call, Timestamp::from_millis(0));
+            assert_eq!((verdict.behavior, verdict.matched.len()), (Deny, 500));
         }
     }
 

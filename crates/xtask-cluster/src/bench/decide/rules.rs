@@ -59,6 +59,14 @@ pub(crate) fn rules(count: usize) -> Vec<PermissionRule> {
     common.chain(others).take(count).enumerate().map(number).collect()
 }
 
+/// So many rules about commands, of which half allow, a quarter ask and a quarter deny.
+pub(super) fn about_commands(count: usize) -> Vec<PermissionRule> {
+    let behaviors = [Behavior::Allow, Behavior::Ask, Behavior::Deny, Behavior::Allow];
+    let about = |at: usize| rule(behaviors[at % 4], &format!("Bash(tool{at} run:*)"));
+    let number = |at: usize| PermissionRule { rule_id: format!("rule-{at}"), ..about(at) };
+    (0..count).map(number).collect()
+}
+
 /// Of fifty rules: 18 about commands, 10 about paths, 6 about hosts, 9 about tools, 3 about providers, 2 about arguments, and
 /// 2 that are about all tools of one actor or namespace.
 fn other(at: usize) -> PermissionRule {
