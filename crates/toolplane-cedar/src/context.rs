@@ -6,51 +6,49 @@ use toolplane_matching::subject::SubjectKind;
 use toolplane_policy::CallFacts;
 
 use crate::input::{self, Arguments};
-use crate::policies::Wanted;
 use crate::request::{set, text};
 use crate::subjects;
+use crate::wanted::Wanted;
 
 /// The context, and the entities it names. What no policy looks at is not made.
-pub(crate) fn of(facts: &CallFacts, wanted: Wanted) -> Result<(Context, Vec<Entity>), Box<ContextCreationError>> {
-    let taints = facts.signals.assurance.as_ref().map(|assurance| assurance.taints.as_slice()).unwrap_or_default();
-    let mut pairs = vec![
-        ("session", text(&facts.caller.session)),
-        ("surface", text(&facts.caller.surface)),
-        ("mode", text(facts.caller.mode.as_str())),
-        ("can_ask", RestrictedExpression::new_bool(facts.caller.can_ask)),
-        ("taints", set(taints)),
-    ];
-    let mut add = |name: &'static str, value: Option<RestrictedExpression>| {
-        pairs.extend(value.map(|value| (name, value)));
+pub(crate) fn of(facts: &CallFacts, wanted: &Wanted) -> Result<(Context, Vec<Entity>), Box<ContextCreationError>> {
+    let (caller, assurance) = (&facts.caller, facts.signals.assurance.as_ref());
+    let mut pairs = Vec::new();
+    let mut add = |name: &'static str, value: &dyn Fn() -> Option<RestrictedExpression>| {
+        if wanted.has(name) {
+            pairs.extend(value().map(|value| (name.to_owned(), value)));
+        }
     };
-    let confidence = facts.signals.assurance.as_ref().and_then(|assurance| assurance.confidence);
-    add("confidence", confidence.map(|confidence| RestrictedExpression::new_long(percent(confidence.get()))));
+    add("session", &|| Some(text(&caller.session)));
+    add("surface", &|| Some(text(&caller.surface)));
+    add("mode", &|| Some(text(caller.mode.as_str())));
+    add("can_ask", &|| Some(RestrictedExpression::new_bool(caller.can_ask)));
+    add("taints", &|| Some(set(assurance.map(|assurance| assurance.taints.as_slice()).unwrap_or_default())));
+    let confidence = assurance.and_then(|assurance| assurance.confidence);
+    add("confidence", &|| confidence.map(|sure| RestrictedExpression::new_long(percent(sure.get()))));
     let mut entities = Vec::new();
-    if wanted.arguments || wanted.input {
+    if wanted.has_any(&["arguments", "input"]) {
         let input = facts.input.to_value();
-        if wanted.arguments {
+        if wanted.has("arguments") {
             let (arguments, complete) = Arguments::of(&input, &facts.redacted);
-            if let Ok(maps) = arguments.entities() {
+            if let Ok(maps) = arguments.entities(wanted) {
                 entities.extend(maps);
-                add("arguments", Arguments::record(complete));
+                add("arguments", &|| Arguments::record(complete));
             }
         }
-        if wanted.input {
-            add("input", input::record(&input, &facts.redacted));
-        }
+        add("input", &|| input::record(&input, &facts.redacted));
     }
     let kind = facts.tool.subject_kind();
     let runs = kind == Some(SubjectKind::Command);
-    if wanted.commands && runs {
-        add("commands", subjects::commands(facts.subjects()));
+    if runs {
+        add("commands", &|| subjects::commands(facts.subjects()));
     }
-    if wanted.paths && (runs || kind == Some(SubjectKind::Path)) {
-        add("paths", subjects::paths(facts.subjects()));
+    if runs || kind == Some(SubjectKind::Path) {
+        add("paths", &|| subjects::paths(facts.subjects()));
     }
-    if wanted.urls && kind == Some(SubjectKind::Url) {
-        add("urls", subjects::urls(facts.subjects()));
+    if kind == Some(SubjectKind::Url) {
+        add("urls", &|| subjects::urls(facts.subjects()));
     }
-    let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
     Ok((Context::from_pairs(pairs).map_err(Box::new)?, entities))
 }
 

@@ -48,9 +48,9 @@ impl CedarPolicies {
             return Ok(Vec::new());
         }
         let trusted = !self.settings.is_untrusted(&call.tool.namespace);
-        let (context, named) = context::of(call, self.wanted).map_err(|error| told(&*error))?;
+        let (context, named) = context::of(call, &self.wanted).map_err(|error| told(&*error))?;
         let action = action_of(&self.actions, &call.tool.full_name);
-        let mut entities = request::entities(call, &resource, trusted).map_err(|error| told(&*error))?;
+        let mut entities = request::entities(call, &resource, trusted, &self.wanted).map_err(|error| told(&*error))?;
         entities.extend(named);
         entities.extend(self.actions.get(&action).into_iter().flatten().cloned());
         let entities = Entities::from_entities(entities, None).map_err(|error| told(&error))?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::names::Type;
 use crate::request::{set, text};
+use crate::wanted::Wanted;
 
 /// Bounds of what is handed to policies.
 const MAX_VALUES: usize = 1000;
@@ -94,15 +95,17 @@ impl Arguments {
         whole
     }
 
-    /// The four maps as entities.
-    pub(crate) fn entities(self) -> Result<[Entity; 4], Box<EntityAttrEvaluationError>> {
+    /// The maps that policies look at, as entities.
+    pub(crate) fn entities(self, wanted: &Wanted) -> Result<Vec<Entity>, Box<EntityAttrEvaluationError>> {
+        let maps = [
+            ("text", Type::Texts, self.texts),
+            ("number", Type::Numbers, self.numbers),
+            ("switch", Type::Switches, self.switches),
+            ("list", Type::Lists, self.lists),
+        ];
+        let looked_at = maps.into_iter().filter(|(name, _, _)| wanted.has(name));
         let entity = |kind: Type, tags| Entity::new_with_tags(kind.uid(ID), [], [], tags).map_err(Box::new);
-        Ok([
-            entity(Type::Texts, self.texts)?,
-            entity(Type::Numbers, self.numbers)?,
-            entity(Type::Switches, self.switches)?,
-            entity(Type::Lists, self.lists)?,
-        ])
+        looked_at.map(|(_, kind, tags)| entity(kind, tags)).collect()
     }
 
     /// The record that names the four maps.

@@ -23,6 +23,7 @@ mod slices;
 mod subjects;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 pub use schema::SCHEMA;
 

@@ -11,7 +11,7 @@ use cedar_policy::{Entity, EntityUid, Policy, PolicyId, PolicySet, Schema, Valid
 
 use crate::fault::{PolicyFault, PolicyText};
 use crate::names::{CALL, Type};
-use crate::policies::{Meaning, Wanted};
+use crate::policies::Meaning;
 
 const MAX_TEXT: usize = 1024 * 1024;
 const MAX_POLICIES: usize = 10_000;
@@ -47,12 +47,14 @@ fn read_schema(source: &PolicyText) -> Result<Schema, Vec<PolicyFault>> {
     Ok(schema)
 }
 
-/// The actions of the schema, each with itself and what it is in, as entities.
+/// The actions of the schema, each with itself and what it is in, as entities. One that is in nothing needs none: that it is
+/// itself is seen from its name.
 pub(crate) fn actions(schema: &Schema) -> Result<HashMap<EntityUid, Vec<Entity>>, String> {
     let known = schema.action_entities().map_err(|error| error.to_string())?;
     let of = |uid: &EntityUid| {
         let above = known.ancestors(uid).into_iter().flatten();
-        std::iter::once(uid).chain(above).filter_map(|uid| known.get(uid).cloned()).collect::<Vec<_>>()
+        let all = std::iter::once(uid).chain(above).filter_map(|uid| known.get(uid).cloned()).collect::<Vec<_>>();
+        if all.len() > 1 { all } else { Vec::new() }
     };
     Ok(schema.actions().map(|uid| (uid.clone(), of(uid))).collect())
 }
@@ -178,24 +180,6 @@ fn order(id: &PolicyId) -> usize {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// What the policies look at. The JSON form has names as they are, however they were escaped in the text.
-pub(crate) fn wanted(checked: &Checked) -> Wanted {
-    let mut wanted = Wanted::default();
-    for policy in &checked.policies {
-        let Ok(json) = policy.to_json() else {
-            return Wanted { arguments: true, input: true, commands: true, paths: true, urls: true };
-        };
-        let text = json.to_string();
-        let names = |name: &str| text.contains(&format!("\"{name}\""));
-        wanted.arguments |= names("arguments");
-        wanted.input |= names("input");
-        wanted.commands |= names("commands");
-        wanted.paths |= names("paths");
-        wanted.urls |= names("urls");
-    }
-    wanted
 }
 
 /// The action of a call: the tool's own where the schema has one.

@@ -9,6 +9,7 @@ use toolplane_records::payload::{Digest, JsonPayload};
 use crate::fault::{PolicyFault, PolicyText};
 use crate::load;
 use crate::slices::Slices;
+use crate::wanted::Wanted;
 
 /// What a policy is for, beside what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +21,6 @@ pub(crate) struct Meaning {
     pub(crate) reason: String,
 }
 
-/// Which parts of a request any policy looks at; what none looks at is not made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) arguments: bool,
-    pub(crate) input: bool,
-    pub(crate) commands: bool,
-    pub(crate) paths: bool,
-    pub(crate) urls: bool,
-}
-
 /// The organisation's policies, parsed, checked and ready. Never changed in place: other texts are another value with
 /// another digest.
 #[derive(Debug)]
@@ -37,7 +28,7 @@ pub struct CedarPolicies {
     pub(crate) authorizer: Authorizer,
     pub(crate) slices: Slices,
     pub(crate) meanings: HashMap<String, Meaning>,
-    /// Every action of the schema, with what it is in.
+    /// Every action of the schema, with itself and what it is in where it is in anything.
     pub(crate) actions: HashMap<EntityUid, Vec<Entity>>,
     pub(crate) wanted: Wanted,
     pub(crate) settings: PolicySettings,
@@ -71,7 +62,7 @@ impl CedarPolicies {
         Ok(Self {
             authorizer: Authorizer::new(),
             actions: load::actions(&schema).map_err(|fault| vec![schema_source.fault(fault)])?,
-            wanted: load::wanted(&checked),
+            wanted: Wanted::of(&checked.policies),
             slices: Slices::new(checked.policies).map_err(|error| vec![schema_source.fault(error.to_string())])?,
             meanings: checked.meanings,
             settings: settings.clone(),

@@ -8,6 +8,7 @@ use toolplane_policy::{CallFacts, FactName};
 use toolplane_records::vocabulary::RiskLevel;
 
 use crate::names::Type;
+use crate::wanted::Wanted;
 
 type Attributes = HashMap<String, RestrictedExpression>;
 type Failed = Box<EntityAttrEvaluationError>;
@@ -31,59 +32,69 @@ fn namespaces(namespace: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(first, |name| name.rsplit_once('.').map(|(above, _)| above))
 }
 
-/// Every entity of the call: the actor, the tool, and what they are in. Claims of authors who are not trusted are left out
-/// where they speak for the call.
-pub(crate) fn entities(facts: &CallFacts, resource: &[EntityUid], trusted: bool) -> Result<Vec<Entity>, Failed> {
-    let own;
-    let resource = if resource.is_empty() {
-        own = self::resource(facts);
-        &own
-    } else {
-        resource
-    };
-    let mut above: HashSet<EntityUid> = facts.caller.roles.iter().map(|role| Type::Role.uid(role)).collect();
-    above.insert(Type::Tenant.uid(&facts.caller.tenant));
-    let mut found: Vec<Entity> = above.iter().map(|uid| Entity::new_no_attrs(uid.clone(), HashSet::new())).collect();
-    let tenant = Attributes::from([("tenant".to_owned(), text(&facts.caller.tenant))]);
-    found.push(Entity::new(principal(facts), tenant, above).map_err(Box::new)?);
+/// The entities of the call, as far as policies look at them: the actor, the tool, and what they are in. Claims of authors who
+/// are not trusted are left out where they speak for the call.
+///
+/// What they are in has no attributes and is in nothing itself, so a policy finds it by name whether it is there or not.
+pub(crate) fn entities(
+    facts: &CallFacts,
+    resource: &[EntityUid],
+    trusted: bool,
+    wanted: &Wanted,
+) -> Result<Vec<Entity>, Failed> {
+    let roles = facts.caller.roles.iter().map(|role| Type::Role.uid(role));
+    let callers: HashSet<EntityUid> = roles.chain([Type::Tenant.uid(&facts.caller.tenant)]).collect();
     // Whatever the tool is in is named flatly; nothing asks what a namespace is in.
-    let above: HashSet<EntityUid> = resource.iter().skip(1).cloned().collect();
-    found.extend(above.iter().map(|uid| Entity::new_no_attrs(uid.clone(), HashSet::new())));
+    let kinds: HashSet<EntityUid> = resource.iter().skip(1).cloned().collect();
+    let mut found = Vec::new();
+    if *wanted == Wanted::Everything {
+        let above = callers.iter().chain(&kinds);
+        found.extend(above.map(|uid| Entity::new_no_attrs(uid.clone(), HashSet::new())));
+    }
+    let mut tenant = Attributes::new();
+    if wanted.has("tenant") {
+        tenant.insert("tenant".to_owned(), text(&facts.caller.tenant));
+    }
+    found.push(Entity::new(principal(facts), tenant, callers).map_err(Box::new)?);
     let name = resource.first().cloned().unwrap_or_else(|| Type::Tool.uid(&facts.tool.full_name));
-    found.push(Entity::new(name, tool(facts, trusted), above).map_err(Box::new)?);
+    found.push(Entity::new(name, tool(facts, trusted, wanted), kinds).map_err(Box::new)?);
     Ok(found)
 }
 
-fn tool(facts: &CallFacts, trusted: bool) -> Attributes {
+fn tool(facts: &CallFacts, trusted: bool, wanted: &Wanted) -> Attributes {
     let tool = &facts.tool;
-    let mut attributes = Attributes::from([
-        ("id".to_owned(), text(tool.tool_id.as_str())),
-        ("namespace".to_owned(), text(&tool.namespace)),
-        ("aliases".to_owned(), set(&tool.aliases)),
-        ("trusted".to_owned(), RestrictedExpression::new_bool(trusted)),
-    ]);
-    let mut add = |name: &str, value: Option<RestrictedExpression>| {
-        attributes.extend(value.map(|value| (name.to_owned(), value)));
+    let mut attributes = Attributes::new();
+    let mut add = |name: &str, value: &dyn Fn() -> Option<RestrictedExpression>| {
+        if wanted.has(name) {
+            attributes.extend(value().map(|value| (name.to_owned(), value)));
+        }
     };
-    add("kind", tool.kind.map(|kind| text(kind.as_str())));
+    add("id", &|| Some(text(tool.tool_id.as_str())));
+    add("namespace", &|| Some(text(&tool.namespace)));
+    add("aliases", &|| Some(set(&tool.aliases)));
+    add("trusted", &|| Some(RestrictedExpression::new_bool(trusted)));
+    add("kind", &|| tool.kind.map(|kind| text(kind.as_str())));
     if let Some(profile) = &tool.profile {
-        add("risk_level", Some(text(profile.risk_level.as_str())));
-        add("risk_rank", Some(RestrictedExpression::new_long(rank(profile.risk_level))));
-        let words: Vec<&str> = profile.access_kinds.iter().map(|kind| kind.as_str()).collect();
-        add("access_kinds", (!words.is_empty()).then(|| set(&words)));
-        let words: Vec<&str> = profile.write_effects.iter().map(|effect| effect.as_str()).collect();
-        add("write_effects", (!words.is_empty()).then(|| set(&words)));
-        add("network_scope", profile.network_scope.as_deref().map(text));
-        add("data_sensitivity", profile.data_sensitivity.as_deref().map(text));
+        add("risk_level", &|| Some(text(profile.risk_level.as_str())));
+        add("risk_rank", &|| Some(RestrictedExpression::new_long(rank(profile.risk_level))));
+        add("access_kinds", &|| words(profile.access_kinds.iter().map(|kind| kind.as_str())));
+        add("write_effects", &|| words(profile.write_effects.iter().map(|effect| effect.as_str())));
+        add("network_scope", &|| profile.network_scope.as_deref().map(text));
+        add("data_sensitivity", &|| profile.data_sensitivity.as_deref().map(text));
     }
     for name in FactName::ALL {
-        let known = match facts.safety.believed(*name, !trusted) {
+        add(name.as_str(), &|| match facts.safety.believed(*name, !trusted) {
             Certainty::Unknown => None,
             known => Some(RestrictedExpression::new_bool(known == Certainty::Yes)),
-        };
-        add(name.as_str(), known);
+        });
     }
     attributes
+}
+
+/// A set of words; none where there are none.
+fn words<'a>(words: impl Iterator<Item = &'a str>) -> Option<RestrictedExpression> {
+    let words: Vec<&str> = words.collect();
+    (!words.is_empty()).then(|| set(&words))
 }
 
 fn rank(level: RiskLevel) -> i64 {

@@ -4,6 +4,7 @@ mod answers;
 mod looks;
 mod refused;
 mod tightening;
+mod unseen;
 
 use serde_json::{Value, json};
 use toolplane_matching::ToolFacts;

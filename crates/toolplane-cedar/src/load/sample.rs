@@ -13,6 +13,7 @@ use toolplane_records::vocabulary::{AccessKind, RiskLevel, ToolKind, WriteEffect
 use crate::fault::{PolicyFault, PolicyText, told};
 use crate::names::{CALL, Type};
 use crate::request;
+use crate::wanted::Wanted;
 
 /// Refuses a schema that lacks the action, or an attribute that calls have: its policies would be checked against one thing
 /// and evaluated on another.
@@ -22,7 +23,9 @@ pub(super) fn describable(schema: &Schema, source: &PolicyText) -> Result<(), Po
         return Err(source.fault(format!("has no action `{CALL}`")));
     }
     for facts in [bare(), full()] {
-        let entities = request::entities(&facts, &[], true).map_err(|error| source.fault(told(&*error)))?;
+        let resource = request::resource(&facts);
+        let entities = request::entities(&facts, &resource, true, &Wanted::Everything);
+        let entities = entities.map_err(|error| source.fault(told(&*error)))?;
         Entities::from_entities(entities, Some(schema))
             .map_err(|error| source.fault(format!("cannot describe a call: {}", told(&error))))?;
     }
