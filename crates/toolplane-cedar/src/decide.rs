@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cedar_policy::{AuthorizationError, Entities, Request, Response};
-use toolplane_policy::{CallFacts, OrgPolicy, OrgVerdict};
+use toolplane_policy::{CallFacts, LookedAt, OrgPolicy, OrgVerdict};
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Behavior;
 
@@ -30,6 +30,16 @@ impl OrgPolicy for CedarPolicies {
                 errors: vec![error],
                 ..OrgVerdict::default()
             },
+        }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt {
+            input: self.wanted.has_any(&["arguments", "input", "commands", "paths", "urls"]),
+            session: self.wanted.has("session"),
+            surface: self.wanted.has("surface"),
+            // Cedar has no clock.
+            time: false,
         }
     }
 

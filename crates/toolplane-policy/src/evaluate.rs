@@ -19,6 +19,7 @@ pub(crate) use self::hits::{Hit, RuleHits};
 use self::ruling::Ruling;
 pub(crate) use self::ruling::{NO_BYPASS, parts, quoted};
 use crate::call::{CallFacts, FactName};
+use crate::looked_at::LookedAt;
 use crate::org::OrgVerdict;
 use crate::policy::Policy;
 use crate::scene::{Scene, What};
@@ -48,10 +49,17 @@ const UNSURE: &str = "; whether it applies is not known for this input";
 /// Where no person can be asked, or none wants to be, every ask is a deny with reason type `async_agent`. Shadow rules
 /// are only listed.
 pub fn evaluate(policy: &Policy, call: &CallFacts, now: Timestamp) -> Verdict {
+    evaluate_and_note(policy, call, now).0
+}
+
+/// The same as [`evaluate`], and what of the call the verdict was made from.
+pub fn evaluate_and_note(policy: &Policy, call: &CallFacts, now: Timestamp) -> (Verdict, LookedAt) {
     let scene = Scene::new(&policy.settings, call);
     let found = RuleHits::search(&policy.rules, &scene, now);
     let org = policy.org.as_ref().map(|org| org.decide(call)).unwrap_or_default();
-    decide(&scene, &found, &org)
+    let of_call = LookedAt { input: scene.reads_input() || floor::reads_input(call), ..LookedAt::NOTHING };
+    let of_org = policy.org.as_ref().map_or(LookedAt::NOTHING, |org| org.looks_at());
+    (decide(&scene, &found, &org), of_call.and(found.looked_at).and(of_org))
 }
 
 /// The verdict from what was found; see [`evaluate`].

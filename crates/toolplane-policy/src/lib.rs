@@ -34,6 +34,7 @@ pub mod evaluate;
 pub mod explain;
 #[cfg(test)]
 mod fuzz;
+mod looked_at;
 pub mod org;
 pub mod policy;
 pub mod rule;
@@ -44,8 +45,9 @@ pub mod suggest;
 pub mod verdict;
 
 pub use call::{CallFacts, CallerFacts, FactName, SafetyFacts};
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_and_note};
 pub use explain::explain;
+pub use looked_at::LookedAt;
 pub use org::{OrgPolicy, OrgVerdict};
 pub use policy::Policy;
 pub use rule::Rule;

@@ -6,11 +6,17 @@ use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Behavior;
 
 use crate::call::CallFacts;
+use crate::looked_at::LookedAt;
 
 /// Policies written in another language than rules.
 pub trait OrgPolicy: Send + Sync + fmt::Debug {
     /// What they say of one call. Must be a function of the call and of what [`OrgPolicy::digest`] covers, and nothing else.
     fn decide(&self, call: &CallFacts) -> OrgVerdict;
+
+    /// Which facts of calls they look at; everything where that is not known.
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::EVERYTHING
+    }
 
     /// SHA-256 over everything that can change an answer.
     fn digest(&self) -> Digest;

@@ -40,6 +40,11 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whether what matchers are compared with comes from the input.
+    pub(crate) fn reads_input(&self) -> bool {
+        self.target.kind.is_some()
+    }
+
     pub(crate) fn believed(&self, name: FactName) -> Certainty {
         self.call.safety.believed(name, self.untrusted)
     }

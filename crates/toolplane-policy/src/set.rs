@@ -14,6 +14,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::RuleSource;
 
 use self::index::RuleIndex;
+use crate::looked_at::LookedAt;
 use crate::rule::Rule;
 use crate::scene::Scene;
 
@@ -34,6 +35,7 @@ pub struct RuleSet {
     index: RuleIndex,
     /// Positions of the denies of [`RuleSet::path_denies`].
     path_denies: Vec<u32>,
+    looked_at: LookedAt,
     digest: Digest,
 }
 
@@ -80,7 +82,8 @@ impl RuleSet {
         let records: Vec<&PermissionRule> = rules.iter().map(Rule::record).collect();
         let digest = JsonPayload::of(&("rules", DIGEST_VERSION, &records)).digest();
         let path_denies = (0u32..).zip(&rules).filter(|(_, rule)| rule.denies_paths()).map(|(at, _)| at).collect();
-        Self { index: RuleIndex::of(&rules), path_denies, rules, digest }
+        let looked_at = looked_at(&rules);
+        Self { index: RuleIndex::of(&rules), path_denies, looked_at, rules, digest }
     }
 
     /// The rules, by source and id.
@@ -101,6 +104,11 @@ impl RuleSet {
     /// When the next rule goes out of force: decisions may change then, though the digest does not.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
         self.rules.iter().filter_map(|rule| rule.record().expires_at).filter(|end| *end > now).min()
+    }
+
+    /// What is looked at of every call, whichever rules are about it.
+    pub(crate) fn looked_at(&self) -> LookedAt {
+        self.looked_at
     }
 
     /// The denies about some of the files that file tools read or edit, in order.
@@ -130,6 +138,13 @@ impl PartialEq for RuleSet {
 }
 
 impl Eq for RuleSet {}
+
+/// Rules are looked up by session and surface where any names one, and the denies about paths are gone through for every call.
+fn looked_at(rules: &[Rule]) -> LookedAt {
+    let of_all = rules.iter().map(|rule| LookedAt { input: false, time: false, ..rule.looks_at() });
+    let of_denies = rules.iter().filter(|rule| rule.denies_paths()).map(Rule::looks_at);
+    of_all.chain(of_denies).fold(LookedAt::NOTHING, LookedAt::and)
+}
 
 /// Which of equal rules is named first: the one that is hardest to change.
 fn precedence(source: RuleSource) -> u8 {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use toolplane_matching::Certainty;
+use toolplane_policy::LookedAt;
 use toolplane_records::assurance::{CallAssurance, Confidence};
 use toolplane_records::mode::Mode;
 
@@ -83,4 +84,17 @@ fn a_policy_that_compares_the_whole_context_is_shown_all_of_it() {
     assert!(escaped.has("surface"), "{escaped:?}");
     let whole = wanted("permit (principal, action, resource) when { [context].contains(context) };");
     assert_eq!(whole, Wanted::Everything);
+}
+
+#[test]
+fn policies_say_which_facts_of_calls_they_look_at() {
+    let looks =
+        |condition: &str| load(&format!("permit (principal, action, resource) when {{ {condition} }};")).looks_at();
+    let nothing = LookedAt::NOTHING;
+    assert_eq!(looks("resource.trusted && principal in Role::\"agent\" && context.mode == \"plan\""), nothing);
+    assert_eq!(looks("context.session == \"s\""), LookedAt { session: true, ..nothing });
+    assert_eq!(looks("context.surface == \"s\""), LookedAt { surface: true, ..nothing });
+    assert_eq!(looks("context.arguments.complete"), LookedAt { input: true, ..nothing });
+    assert_eq!(looks("context has urls && context.urls.non_public"), LookedAt { input: true, ..nothing });
+    assert_eq!(looks("[context].contains(context)"), LookedAt { time: false, ..LookedAt::EVERYTHING });
 }

@@ -66,10 +66,15 @@ fn unsure(call: &CallFacts, settings: &PolicySettings) -> Option<String> {
     Some(format!("evidence is missing: {}", super::ruling::quoted(missing)))
 }
 
+/// Whether the input may say something of the sandbox, so that it has to be read. Of one that does not, nothing else counts here.
+pub(super) fn reads_input(call: &CallFacts) -> bool {
+    call.input.text().to_ascii_lowercase().contains("sandbox") || call.input.text().contains("\\u")
+}
+
 /// Whether the input asks for no sandbox: by the internal field of shell tools, or in the words agents know.
 fn leaves_sandbox(call: &CallFacts) -> bool {
     // Most inputs name no sandbox, and a text search is cheaper than reading them.
-    if !call.input.text().to_ascii_lowercase().contains("sandbox") && !call.input.text().contains("\\u") {
+    if !reads_input(call) {
         return false;
     }
     let input = call.input.to_value();

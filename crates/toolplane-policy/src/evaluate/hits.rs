@@ -7,6 +7,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 use super::denied;
+use crate::looked_at::LookedAt;
 use crate::rule::Rule;
 use crate::scene::Scene;
 use crate::set::RuleSet;
@@ -25,7 +26,7 @@ pub(crate) struct Hit<'a> {
 }
 
 /// The rules that have a say, by what they say, each in the order of the set.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RuleHits<'a> {
     pub(crate) denies: Vec<Hit<'a>>,
     pub(crate) asks: Vec<Hit<'a>>,
@@ -39,13 +40,25 @@ pub(crate) struct RuleHits<'a> {
     pub(crate) outdated: Vec<&'a Rule>,
     /// Paths that denies keep from the call although nothing in it names them.
     pub(crate) denied_paths: DeniedPaths,
+    /// What of the call they were found by, beside what its matchers are compared with.
+    pub(crate) looked_at: LookedAt,
 }
 
 impl<'a> RuleHits<'a> {
     pub(crate) fn search(rules: &'a RuleSet, scene: &Scene<'_>, now: Timestamp) -> Self {
-        let mut found = Self { denied_paths: denied::paths(rules, scene, now), ..Self::default() };
+        let mut found = Self {
+            denies: Vec::new(),
+            asks: Vec::new(),
+            allows: Vec::new(),
+            unsure_allows: Vec::new(),
+            shadow: Vec::new(),
+            outdated: Vec::new(),
+            denied_paths: denied::paths(rules, scene, now),
+            looked_at: rules.looked_at(),
+        };
         let programs = LazyCell::new(|| scene.target.unlisted());
         for (rule, unlisted) in rules.candidates(scene) {
+            found.looked_at = found.looked_at.and(rule.looks_at());
             if !rule.is_in_force(now) || !rule.is_in_scope(scene.call) {
                 continue;
             }

@@ -6,6 +6,7 @@ use toolplane_records::vocabulary::{Behavior, RuleSource};
 
 use crate::call::CallFacts;
 use crate::condition::{ArgumentTest, CallInput, FactTest};
+use crate::looked_at::LookedAt;
 use toolplane_matching::Matcher;
 use toolplane_matching::fit::Fit;
 use toolplane_matching::subject::SubjectKind;
@@ -76,6 +77,16 @@ impl Rule {
     /// Whether it is bound to another declaration than that of the call: it says nothing about this one.
     pub(crate) fn is_pinned_elsewhere(&self, call: &CallFacts) -> bool {
         self.record.pin.as_ref().is_some_and(|pin| call.declaration != Some(pin.declaration_digest))
+    }
+
+    /// What it looks at of calls in its scope, beside what its matcher is compared with.
+    pub(crate) fn looks_at(&self) -> LookedAt {
+        LookedAt {
+            input: !self.arguments.is_empty(),
+            session: !self.scope().session.is_empty(),
+            surface: !self.scope().surface.is_empty(),
+            time: self.record.expires_at.is_some(),
+        }
     }
 
     /// Whether it denies reading or editing some paths, and not only watches.

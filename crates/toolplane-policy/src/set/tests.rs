@@ -10,6 +10,8 @@ use toolplane_records::vocabulary::{Behavior, RiskLevel, ToolKind};
 
 use super::*;
 use crate::call::CallFacts;
+use crate::evaluate::evaluate_and_note;
+use crate::policy::Policy;
 use crate::settings::PolicySettings;
 use toolplane_matching::ToolFacts;
 use toolplane_matching::fit::Fit;
@@ -102,6 +104,38 @@ fn the_digest_covers_every_field() {
     let fields: Vec<&String> = written.as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), changes.len(), "{fields:?}");
     assert!(changes.iter().all(|(field, _)| written.get(field).is_some()));
+}
+
+#[test]
+fn rules_say_what_they_look_at() {
+    let rule = |change: fn(&mut PermissionRule)| {
+        let mut record = record("a", Behavior::Deny, "*");
+        change(&mut record);
+        record
+    };
+    let looked_at = |record: PermissionRule| {
+        let policy = Policy::of(RuleSet::build(&[record]).unwrap());
+        let call = CallFacts::new(
+            ToolFacts::named(ToolId::from_trusted("tool_n"), "notes.add", "notes"),
+            JsonPayload::of(&json!({"x": 1})),
+        );
+        evaluate_and_note(&policy, &call, Timestamp::from_millis(0)).1
+    };
+    let nothing = LookedAt::NOTHING;
+    assert_eq!(looked_at(rule(|_| {})), nothing);
+    assert_eq!(looked_at(rule(|rule| rule.scope.session = "s".to_owned())), LookedAt { session: true, ..nothing });
+    assert_eq!(looked_at(rule(|rule| rule.scope.surface = "s".to_owned())), LookedAt { surface: true, ..nothing });
+    let ends = rule(|rule| rule.expires_at = Some(Timestamp::from_millis(9)));
+    assert_eq!(looked_at(ends.clone()), LookedAt { time: true, ..nothing });
+    // About another tool it says nothing, unless it denies paths: those are kept from every tool.
+    let of = |matcher: &str| PermissionRule { matcher: matcher.to_owned(), ..ends.clone() };
+    assert_eq!(looked_at(of("files.read")), nothing);
+    assert_eq!(looked_at(of("Read(secrets/**)")), LookedAt { time: true, ..nothing });
+    let asks_input = rule(|rule| {
+        let pointer = "/a".to_owned();
+        rule.arguments = vec![ArgumentCondition { pointer, op: "exists".to_owned(), value: None }];
+    });
+    assert_eq!(looked_at(asks_input), LookedAt { input: true, ..nothing });
 }
 
 // --- looking up ---

@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use toolplane_policy::{evaluate, explain, suggestions};
+use toolplane_policy::{CallFacts, evaluate, evaluate_and_note, explain, suggestions};
 use toolplane_records::explanation::HookVerdict;
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::Behavior;
 
 use crate::generate::{any_case, any_rule, hook, numbered};
 use crate::naive;
-use crate::world::{Case, now};
+use crate::world::{Case, NOW, now};
 
 /// Random situations on which both evaluators must agree.
 const COMPARED: u32 = 100_000;
@@ -52,6 +53,12 @@ fn an_independent_evaluator_agrees() {
     // A world in which one answer never comes up would prove little.
     let counts = counts.into_inner();
     assert!(counts.iter().all(|count| *count > COMPARED / 20), "deny, ask, allow: {counts:?}");
+}
+
+/// The call of `case` with the input of `other`.
+fn with_input_of(case: &Case, other: &Case) -> CallFacts {
+    let (subject, limit, label) = (other.subject.clone(), other.limit, other.label);
+    Case { subject, limit, label, ..case.clone() }.call()
 }
 
 proptest! {
@@ -108,6 +115,24 @@ proptest! {
         for id in &verdict.matched {
             prop_assert!(explanation.rules.iter().any(|rule| rule.rule_id == *id && !rule.shadow));
         }
+    }
+
+    #[test]
+    fn what_was_not_looked_at_changes_nothing(case in any_case(), other in any_case(), later in 0..3_i64) {
+        let (policy, call) = (case.policy(), case.call());
+        let (verdict, looked_at) = evaluate_and_note(&policy, &call, now());
+        let mut changed = case.call();
+        if !looked_at.input && !evaluate_and_note(&policy, &with_input_of(&case, &other), now()).1.input {
+            changed = with_input_of(&case, &other);
+        }
+        if !looked_at.session {
+            changed.caller.session = other.session.to_owned();
+        }
+        if !looked_at.surface {
+            changed.caller.surface = "another".to_owned();
+        }
+        let then = Timestamp::from_millis(NOW + if looked_at.time { 0 } else { later });
+        prop_assert_eq!(evaluate(&policy, &changed, then), verdict);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toolplane_matching::ToolFacts;
-use toolplane_policy::{CallFacts, CallerFacts, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts};
+use toolplane_policy::{
+    CallFacts, CallerFacts, LookedAt, OrgPolicy, OrgVerdict, Policy, PolicySettings, RuleSet, SafetyFacts,
+};
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::decision_request::CallSignals;
 use toolplane_records::explanation::{ClassifierCheck, HookVerdict};
@@ -52,6 +54,10 @@ pub(crate) struct Fixed(pub(crate) Behavior);
 impl OrgPolicy for Fixed {
     fn decide(&self, _: &CallFacts) -> OrgVerdict {
         OrgVerdict { behavior: self.0, policy_ids: vec!["org-1".to_owned()], ..OrgVerdict::default() }
+    }
+
+    fn looks_at(&self) -> LookedAt {
+        LookedAt::NOTHING
     }
 
     fn digest(&self) -> Digest {
