@@ -81,7 +81,9 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
             let callers = bed.callers();
             let call = move || callers.clone().make(way);
             figures
-                .add(way.case(), concurrency, async |_| load::metered(concurrency, args.time(), &meters, call.clone()).await)
+                .add(way.case(), concurrency, async |_| {
+                    load::metered(concurrency, args.time(), &meters, call.clone()).await
+                })
                 .await?;
         }
     }

@@ -12,7 +12,7 @@ use tokio::process::Command;
 use toolplane_testkit::Problem;
 
 use super::Args;
-use super::bed::Bed;
+use super::bed::{Bed, Way};
 use crate::bench::load::{self, Metered};
 use crate::bench::stores::Stores;
 
@@ -32,6 +32,7 @@ const UNKNOWN: usize = 8;
 /// What a call costs, by layers.
 #[derive(Clone, Debug, Serialize)]
 struct Profile {
+    case: &'static str,
     store: &'static str,
     schedulers: usize,
     concurrency: usize,
@@ -60,15 +61,20 @@ pub(super) async fn run(args: &Args) -> Result<(), Problem> {
     let bed = Bed::start(args, &stores).await?;
     let (callers, meters) = (bed.callers(), bed.meters());
     let record = crate::bench::folder("perf")?.join("perf.data");
-    let ((measured, used), ()) = tokio::try_join!(
-        load::metered(CONCURRENCY, args.time(), &meters, move || callers.clone().invoke()),
-        recorded(&meters.server, args.time(), &record),
-    )?;
+    let mut profiles = Vec::new();
+    for way in [Way::Invoke, Way::Call] {
+        let callers = callers.clone();
+        let (metered, ()) = tokio::try_join!(
+            load::metered(CONCURRENCY, args.time(), &meters, move || callers.clone().make(way)),
+            recorded(&meters.server, args.time(), &record),
+        )?;
+        let counts = Counts::of(stacks::samples(&script(&record).await?));
+        let profile = Profile::new(args, way, &metered, &counts)?;
+        profile.show();
+        profiles.push(profile);
+    }
     drop(bed);
-    let counts = Counts::of(stacks::samples(&script(&record).await?));
-    let profile = Profile::new(args, &(measured, used), &counts)?;
-    profile.show();
-    crate::bench::write(&args.out, &profile)
+    crate::bench::write(&args.out, &profiles)
 }
 
 /// Records these processes for a time that begins when calls are measured.
@@ -100,7 +106,7 @@ async fn output(mut command: Command) -> Result<String, Problem> {
 }
 
 impl Profile {
-    fn new(args: &Args, (measured, used): &Metered, counts: &Counts) -> Result<Self, Problem> {
+    fn new(args: &Args, way: Way, (measured, used): &Metered, counts: &Counts) -> Result<Self, Problem> {
         if counts.samples == 0 {
             return Err(Problem::Missing("samples of `perf`; it saw none".to_owned()));
         }
@@ -110,6 +116,7 @@ impl Profile {
         unknown.sort_by(|one, other| other.1.total_cmp(&one.1));
         unknown.truncate(UNKNOWN);
         Ok(Self {
+            case: way.case(),
             store: args.store.as_str(),
             schedulers: args.schedulers,
             concurrency: CONCURRENCY,
@@ -122,9 +129,9 @@ impl Profile {
     }
 
     fn show(&self) {
-        let Self { store, samples, calls_per_s, server_cpu_us, concurrency, .. } = self;
+        let Self { case, store, samples, calls_per_s, server_cpu_us, concurrency, .. } = self;
         println!(
-            "{concurrency} calls in flight on the store `{store}`: {calls_per_s} calls/s, {server_cpu_us} us CPU of a call"
+            "\n`{case}`, {concurrency} calls in flight on the store `{store}`: {calls_per_s} calls/s, {server_cpu_us} us CPU of a call"
         );
         println!("{samples} samples; where the time of a call goes, in us:\n");
         println!("layer                       by function          by the layer that called");
