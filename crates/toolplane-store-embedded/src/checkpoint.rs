@@ -1,7 +1,6 @@
 //! Moving a layer from memory to the tables, on a thread of its own.
 
 use crate::number::write_number;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -13,6 +12,7 @@ use toolplane_store::Sealed;
 
 use crate::base::{Base, KnownDamage};
 use crate::fault::{Fault, contained};
+use crate::hash::HashMap;
 use crate::layer::{IndexLayer, Layer, Tail};
 use crate::operations::{Digest, expired};
 use crate::row;

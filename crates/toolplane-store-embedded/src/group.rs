@@ -1,11 +1,10 @@
 //! The commits that become durable together: each is decided over the stored state and what the earlier ones changed.
 
-use std::collections::HashMap;
-
 use toolplane_store::{Append, Bound, Commit, CommitOutcome, IndexOp, RecordKey, StoreError, Versioned, Write};
 
 use crate::codec;
 use crate::fault::Fault;
+use crate::hash::HashMap;
 use crate::layer::{MemberScores, Tail};
 use crate::log::record;
 use crate::operations::{Digest, OperationMemory};
@@ -40,6 +39,18 @@ pub(crate) struct IndexChanges {
     pub(crate) members: HashMap<String, MemberScores>,
 }
 
+/// What became of a commit that was looked at.
+enum Judgement {
+    /// It applies, and its writes make these versions, in their order; 0 where one deletes.
+    Applies { versions: Vec<u64> },
+    /// It does not, and this is its answer.
+    Refused(CommitAnswer),
+}
+
+fn next_version(found: Option<&Versioned>) -> u64 {
+    found.map_or(1, |found| found.version + 1)
+}
+
 impl Group {
     /// A group that reuses `log`'s memory.
     pub(crate) fn start(clock: i64, mut log: Vec<u8>) -> Self {
@@ -59,31 +70,31 @@ impl Group {
         known: &mut OperationMemory,
         space: &Space,
     ) -> Result<CommitAnswer, Fault> {
-        match self.judge(&commit, operation, tables, known, space) {
-            Ok(None) => {}
-            Ok(Some(answer)) => return Ok(answer),
+        let versions = match self.judge(&commit, operation, tables, known, space) {
+            Ok(Judgement::Applies { versions }) => versions,
+            Ok(Judgement::Refused(answer)) => return Ok(answer),
             // Nothing is staged yet, and only this commit depends on what is damaged.
             Err(Fault::Damaged(damage)) => return Ok(Err(StoreError::Damaged(damage))),
             Err(fault) => return Err(fault),
-        }
-        self.apply(commit, operation, tables)?;
+        };
+        self.apply(commit, &versions, operation, tables)?;
         if let Some(digest) = operation {
             known.insert(digest, self.clock);
         }
         Ok(Ok(CommitOutcome::Applied))
     }
 
-    /// Why a commit does not apply; nothing when it does.
+    /// Whether a commit applies. Stages nothing.
     fn judge(
-        &mut self,
+        &self,
         commit: &Commit,
         operation: Option<Digest>,
         tables: &Tables,
         known: &OperationMemory,
         space: &Space,
-    ) -> Result<Option<CommitAnswer>, Fault> {
+    ) -> Result<Judgement, Fault> {
         if operation.is_some_and(|digest| known.contains(&digest)) {
-            return Ok(Some(Ok(CommitOutcome::Replayed)));
+            return Ok(Judgement::Refused(Ok(CommitOutcome::Replayed)));
         }
         let mut compared = Vec::with_capacity(commit.compare.len());
         for (key, _) in &commit.compare {
@@ -97,61 +108,70 @@ impl Group {
             .map(|((key, _), found)| (key.clone(), found.clone()))
             .collect();
         if !lost.is_empty() {
-            return Ok(Some(Ok(CommitOutcome::Lost { current: lost })));
+            return Ok(Judgement::Refused(Ok(CommitOutcome::Lost { current: lost })));
         }
         for Bound { index, below } in &commit.bounds {
             if self.index_len(index, tables)? >= *below {
-                return Ok(Some(Ok(CommitOutcome::Full { index: index.clone() })));
+                return Ok(Judgement::Refused(Ok(CommitOutcome::Full { index: index.clone() })));
             }
         }
         for append in &commit.events {
             let expected = self.head(&append.stream, tables)? + 1;
             if append.first_seq != expected {
                 let (stream, offered) = (append.stream.clone(), append.first_seq);
-                return Ok(Some(Err(StoreError::SequenceGap { stream, expected, offered })));
+                let gap = StoreError::SequenceGap { stream, expected, offered };
+                return Ok(Judgement::Refused(Err(gap)));
             }
         }
         if let (Space::Short { path, free, reserve }, false) = (space, commit.essential) {
             let (path, free, reserve) = (path.clone(), *free, *reserve);
-            return Ok(Some(Err(StoreError::DiskShort { path, free, reserve })));
+            return Ok(Judgement::Refused(Err(StoreError::DiskShort { path, free, reserve })));
         }
-        // What was compared need not be looked up again for its version.
-        for ((key, _), found) in commit.compare.iter().zip(compared) {
-            if commit.writes.iter().any(|write| write.key() == key) {
-                self.records.insert(key.clone(), found);
-            }
-        }
+        let mut versions = Vec::with_capacity(commit.writes.len());
         for write in &commit.writes {
-            // Nothing is written over what is damaged: a person has to look at it first.
-            if let Write::Put { key, .. } = write
-                && !self.records.contains_key(key)
-            {
-                let found = tables.record(key)?;
-                self.records.insert(key.clone(), found);
-            }
+            // What was compared need not be looked up again for its version.
+            let seen = commit.compare.iter().position(|(key, _)| key == write.key());
+            let version = match (write, seen) {
+                (Write::Delete { .. }, _) => 0,
+                (Write::Put { .. }, Some(at)) => next_version(compared[at].as_ref()),
+                // Nothing is written over what is damaged: a person has to look at it first.
+                (Write::Put { key, .. }, None) => next_version(self.record(key, tables)?.as_ref()),
+            };
+            versions.push(version);
         }
-        Ok(None)
+        Ok(Judgement::Applies { versions })
     }
 
-    /// Adds a commit that was decided before: its versions and sequences follow from the stored state.
-    pub(crate) fn apply(&mut self, commit: Commit, operation: Option<Digest>, tables: &Tables) -> Result<(), Fault> {
+    /// Adds a commit the log holds, which was decided before: its versions and sequences follow from the stored state.
+    pub(crate) fn replay(&mut self, commit: Commit, operation: Option<Digest>, tables: &Tables) -> Result<(), Fault> {
+        let versions: Result<Vec<_>, Fault> = commit
+            .writes
+            .iter()
+            .map(|write| match self.record(write.key(), tables) {
+                Ok(found) => Ok(next_version(found.as_ref())),
+                // The log has the newer bytes, and no reader remembers a version of before.
+                Err(Fault::Damaged(_)) => Ok(1),
+                Err(fault) => Err(fault),
+            })
+            .collect();
+        self.apply(commit, &versions?, operation, tables)
+    }
+
+    /// Adds a commit; `versions` are those its writes make, in their order.
+    fn apply(
+        &mut self,
+        commit: Commit,
+        versions: &[u64],
+        operation: Option<Digest>,
+        tables: &Tables,
+    ) -> Result<(), Fault> {
         codec::add_commit(&mut self.log, &commit, operation.as_ref());
-        for write in commit.writes {
-            match write {
-                Write::Put { key, bytes } => {
-                    let version = match self.record(&key, tables) {
-                        Ok(found) => found.map_or(1, |found| found.version + 1),
-                        // Only while the log is read: it has the newer bytes, and no reader remembers a version of
-                        // before.
-                        Err(Fault::Damaged(_)) => 1,
-                        Err(fault) => return Err(fault),
-                    };
-                    self.records.insert(key, Some(Versioned { version, bytes }));
-                }
-                Write::Delete { key } => {
-                    self.records.insert(key, None);
-                }
-            }
+        for (write, version) in commit.writes.into_iter().zip(versions) {
+            let (key, record) = match write {
+                Write::Put { key, bytes } => (key, Some(Versioned { version: *version, bytes })),
+                Write::Delete { key } => (key, None),
+            };
+            self.records.insert(key, record);
         }
         for op in commit.index {
             let (index, member, now) = match op {
@@ -182,7 +202,7 @@ impl Group {
             Some(changes) => changes,
             None => {
                 let (len, below_len) = (tables.index_len(&index)?, tables.below_len(&index)?);
-                let changes = IndexChanges { len, below_len, members: HashMap::new() };
+                let changes = IndexChanges { len, below_len, members: HashMap::default() };
                 self.indexes.entry(index.clone()).or_insert(changes)
             }
         };

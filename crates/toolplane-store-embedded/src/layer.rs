@@ -1,13 +1,14 @@
 //! What was committed since a checkpoint began: the newest state of everything touched, in memory.
 
-use crate::dead_runs::DeadRuns;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use toolplane_store::{RecordKey, Versioned};
 
+use crate::dead_runs::DeadRuns;
 use crate::group::Group;
+use crate::hash::HashMap;
 use crate::operations::Digest;
 
 // What a staged operation costs in memory beside its bytes, roughly.

@@ -25,6 +25,7 @@ mod fault;
 mod files;
 mod group;
 mod handle;
+mod hash;
 mod layer;
 mod log;
 mod mend;

@@ -1,9 +1,11 @@
 //! Which operation ids were applied lately.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use sha2::{Digest as _, Sha256};
 use toolplane_store::commit::OPERATION_MEMORY_MILLIS;
+
+use crate::hash::HashSet;
 
 /// The first half of an operation id's SHA-256: ids may be long, and many are remembered.
 pub(crate) type Digest = [u8; 16];

@@ -114,7 +114,7 @@ impl Replay {
         let (clock, commits) = codec::decode_group(encoded)?;
         let mut group = Group::start(clock, Vec::new());
         for Logged { operation, commit } in commits {
-            group.apply(commit, operation, &self.tables)?;
+            group.replay(commit, operation, &self.tables)?;
             if let Some(digest) = operation {
                 self.operations.insert(digest, clock);
             }
