@@ -3,15 +3,11 @@
 use bytes::Bytes;
 use toolplane_store::{Append, Commit, Expect, Family, IndexOp, RecordKey, Write};
 
-/// Records of real calls, taken from a store; `{id}` is the call's.
-const QUEUED: &str = include_str!("samples/queued.json");
-const RUNNING: &str = include_str!("samples/running.json");
-const ENDED: &str = include_str!("samples/ended.json");
-const RESULT: &str = include_str!("samples/result.json");
-const DECISION: &str = include_str!("samples/decision.json");
-/// The events of a call, one a line.
-const EVENTS: &str = include_str!("samples/events.jsonl");
-/// How many of them a queued call has, and one that has started.
+use samples::{SAMPLES, Sample};
+
+mod samples;
+
+/// How many events a queued call has, and one that has started.
 const ACCEPTED_EVENTS: usize = 6;
 const STARTED_EVENTS: usize = 7;
 /// What an agent sends.
@@ -29,19 +25,19 @@ const DEADLINES: &str = "timers/execution";
 pub(super) fn accept_and_claim(number: u64) -> Commit {
     let id = id(number);
     let index = vec![put(LISTING, number, &id), put(LEASES, number, &id), put(DEADLINES, number, &id)];
-    accepted(&id, RUNNING, STARTED_EVENTS, index)
+    accepted(&id, &SAMPLES.running, STARTED_EVENTS, index)
 }
 
 /// Ended: the second commit of the same call.
 pub(super) fn done(number: u64) -> Commit {
     let id = id(number);
-    let writes = vec![record(&id, ENDED), other(Family::Result, &id, RESULT)];
+    let writes = vec![record(&id, &SAMPLES.ended), other(Family::Result, &id, SAMPLES.result.with(&id))];
     let index = vec![remove(LEASES, &id), remove(DEADLINES, &id)];
     Commit {
         compare: vec![(key(&id), Expect::Version(1))],
         writes,
         index,
-        events: vec![events(&id, STARTED_EVENTS, EVENTS.lines().count())],
+        events: vec![events(&id, STARTED_EVENTS, SAMPLES.events.len())],
         ..Commit::default()
     }
 }
@@ -50,14 +46,14 @@ pub(super) fn done(number: u64) -> Commit {
 pub(super) fn queue(number: u64) -> Commit {
     let id = id(number);
     let index = vec![put(LISTING, number, &id), put(QUEUE, number, &id)];
-    accepted(&id, QUEUED, ACCEPTED_EVENTS, index)
+    accepted(&id, &SAMPLES.queued, ACCEPTED_EVENTS, index)
 }
 
 /// Taken from the queue by a worker.
 pub(super) fn claim(id: &str, version: u64, now: u64) -> Commit {
     Commit {
         compare: vec![(key(id), Expect::Version(version))],
-        writes: vec![record(id, RUNNING)],
+        writes: vec![record(id, &SAMPLES.running)],
         index: vec![remove(QUEUE, id), put(LEASES, now, id), put(DEADLINES, now, id)],
         events: vec![events(id, ACCEPTED_EVENTS, STARTED_EVENTS)],
         ..Commit::default()
@@ -69,13 +65,13 @@ pub(super) fn key(id: &str) -> RecordKey {
     RecordKey::new(Family::Invocation, id)
 }
 
-fn accepted(id: &str, record_text: &str, events_until: usize, index: Vec<IndexOp>) -> Commit {
+fn accepted(id: &str, call: &Sample, events_until: usize, index: Vec<IndexOp>) -> Commit {
     Commit {
         compare: vec![(key(id), Expect::Absent)],
         writes: vec![
-            record(id, record_text),
-            other(Family::Decision, id, DECISION),
-            other(Family::Payload, &format!("{id}/{INPUT_DIGEST}"), INPUT),
+            record(id, call),
+            other(Family::Decision, id, SAMPLES.decision.with(id)),
+            other(Family::Payload, &format!("{id}/{INPUT_DIGEST}"), Bytes::from_static(INPUT.as_bytes())),
         ],
         index,
         events: vec![events(id, 0, events_until)],
@@ -88,24 +84,19 @@ fn id(number: u64) -> String {
     format!("inv_{number:032x}")
 }
 
-fn filled(text: &str, id: &str) -> Bytes {
-    text.trim_end().replace("{id}", id).into()
+fn record(id: &str, call: &Sample) -> Write {
+    Write::Put { key: key(id), bytes: call.with(id) }
 }
 
-fn record(id: &str, text: &str) -> Write {
-    Write::Put { key: key(id), bytes: filled(text, id) }
-}
-
-fn other(family: Family, id: &str, text: &str) -> Write {
-    Write::Put { key: RecordKey::new(family, id), bytes: filled(text, id) }
+fn other(family: Family, id: &str, bytes: Bytes) -> Write {
+    Write::Put { key: RecordKey::new(family, id), bytes }
 }
 
 fn events(id: &str, from: usize, until: usize) -> Append {
-    let lines = EVENTS.lines().skip(from).take(until - from);
     Append {
         stream: format!("invocation/{id}"),
         first_seq: from as u64 + 1,
-        events: lines.map(|line| filled(line, id)).collect(),
+        events: SAMPLES.events[from..until].iter().map(|event| event.with(id)).collect(),
     }
 }
 
