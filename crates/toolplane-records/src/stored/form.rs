@@ -23,8 +23,10 @@ pub(super) const END: u8 = 0x09;
 pub(super) const MAP: u8 = 0x0a;
 /// The number of a word.
 pub(super) const LONG_WORD: u8 = 0x0b;
-/// The text or bytes whose tag stands at this place of the record.
+/// A text that stands already, as text or as bytes: the place of its tag.
 pub(super) const AGAIN: u8 = 0x0c;
+/// Bytes that stand already, as text or as bytes: the place of their tag.
+pub(super) const BYTES_AGAIN: u8 = 0x0d;
 /// A number up to [`MAX_SMALL`], in the tag.
 pub(super) const SMALL: u8 = 0x10;
 pub(super) const MAX_SMALL: u8 = 0x2f;

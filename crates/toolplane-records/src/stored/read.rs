@@ -5,8 +5,8 @@ use serde::forward_to_deserialize_any;
 
 use super::StoredError;
 use super::form::{
-    AGAIN, BYTES, END, FALSE, FLOAT, KEY_END, KEY_LITERAL, KEY_WORDS, LONG_WORD, MAP, MAX_DEPTH, MAX_SHORT_TEXT,
-    MAX_SMALL, NEGATIVE, NULL, SEQ, SHORT_TEXT, SMALL, TEXT, TRUE, UINT, WORD,
+    AGAIN, BYTES, BYTES_AGAIN, END, FALSE, FLOAT, KEY_END, KEY_LITERAL, KEY_WORDS, LONG_WORD, MAP, MAX_DEPTH,
+    MAX_SHORT_TEXT, MAX_SMALL, NEGATIVE, NULL, SEQ, SHORT_TEXT, SMALL, TEXT, TRUE, UINT, WORD,
 };
 use super::words;
 
@@ -63,10 +63,6 @@ impl<'de> Reader<'de> {
         Err(StoredError::Form("a number is too long"))
     }
 
-    fn text_of(&mut self, length: u64) -> Result<&'de str, StoredError> {
-        std::str::from_utf8(self.bytes(length)?).map_err(|_| StoredError::Form("a text is not UTF-8"))
-    }
-
     /// The text that comes next.
     pub(super) fn text(&mut self) -> Result<&'de str, StoredError> {
         <&str as de::Deserialize>::deserialize(self)
@@ -78,33 +74,30 @@ impl<'de> Reader<'de> {
             KEY_END => None,
             KEY_LITERAL => {
                 let length = self.varint()?;
-                Some(self.text_of(length)?)
+                Some(utf8(self.bytes(length)?)?)
             }
             number => Some(word(number - KEY_WORDS)?),
         })
     }
 
-    /// What is read of texts and bytes: at their place, or where they stood first.
-    fn content<V: Visitor<'de>>(&mut self, tag: u8, visitor: V) -> Result<V::Value, StoredError> {
+    /// The content of a text or of bytes whose tag was read.
+    fn content(&mut self, tag: u8) -> Result<&'de [u8], StoredError> {
         match tag {
-            TEXT => {
+            TEXT | BYTES => {
                 let length = self.varint()?;
-                visitor.visit_borrowed_str(self.text_of(length)?)
+                self.bytes(length)
             }
-            SHORT_TEXT..=SHORT_TEXT_END => visitor.visit_borrowed_str(self.text_of((tag - SHORT_TEXT).into())?),
-            BYTES => {
-                let length = self.varint()?;
-                visitor.visit_borrowed_bytes(self.bytes(length)?)
-            }
+            SHORT_TEXT..=SHORT_TEXT_END => self.bytes((tag - SHORT_TEXT).into()),
             _ => Err(StoredError::Form("what comes again is neither text nor bytes")),
         }
     }
 
-    fn again<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, StoredError> {
+    /// The content that stands at a place that comes next.
+    fn again(&mut self) -> Result<&'de [u8], StoredError> {
         let place = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
         let mut earlier = Self { at: place, ..*self };
         let tag = earlier.byte()?;
-        earlier.content(tag, visitor)
+        earlier.content(tag)
     }
 
     /// Reads what lies within the value at hand.
@@ -161,10 +154,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             SEQ => self.seq(visitor),
             MAP => self.map(visitor),
             LONG_WORD => visitor.visit_borrowed_str(word(self.varint()?)?),
-            AGAIN => self.again(visitor),
+            AGAIN => visitor.visit_borrowed_str(utf8(self.again()?)?),
+            BYTES_AGAIN => visitor.visit_borrowed_bytes(self.again()?),
             tag @ SMALL..=SMALL_END => visitor.visit_u64((tag - SMALL).into()),
             tag @ WORD.. => visitor.visit_borrowed_str(word((tag - WORD).into())?),
-            tag @ (TEXT | BYTES | SHORT_TEXT..=SHORT_TEXT_END) => self.content(tag, visitor),
+            BYTES => visitor.visit_borrowed_bytes(self.content(BYTES)?),
+            tag @ (TEXT | SHORT_TEXT..=SHORT_TEXT_END) => visitor.visit_borrowed_str(utf8(self.content(tag)?)?),
             _ => Err(StoredError::Form("it has a tag that is not known")),
         }
     }
@@ -198,6 +193,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct identifier ignored_any
     }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, StoredError> {
+    std::str::from_utf8(bytes).map_err(|_| StoredError::Form("a text is not UTF-8"))
 }
 
 /// The word of a number.

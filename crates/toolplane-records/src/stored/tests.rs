@@ -99,6 +99,18 @@ fn what_comes_again_is_told_by_its_place() {
     assert_eq!(read, (text.clone(), digest, text.clone(), digest, text, digest));
 }
 
+/// A tool that answers `{"a":..}` gives the same as structured content and as text; either may come first.
+#[test]
+fn a_text_and_a_payload_may_be_the_same() {
+    let text = r#"{"text":"roadrunner"}"#.to_owned();
+    let payload = JsonPayload::from_checked(text.clone());
+    let text_first = (text.clone(), payload.clone(), text.clone());
+    assert_eq!(read::<(String, JsonPayload, String)>(&stored(&text_first)).unwrap(), text_first);
+    let payload_first = (payload.clone(), text, payload);
+    assert_eq!(read::<(JsonPayload, String, JsonPayload)>(&stored(&payload_first)).unwrap(), payload_first);
+    assert!(stored(&payload_first).len() < payload_first.1.len() + 12);
+}
+
 #[test]
 fn values_of_every_kind_read_back() {
     #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]

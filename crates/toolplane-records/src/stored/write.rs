@@ -5,8 +5,8 @@ use serde::ser::{self, Serialize};
 
 use super::StoredError;
 use super::form::{
-    AGAIN, BYTES, END, FALSE, FLOAT, KEY_END, KEY_LITERAL, KEY_WORDS, LONG_WORD, MAP, MAX_SHORT_TEXT, MAX_SMALL,
-    MAX_WORD, NEGATIVE, NULL, SEQ, SHORT_TEXT, SMALL, TEXT, TRUE, UINT, WORD,
+    AGAIN, BYTES, BYTES_AGAIN, END, FALSE, FLOAT, KEY_END, KEY_LITERAL, KEY_WORDS, LONG_WORD, MAP, MAX_SHORT_TEXT,
+    MAX_SMALL, MAX_WORD, NEGATIVE, NULL, SEQ, SHORT_TEXT, SMALL, TEXT, TRUE, UINT, WORD,
 };
 use super::read::Reader;
 use super::words;
@@ -48,8 +48,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes where the same content stands already; false when it does not, and then it is noted to be written next.
-    fn again(&mut self, content: &[u8], header: usize) -> bool {
+    /// Writes with `tag` where the same content stands already; false when it does not, and then it is noted to be written next.
+    fn again(&mut self, tag: u8, content: &[u8], header: usize) -> bool {
         let Some(first) = content.first_chunk::<WORTH_REPEATING>() else { return false };
         // Ids and digests differ at their ends rather than at their beginnings.
         let last = content.last_chunk::<WORTH_REPEATING>().unwrap_or(first);
@@ -57,9 +57,9 @@ impl<'a> Writer<'a> {
         let same = |(seen, length, _, at): &&(u64, usize, usize, usize)| {
             *seen == mark && *length == content.len() && self.out[*at..*at + *length] == *content
         };
-        if let Some((_, _, tag, _)) = self.seen.iter().find(same).copied() {
-            self.out.put_u8(AGAIN);
-            self.varint((tag - self.start) as u64);
+        if let Some((_, _, place, _)) = self.seen.iter().find(same).copied() {
+            self.out.put_u8(tag);
+            self.varint((place - self.start) as u64);
             return true;
         }
         let at = self.out.len();
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
         }
         let short = u8::try_from(text.len()).ok().filter(|length| *length <= MAX_SHORT_TEXT);
         let header = short.map_or_else(|| 1 + varint_len(text.len() as u64), |_| 1);
-        if self.again(text.as_bytes(), header) {
+        if self.again(AGAIN, text.as_bytes(), header) {
             return;
         }
         match short {
@@ -213,7 +213,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), StoredError> {
-        if !self.again(value, 1 + varint_len(value.len() as u64)) {
+        if !self.again(BYTES_AGAIN, value, 1 + varint_len(value.len() as u64)) {
             self.out.put_u8(BYTES);
             self.varint(value.len() as u64);
             self.out.extend_from_slice(value);
