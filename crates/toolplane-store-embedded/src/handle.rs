@@ -17,6 +17,7 @@ use toolplane_store::{
 
 use crate::base::RawRow;
 use crate::checkpoint::Checkpointer;
+use crate::company::Company;
 use crate::fault::{Fault, OpenError};
 use crate::files::Files;
 use crate::operations::digest;
@@ -74,7 +75,7 @@ impl EmbeddedStore {
             options,
             requests: incoming,
             operations,
-            company: 0,
+            company: Company::default(),
             last_lsn,
             checkpointer,
             log,

@@ -20,6 +20,7 @@ mod base;
 mod check;
 mod checkpoint;
 mod codec;
+mod company;
 mod dead_runs;
 mod fault;
 mod files;

@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolplane_store::{Commit, StoreError};
 
 use crate::checkpoint::{Checkpointer, PoisonOnPanic};
+use crate::company::Company;
 use crate::fault::Fault;
 use crate::files::DirectoryLock;
 use crate::group::{CommitAnswer, Group};
@@ -44,8 +45,7 @@ pub(crate) struct Writer {
     pub(crate) options: EmbeddedOptions,
     pub(crate) requests: Receiver<WriterRequest>,
     pub(crate) operations: OperationMemory,
-    /// How many commits the last group had.
-    pub(crate) company: usize,
+    pub(crate) company: Company,
     pub(crate) last_lsn: u64,
     pub(crate) checkpointer: Checkpointer,
     pub(crate) log: CommitLog,
@@ -54,11 +54,8 @@ pub(crate) struct Writer {
     pub(crate) _lock: Option<DirectoryLock>,
 }
 
-// Commits that come together come together again: a group waits this long at most until it is as large as the last one.
-// A flush costs the machine as much as many commits do, whatever it carries. Lone commits, and pairs, never wait.
-const COMPANY_WAIT: Duration = Duration::from_micros(800);
+/// Between two looks for further commits.
 const COMPANY_STEP: Duration = Duration::from_micros(100);
-const COMPANY: usize = 3;
 
 impl Writer {
     /// Serves requests until told to stop, until no sender is left, or until a write fails.
@@ -98,7 +95,7 @@ impl Writer {
         }
     }
 
-    /// Takes what waits, up to a group; blocks only while nothing does (see also [`COMPANY_WAIT`]), and not beyond `due`.
+    /// Takes what waits, up to a group; blocks only while nothing does (see also [`Company`]), and not beyond `due`.
     /// Answers the request that is not a commit and ended the gathering.
     fn gather(&mut self, jobs: &mut Vec<Job>, due: Option<Instant>) -> Option<WriterRequest> {
         let first = match due {
@@ -106,19 +103,22 @@ impl Writer {
             Some(due) => self.requests.recv_timeout(due.saturating_duration_since(Instant::now())),
         };
         let began = Instant::now();
-        let mut bytes = 0;
+        let (mut bytes, mut latest) = (0, began);
         let mut next = first;
         let other = loop {
             match next {
                 Ok(WriterRequest::Commit(job)) => {
                     bytes += job.size;
                     jobs.push(*job);
+                    latest = Instant::now();
                 }
                 Ok(other) => break Some(other),
-                Err(RecvTimeoutError::Timeout) if self.expects_company(jobs.len(), began) => {
+                Err(RecvTimeoutError::Timeout) => {
+                    if !self.company.is_expected(jobs.len(), began.elapsed(), latest.elapsed()) {
+                        break None;
+                    }
                     pause();
                 }
-                Err(RecvTimeoutError::Timeout) => break None,
                 Err(RecvTimeoutError::Disconnected) => break Some(WriterRequest::Stop { checkpoint: false }),
             }
             if jobs.len() >= self.options.group_commits || bytes >= self.options.group_bytes {
@@ -126,13 +126,8 @@ impl Writer {
             }
             next = self.requests.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         };
-        self.company = jobs.len();
+        self.company.note(jobs.len());
         other
-    }
-
-    /// Whether a group of `size` commits, begun at `began`, should wait for more.
-    fn expects_company(&self, size: usize, began: Instant) -> bool {
-        size > 0 && self.company >= COMPANY && size < self.company && began.elapsed() < COMPANY_WAIT
     }
 
     /// Decides the commits, makes those that apply durable, shows them, and answers all. Gives the buffer back.
