@@ -110,6 +110,11 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// Whether the peer is this very process, so that a call may carry [typed](crate::typed) streams.
+    pub fn is_inside(&self) -> bool {
+        matches!(self.way, Way::Inside(..))
+    }
+
     /// A request made for `caller`, whom this process serves: the peer treats it as the caller's own.
     pub fn on_behalf<T>(caller: &Caller, request: T) -> tonic::Request<T> {
         spoken(request, |headers| caller::carry(caller, headers))

@@ -30,6 +30,7 @@ pub mod status;
 pub mod tasks;
 pub mod telemetry;
 pub mod tls;
+pub mod typed;
 
 pub use caller::{Caller, Role};
 pub use config::{Config, ConfigError};

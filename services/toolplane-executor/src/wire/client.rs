@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::Stream;
 use tokio_stream::StreamExt as _;
-use tonic::{Code, Streaming};
+use tonic::{Code, Request, Streaming};
 use toolplane_proto::v1;
 use toolplane_proto::v1::upload_payload_request::Part;
 use toolplane_proto::v1::worker_service_client::WorkerServiceClient;
@@ -13,6 +13,7 @@ use toolplane_records::payload::PayloadRef;
 use toolplane_runtime::client::Peer;
 use toolplane_runtime::status::describe;
 use toolplane_runtime::telemetry::Instrument as _;
+use toolplane_runtime::typed;
 
 use super::fields::{ReadBounds, lease, lease_ref, lease_refs};
 use super::{command, report};
@@ -70,6 +71,8 @@ pub(crate) enum HeartbeatAnswer {
 #[derive(Clone, Debug)]
 pub(crate) struct SchedulerClient {
     client: WorkerServiceClient<Peer>,
+    /// The scheduler is in this process.
+    inside: bool,
     bounds: ReadBounds,
 }
 
@@ -77,7 +80,8 @@ impl SchedulerClient {
     pub(crate) fn new(peer: Peer, bounds: ReadBounds) -> Self {
         // One message may carry an offer for every slot, each with an input of its own.
         let max_bytes = bounds.max_input_bytes.saturating_mul(16);
-        Self { client: WorkerServiceClient::new(peer).max_decoding_message_size(max_bytes), bounds }
+        let inside = peer.is_inside();
+        Self { client: WorkerServiceClient::new(peer).max_decoding_message_size(max_bytes), inside, bounds }
     }
 
     /// Opens the stream: `reports` out, commands in.
@@ -85,9 +89,16 @@ impl SchedulerClient {
         mut self,
         reports: impl Stream<Item = Vec<WorkerReport>> + Send + 'static,
     ) -> Result<CommandStream, NoAnswer> {
-        let answer = self.client.work(reports.map(report::request)).await;
-        let messages = answer.map_err(|status| NoAnswer::from(&status))?.into_inner();
-        Ok(CommandStream { messages, bounds: self.bounds })
+        let reports = reports.map(report::request);
+        if !self.inside {
+            let body = self.client.work(reports).await.map_err(|status| NoAnswer::from(&status))?.into_inner();
+            return Ok(CommandStream { body, typed: None, bounds: self.bounds });
+        }
+        let mut request = Request::new(tokio_stream::pending());
+        let commands = typed::offer(&mut request, Box::pin(reports.map(Ok)));
+        let body = self.client.work(request).await.map_err(|status| NoAnswer::from(&status))?.into_inner();
+        let typed = commands.said().await.ok_or_else(|| NoAnswer("it knows no typed streams".to_owned()))?;
+        Ok(CommandStream { body, typed: Some(typed), bounds: self.bounds })
     }
 
     /// Renews `leases` of `worker`.
@@ -168,16 +179,26 @@ fn renewals(answer: v1::HeartbeatResponse, bounds: ReadBounds) -> Renewals {
 }
 
 /// The commands of a stream, as they come.
-#[derive(Debug)]
 pub(crate) struct CommandStream {
-    messages: Streaming<v1::WorkResponse>,
+    /// What comes over the wire.
+    body: Streaming<v1::WorkResponse>,
+    /// What a scheduler of this process says; then the body only tells the end.
+    typed: Option<typed::Messages<v1::WorkResponse>>,
     bounds: ReadBounds,
 }
 
 impl CommandStream {
     /// The commands of the next message; none when the scheduler ended the stream in order.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<SchedulerCommand>>, NoAnswer> {
-        let message = self.messages.message().await.map_err(|status| NoAnswer::from(&status))?;
+        let message = match &mut self.typed {
+            None => self.body.message().await,
+            Some(typed) => tokio::select! {
+                biased;
+                Some(message) = typed.next() => message.map(Some),
+                end = self.body.message() => end,
+            },
+        };
+        let message = message.map_err(|status| NoAnswer::from(&status))?;
         Ok(message.map(|message| command::commands(message.commands, self.bounds)))
     }
 }

@@ -1,7 +1,5 @@
 //! `WorkerService`.
 
-use std::pin::Pin;
-
 use futures_util::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_faultpoint::{Mutant, mutant};
@@ -12,6 +10,7 @@ use toolplane_proto::v1::worker_service_server::WorkerService;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::PayloadOrigin;
 use toolplane_runtime::server::ConnectionLife;
+use toolplane_runtime::typed::{self, Messages};
 use toolplane_runtime::{Caller, Shutdown};
 
 use super::beat;
@@ -46,9 +45,27 @@ impl WorkerApi {
         let holder = said.holder(&self.parts.fleet, caller).await?;
         wire::lease_key(header.lease.clone(), &holder).map_err(CallError::of_field)
     }
+
+    /// Hears a worker's reports until they end; gives what it is told.
+    async fn serve<R>(&self, mut reports: R, caller: &Caller, life: ConnectionLife) -> Result<Commands, Status>
+    where
+        R: Stream<Item = Result<v1::WorkRequest, Status>> + Send + Unpin + 'static,
+    {
+        let Some(first) = reports.next().await.transpose()? else {
+            return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
+        };
+        let (session, messages) = Session::open(self.parts.clone(), caller, first).await.map_err(status::of)?;
+        let shutdown = self.shutdown.clone();
+        self.parts.calls.storage().environment().spawn(session.run(reports, shutdown, life));
+        let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
+            .ready_chunks(BATCH)
+            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(wire::command).collect() }));
+        let welcome = futures_util::stream::iter([Ok(self.parts.terms.welcome())]);
+        Ok(Box::pin(welcome.chain(commands)))
+    }
 }
 
-type Commands = Pin<Box<dyn Stream<Item = Result<v1::WorkResponse, Status>> + Send>>;
+type Commands = Messages<v1::WorkResponse>;
 
 #[tonic::async_trait]
 impl WorkerService for WorkerApi {
@@ -56,18 +73,10 @@ impl WorkerService for WorkerApi {
 
     async fn work(&self, request: Request<Streaming<v1::WorkRequest>>) -> Result<Response<Self::WorkStream>, Status> {
         let (life, caller) = (ConnectionLife::of(&request), Caller::of(&request));
-        let mut reports = request.into_inner();
-        let Some(first) = reports.message().await? else {
-            return Err(status::of(CallError::invalid("reports", "must begin with a hello")));
-        };
-        let (session, messages) = Session::open(self.parts.clone(), &caller, first).await.map_err(status::of)?;
-        let shutdown = self.shutdown.clone();
-        self.parts.calls.storage().environment().spawn(session.run(reports, shutdown, life));
-        let commands = tokio_stream::wrappers::UnboundedReceiverStream::new(messages)
-            .ready_chunks(BATCH)
-            .map(|messages| Ok(v1::WorkResponse { commands: messages.into_iter().map(wire::command).collect() }));
-        let welcome = futures_util::stream::iter([Ok(self.parts.terms.welcome())]);
-        Ok(Response::new(Box::pin(welcome.chain(commands))))
+        Ok(Response::new(match typed::take::<v1::WorkRequest, v1::WorkResponse, _>(&request) {
+            Some((reports, worker)) => worker.say(self.serve(reports, &caller, life).await?),
+            None => self.serve(request.into_inner(), &caller, life).await?,
+        }))
     }
 
     async fn heartbeat(
