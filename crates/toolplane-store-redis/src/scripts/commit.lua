@@ -62,6 +62,7 @@ if seen then
   end
 end
 
+local first_version = struct.pack('>I6', 1)
 local versions = {}
 local function version_of(key)
   local version = versions[key]
@@ -111,36 +112,56 @@ end
 
 for at = 1, writes do
   local key, family = keys[first_write + 2 * at - 1], keys[first_write + 2 * at]
-  local value, version = args[first_write_arg + at], version_of(key)
-  local id = key:sub(#family + 2)
-  if value ~= '' then
-    call('SET', key, struct.pack('>I6', version + 1) .. value)
-    if version == 0 then
-      call('ZADD', family, 0, id)
+  local value, version = args[first_write_arg + at], versions[key]
+  -- Most records are new, and nothing compares them: then one command writes them.
+  if value ~= '' and not version and call('SET', key, first_version .. value, 'NX') then
+    call('ZADD', family, 0, key:sub(#family + 2))
+  else
+    version = version_of(key)
+    if value ~= '' then
+      call('SET', key, struct.pack('>I6', version + 1) .. value)
+      if version == 0 then
+        call('ZADD', family, 0, key:sub(#family + 2))
+      end
+    elseif version > 0 then
+      call('DEL', key)
+      call('ZREM', family, key:sub(#family + 2))
     end
-  elseif version > 0 then
-    call('DEL', key)
-    call('ZREM', family, id)
   end
 end
 
+-- The names of indexes that may be new to the list of names, and the indexes that may be empty now.
+local named, left, left_names = {}, {}, {}
 for at = 1, moves do
   local key = keys[first_move + at]
   local arg = first_move_arg + 3 * at
   local name, score, member = args[arg - 2], args[arg - 1], args[arg]
   if score ~= '' then
-    if call('ZADD', key, score, member) == 1 and call('ZCARD', key) == 1 then
-      call('ZADD', keys[1], 0, name)
+    if call('ZADD', key, score, member) == 1 then
+      named[#named + 1], named[#named + 2] = 0, name
     end
-  elseif call('ZREM', key, member) == 1 and call('EXISTS', key) == 0 then
-    call('ZREM', keys[1], name)
+  elseif call('ZREM', key, member) == 1 then
+    left[#left + 1], left_names[#left_names + 1] = key, name
+  end
+end
+-- Lua passes a few thousand arguments at most, here and below.
+for from = 1, #named, 1000 do
+  call('ZADD', keys[1], unpack(named, from, math.min(from + 999, #named)))
+end
+for from = 1, #left, 1000 do
+  local last = math.min(from + 999, #left)
+  if call('EXISTS', unpack(left, from, last)) < last - from + 1 then
+    for at = from, last do
+      if call('EXISTS', left[at]) == 0 then
+        call('ZREM', keys[1], left_names[at])
+      end
+    end
   end
 end
 
 a = first_append_arg
 for at = 1, appends do
   local last = a + 2 + tonumber(args[a + 2])
-  -- Lua passes a few thousand arguments at most.
   for from = a + 3, last, 1000 do
     call('RPUSH', keys[first_append + at], unpack(args, from, math.min(from + 999, last)))
   end
