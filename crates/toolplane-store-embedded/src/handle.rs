@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot, watch};
@@ -76,6 +77,7 @@ impl EmbeddedStore {
             requests: incoming,
             operations,
             company: Company::default(),
+            began: Instant::now(),
             last_lsn,
             checkpointer,
             log,

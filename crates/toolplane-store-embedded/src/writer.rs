@@ -46,6 +46,8 @@ pub(crate) struct Writer {
     pub(crate) requests: Receiver<WriterRequest>,
     pub(crate) operations: OperationMemory,
     pub(crate) company: Company,
+    /// When the last group began.
+    pub(crate) began: Instant,
     pub(crate) last_lsn: u64,
     pub(crate) checkpointer: Checkpointer,
     pub(crate) log: CommitLog,
@@ -126,7 +128,8 @@ impl Writer {
             }
             next = self.requests.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         };
-        self.company.note(jobs.len());
+        self.company.note(jobs.len(), began.duration_since(self.began));
+        self.began = began;
         other
     }
 

@@ -31,6 +31,9 @@ enum Bench {
         /// How often each case runs; the figures are the medians.
         #[arg(long, default_value_t = 1)]
         runs: u64,
+        /// The part of the calls that are traced: from 0, no exporter at all, to 1.
+        #[arg(long, default_value_t = 1.0)]
+        traced: f64,
         /// Instead of the figures: what the CPU time of a call goes to, by layers of the programs, with 64 calls in flight. Needs
         /// `perf`, and builds everything once more, with frame pointers.
         #[arg(long)]
@@ -85,13 +88,16 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Chain { store, schedulers, seconds, runs, profile } => {
+        Bench::Chain { store, schedulers, seconds, runs, traced, profile } => {
             bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
-            bench.args(["--runs", &runs.to_string()]).args(profile.then_some("--profile"));
+            bench
+                .args(["--runs", &runs.to_string(), "--traced", &traced.to_string()])
+                .args(profile.then_some("--profile"));
             let kind = if *profile { "profile" } else { "chain" };
             let name = store.as_str();
             let many = if *schedulers > 1 { format!("-{schedulers}") } else { String::new() };
-            (*store, format!("{kind}-{name}{many}.json"))
+            let traced = if *traced < 1.0 { format!("-traced-{traced}") } else { String::new() };
+            (*store, format!("{kind}-{name}{many}{traced}.json"))
         }
         Bench::Queue { store, records } => {
             bench.args(["bench-queue", "--records", &records.to_string()]);

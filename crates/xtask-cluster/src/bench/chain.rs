@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// How often each case runs; the figures are the medians.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
+    /// The part of the calls that are traced: from 0, no exporter at all, to 1.
+    #[arg(long, default_value_t = 1.0)]
+    traced: f64,
     /// Instead of the figures: what the CPU time of a call goes to. Wants programs with frame pointers.
     #[arg(long)]
     profile: bool,
@@ -88,7 +91,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
         }
     }
     row::show(&figures.rows);
-    println!("tracing was on: {} spans received", bed.spans());
+    println!("traced: {} of the calls, {} spans received", args.traced, bed.spans());
     super::write(&args.out, &figures.rows)
 }
 

@@ -38,10 +38,11 @@ impl Bed {
         let receiver = OtlpReceiver::counting().await?;
         // As many slots as calls in flight: the default suits sandboxed processes, not a tool that does nothing.
         let slots = CONCURRENCY.into_iter().max().unwrap_or(1).div_ceil(args.schedulers.max(1)).to_string();
-        let environment = [
-            ("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), receiver.endpoint().to_owned()),
-            ("TOOLPLANE__EXECUTOR__SLOTS".to_owned(), slots),
-        ];
+        let mut environment = vec![("TOOLPLANE__EXECUTOR__SLOTS".to_owned(), slots)];
+        if args.traced > 0.0 {
+            environment.push(("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), receiver.endpoint().to_owned()));
+            environment.push(("TOOLPLANE__TELEMETRY__SAMPLE_RATIO".to_owned(), args.traced.to_string()));
+        }
         let config = "[log]\nfilter = \"warn\"\n[[permission.rules]]\nbehavior = \"allow\"\ntool = \"native.noop\"\n";
         let mut shape = if args.schedulers <= 1 {
             let environment = environment.into_iter().chain(stores.environment()).collect();
