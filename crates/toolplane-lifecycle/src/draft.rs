@@ -151,6 +151,21 @@ impl Draft {
         Some(lease)
     }
 
+    /// Clears the timers that are no lease's: those that may be set, by what the record says of its life.
+    fn clear_timers(&mut self) {
+        let record = &self.invocation;
+        let was = |status| record.status_transitions.iter().filter(move |step| step.to == status);
+        let may_be_set = [
+            (Timer::Retry, was(InvocationStatus::Queued).nth(1).is_some()),
+            (Timer::Deadline, record.deadline_at.is_some()),
+            (Timer::Cancel, record.cancel.is_some()),
+            (Timer::Approval, was(InvocationStatus::AwaitingApproval).next().is_some()),
+        ];
+        for (timer, _) in may_be_set.into_iter().filter(|(_, may_be_set)| *may_be_set) {
+            self.effect(Effect::ClearTimer(timer));
+        }
+    }
+
     /// No hook is waited for any more.
     pub(crate) fn drop_post_hooks(&mut self) {
         if self.invocation.post_hooks.take().is_some() {
@@ -237,9 +252,7 @@ impl Draft {
         self.invocation.holds.clear();
         self.drop_lease();
         self.drop_post_hooks();
-        for timer in [Timer::Retry, Timer::Deadline, Timer::Cancel, Timer::Approval] {
-            self.effect(Effect::ClearTimer(timer));
-        }
+        self.clear_timers();
         self.terminal = Some(Terminal { result, persistence });
         Ok(())
     }

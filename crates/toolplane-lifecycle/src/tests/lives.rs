@@ -251,6 +251,8 @@ impl Indexes {
         assert_eq!(self.ending, due.is_some(), "an ending is kept while its hooks are asked, after {step:?}");
         let asks = record.status == InvocationStatus::NeedsInput;
         assert_eq!(self.timers.contains_key(&Timer::Input), asks, "an open question expires, after {step:?}");
+        let left = record.ended_at.map(|_| self.timers.len());
+        assert_eq!(left.unwrap_or_default(), 0, "an end leaves no timer, after {step:?}: {:?}", self.timers);
     }
 }
 
