@@ -90,14 +90,24 @@ static NUMBERS: [u16; PLACES] = {
     numbers
 };
 
-/// FNV-1a: short, and made when the program is.
+/// Where a text is looked for first, by its length and what it begins and ends with: a few steps however long it is, and made
+/// when the program is.
 const fn place(text: &[u8]) -> usize {
-    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
+    let ends = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23),
+        _ => short(text),
+    };
+    ((ends ^ text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PLACES.ilog2())) as usize
+}
+
+/// A text of less than eight bytes as a number.
+const fn short(text: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
     while at < text.len() {
-        hash = (hash ^ text[at] as u32).wrapping_mul(0x0100_0193);
+        number = number << 8 | text[at] as u64;
         at += 1;
     }
-    (hash ^ (hash >> 15)) as usize % PLACES
+    number
 }
 
 /// The number of a text that is a word.
