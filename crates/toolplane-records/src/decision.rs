@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ApprovalId, DecisionId, InvocationId};
-use crate::payload::JsonPayload;
+use crate::payload::{Digest, JsonPayload};
 use crate::time::Timestamp;
 use crate::vocabulary::{Behavior, ReasonType, RuleSource};
 
@@ -107,6 +107,9 @@ pub struct PermissionDecision {
     /// Paths the call must not reach, whatever it does (ours).
     #[serde(default, skip_serializing_if = "DeniedPaths::is_empty")]
     pub denied_paths: DeniedPaths,
+    /// The decision about an earlier call that stands for this one, when it was not made anew (ours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_from: Option<DecisionId>,
 }
 
 impl PermissionDecision {
@@ -140,11 +143,42 @@ impl PermissionDecision {
             approval_request_ref: None,
             policy_digest: String::new(),
             denied_paths: DeniedPaths::default(),
+            reused_from: None,
         }
     }
 
     /// The source as a standard word, when it is one.
     pub fn rule_source(&self) -> Option<RuleSource> {
         self.source.as_deref().and_then(|source| source.parse().ok())
+    }
+}
+
+/// Longest part of an invocation's id that its decisions carry, so that theirs stays an identifier.
+const CARRIED: usize = 200;
+
+/// The id of the decision that `facts` determine for an invocation: the same facts give the same id.
+pub fn decision_id(invocation: &InvocationId, facts: &[&str]) -> DecisionId {
+    let digest = Digest::of(format!("{:?}", (invocation, facts)).as_bytes()).hex();
+    let carried = &invocation.as_str()[..invocation.as_str().len().min(CARRIED)];
+    DecisionId::from_trusted(format!("perm_{carried}_{}", &digest[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InvocationId, decision_id};
+
+    #[test]
+    fn the_same_facts_have_the_same_name_and_others_another() {
+        let call = InvocationId::from_trusted("inv_1");
+        let first = decision_id(&call, &["input", "policy"]);
+        assert_eq!(first, decision_id(&call, &["input", "policy"]));
+        assert_ne!(first, decision_id(&call, &["input2", "policy"]));
+        assert_ne!(first, decision_id(&call, &["inputpolicy"]));
+    }
+
+    #[test]
+    fn the_longest_invocation_still_gives_an_identifier() {
+        let call = InvocationId::from_trusted("i".repeat(256));
+        assert!(decision_id(&call, &["x"]).as_str().len() <= 256);
     }
 }

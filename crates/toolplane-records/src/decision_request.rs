@@ -5,14 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::assurance::CallAssurance;
+use crate::decision::decision_id;
 use crate::explanation::{ClassifierCheck, HookVerdict};
-use crate::ids::{ApprovalId, InvocationId, SurfaceId, TenantId};
+use crate::ids::{ApprovalId, DecisionId, InvocationId, SurfaceId, TenantId};
 use crate::invocation::InputSafety;
 use crate::json::JsonLimits;
 use crate::mode::Mode;
 use crate::payload::{Digest, JsonPayload};
 use crate::time::Timestamp;
 use crate::tool_facts::ToolFacts;
+use crate::vocabulary::Behavior;
 
 /// One call that wants to run, and all its decision is made from. Texts that are not known are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +107,15 @@ pub struct CallSignals {
 }
 
 impl DecisionRequest {
+    /// The id of a decision that follows from this question: the same question under the same rules, decided alike by the same voice
+    /// (a source of rules, an approval), has a decision of the same id.
+    pub fn decision_id(&self, policy_digest: &str, behavior: Behavior, voice: &str) -> DecisionId {
+        let (input, declaration) = (self.input.call_digest.to_string(), self.tool.declaration_digest.to_string());
+        let after = self.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
+        let facts = [&input, &declaration, policy_digest, behavior.as_str(), voice, after];
+        decision_id(&self.invocation_id, &facts)
+    }
+
     /// A call of `tool` with `input`, all of which is shown, and of which nothing else is known.
     pub fn new(invocation_id: InvocationId, caller: CallerContext, tool: CalledTool, input: JsonPayload) -> Self {
         Self {

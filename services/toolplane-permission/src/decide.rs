@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use toolplane_hooks::HookInput;
 use toolplane_matching::{ToolFacts, ToolMatching as _};
-use toolplane_policy::{CallFacts, Verdict, evaluate};
+use toolplane_policy::{CallFacts, LookedAt, Verdict, evaluate, evaluate_and_note};
 use toolplane_records::approval::Approval;
-use toolplane_records::decision_request::DecisionRequest;
+use toolplane_records::decision_request::{CallSignals, DecisionRequest};
 use toolplane_records::explanation::HookVerdict;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::time::Timestamp;
@@ -30,6 +30,8 @@ pub struct Deciding {
     facts: CallFacts,
     now: Timestamp,
     verdict: Verdict,
+    /// What the verdict was made from; everything once hooks were heard.
+    looked_at: LookedAt,
 }
 
 /// What happens to a call whose verdict is known.
@@ -48,8 +50,8 @@ impl Deciding {
         let tool = Arc::unwrap_or_clone(request.tool.facts);
         request.tool.facts = Arc::new(ToolFacts::with_every_name(tool));
         let facts = facts::call_facts(&request, active.settings().default_mode);
-        let verdict = evaluate(active.policy(), &facts, now);
-        Self { active, request, facts, now, verdict }
+        let (verdict, looked_at) = evaluate_and_note(active.policy(), &facts, now);
+        Self { active, request, facts, now, verdict, looked_at }
     }
 
     /// What was asked, with every name of the tool.
@@ -77,6 +79,14 @@ impl Deciding {
         &self.active
     }
 
+    /// What the verdict was made from, when it stands for other calls too: nobody but rules, policies and the mode had a say in
+    /// it, nothing of it ends with time, and no watching rule waits to be told of each call.
+    pub fn reach(&self) -> Option<LookedAt> {
+        let DecisionRequest { signals, approval_ref, .. } = &self.request;
+        let alone = *signals == CallSignals::default() && approval_ref.is_none() && self.verdict.shadow.is_empty();
+        (alone && !self.wants_a_person() && !self.looked_at.time).then_some(self.looked_at)
+    }
+
     /// Whether a person would have to decide, be there one or not.
     pub fn wants_a_person(&self) -> bool {
         self.verdict.behavior == Behavior::Ask || self.verdict.source == source::NO_APPROVER
@@ -94,6 +104,7 @@ impl Deciding {
             self.facts.signals.classifier = classifier;
         }
         self.verdict = evaluate(self.active.policy(), &self.facts, self.now);
+        self.looked_at = LookedAt::EVERYTHING;
     }
 
     /// Lets the approval the call has stand, if it is a yes to this very call and the answer to what is asked now. Gives

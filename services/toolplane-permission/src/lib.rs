@@ -15,7 +15,6 @@
 
 pub mod approvals;
 pub mod decide;
-mod decision;
 mod error;
 mod forget;
 mod ledger;

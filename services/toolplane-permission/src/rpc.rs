@@ -45,8 +45,8 @@ impl PermissionService for PermissionApi {
         Ok(rules::reload(self, request).await.map(Response::new)?)
     }
 
-    async fn watch_policy(&self, _: Request<v1::WatchPolicyRequest>) -> Answer<Self::WatchPolicyStream> {
-        Ok(Response::new(policy::watch(self)))
+    async fn watch_policy(&self, request: Request<v1::WatchPolicyRequest>) -> Answer<Self::WatchPolicyStream> {
+        Ok(Response::new(policy::watch(self, &request)))
     }
 
     async fn list_approvals(&self, request: Request<v1::ListApprovalsRequest>) -> Answer<v1::ListApprovalsResponse> {

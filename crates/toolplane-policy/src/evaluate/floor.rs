@@ -68,7 +68,7 @@ fn unsure(call: &CallFacts, settings: &PolicySettings) -> Option<String> {
 
 /// Whether the input may say something of the sandbox, so that it has to be read. Of one that does not, nothing else counts here.
 pub(super) fn reads_input(call: &CallFacts) -> bool {
-    call.input.text().to_ascii_lowercase().contains("sandbox") || call.input.text().contains("\\u")
+    toolplane_matching::may_speak_of_sandbox(&call.input)
 }
 
 /// Whether the input asks for no sandbox: by the internal field of shell tools, or in the words agents know.

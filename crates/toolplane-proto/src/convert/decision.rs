@@ -57,6 +57,7 @@ impl From<&records::PermissionDecision> for v1::PermissionDecision {
             approval_request_ref: field::text(&record.approval_request_ref),
             policy_digest: record.policy_digest.clone(),
             denied_paths: denied_paths(&record.denied_paths),
+            reused_from: field::text(&record.reused_from),
         }
     }
 }
@@ -88,6 +89,7 @@ impl TryFrom<v1::PermissionDecision> for records::PermissionDecision {
             approval_request_ref: field::optional_id("approval_request_ref", &message.approval_request_ref)?,
             policy_digest: message.policy_digest,
             denied_paths: message.denied_paths.unwrap_or_default().into(),
+            reused_from: field::optional_id("reused_from", &message.reused_from)?,
         })
     }
 }

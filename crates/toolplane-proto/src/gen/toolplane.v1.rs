@@ -2079,6 +2079,10 @@ pub struct PermissionDecision {
     /// Paths the call must not reach in any way.
     #[prost(message, optional, tag = "23")]
     pub denied_paths: ::core::option::Option<DeniedPaths>,
+    /// The decision about an earlier call that stands for this one: the same rules and policies decided about the same tool, caller and
+    /// mode, and looked at nothing in which the calls differ. Empty for a decision that was made for this call.
+    #[prost(string, tag = "24")]
+    pub reused_from: ::prost::alloc::string::String,
 }
 /// Paths that rules deny to a call, as patterns of rules (`./secrets/**`): no file the tool opens may lead to them,
 /// by any name or link.
@@ -8016,6 +8020,27 @@ pub struct DecideResponse {
     /// What hooks at permission_request and permission_decision did, in order.
     #[prost(message, repeated, tag = "4")]
     pub hooks: ::prost::alloc::vec::Vec<ToolHook>,
+    /// Which other calls would be decided alike; absent when only this one is.
+    #[prost(message, optional, tag = "5")]
+    pub reach: ::core::option::Option<DecisionReach>,
+}
+/// Says that a decision stands for every call under the same policy digest that has the same tenant, caller, roles, tool,
+/// declaration, safety facts with what is unknown and trusted of them, mode and `can_ask`, no approval, and of which neither
+/// hooks, a classifier nor the agent's assurance say anything; and that differs only in what was not looked at.
+///
+/// Only a plain allow or deny says so: no question, no hook that was asked, no rule that has an end, and none that only watches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecisionReach {
+    /// The input was looked at, or what is hidden of it. Where it was not, the decision still stands for no input that may ask to run
+    /// outside its sandbox: one that has the word `sandbox`, in letters of any case, or an escape `\u`.
+    #[prost(bool, tag = "1")]
+    pub input: bool,
+    /// The session was looked at.
+    #[prost(bool, tag = "2")]
+    pub session: bool,
+    /// The surface was looked at.
+    #[prost(bool, tag = "3")]
+    pub surface: bool,
 }
 /// Asks for the rules in force.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

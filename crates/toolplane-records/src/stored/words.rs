@@ -67,7 +67,7 @@ pub(super) const WORDS: &[&str] = &[
     "result_persistence", "permission_prompt", "adapter", "migration", "runtime", "pending", "withdrawn",
     "allow_once", "allow_always", "reject_once", "reject_always", "approve", "recommend", "yes", "maybe",
     "not_declared", "yield", "discard", "refuse", "placement", "no", "lease_expired", "reject", "unknown",
-    "threshold", "max_inline_chars", "max_inline_bytes",
+    "threshold", "max_inline_chars", "max_inline_bytes", "reused_from",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

@@ -12,7 +12,7 @@ use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
 use toolplane_store::ScoreRange;
 
 use super::{Answer, Book, BookError, Settlement, Step, accepted_rules, keys};
-use crate::decision::decision_id;
+use toolplane_records::decision::decision_id;
 
 /// Most questions ended by one look at the expiry index.
 const EXPIRY_PAGE: usize = 256;

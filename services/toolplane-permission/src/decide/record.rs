@@ -10,7 +10,6 @@ use toolplane_records::vocabulary::{ApprovalState, Behavior, ReasonType};
 
 use super::Deciding;
 use crate::approvals::{Binding, options};
-use crate::decision::decision_id;
 
 /// The decision that follows. The same call, input, rules and approval get a decision of the same id.
 pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> PermissionDecision {
@@ -42,6 +41,7 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         approval_request_ref: asked.then(|| binding_id(deciding)),
         policy_digest: deciding.active.digest().to_owned(),
         denied_paths: verdict.denied_paths.clone(),
+        reused_from: None,
     }
 }
 
@@ -135,11 +135,7 @@ fn binding_id(deciding: &Deciding) -> toolplane_records::ids::ApprovalId {
 }
 
 fn id(deciding: &Deciding, behavior: Behavior, voice: &str) -> toolplane_records::ids::DecisionId {
-    let request = &deciding.request;
-    let (input, declaration) = (request.input.call_digest.to_string(), request.tool.declaration_digest.to_string());
-    let after = request.approval_ref.as_ref().map(|approval| approval.as_str()).unwrap_or_default();
-    let facts = [&input, &declaration, deciding.active.digest(), behavior.as_str(), voice, after];
-    decision_id(&request.invocation_id, &facts)
+    deciding.request.decision_id(deciding.active.digest(), behavior, voice)
 }
 
 fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp> {

@@ -312,3 +312,56 @@ fn an_allow_of_another_declaration_is_asked_about_again_and_named() {
     changed.tool.declaration_digest = Digest::of(b"another");
     assert_eq!(asked(&active, changed).tool_registration, None);
 }
+
+#[test]
+fn a_plain_decision_says_which_other_calls_it_stands_for() {
+    let rules = r#"
+        [[permission.rules]]
+        id = "notes"
+        behavior = "allow"
+        tool = "notes.*"
+
+        [[permission.rules]]
+        id = "guests"
+        behavior = "deny"
+        tool = "*"
+        scope = { actor = "guest" }
+
+        [[permission.rules]]
+        id = "watch"
+        behavior = "deny"
+        tool = "notes.drop"
+        shadow = true
+
+        [[permission.rules]]
+        id = "today"
+        behavior = "allow"
+        tool = "notes.temporary"
+        expires_at = "2999-01-01T00:00:00Z"
+    "#;
+    let active = active(rules);
+    let noting = |name: &str| {
+        let request = question("unused");
+        let tool = ToolFacts::named(ToolId::from_trusted("tool_notes"), name, "notes");
+        DecisionRequest { tool: CalledTool::of(tool, Digest::of(b"declaration")), ..request }
+    };
+    let reach = |request: DecisionRequest| deciding(&active, request).reach();
+    assert_eq!(reach(noting("notes.add")), Some(LookedAt::NOTHING));
+    let guest = CallerContext { actor_ref: "guest".to_owned(), ..noting("notes.add").caller };
+    assert_eq!(reach(DecisionRequest { caller: guest, ..noting("notes.add") }), Some(LookedAt::NOTHING));
+    // What a command is decides.
+    let of_input = LookedAt { input: true, ..LookedAt::NOTHING };
+    let silent = deciding(&self::active(RULES), called("git diff", None, false));
+    assert_eq!((silent.verdict().behavior, silent.reach()), (Behavior::Allow, Some(of_input)));
+    // A question, a rule that watches, a rule that ends, a word of others, an approval: for this call alone.
+    assert_eq!(reach(question("git push")), None);
+    assert_eq!(reach(noting("notes.drop")), None);
+    assert_eq!(reach(noting("notes.temporary")), None);
+    let assurance = CallSignals { assurance: Some(CallAssurance::default()), ..CallSignals::default() };
+    assert_eq!(reach(DecisionRequest { signals: assurance, ..noting("notes.add") }), None);
+    let approval_ref = Some(ApprovalId::from_trusted("appr_1"));
+    assert_eq!(reach(DecisionRequest { approval_ref, ..noting("notes.add") }), None);
+    let mut heard = deciding(&active, noting("notes.add"));
+    heard.hear(Vec::new(), None);
+    assert_eq!(heard.reach(), None, "a hook was asked");
+}

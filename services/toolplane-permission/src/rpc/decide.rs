@@ -2,7 +2,7 @@
 
 use tonic::Request;
 use toolplane_hooks::Folded;
-use toolplane_policy::explain;
+use toolplane_policy::{LookedAt, explain};
 use toolplane_proto::v1;
 use toolplane_records::approval::Approval;
 use toolplane_records::codes;
@@ -91,6 +91,7 @@ async fn settle(
         Outcome::Decided(decision) => Ok(v1::DecideResponse {
             decision: Some((&*decision).into()),
             hooks: hooks.iter().map(Into::into).collect(),
+            reach: deciding.reach().map(told),
             ..Default::default()
         }),
         Outcome::Ask(question) => Ok(asking(&park(api, &mut deciding, *question, decided_at).await?, &hooks)),
@@ -128,9 +129,14 @@ fn asking(approval: &Approval, hooks: &[ToolHook]) -> v1::DecideResponse {
     v1::DecideResponse {
         decision: Some((&approval.request).into()),
         approval: Some(super::approvals::listed(approval)),
-        explanation: None,
         hooks: hooks.iter().map(Into::into).collect(),
+        ..Default::default()
     }
+}
+
+fn told(looked_at: LookedAt) -> v1::DecisionReach {
+    let LookedAt { input, session, surface, time: _ } = looked_at;
+    v1::DecisionReach { input, session, surface }
 }
 
 /// The approval the call says it has. One that does not exist is none: the call is asked about anew.

@@ -1,19 +1,29 @@
 //! Following which rules are in force.
 
-use std::pin::Pin;
+use std::sync::Arc;
 
-use futures_util::{Stream, stream};
-use tonic::Status;
+use futures_util::stream;
+use tonic::Request;
 use toolplane_proto::v1;
+use toolplane_runtime::typed::{self, Ask, Messages};
 
 use super::api::PermissionApi;
 use crate::rules::Policy;
 
-type Updates = Pin<Box<dyn Stream<Item = Result<v1::WatchPolicyResponse, Status>> + Send>>;
+type Updates = Messages<v1::WatchPolicyResponse>;
 
-/// The present set at once, then every change until the role stops. A watcher that is slow is told of the newest set only.
-pub(super) fn watch(api: &PermissionApi) -> Updates {
+/// The present set at once, then every change until the role stops. A watcher that is slow is told of the newest set only. One in
+/// this process may also ask which set is in force at any moment, as sure as a decision does.
+pub(super) fn watch(api: &PermissionApi, request: &Request<v1::WatchPolicyRequest>) -> Updates {
     let mut policy = api.rules.follow_policy();
+    if let Some((_, watcher)) = typed::take::<(), Ask<Option<String>>, _>(request) {
+        let rules = Arc::clone(&api.rules);
+        let now = Ask::new(move || {
+            let rules = Arc::clone(&rules);
+            async move { rules.current().await.ok().map(|active| active.digest().to_owned()) }
+        });
+        drop(watcher.say(Box::pin(stream::iter([Ok(now)]))));
+    }
     policy.mark_changed();
     let stopping = api.stopping.clone();
     Box::pin(stream::unfold((policy, stopping), |(mut policy, stopping)| async move {

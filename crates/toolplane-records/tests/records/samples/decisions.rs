@@ -71,6 +71,7 @@ fn decision(behavior: Behavior) -> PermissionDecision {
             read: vec!["./secrets/**".to_owned()],
             write: Vec::new(),
         },
+        reused_from: Some(toolplane_records::ids::DecisionId::from_trusted("perm_inv_0_1")),
     }
 }
 

@@ -16,8 +16,8 @@ use toolplane_store_redis::{RedisOptions, RedisStore};
 use toolplane_testkit::redis::RedisServer;
 
 use crate::approvals::{Answer, Binding, Book, Limits, Resolver, options};
-use crate::decision::decision_id;
 use crate::ledger::Ledger;
+use toolplane_records::decision::decision_id;
 
 /// A store of its own for one test, which may be opened again.
 pub(super) enum Place {
