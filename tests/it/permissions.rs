@@ -14,6 +14,7 @@ mod change;
 mod explain;
 mod files;
 mod modes;
+mod reuse;
 mod scopes;
 
 /// The rules of the README: looking is fine, removing is not, secrets stay where they are.

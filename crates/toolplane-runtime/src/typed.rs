@@ -24,6 +24,36 @@ pub struct ServedEnd<Said>(oneshot::Sender<Messages<Said>>);
 /// Where the caller finds what it hears, once the call is served.
 pub struct CallerEnd<Said>(oneshot::Receiver<Messages<Said>>);
 
+/// A question that one end answers for the other, as often as it is put.
+pub struct Ask<T>(Arc<dyn Fn() -> Pin<Box<dyn Future<Output = T> + Send>> + Send + Sync>);
+
+impl<T> Ask<T> {
+    /// A question that `answer` answers.
+    pub fn new<F>(answer: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        Self(Arc::new(move || Box::pin(answer())))
+    }
+
+    /// Puts it.
+    pub async fn ask(&self) -> T {
+        (self.0)().await
+    }
+}
+
+impl<T> Clone for Ask<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").finish_non_exhaustive()
+    }
+}
+
 /// Adds streams to a call of this very process, which the caller must know it is (see
 /// [`Peer::is_inside`](crate::client::Peer::is_inside)): whoever serves it hears `asked`.
 pub fn offer<Asked: 'static, Said: 'static, B>(request: &mut Request<B>, asked: Messages<Asked>) -> CallerEnd<Said> {
@@ -104,6 +134,16 @@ mod tests {
         assert!(futures_util::poll!(body.next()).is_pending());
         drop(heard);
         assert!(body.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_question_is_answered_as_often_as_it_is_put() {
+        let count = Arc::new(Mutex::new(0));
+        let ask = Ask::new(move || {
+            *count.lock() += 1;
+            std::future::ready(*count.lock())
+        });
+        assert_eq!((ask.ask().await, ask.clone().ask().await), (1, 2));
     }
 
     #[tokio::test]

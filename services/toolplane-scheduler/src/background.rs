@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use toolplane_backend::Backend;
-use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::ids::InvocationKey;
 use toolplane_results::PayloadStore;
 use toolplane_runtime::Tasks;
-use toolplane_runtime::client::Peer;
 
 use crate::calls::Calls;
 use crate::ending::Endings;
-use crate::intake::{SurfacePeer, follow_catalog};
+use crate::intake::{PermissionPeer, SurfacePeer, follow_catalog};
 use crate::parts::Loops;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop};
 
@@ -26,7 +24,7 @@ pub(crate) struct Background {
     pub(crate) hooks_overdue: mpsc::UnboundedReceiver<InvocationKey>,
     pub(crate) endings: Endings,
     pub(crate) approvals: Approvals,
-    pub(crate) permission: PermissionServiceClient<Peer>,
+    pub(crate) permission: PermissionPeer,
     pub(crate) in_force: Arc<DecisionsInForce>,
     pub(crate) rechecks: RecheckLoop,
     pub(crate) surface: SurfacePeer,

@@ -16,6 +16,7 @@ mod locks;
 mod refusals;
 mod request;
 mod resolve;
+mod reuse;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -37,7 +38,7 @@ use crate::error::CallError;
 use crate::storage::Storage;
 
 pub(crate) use batch::BatchSpec;
-pub(crate) use decide::PermissionPeer;
+pub(crate) use decide::{PermissionPeer, RulesNow};
 pub(crate) use resolve::{SurfacePeer, follow_catalog};
 pub(crate) use spec::{CallSpec, SpecLimits};
 pub(crate) use tool::ToolLimits;
@@ -50,6 +51,7 @@ pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;
 pub(crate) use request::{caller_context, decision_request};
 pub(crate) use resolve::{Resolved, ToolAddress};
+pub(crate) use reuse::{KnownRules, RulesInForce};
 pub(crate) use tool::CallableTool;
 
 /// The points of a call at which this role asks hooks.

@@ -81,9 +81,8 @@ impl SchedulerRole {
     ) -> Result<Self, SchedulerError> {
         let payloads = PayloadStore::local(&options.objects, options.payloads).map_err(SchedulerError::Objects)?;
         let surface = SurfacePeer::new(peers.surface, options.tools);
-        let permission = PermissionPeer::new(peers.permission);
-        let client = permission.client();
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
+        let permission = PermissionPeer::new(peers.permission, in_force.clone());
         let environment = Environment::real();
         let asks_hooks = ending::asks_hooks(hooks.clone());
         let outside = Outside { environment, decisions: in_force.clone(), asks_hooks };
@@ -95,10 +94,10 @@ impl SchedulerRole {
         let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
-        let preparer = Preparer::new(surface.clone(), permission, hooks, clock, decisions, workers, quarantine);
+        let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, quarantine);
         let preparer = Arc::new(preparer);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
-        let approvals = Approvals::new(client.clone(), calls.clone(), rechecker.clone());
+        let approvals = Approvals::new(permission.client(), calls.clone(), rechecker.clone());
         let rechecks =
             RecheckLoop { rechecker, approvals: approvals.clone(), in_force: in_force.clone(), queues, asked };
         let invocations = InvocationApi::new(InvocationParts {
@@ -121,7 +120,7 @@ impl SchedulerRole {
             hooks_overdue,
             endings,
             approvals,
-            permission: client,
+            permission,
             in_force,
             rechecks,
             surface,

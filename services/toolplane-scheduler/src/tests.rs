@@ -89,11 +89,10 @@ impl World {
         let peer = || connect(&fakes.url, &PeerSettings::default()).unwrap();
         let limits = ToolLimits { default_timeout_ms: 30_000, max_timeout_ms: 60_000, max_inline_bytes: 65_536 };
         let surface = SurfacePeer::new(peer(), limits);
-        let permission = PermissionPeer::new(peer());
-        let client = permission.client();
         let hooks_before = hooks_of(ids, HOOK_EVENTS, &fakes.url).await;
         let hooks_after = hooks_of(after, ending::HOOK_EVENTS, &fakes.url).await;
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
+        let permission = PermissionPeer::new(peer(), in_force.clone());
         let outside = Outside {
             environment: Environment::real(),
             decisions: in_force.clone(),
@@ -103,7 +102,7 @@ impl World {
         let calls = parts.calls.clone();
         let preparer = Arc::new(Preparer::new(
             surface.clone(),
-            permission,
+            permission.clone(),
             hooks_before,
             calls.storage().clone(),
             in_force.clone(),
@@ -112,7 +111,7 @@ impl World {
         ));
         let endings = Endings::new(calls.clone(), hooks_after, objects.clone(), 65_536, false);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
-        let approvals = Approvals::new(client.clone(), calls, rechecker.clone());
+        let approvals = Approvals::new(permission.client(), calls, rechecker.clone());
         let rechecks = RecheckLoop {
             rechecker,
             approvals: approvals.clone(),
@@ -122,7 +121,7 @@ impl World {
         };
         let stop = CancellationToken::new();
         tokio::spawn(follow_catalog(surface, "test".into(), stop.clone()));
-        tokio::spawn(in_force.clone().follow(client, stop.clone()));
+        tokio::spawn(in_force.clone().follow(permission, stop.clone()));
         tokio::spawn(rechecks.run(stop.clone()));
         tokio::spawn(approvals.clone().follow(stop.clone()));
         let until = stop.clone();

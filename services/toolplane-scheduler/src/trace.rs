@@ -3,7 +3,7 @@
 use toolplane_records::refs::TelemetryRef;
 use toolplane_records::result::ToolResult;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState, ResultStatus};
-use toolplane_runtime::telemetry::{CarriedContext, Span, spans, telemetry_ref};
+use toolplane_runtime::telemetry::{CarriedContext, Span, semconv, spans, telemetry_ref};
 
 use crate::calls::Admission;
 use crate::intake::CallSpec;
@@ -40,6 +40,13 @@ impl CallTrace {
         });
         admission.traceparent = (!carried.traceparent.is_empty()).then_some(carried.traceparent);
         send
+    }
+
+    /// Records that nobody was asked about the call, because an earlier decision stands for it.
+    pub(crate) fn decided(&self, admission: &Admission) {
+        if admission.decisions.iter().any(|decision| decision.reused_from.is_some()) {
+            spans::attribute(&self.span, semconv::agenttool::DECISION_REUSED, true);
+        }
     }
 
     /// Records how the call ended.

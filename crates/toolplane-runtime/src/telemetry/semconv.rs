@@ -77,6 +77,8 @@ pub mod agenttool {
     pub const ATTEMPT: &str = "agenttool.attempt";
     /// Time between queueing and start, in milliseconds.
     pub const QUEUE_WAIT_MS: &str = "agenttool.queue.wait_ms";
+    /// The decision about an earlier call stands for this one.
+    pub const DECISION_REUSED: &str = "agenttool.decision.reused";
     /// Digest of the input.
     pub const INPUT_DIGEST: &str = "agenttool.input.digest";
     /// Address of the kept result.

@@ -155,7 +155,7 @@ impl Preparer {
         }
         let request = decision_request(spec.into(), (&spec.caller, asker), tool, inputs, &evaluation)?;
         let request = DecisionRequest { deadline_at: acceptance.deadline_at, dry_run, ..request };
-        let mut word = self.permission.decide(&spec.caller, &request).await?;
+        let mut word = self.permission.decide_new(&spec.caller, &request, now).await?;
         acceptance.hooks.append(&mut word.hooks);
         let decision = word.decision.clone();
         let preparation = match (decision.behavior, &word.approval) {

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, stream};
+use tonic::{Request, Status, Streaming};
 use toolplane_proto::convert::ConvertError;
+use toolplane_proto::v1;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::approval::Approval;
 use toolplane_records::codes;
@@ -12,11 +15,17 @@ use toolplane_records::error::ToolError;
 use toolplane_records::explanation::DecisionExplanation;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::InvocationId;
+use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{Behavior, ReasonType};
 use toolplane_runtime::Caller;
 use toolplane_runtime::client::{Backoff, Peer, retry};
+use toolplane_runtime::typed::{self, Ask};
 
+use super::reuse::{KnownRules, Reach, ReusableDecisions};
 use crate::error::CallError;
+
+/// The digest of the rules in force at the moment it is asked for; nothing when it cannot be told.
+pub(crate) type RulesNow = Ask<Option<String>>;
 
 /// What the permission service said.
 #[derive(Clone, Debug)]
@@ -33,17 +42,56 @@ pub(crate) struct PermissionAnswer {
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionPeer {
     client: PermissionServiceClient<Peer>,
+    /// The service is in this process.
+    inside: bool,
+    reusable: Arc<ReusableDecisions>,
 }
 
 impl PermissionPeer {
-    /// The permission service behind `peer`.
-    pub(crate) fn new(peer: Peer) -> Self {
-        Self { client: PermissionServiceClient::new(peer) }
+    /// The permission service behind `peer`. Decisions that stand for other calls too are reused while `rules` stay.
+    pub(crate) fn new(peer: Peer, rules: Arc<dyn KnownRules>) -> Self {
+        let (inside, reusable) = (peer.is_inside(), Arc::new(ReusableDecisions::new(rules)));
+        Self { client: PermissionServiceClient::new(peer), inside, reusable }
     }
 
     /// A client for other calls to the same service.
     pub(crate) fn client(&self) -> PermissionServiceClient<Peer> {
         self.client.clone()
+    }
+
+    /// Follows which rules are in force: the changes as they come and, of a service of this process, which they are at any moment.
+    pub(crate) async fn watch_policy(&self) -> Result<(Streaming<v1::WatchPolicyResponse>, Option<RulesNow>), Status> {
+        let mut request = Request::new(v1::WatchPolicyRequest {});
+        let offered = self.inside.then(|| typed::offer::<(), RulesNow, _>(&mut request, Box::pin(stream::empty())));
+        let changes = self.client.clone().watch_policy(request).await?.into_inner();
+        let now = match offered {
+            Some(offered) => offered.said().await,
+            None => None,
+        };
+        let now = match now {
+            Some(mut now) => now.next().await.transpose()?,
+            None => None,
+        };
+        Ok((changes, now))
+    }
+
+    /// The decision about a new call of `caller` at `now`: made from an earlier one where that stands for it, else asked for.
+    pub(crate) async fn decide_new(
+        &self,
+        caller: &Arc<Caller>,
+        request: &DecisionRequest,
+        now: Timestamp,
+    ) -> Result<PermissionAnswer, CallError> {
+        if let Some(decision) = self.reusable.find(request, now).await {
+            return Ok(PermissionAnswer { decision, approval: None, explanation: None, hooks: Vec::new() });
+        }
+        let rules = self.reusable.rules().await;
+        // In a box: few calls get here, and the future of a request is some 15 KB.
+        let (answer, reach) = Box::pin(self.ask(caller, request)).await?;
+        if answer.hooks.is_empty() && answer.approval.is_none() {
+            self.reusable.keep(request, rules, reach, &answer.decision).await;
+        }
+        Ok(answer)
     }
 
     /// Asks for a decision about a call of `caller`. Anything unclear is an error, never an allow.
@@ -52,6 +100,15 @@ impl PermissionPeer {
         caller: &Arc<Caller>,
         request: &DecisionRequest,
     ) -> Result<PermissionAnswer, CallError> {
+        self.ask(caller, request).await.map(|(answer, _)| answer)
+    }
+
+    /// Asks for a decision, and for which other calls it stands too.
+    async fn ask(
+        &self,
+        caller: &Arc<Caller>,
+        request: &DecisionRequest,
+    ) -> Result<(PermissionAnswer, Option<Reach>), CallError> {
         // Asked again, the same question finds the decision that was made about this very call.
         let ask = || {
             let (mut client, request) = (self.client.clone(), Peer::on_behalf(caller, request.into()));
@@ -69,7 +126,8 @@ impl PermissionPeer {
         if decision.behavior == Behavior::Ask && approval.is_none() {
             return Err(damaged("a question without its approval record"));
         }
-        Ok(PermissionAnswer { decision, approval, explanation, hooks })
+        let reach = answer.reach.map(|v1::DecisionReach { input, session, surface }| Reach { input, session, surface });
+        Ok((PermissionAnswer { decision, approval, explanation, hooks }, reach))
     }
 }
 

@@ -4,20 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dashmap::DashSet;
+use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolplane_proto::v1;
-use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
-use toolplane_runtime::client::Peer;
 
 use crate::calls::Moment;
 use crate::dispatch::Decisions;
-use crate::intake::{SurfacePeer, ToolAddress};
+use crate::intake::{KnownRules, PermissionPeer, RulesInForce, RulesNow, SurfacePeer, ToolAddress};
 use crate::plan::DispatchPlan;
 
 /// How long a decision is fresh enough to start a call while changes cannot be heard.
@@ -42,8 +40,10 @@ pub(crate) struct DecisionsInForce {
 #[derive(Debug, Default)]
 struct Heard {
     /// The rule set in force; absent while changes cannot be heard.
-    digest: Option<String>,
+    digest: Option<Arc<str>>,
     changes: u64,
+    /// Which one it is at any moment, where the permission service is in this process.
+    now: Option<RulesNow>,
 }
 
 impl DecisionsInForce {
@@ -58,25 +58,27 @@ impl DecisionsInForce {
     pub(crate) fn hear(&self, digest: Option<String>) {
         let mut heard = self.policy.write();
         heard.changes += 1;
-        heard.digest = digest;
+        heard.digest = digest.map(Into::into);
     }
 
     /// Follows the rule set in force until `stop`, over every break of the stream.
-    pub(crate) async fn follow(self: Arc<Self>, client: PermissionServiceClient<Peer>, stop: CancellationToken) {
+    pub(crate) async fn follow(self: Arc<Self>, permission: PermissionPeer, stop: CancellationToken) {
         let follow = async {
             loop {
-                if let Err(status) = self.follow_once(client.clone()).await {
+                if let Err(status) = self.follow_once(&permission).await {
                     tracing::debug!(code = ?status.code(), "the policy stream broke; opening it again");
                 }
                 self.hear(None);
+                self.policy.write().now = None;
                 tokio::time::sleep(REOPEN).await;
             }
         };
         stop.run_until_cancelled(follow).await;
     }
 
-    async fn follow_once(&self, mut client: PermissionServiceClient<Peer>) -> Result<(), tonic::Status> {
-        let mut changes = client.watch_policy(v1::WatchPolicyRequest {}).await?.into_inner();
+    async fn follow_once(&self, permission: &PermissionPeer) -> Result<(), tonic::Status> {
+        let (mut changes, now) = permission.watch_policy().await?;
+        self.policy.write().now = now;
         while let Some(change) = changes.message().await? {
             self.hear(Some(change.policy_digest));
         }
@@ -88,12 +90,26 @@ impl DecisionsInForce {
         let Some(dispatch) = &record.dispatch else { return false };
         in_time(record, now)
             && !dispatch.policy_digest.is_empty()
-            && self.policy.read().digest.as_ref() == Some(&dispatch.policy_digest)
+            && self.policy.read().digest.as_deref() == Some(&*dispatch.policy_digest)
     }
 
     /// No task looks at the call any more; it may be asked for again.
     pub(crate) fn looked(&self, id: &InvocationKey) {
         self.asked.remove(id);
+    }
+}
+
+impl KnownRules for DecisionsInForce {
+    fn rules(&self) -> BoxFuture<'_, Option<RulesInForce>> {
+        Box::pin(async {
+            let (digest, changes, now) = {
+                let heard = self.policy.read();
+                (heard.digest.clone()?, heard.changes, heard.now.clone()?)
+            };
+            // Whoever changed them is answered before the change is heard here.
+            let newest = now.ask().await?;
+            (*newest == *digest).then_some(RulesInForce { digest, changes })
+        })
     }
 }
 

@@ -51,6 +51,7 @@ impl Accepting {
         let trace = CallTrace::start(&spec);
         let preparing = self.preparer.prepare(&spec, trace.telemetry_refs());
         let mut admission = preparing.instrument(trace.span()).await?;
+        trace.decided(&admission);
         let send = trace.send(&spec, &mut admission);
         let watch = self.watchers.watch_new(&spec.key());
         // In a box: the future of a commit is some 20 KB, which the task of the request would hold from its beginning.
