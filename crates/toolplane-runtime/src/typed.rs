@@ -15,8 +15,14 @@ use tonic::{Request, Status};
 /// What one end says.
 pub type Messages<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
+/// What the one who serves a call gets: what it hears, and where it puts what it says.
+type Served<Asked, Said> = (Messages<Asked>, ServedEnd<Said>);
+
 /// The streams of a call within this process, until the one who serves it takes them.
-struct TypedStreams<Asked, Said>(Arc<Mutex<Option<(Messages<Asked>, ServedEnd<Said>)>>>);
+struct TypedStreams<Asked, Said>(Arc<Mutex<Option<Served<Asked, Said>>>>);
+
+/// Answers a question.
+type Answer<T> = Box<dyn Fn() -> Pin<Box<dyn Future<Output = T> + Send>> + Send + Sync>;
 
 /// Where the one who serves a call puts what it says.
 pub struct ServedEnd<Said>(oneshot::Sender<Messages<Said>>);
@@ -25,7 +31,7 @@ pub struct ServedEnd<Said>(oneshot::Sender<Messages<Said>>);
 pub struct CallerEnd<Said>(oneshot::Receiver<Messages<Said>>);
 
 /// A question that one end answers for the other, as often as it is put.
-pub struct Ask<T>(Arc<dyn Fn() -> Pin<Box<dyn Future<Output = T> + Send>> + Send + Sync>);
+pub struct Ask<T>(Arc<Answer<T>>);
 
 impl<T> Ask<T> {
     /// A question that `answer` answers.
@@ -33,7 +39,7 @@ impl<T> Ask<T> {
     where
         F: Future<Output = T> + Send + 'static,
     {
-        Self(Arc::new(move || Box::pin(answer())))
+        Self(Arc::new(Box::new(move || Box::pin(answer()))))
     }
 
     /// Puts it.
@@ -63,7 +69,7 @@ pub fn offer<Asked: 'static, Said: 'static, B>(request: &mut Request<B>, asked: 
 }
 
 /// The streams that were offered with a call; none for a call over a wire.
-pub fn take<Asked: 'static, Said: 'static, B>(request: &Request<B>) -> Option<(Messages<Asked>, ServedEnd<Said>)> {
+pub fn take<Asked: 'static, Said: 'static, B>(request: &Request<B>) -> Option<Served<Asked, Said>> {
     request.extensions().get::<TypedStreams<Asked, Said>>()?.0.lock().take()
 }
 

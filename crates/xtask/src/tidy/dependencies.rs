@@ -53,6 +53,7 @@ const MAY_USE: [(&str, &[&str]); 32] = [
         &[
             "toolplane-allocations",
             "toolplane-cedar",
+            "toolplane-lifecycle",
             "toolplane-matching",
             "toolplane-policy",
             "toolplane-proto",
