@@ -1,17 +1,15 @@
 //! Logs and traces: set up once per process, the span tree of a call, and trace context in and out.
 //!
-//! Spans of the tree are made only by [`spans`], straight through the SDK of OpenTelemetry: they are no spans of the log, which
-//! never shows them, and no layer translates them. When no exporter is set they cost one check each.
+//! Spans of the tree are made only by [`spans`]: they are no spans of the log, which never shows them. Each is written once, in the form
+//! in which it leaves ([`otlp`]), and sent by a task of its own ([`export`]); contexts, ids, sampling and what a process says of itself
+//! are those of OpenTelemetry's crates. When no exporter is set a span costs one check.
 
 use std::time::Duration;
 use toolplane_records::codes;
 
-use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{KeyValue, global};
-use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -20,12 +18,19 @@ use tracing_subscriber::{Layer, Registry};
 
 use crate::config::{LogConfig, LogFormat, TelemetryConfig};
 
+mod client;
 pub mod context;
+mod export;
+mod otlp;
 pub mod semconv;
 mod span;
 pub mod spans;
 #[cfg(test)]
 pub(crate) mod tests;
+
+use client::TraceClient;
+use export::{Exporter, FinishedSpans};
+use span::Tracer;
 
 pub use context::{
     CarriedContext, inject_into_headers, inject_into_metadata, parent_from_headers, parent_from_metadata, telemetry_ref,
@@ -67,39 +72,37 @@ impl TelemetryError {
 #[derive(Debug)]
 #[must_use = "telemetry ends when this is dropped"]
 pub struct TelemetryGuard {
-    provider: Option<SdkTracerProvider>,
+    spans: Option<FinishedSpans>,
     flush_timeout: Duration,
 }
 
 impl TelemetryGuard {
     /// Sends what is waiting, without ending telemetry. Blocks at most the flush timeout of the exporter.
     pub fn flush(&self) {
-        if let Some(provider) = &self.provider
-            && let Err(error) = provider.force_flush()
+        if let Some(spans) = &self.spans
+            && !spans.flush(self.flush_timeout)
         {
-            tracing::warn!(%error, "spans could not be flushed");
+            tracing::warn!("spans could not be sent in time");
         }
     }
 
     /// Sends the last spans and ends telemetry, at most `telemetry.flush_timeout_ms` long.
     pub async fn shutdown(mut self) {
-        let (provider, limit) = (self.provider.take(), self.flush_timeout);
+        let (spans, limit) = (self.spans.take(), self.flush_timeout);
         // Blocking: the exporter needs the runtime's threads while we wait for it.
-        let _ = tokio::task::spawn_blocking(move || end(provider, limit)).await;
+        let _ = tokio::task::spawn_blocking(move || end(spans, limit)).await;
     }
 }
 
 impl Drop for TelemetryGuard {
     fn drop(&mut self) {
-        end(self.provider.take(), self.flush_timeout);
+        end(self.spans.take(), self.flush_timeout);
     }
 }
 
-fn end(provider: Option<SdkTracerProvider>, limit: Duration) {
-    if let Some(provider) = provider
-        && let Err(error) = provider.shutdown_with_timeout(limit)
-    {
-        tracing::warn!(%error, "the last spans may be lost");
+fn end(spans: Option<FinishedSpans>, limit: Duration) {
+    if spans.is_some_and(|spans| !spans.end(limit)) {
+        tracing::warn!("the last spans may be lost");
     }
 }
 
@@ -112,13 +115,15 @@ fn end(provider: Option<SdkTracerProvider>, limit: Duration) {
 /// has telemetry already.
 pub fn init(config: &TelemetryConfig, log: &LogConfig, role: &str) -> Result<TelemetryGuard, TelemetryError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
-    let provider = config.otlp_endpoint.as_deref();
-    let provider = provider.map(|endpoint| provider_to(endpoint, config, role)).transpose()?;
+    let receiver = config.otlp_endpoint.as_deref().map(receiver).transpose()?;
     Registry::default().with(log_layer(log)?).try_init().map_err(|_| TelemetryError::AlreadySet)?;
-    if let Some(provider) = &provider {
-        span::set_tracer(provider.tracer("toolplane"));
-    }
-    Ok(TelemetryGuard { provider, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
+    let spans = receiver.map(|receiver| {
+        let spans = FinishedSpans::default();
+        Exporter::start(spans.clone(), receiver, &resource(config, role));
+        span::set_tracer(Tracer::new(config.sample_ratio, spans.clone()));
+        spans
+    });
+    Ok(TelemetryGuard { spans, flush_timeout: Duration::from_millis(config.flush_timeout_ms) })
 }
 
 /// A log filter that cannot be read.
@@ -149,21 +154,16 @@ where
     })
 }
 
-fn provider_to(endpoint: &str, config: &TelemetryConfig, role: &str) -> Result<SdkTracerProvider, TelemetryError> {
-    let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).build();
-    let exporter = exporter
-        .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.to_owned(), reason: source.to_string() })?;
+fn receiver(endpoint: &str) -> Result<TraceClient, TelemetryError> {
+    TraceClient::to(endpoint).map_err(|reason| TelemetryError::Exporter { endpoint: endpoint.to_owned(), reason })
+}
+
+/// What this process is, for all its spans; also what the environment says of it (`OTEL_RESOURCE_ATTRIBUTES`).
+fn resource(config: &TelemetryConfig, role: &str) -> Resource {
     let name = match role {
         "" => config.service_name.clone(),
         role => format!("{}-{role}", config.service_name),
     };
-    let resource = Resource::builder()
-        .with_service_name(name)
-        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
-        .build();
-    Ok(SdkTracerProvider::builder()
-        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample_ratio))))
-        .with_resource(resource)
-        .with_batch_exporter(exporter)
-        .build())
+    let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
+    Resource::builder().with_service_name(name).with_attribute(version).build()
 }

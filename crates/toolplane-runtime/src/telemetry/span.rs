@@ -1,30 +1,33 @@
-//! One span of the tree: made by the SDK itself, and carried as the context of the code that runs within it.
+//! One span of the tree: written as it is recorded, and carried as the context of the code that runs within it.
 //!
 //! A span that was begun for the sampler to leave out has a position, which is passed on, and records nothing.
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use opentelemetry::context::{FutureExt as _, WithContext};
-use opentelemetry::trace::{SpanContext, SpanKind, Status, TraceContextExt as _, Tracer as _};
-use opentelemetry::{Context, KeyValue, Value};
-use opentelemetry_sdk::trace::SdkTracer;
+use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _, TraceFlags, TraceId, TraceState};
+use opentelemetry::{Context, Value};
+use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator, Sampler, SamplingDecision, ShouldSample as _};
+use parking_lot::Mutex;
+
+use super::export::FinishedSpans;
+use super::otlp::SpanBytes;
 
 /// What makes the spans of this process; absent when nothing is exported.
-static TRACER: OnceLock<SdkTracer> = OnceLock::new();
+static TRACER: OnceLock<Tracer> = OnceLock::new();
 
 /// Spans are made by `tracer` from now on. Once per process.
-pub(super) fn set_tracer(tracer: SdkTracer) {
+pub(super) fn set_tracer(tracer: Tracer) {
     let _ = TRACER.set(tracer);
 }
 
 #[cfg(test)]
 thread_local! {
     /// What makes the spans of one test.
-    pub(super) static TEST_TRACER: std::cell::RefCell<Option<SdkTracer>> = const { std::cell::RefCell::new(None) };
+    pub(super) static TEST_TRACER: std::cell::RefCell<Option<Tracer>> = const { std::cell::RefCell::new(None) };
 }
 
-fn with_tracer<T>(work: impl FnOnce(&SdkTracer) -> T) -> Option<T> {
+fn with_tracer<T>(work: impl FnOnce(&Tracer) -> T) -> Option<T> {
     #[cfg(test)]
     if let Some(tracer) = TEST_TRACER.with(|tracer| tracer.borrow().clone()) {
         return Some(work(&tracer));
@@ -32,23 +35,72 @@ fn with_tracer<T>(work: impl FnOnce(&SdkTracer) -> T) -> Option<T> {
     TRACER.get().map(work)
 }
 
+/// What makes spans: which traces are recorded, and where finished spans go.
+#[derive(Clone, Debug)]
+pub(super) struct Tracer {
+    sampler: Sampler,
+    finished: FinishedSpans,
+}
+
+impl Tracer {
+    /// Traces that begin here are recorded in this proportion; those that come with a caller as the caller says.
+    pub(super) fn new(ratio: f64, finished: FinishedSpans) -> Self {
+        Self { sampler: Sampler::TraceIdRatioBased(ratio), finished }
+    }
+
+    /// The position of a new span below `parent`.
+    fn position(&self, parent: &SpanContext) -> SpanContext {
+        let span_id = RandomIdGenerator::default().new_span_id();
+        if parent.is_valid() {
+            let flags = TraceFlags::new(parent.trace_flags().to_u8() & TraceFlags::SAMPLED.to_u8());
+            return SpanContext::new(parent.trace_id(), span_id, flags, false, parent.trace_state().clone());
+        }
+        let trace_id = RandomIdGenerator::default().new_trace_id();
+        let flags = if self.records(trace_id) { TraceFlags::SAMPLED } else { TraceFlags::NOT_SAMPLED };
+        SpanContext::new(trace_id, span_id, flags, false, TraceState::NONE)
+    }
+
+    fn records(&self, trace_id: TraceId) -> bool {
+        let asked = self.sampler.should_sample(None, trace_id, "", &SpanKind::Internal, &[], &[]);
+        asked.decision == SamplingDecision::RecordAndSample
+    }
+}
+
 /// A span, or nothing where none is recorded or passed on. Cheap to clone; the span ends when whoever made it says so, else with
 /// its last clone.
 #[derive(Clone, Debug, Default)]
-pub struct Span(Option<Context>);
+pub struct Span(Option<Arc<Live>>);
+
+/// A span that has a position.
+#[derive(Debug)]
+struct Live {
+    /// The context of code within the span.
+    context: Context,
+    /// What was recorded so far; nothing for a span that is left out, or has ended.
+    recorded: Mutex<Option<SpanBytes>>,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Live {
+    fn end(&self) {
+        let recorded = self.recorded.lock().take();
+        if let Some(span) = recorded {
+            with_tracer(|tracer| tracer.finished.push(span.end()));
+        }
+    }
+}
 
 /// The attributes of a new span.
-pub(super) struct Attributes(Vec<KeyValue>);
+pub(super) struct Attributes<'a>(&'a mut SpanBytes);
 
-impl Attributes {
-    /// One of a few texts that programs know.
-    pub(super) fn word(&mut self, key: &'static str, value: &'static str) -> &mut Self {
-        self.0.push(KeyValue::new(key, value));
-        self
-    }
-
+impl Attributes<'_> {
     pub(super) fn text(&mut self, key: &'static str, value: &str) -> &mut Self {
-        self.0.push(KeyValue::new(key, value.to_owned()));
+        self.0.text(key, value);
         self
     }
 
@@ -58,7 +110,7 @@ impl Attributes {
     }
 
     pub(super) fn number(&mut self, key: &'static str, value: i64) -> &mut Self {
-        self.0.push(KeyValue::new(key, value));
+        self.0.number(key, value);
         self
     }
 }
@@ -69,30 +121,30 @@ impl Span {
         Self(None)
     }
 
-    /// A new span below `parent`; the first of a trace where there is no parent. Its name and attributes are asked for only when
-    /// they may be recorded.
-    pub(super) fn start<N: Into<Cow<'static, str>>>(
-        kind: SpanKind,
+    /// A new span below `parent`; the first of a trace where there is no parent. Its name is given in parts; its attributes are asked
+    /// for only when they are recorded.
+    pub(super) fn start(
+        kind: &SpanKind,
         parent: &Context,
-        name: impl FnOnce() -> N,
-        attributes: impl FnOnce(&mut Attributes),
+        name: &[&str],
+        attributes: impl FnOnce(&mut Attributes<'_>),
     ) -> Self {
-        let started = with_tracer(|tracer| {
+        if parent.is_telemetry_suppressed() {
+            return Self::none();
+        }
+        let live = with_tracer(|tracer| {
             let above = parent.span();
             let above = above.span_context();
-            // The sampler follows the parent: nothing of what is below one that is left out is recorded.
-            let left_out = above.is_valid() && !above.is_sampled();
-            let builder = if left_out {
-                tracer.span_builder("").with_kind(kind)
-            } else {
-                let mut all = Attributes(Vec::with_capacity(12));
-                attributes(&mut all);
-                tracer.span_builder(name()).with_kind(kind).with_attributes(all.0)
-            };
-            let span = tracer.build_with_context(builder, parent);
-            Context::new().with_span(span)
+            let position = tracer.position(above);
+            let recorded = position.is_sampled().then(|| {
+                let mut span = SpanBytes::begin(&position, above, kind, name);
+                attributes(&mut Attributes(&mut span));
+                span
+            });
+            let context = Context::new().with_remote_span_context(position);
+            Arc::new(Live { context, recorded: Mutex::new(recorded) })
         });
-        Self(started.filter(|context| context.span().span_context().is_valid()))
+        Self(live)
     }
 
     /// Whether there is no span.
@@ -102,44 +154,49 @@ impl Span {
 
     /// The context of code within the span.
     pub(crate) fn context(&self) -> Option<&Context> {
-        self.0.as_ref()
+        self.0.as_deref().map(|live| &live.context)
     }
 
     /// Does `work` within the span.
     pub fn in_scope<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _within = self.0.clone().map(Context::attach);
+        let _within = self.context().cloned().map(Context::attach);
         work()
     }
 
     /// Ends the span now, whoever still holds it.
     pub(crate) fn end(&self) {
-        if let Some(context) = &self.0 {
-            context.span().end();
+        if let Some(live) = &self.0 {
+            live.end();
         }
     }
 
-    pub(super) fn set(&self, key: &'static str, value: impl Into<Value>) {
-        if let Some(context) = &self.0 {
-            context.span().set_attribute(KeyValue::new(key, value));
+    /// Records more of the span, if it is recorded and has not ended.
+    fn record(&self, record: impl FnOnce(&mut SpanBytes)) {
+        if let Some(live) = self.0.as_deref()
+            && let Some(span) = live.recorded.lock().as_mut()
+        {
+            record(span);
         }
     }
 
-    pub(super) fn set_status(&self, status: Status) {
-        if let Some(context) = &self.0 {
-            context.span().set_status(status);
-        }
+    pub(super) fn set(&self, key: &'static str, text: &str) {
+        self.record(|span| span.text(key, text));
     }
 
-    pub(super) fn link(&self, other: SpanContext) {
-        if let Some(context) = &self.0 {
-            context.span().add_link(other, Vec::new());
-        }
+    pub(super) fn set_value(&self, key: &'static str, value: &Value) {
+        self.record(|span| span.value(key, value));
     }
 
-    pub(super) fn event(&self, name: &'static str, attributes: Vec<KeyValue>) {
-        if let Some(context) = &self.0 {
-            context.span().add_event(name, attributes);
-        }
+    pub(super) fn set_error(&self) {
+        self.record(SpanBytes::error);
+    }
+
+    pub(super) fn link(&self, other: &SpanContext) {
+        self.record(|span| span.link(other));
+    }
+
+    pub(super) fn event(&self, name: &'static str, attributes: &[(&'static str, &str)]) {
+        self.record(|span| span.event(name, attributes));
     }
 }
 

@@ -13,13 +13,13 @@
 
 use std::time::Duration;
 
-use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _};
-use opentelemetry::{Context, KeyValue};
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanKind, TraceContextExt as _};
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, InvocationStatus, ResultStatus};
 
 use super::context::CarriedContext;
 use super::semconv::{agenttool, gen_ai, general, messaging};
-use super::span::Span;
+use super::span::{Attributes, Span};
 use crate::config::observe::QueueParenting;
 
 pub mod rpc;
@@ -72,10 +72,14 @@ pub struct AttemptFacts<'a> {
     pub parenting: QueueParenting,
 }
 
+/// A span below that of the code that makes it.
+fn below_current(kind: &SpanKind, name: &[&str], attributes: impl FnOnce(&mut Attributes<'_>)) -> Span {
+    Context::map_current(|parent| Span::start(kind, parent, name, attributes))
+}
+
 /// `agenttool.invocation {tool}`: from acceptance to the terminal state. A child of the current span.
 pub fn invocation(call: &CallFacts<'_>) -> Span {
-    let name = || format!("agenttool.invocation {}", call.tool_name);
-    Span::start(SpanKind::Internal, &Context::current(), name, |attributes| {
+    below_current(&SpanKind::Internal, &["agenttool.invocation ", call.tool_name], |attributes| {
         attributes
             .text(gen_ai::TOOL_NAME, call.tool_name)
             .present(gen_ai::TOOL_CALL_ID, call.native_call_id)
@@ -87,21 +91,16 @@ pub fn invocation(call: &CallFacts<'_>) -> Span {
 
 /// `send agenttool.invocations`: putting the call into the queue. Its context is what the queue entry carries.
 pub fn enqueue(call: &CallFacts<'_>) -> Span {
-    Span::start(
-        SpanKind::Producer,
-        &Context::current(),
-        || "send agenttool.invocations",
-        |attributes| {
-            attributes
-                .word(messaging::SYSTEM, "toolplane")
-                .word(messaging::OPERATION_NAME, "send")
-                .word(messaging::OPERATION_TYPE, "send")
-                .word(messaging::DESTINATION_NAME, QUEUE)
-                .text(messaging::MESSAGE_ID, call.invocation_id)
-                .text(agenttool::INVOCATION_ID, call.invocation_id)
-                .text(gen_ai::TOOL_NAME, call.tool_name);
-        },
-    )
+    below_current(&SpanKind::Producer, &["send ", QUEUE], |attributes| {
+        attributes
+            .text(messaging::SYSTEM, "toolplane")
+            .text(messaging::OPERATION_NAME, "send")
+            .text(messaging::OPERATION_TYPE, "send")
+            .text(messaging::DESTINATION_NAME, QUEUE)
+            .text(messaging::MESSAGE_ID, call.invocation_id)
+            .text(agenttool::INVOCATION_ID, call.invocation_id)
+            .text(gen_ai::TOOL_NAME, call.tool_name);
+    })
 }
 
 /// `process agenttool.invocations`: one attempt by a worker.
@@ -114,38 +113,32 @@ pub fn process(call: &CallFacts<'_>, attempt: &AttemptFacts<'_>) -> Span {
     let below = queued.as_ref().filter(|_| soon && attempt.parenting == QueueParenting::Parent);
     // Else no parent, because a worker's loop is no context of the call.
     let parent = below.cloned().unwrap_or_default();
-    let span = Span::start(
-        SpanKind::Consumer,
-        &parent,
-        || "process agenttool.invocations",
-        |attributes| {
-            attributes
-                .word(messaging::SYSTEM, "toolplane")
-                .word(messaging::OPERATION_NAME, "process")
-                .word(messaging::OPERATION_TYPE, "process")
-                .word(messaging::DESTINATION_NAME, QUEUE)
-                .text(messaging::MESSAGE_ID, call.invocation_id)
-                .text(agenttool::INVOCATION_ID, call.invocation_id)
-                .text(agenttool::TENANT, call.tenant)
-                .number(agenttool::ATTEMPT, i64::from(attempt.attempt))
-                .number(agenttool::QUEUE_WAIT_MS, i64::try_from(attempt.waited.as_millis()).unwrap_or(i64::MAX))
-                .text(gen_ai::TOOL_NAME, call.tool_name);
-        },
-    );
+    let span = Span::start(&SpanKind::Consumer, &parent, &["process ", QUEUE], |attributes| {
+        attributes
+            .text(messaging::SYSTEM, "toolplane")
+            .text(messaging::OPERATION_NAME, "process")
+            .text(messaging::OPERATION_TYPE, "process")
+            .text(messaging::DESTINATION_NAME, QUEUE)
+            .text(messaging::MESSAGE_ID, call.invocation_id)
+            .text(agenttool::INVOCATION_ID, call.invocation_id)
+            .text(agenttool::TENANT, call.tenant)
+            .number(agenttool::ATTEMPT, i64::from(attempt.attempt))
+            .number(agenttool::QUEUE_WAIT_MS, i64::try_from(attempt.waited.as_millis()).unwrap_or(i64::MAX))
+            .text(gen_ai::TOOL_NAME, call.tool_name);
+    });
     if let Some(queued) = queued {
-        span.link(queued.span().span_context().clone());
+        span.link(queued.span().span_context());
     }
     span
 }
 
 /// `execute_tool {tool}`: the tool itself. Make it only when native execution starts: a refused call did not run.
 pub fn execute_tool(call: &CallFacts<'_>) -> Span {
-    let name = || format!("execute_tool {}", call.tool_name);
-    Span::start(SpanKind::Internal, &Context::current(), name, |attributes| {
+    below_current(&SpanKind::Internal, &["execute_tool ", call.tool_name], |attributes| {
         attributes
-            .word(gen_ai::OPERATION_NAME, "execute_tool")
+            .text(gen_ai::OPERATION_NAME, "execute_tool")
             .text(gen_ai::TOOL_NAME, call.tool_name)
-            .word(gen_ai::TOOL_TYPE, "function")
+            .text(gen_ai::TOOL_TYPE, "function")
             .present(gen_ai::TOOL_CALL_ID, call.native_call_id)
             .text(agenttool::INVOCATION_ID, call.invocation_id)
             .present(agenttool::TOOL_ID, call.tool_id);
@@ -157,29 +150,19 @@ pub fn execute_tool(call: &CallFacts<'_>) -> Span {
 pub fn post_hooks(call: &CallFacts<'_>, of_call: &CarriedContext) -> Span {
     // Else no parent, because a worker's stream is no context of the call.
     let parent = of_call.parent().unwrap_or_default();
-    Span::start(
-        SpanKind::Internal,
-        &parent,
-        || "agenttool.post_hooks",
-        |attributes| {
-            attributes
-                .text(gen_ai::TOOL_NAME, call.tool_name)
-                .text(agenttool::INVOCATION_ID, call.invocation_id)
-                .text(agenttool::TENANT, call.tenant);
-        },
-    )
+    Span::start(&SpanKind::Internal, &parent, &["agenttool.post_hooks"], |attributes| {
+        attributes
+            .text(gen_ai::TOOL_NAME, call.tool_name)
+            .text(agenttool::INVOCATION_ID, call.invocation_id)
+            .text(agenttool::TENANT, call.tenant);
+    })
 }
 
 /// Any other step of ours within a call, e.g. `agenttool.permission`.
 pub fn step(name: &'static str, call: &CallFacts<'_>) -> Span {
-    Span::start(
-        SpanKind::Internal,
-        &Context::current(),
-        || name,
-        |attributes| {
-            attributes.text(agenttool::INVOCATION_ID, call.invocation_id).text(gen_ai::TOOL_NAME, call.tool_name);
-        },
-    )
+    below_current(&SpanKind::Internal, &[name], |attributes| {
+        attributes.text(agenttool::INVOCATION_ID, call.invocation_id).text(gen_ai::TOOL_NAME, call.tool_name);
+    })
 }
 
 /// Records how the call ended on its invocation span, and ends the span.
@@ -193,7 +176,7 @@ pub fn end_invocation(span: &Span, ending: &CallEnding<'_>) {
         span.set(agenttool::ERROR_CLASS, class.as_str());
     }
     if !ending.error_code.is_empty() {
-        span.set(agenttool::ERROR_CODE, ending.error_code.to_owned());
+        span.set(agenttool::ERROR_CODE, ending.error_code);
     }
     if let Some(error_type) = fault(ending) {
         set_error(span, error_type);
@@ -214,23 +197,20 @@ pub fn end_execution(span: &Span, error_class: Option<ErrorClass>) {
 
 /// An event on a span, e.g. `agenttool.permission.requested`.
 pub fn event(span: &Span, name: &'static str, attributes: &[(&'static str, &str)]) {
-    if !span.is_disabled() {
-        let attributes = attributes.iter().map(|(key, value)| KeyValue::new(*key, (*value).to_owned())).collect();
-        span.event(name, attributes);
-    }
+    span.event(name, attributes);
 }
 
 /// A late attribute, e.g. the size of a result. Never arguments or results: see [`content`].
 pub fn attribute(span: &Span, key: &'static str, value: impl Into<opentelemetry::Value>) {
     if !span.is_disabled() {
-        span.set(key, value);
+        span.set_value(key, &value.into());
     }
 }
 
 /// Arguments or result of a tool, only when `telemetry.capture_content` is on.
 pub fn content(span: &Span, capture: bool, key: &'static str, json: &str) {
-    if capture && !span.is_disabled() {
-        span.set(key, json.to_owned());
+    if capture {
+        span.set(key, json);
     }
 }
 
@@ -257,5 +237,5 @@ fn fault(ending: &CallEnding<'_>) -> Option<&'static str> {
 
 pub(crate) fn set_error(span: &Span, error_type: &'static str) {
     span.set(general::ERROR_TYPE, error_type);
-    span.set_status(Status::error(""));
+    span.set_error();
 }

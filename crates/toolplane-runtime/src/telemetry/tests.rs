@@ -1,8 +1,8 @@
-use std::sync::{Arc, Mutex};
-
-use opentelemetry::trace::{SpanId, SpanKind, Status};
-use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_proto::tonic::common::v1::any_value;
+use opentelemetry_proto::tonic::trace::v1::Span as WireSpan;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+use prost::Message as _;
 use toolplane_records::vocabulary::{AbortReason, ErrorClass, InvocationStatus, ResultStatus};
 
 use super::semconv::general;
@@ -10,16 +10,9 @@ use super::spans::{AttemptFacts, CallEnding, CallFacts};
 use super::*;
 use crate::config::QueueParenting;
 
-/// Finished spans of this thread, through the real tracer and the real layer.
+/// Finished spans of this thread, as a receiver reads them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recorder(Arc<Mutex<Vec<SpanData>>>);
-
-impl opentelemetry_sdk::trace::SpanExporter for Recorder {
-    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        self.0.lock().expect("recorder").extend(batch);
-        Ok(())
-    }
-}
+pub(crate) struct Recorder(FinishedSpans);
 
 /// Ends the recording when it is dropped.
 #[derive(Debug)]
@@ -34,27 +27,42 @@ impl Drop for Recording {
 impl Recorder {
     /// Records the spans of this thread for as long as the guard lives.
     pub(crate) fn start() -> (Self, Recording) {
+        Self::sampled(1.0)
+    }
+
+    fn sampled(ratio: f64) -> (Self, Recording) {
         let recorder = Self::default();
-        let provider = SdkTracerProvider::builder().with_simple_exporter(recorder.clone()).build();
-        super::span::TEST_TRACER.set(Some(provider.tracer("test")));
+        super::span::TEST_TRACER.set(Some(Tracer::new(ratio, recorder.0.clone())));
         (recorder, Recording)
     }
 
-    pub(crate) fn spans(&self) -> Vec<SpanData> {
-        self.0.lock().expect("recorder").clone()
+    pub(crate) fn spans(&self) -> Vec<WireSpan> {
+        self.0.waiting().into_iter().map(|span| WireSpan::decode(span).expect("a span")).collect()
     }
 
     #[track_caller]
-    pub(crate) fn find(&self, name: &str) -> SpanData {
+    pub(crate) fn find(&self, name: &str) -> WireSpan {
         let spans = self.spans();
-        let names: Vec<_> = spans.iter().map(|span| span.name.to_string()).collect();
+        let names: Vec<_> = spans.iter().map(|span| span.name.clone()).collect();
         spans.into_iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no `{name}` among {names:?}"))
     }
 }
 
 #[track_caller]
-pub(crate) fn attribute_of(span: &SpanData, key: &str) -> Option<String> {
-    span.attributes.iter().find(|one| one.key.as_str() == key).map(|one| one.value.to_string())
+pub(crate) fn attribute_of(span: &WireSpan, key: &str) -> Option<String> {
+    let found = span.attributes.iter().find(|one| one.key == key)?;
+    Some(match found.value.as_ref()?.value.as_ref()? {
+        any_value::Value::StringValue(text) => text.clone(),
+        any_value::Value::IntValue(number) => number.to_string(),
+        any_value::Value::BoolValue(truth) => truth.to_string(),
+        any_value::Value::DoubleValue(fraction) => fraction.to_string(),
+        other => panic!("`{key}` is {other:?}"),
+    })
+}
+
+/// Whether the span says that what it is about failed.
+pub(crate) fn failed(span: &WireSpan) -> bool {
+    span.status.as_ref().is_some_and(|status| status.code() == StatusCode::Error)
 }
 
 const CALL: CallFacts<'static> = CallFacts {
@@ -102,25 +110,29 @@ fn one_call_is_one_trace() {
     let send = recorder.find("send agenttool.invocations");
     let process = recorder.find("process agenttool.invocations");
     let tool = recorder.find("execute_tool files.read_file");
-    assert_eq!(server.parent_span_id.to_string(), "b7ad6b7169203331");
-    assert_eq!(invocation.parent_span_id, server.span_context.span_id());
-    assert_eq!(send.parent_span_id, invocation.span_context.span_id());
-    assert_eq!(process.parent_span_id, send.span_context.span_id());
-    assert_eq!(tool.parent_span_id, process.span_context.span_id());
+    assert_eq!(hex::encode(&server.parent_span_id), "b7ad6b7169203331");
+    assert_eq!(server.flags, 0x301, "sampled, and its parent is of another process");
+    assert_eq!(invocation.parent_span_id, server.span_id);
+    assert_eq!(invocation.flags, 0x101, "and this one's parent is not");
+    assert_eq!(send.parent_span_id, invocation.span_id);
+    assert_eq!(process.parent_span_id, send.span_id);
+    assert_eq!(tool.parent_span_id, process.span_id);
     for span in [&server, &invocation, &send, &process, &tool] {
-        assert_eq!(span.span_context.trace_id().to_string(), "0af7651916cd43dd8448eb211c80319c", "{}", span.name);
+        assert_eq!(hex::encode(&span.trace_id), "0af7651916cd43dd8448eb211c80319c", "{}", span.name);
+        assert_eq!(span.trace_state, "vendor=1", "{}", span.name);
+        assert!(span.start_time_unix_nano > 0 && span.start_time_unix_nano <= span.end_time_unix_nano, "{span:?}");
     }
     assert_eq!(process.links.len(), 1);
-    assert_eq!(process.links[0].span_context.span_id(), send.span_context.span_id());
-    let kinds = [&server, &invocation, &send, &process, &tool].map(|span| span.span_kind.clone());
+    assert_eq!(process.links[0].span_id, send.span_id);
+    let kinds = [&server, &invocation, &send, &process, &tool].map(WireSpan::kind);
     let (internal, consumer) = (SpanKind::Internal, SpanKind::Consumer);
-    assert_eq!(kinds, [SpanKind::Server, internal.clone(), SpanKind::Producer, consumer, internal]);
+    assert_eq!(kinds, [SpanKind::Server, internal, SpanKind::Producer, consumer, internal]);
 
     assert_eq!(attribute_of(&tool, "gen_ai.operation.name").as_deref(), Some("execute_tool"));
     assert_eq!(attribute_of(&tool, "error.type").as_deref(), Some("execution_failed"));
     assert_eq!(attribute_of(&tool, "gen_ai.tool.call.id"), None, "the model gave none");
-    assert_eq!(tool.status, Status::error(""));
-    assert_eq!(process.status, Status::Unset);
+    assert_eq!(attribute_of(&process, "agenttool.attempt").as_deref(), Some("1"));
+    assert!(failed(&tool) && !failed(&process));
 }
 
 #[test]
@@ -137,8 +149,8 @@ fn retries_old_work_and_link_mode_are_only_linked() {
         let (recorder, _guard) = Recorder::start();
         drop(spans::process(&CALL, &facts));
         let span = recorder.find("process agenttool.invocations");
-        assert_eq!(span.parent_span_id, SpanId::INVALID, "{facts:?}");
-        assert_eq!(span.links[0].span_context.span_id().to_string(), "b7ad6b7169203331");
+        assert!(span.parent_span_id.is_empty(), "{facts:?}");
+        assert_eq!(hex::encode(&span.links[0].span_id), "b7ad6b7169203331");
     }
 }
 
@@ -157,7 +169,7 @@ fn check_ending(
     drop(span);
     let span = recorder.find("agenttool.invocation files.read_file");
     assert_eq!(attribute_of(&span, general::ERROR_TYPE).as_deref(), error_type, "{ending:?}");
-    assert_eq!(span.status, if error_type.is_some() { Status::error("") } else { Status::Unset }, "{ending:?}");
+    assert_eq!(failed(&span), error_type.is_some(), "{ending:?}");
     assert_eq!(attribute_of(&span, "agenttool.invocation.status").as_deref(), Some(status.as_str()));
     assert_eq!(attribute_of(&span, "agenttool.error_class").as_deref(), class.map(ErrorClass::as_str));
 }
@@ -187,12 +199,12 @@ fn rpc_status_rules_differ_between_the_sides() {
     drop(spans::rpc::server("x.Y/Z", false, None));
     let shown = |name: &str| {
         let span = recorder.find(name);
-        (span.status.clone(), attribute_of(&span, "rpc.status_code"), attribute_of(&span, "error.type"))
+        (failed(&span), attribute_of(&span, "rpc.status_code"), attribute_of(&span, "error.type"))
     };
     let text = |text: &str| Some(text.to_owned());
-    assert_eq!(shown("p.S/A"), (Status::Unset, text("NOT_FOUND"), None));
-    assert_eq!(shown("p.S/B"), (Status::error(""), text("INTERNAL"), text("INTERNAL")));
-    assert_eq!(shown("p.S/C"), (Status::error(""), text("NOT_FOUND"), text("NOT_FOUND")));
+    assert_eq!(shown("p.S/A"), (false, text("NOT_FOUND"), None));
+    assert_eq!(shown("p.S/B"), (true, text("INTERNAL"), text("INTERNAL")));
+    assert_eq!(shown("p.S/C"), (true, text("NOT_FOUND"), text("NOT_FOUND")));
     assert_eq!(attribute_of(&recorder.find("_OTHER"), "rpc.method_original"), text("x.Y/Z"));
 }
 
@@ -206,6 +218,46 @@ fn content_stays_out_unless_asked_for() {
     let captured: Vec<_> =
         recorder.spans().iter().map(|span| attribute_of(span, "gen_ai.tool.call.arguments").is_some()).collect();
     assert_eq!(captured, [false, true]);
+}
+
+#[test]
+fn a_trace_is_recorded_whole_or_not_at_all() {
+    let (recorder, _guard) = Recorder::sampled(0.5);
+    for _ in 0..200 {
+        let first = spans::invocation(&CALL);
+        let second = first.in_scope(|| spans::execute_tool(&CALL));
+        assert_eq!(second.context().is_some(), first.context().is_some());
+        spans::event(&second, "agenttool.permission.requested", &[("agenttool.tenant", "default")]);
+    }
+    let (firsts, seconds): (Vec<_>, Vec<_>) =
+        recorder.spans().into_iter().partition(|span| span.parent_span_id.is_empty());
+    assert!((50..150).contains(&firsts.len()), "about half of 200, not {}", firsts.len());
+    assert_eq!(firsts.len(), seconds.len());
+    for second in &seconds {
+        assert!(firsts.iter().any(|first| first.span_id == second.parent_span_id && first.trace_id == second.trace_id));
+        assert_eq!(second.events[0].name, "agenttool.permission.requested");
+        assert_eq!(second.events[0].attributes[0].key, "agenttool.tenant");
+    }
+}
+
+#[test]
+fn a_span_ends_once_and_says_nothing_after_that() {
+    let (recorder, _guard) = Recorder::start();
+    let span = spans::execute_tool(&CALL);
+    spans::attribute(&span, "agenttool.result.bytes", 1_i64 << 40);
+    spans::attribute(&span, "agenttool.negative", -1_i64);
+    spans::attribute(&span, "agenttool.truth", true);
+    spans::attribute(&span, "agenttool.fraction", 0.5);
+    span.end();
+    spans::attribute(&span, "agenttool.late", "x");
+    drop(span);
+    let spans = recorder.spans();
+    assert_eq!(spans.len(), 1);
+    let said = |key| attribute_of(&spans[0], key);
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(said("agenttool.result.bytes"), text("1099511627776"));
+    assert_eq!((said("agenttool.negative"), said("agenttool.truth")), (text("-1"), text("true")));
+    assert_eq!((said("agenttool.fraction"), said("agenttool.late")), (text("0.5"), None));
 }
 
 #[test]

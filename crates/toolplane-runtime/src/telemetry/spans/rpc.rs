@@ -5,7 +5,7 @@ use opentelemetry::Context;
 use opentelemetry::trace::SpanKind;
 use tonic::Code;
 
-use super::set_error;
+use super::{below_current, set_error};
 use crate::telemetry::semconv::{general, rpc};
 use crate::telemetry::span::Span;
 
@@ -16,33 +16,23 @@ pub fn server(method: &str, known: bool, parent: Option<Context>) -> Span {
         return Span::none();
     }
     let name = if known { method } else { general::OTHER };
-    Span::start(
-        SpanKind::Server,
-        &parent.unwrap_or_default(),
-        || name.to_owned(),
-        |attributes| {
-            attributes.word(rpc::SYSTEM_NAME, "grpc").text(rpc::METHOD, name);
-            if !known {
-                attributes.text(rpc::METHOD_ORIGINAL, method);
-            }
-        },
-    )
+    Span::start(&SpanKind::Server, &parent.unwrap_or_default(), &[name], |attributes| {
+        attributes.text(rpc::SYSTEM_NAME, "grpc").text(rpc::METHOD, name);
+        if !known {
+            attributes.text(rpc::METHOD_ORIGINAL, method);
+        }
+    })
 }
 
 /// CLIENT span of `package.Service/Method`. A child of the current span.
 pub fn client(method: &str, address: &str, port: u16) -> Span {
-    Span::start(
-        SpanKind::Client,
-        &Context::current(),
-        || method.to_owned(),
-        |attributes| {
-            attributes
-                .word(rpc::SYSTEM_NAME, "grpc")
-                .text(rpc::METHOD, method)
-                .text(general::SERVER_ADDRESS, address)
-                .number(general::SERVER_PORT, i64::from(port));
-        },
-    )
+    below_current(&SpanKind::Client, &[method], |attributes| {
+        attributes
+            .text(rpc::SYSTEM_NAME, "grpc")
+            .text(rpc::METHOD, method)
+            .text(general::SERVER_ADDRESS, address)
+            .number(general::SERVER_PORT, i64::from(port));
+    })
 }
 
 /// Records the status of a served call, and ends its span. Only codes that mean a fault of the server count as errors.

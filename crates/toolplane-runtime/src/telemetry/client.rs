@@ -1,0 +1,103 @@
+//! The one request to an OTLP receiver, over a connection that is made when it is first needed.
+//!
+//! `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT` and their `_TRACES_` forms are read as OpenTelemetry says.
+
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use http::uri::PathAndQuery;
+use tonic::client::Grpc;
+use tonic::metadata::{MetadataKey, MetadataMap, MetadataValue};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use tonic_prost::ProstCodec;
+
+use super::otlp::{ExportRequest, ExportResponse};
+
+const METHOD: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+/// How long a request may take where the environment does not say.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A receiver of traces.
+#[derive(Clone, Debug)]
+pub(super) struct TraceClient {
+    channel: Channel,
+    headers: MetadataMap,
+}
+
+impl TraceClient {
+    /// The receiver at `endpoint`. Nothing is sent yet. Fails, saying why, when the endpoint or the environment cannot be understood.
+    pub(super) fn to(endpoint: &str) -> Result<Self, String> {
+        if endpoint.starts_with("https:") {
+            return Err("traces are sent without TLS; name a collector by `http://` that passes them on".to_owned());
+        }
+        let parsed = Endpoint::from_shared(endpoint.to_owned()).map_err(|error| error.to_string())?;
+        if parsed.uri().host().is_none() {
+            return Err("it has no host".to_owned());
+        }
+        let channel = parsed.timeout(timeout()?).connect_timeout(TIMEOUT).connect_lazy();
+        Ok(Self { channel, headers: headers(&setting("HEADERS").unwrap_or_default())? })
+    }
+
+    /// Sends spans. Fails as the receiver does, or when it is not there.
+    pub(super) async fn export(&self, request: ExportRequest) -> Result<ExportResponse, Status> {
+        let mut client = Grpc::new(self.channel.clone());
+        client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let mut request = Request::new(request);
+        *request.metadata_mut() = self.headers.clone();
+        let codec = ProstCodec::<ExportRequest, ExportResponse>::default();
+        Ok(client.unary(request, PathAndQuery::from_static(METHOD), codec).await?.into_inner())
+    }
+}
+
+/// A setting of the environment: that for traces, else that for everything.
+fn setting(name: &str) -> Option<String> {
+    let found = |name: String| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
+    found(format!("OTEL_EXPORTER_OTLP_TRACES_{name}")).or_else(|| found(format!("OTEL_EXPORTER_OTLP_{name}")))
+}
+
+fn timeout() -> Result<Duration, String> {
+    let Some(text) = setting("TIMEOUT") else { return Ok(TIMEOUT) };
+    let millis = text.trim().parse::<u64>();
+    millis
+        .map(Duration::from_millis)
+        .map_err(|_| "OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds".to_owned())
+}
+
+/// Reads `name=value,name=value`; values are percent-encoded. An error names no value, which may be a secret.
+fn headers(text: &str) -> Result<MetadataMap, String> {
+    let mut headers = MetadataMap::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let wrong = || "OTEL_EXPORTER_OTLP_HEADERS: not of the form `name=value,name=value`".to_owned();
+        let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
+        let value = percent_encoding::percent_decode_str(value.trim()).decode_utf8().map_err(|_| wrong())?;
+        let name = MetadataKey::from_str(&name.trim().to_ascii_lowercase()).map_err(|_| wrong())?;
+        let mut value = MetadataValue::from_str(&value).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_as_the_convention_says() {
+        let read = headers("Authorization=Bearer%20abc, x-team=tools").expect("well-formed");
+        assert_eq!(read.get("authorization").map(|value| value.as_bytes()), Some(&b"Bearer abc"[..]));
+        assert_eq!(read.get("x-team").map(|value| value.as_bytes()), Some(&b"tools"[..]));
+        assert!(headers("").expect("nothing").is_empty());
+        let error = headers("x-key s3cret").expect_err("no `=`");
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_that_cannot_be_used_is_refused() {
+        for wrong in ["https://127.0.0.1:4317", "not an address", "/path"] {
+            assert!(TraceClient::to(wrong).is_err(), "{wrong}");
+        }
+        assert!(TraceClient::to("http://127.0.0.1:4317").is_ok());
+    }
+}
