@@ -1,7 +1,7 @@
 //! The first transition: from a prepared request to a durable invocation.
 
+use crate::data::data;
 use crate::decided::decided;
-use serde_json::json;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::mutation::InputMutation;
@@ -24,7 +24,7 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
     let changes = Changes { mutations: std::mem::take(&mut acceptance.mutations), hooks: before };
     let mut draft = Draft::of(planned(acceptance, now), now);
     let tool_name = draft.invocation.tool_name.clone();
-    draft.status(Status::Planned, EventClass::Planned, "submitted", json!({ "tool_name": tool_name }))?;
+    draft.status(Status::Planned, EventClass::Planned, "submitted", data! { "tool_name": tool_name })?;
     match preparation {
         Preparation::Unresolved { error, blocked } => {
             let (to, status) = if blocked {
@@ -73,7 +73,7 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
             hooks::deciding(&mut draft, deciding);
             decided(&mut draft, &decision);
             draft.silent_status(Status::Approved, "permission")?;
-            let data = json!({ "pool": dispatch.pool });
+            let data = data! { "pool": dispatch.pool };
             let mut dispatch = dispatch;
             permit::give(&mut dispatch, &decision);
             draft.invocation.dispatch = Some(dispatch);
@@ -87,7 +87,7 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
 }
 
 fn select(draft: &mut Draft) -> Result<(), Refusal> {
-    let data = json!({ "tool_id": draft.invocation.tool_id });
+    let data = data! { "tool_id": draft.invocation.tool_id };
     draft.status(Status::Selected, EventClass::Selected, "resolve_tool", data)
 }
 
@@ -99,7 +99,7 @@ struct Changes {
 
 fn arguments_ready(draft: &mut Draft, changes: Changes) -> Result<(), Refusal> {
     select(draft)?;
-    let data = json!({ "model_input_digest": draft.invocation.inputs.model.digest });
+    let data = data! { "model_input_digest": draft.invocation.inputs.model.digest };
     draft.status(Status::ArgumentsReady, EventClass::ArgumentsReady, "validate_values", data)?;
     hooks::before(draft, changes.hooks)?;
     permit::note_mutations(draft, &changes.mutations);

@@ -1,6 +1,5 @@
 //! Answers to parked questions.
 
-use serde_json::json;
 use toolplane_records::codes;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
@@ -9,6 +8,7 @@ use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, Hold, InvocationStatus as Status, ResultStatus};
 
+use crate::data::data;
 use crate::decided::decided;
 use crate::draft::Draft;
 use crate::edit::Edit;
@@ -21,7 +21,7 @@ const BACKSTOP_MS: i64 = 30_000;
 
 /// Puts the call where it costs nothing until a person answers.
 pub(crate) fn park(draft: &mut Draft, approval_id: ApprovalId, expires_at: Timestamp) -> Result<(), Refusal> {
-    let data = json!({ "approval_id": approval_id, "expires_at": expires_at });
+    let data = data! { "approval_id": approval_id, "expires_at": expires_at };
     draft.invocation.approval_request_ref = Some(approval_id);
     permit::take(draft);
     draft.status(Status::AwaitingApproval, EventClass::ExtAwaitingApproval, "permission", data)?;
@@ -77,11 +77,11 @@ pub(crate) fn approve(
     } else if let Some(dispatch) = &mut draft.invocation.dispatch {
         permit::give(dispatch, decision);
     }
-    let approved = json!({ "decision_id": decision.decision_id });
+    let approved = data! { "decision_id": decision.decision_id };
     draft.status(Status::Approved, EventClass::ExtApproved, "approval", approved)?;
     draft.effect(Effect::ClearTimer(Timer::Approval));
     let pool = draft.invocation.dispatch.as_ref().map(|dispatch| dispatch.pool.clone());
-    draft.enqueue(EventClass::Queued, "schedule", json!({ "pool": pool }))?;
+    draft.enqueue(EventClass::Queued, "schedule", data! { "pool": pool })?;
     if let Some((next, expires_at)) = again {
         draft.leave_queue();
         park(&mut draft, next, expires_at)?;

@@ -4,7 +4,6 @@
 //! once, what runs is stopped if its tool can be canceled, and goes on to its own end if it cannot.
 //! `interrupt_behavior` is not asked: it tells an agent's runtime whether to cancel a call when its user interrupts.
 
-use serde_json::json;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::{CancelFacts, Invocation};
@@ -14,6 +13,7 @@ use toolplane_records::vocabulary::{
 };
 
 use crate::command::{LeaseKey, SiblingCause};
+use crate::data::data;
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
 use crate::synthetic::failure;
@@ -52,7 +52,7 @@ fn stop(invocation: &Invocation, request: CancelReason, now: Timestamp) -> Resul
     let mut draft = Draft::of(invocation.clone(), now);
     draft.event(
         EventClass::ExtCancelRequested,
-        json!({ "requested_by": requested_by, "message": message, "abort_reason": abort_reason }),
+        data! { "requested_by": requested_by, "message": message, "abort_reason": abort_reason },
     );
     let failed = match invocation.status {
         // Its effect is done; only its hooks are still asked.
@@ -71,7 +71,7 @@ fn stop(invocation: &Invocation, request: CancelReason, now: Timestamp) -> Resul
         draft.fence_off();
         end(&mut draft, codes::CANCELED, "canceled before it started", "none", now)?;
     } else if let Some(reason) = failed {
-        draft.event(EventClass::ExtCancelFailed, json!({ "reason": reason }));
+        draft.event(EventClass::ExtCancelFailed, data! { "reason": reason });
     } else {
         draft.send_cancel(abort_reason);
         draft.effect(Effect::SetTimer(Timer::Cancel, now.plus_millis(crate::times::CANCEL_BACKSTOP_MS)));
@@ -98,10 +98,10 @@ pub(crate) fn acknowledge(
     }
     if supported {
         cancel.acknowledged_at = Some(now);
-        draft.event(EventClass::ExtCancelAcknowledged, json!({ "lease_no": lease.lease_no }));
+        draft.event(EventClass::ExtCancelAcknowledged, data! { "lease_no": lease.lease_no });
     } else {
         cancel.failed = Some("unsupported".to_owned());
-        draft.event(EventClass::ExtCancelFailed, json!({ "reason": "unsupported" }));
+        draft.event(EventClass::ExtCancelFailed, data! { "reason": "unsupported" });
         draft.effect(Effect::ClearTimer(Timer::Cancel));
     }
     Ok(draft.done())

@@ -1,8 +1,8 @@
 //! A decision in the record of a call.
 
+use crate::data::{EventData, data};
 use crate::draft::Draft;
 use crate::permit;
-use serde_json::json;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::vocabulary::EventClass;
 
@@ -10,7 +10,7 @@ use toolplane_records::vocabulary::EventClass;
 pub(crate) fn decided(draft: &mut Draft, decision: &PermissionDecision) {
     draft.event(
         EventClass::PermissionRequested,
-        json!({ "permission_input_digest": draft.invocation.inputs.permission.as_ref().map(|input| input.digest) }),
+        data! { "permission_input_digest": draft.invocation.inputs.permission.as_ref().map(|input| input.digest) },
     );
     permit::note(draft, decision);
     for policy in &decision.policy_refs {
@@ -21,12 +21,10 @@ pub(crate) fn decided(draft: &mut Draft, decision: &PermissionDecision) {
 }
 
 /// What the log says about a decision.
-pub(crate) fn decision_data(decision: &PermissionDecision) -> serde_json::Value {
-    json!({
-        "decision_id": decision.decision_id,
-        "behavior": decision.behavior,
-        "source": decision.source,
-        "reason": decision.reason,
-        "rule_refs": decision.rule_refs,
-    })
+pub(crate) fn decision_data(decision: &PermissionDecision) -> EventData {
+    data! { "decision_id": decision.decision_id,
+    "behavior": decision.behavior,
+    "source": decision.source,
+    "reason": decision.reason,
+    "rule_refs": decision.rule_refs, }
 }

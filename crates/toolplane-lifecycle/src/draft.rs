@@ -1,17 +1,16 @@
 //! The one place where records, log entries and effects of a transition are put together.
 
-use serde_json::{Value, json};
 use toolplane_records::error::advice;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::ResultId;
 use toolplane_records::invocation::{Invocation, Lease, StatusTransition};
-use toolplane_records::payload::JsonPayload;
 use toolplane_records::persistence::ResultPersistence;
 use toolplane_records::result::ToolResult;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{AbortReason, EventClass, Hold, InvocationStatus, PersistenceStrategy, QueueState};
 
 use crate::command::LeaseKey;
+use crate::data::{EventData, data};
 use crate::legal::is_legal;
 use crate::message::LeaseMessage;
 use crate::scope::Scope;
@@ -38,13 +37,9 @@ impl Draft {
     }
 
     /// Appends a log entry.
-    pub(crate) fn event(&mut self, class: EventClass, data: Value) {
+    pub(crate) fn event(&mut self, class: EventClass, data: EventData) {
         self.invocation.last_seq += 1;
-        let data = match data {
-            Value::Object(fields) if fields.is_empty() => None,
-            data => Some(JsonPayload::of(&data)),
-        };
-        self.events.push(LogEvent { seq: self.invocation.last_seq, class, at: self.now, data });
+        self.events.push(LogEvent { seq: self.invocation.last_seq, class, at: self.now, data: data.payload() });
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {
@@ -57,7 +52,7 @@ impl Draft {
         to: InvocationStatus,
         class: EventClass,
         cause: &str,
-        data: Value,
+        data: EventData,
     ) -> Result<(), Refusal> {
         self.event(class, data);
         self.silent_status(to, cause)
@@ -82,7 +77,7 @@ impl Draft {
     }
 
     /// Moves into the ready queue, or to where it waits for what holds it back.
-    pub(crate) fn enqueue(&mut self, class: EventClass, cause: &str, data: Value) -> Result<(), Refusal> {
+    pub(crate) fn enqueue(&mut self, class: EventClass, cause: &str, data: EventData) -> Result<(), Refusal> {
         if self.invocation.status == InvocationStatus::Queued {
             self.event(class, data);
         } else {
@@ -92,7 +87,7 @@ impl Draft {
         if self.invocation.holds.is_empty() {
             self.effect(Effect::Enqueue);
         } else {
-            self.event(EventClass::ExtHeld, json!({ "holds": self.invocation.holds }));
+            self.event(EventClass::ExtHeld, data! { "holds": self.invocation.holds });
             self.settle_next_hold();
         }
         Ok(())
@@ -212,18 +207,15 @@ impl Draft {
         if let Some(decision) = persistence.as_ref().filter(|kept| kept.strategy != PersistenceStrategy::Inline) {
             self.event(
                 EventClass::ResultPersisted,
-                json!({
-                    "decision_id": decision.decision_id,
-                    "strategy": decision.strategy,
-                    "original_size_bytes": decision.original_size_bytes,
-                    "persisted_ref": decision.persisted_ref.as_ref().map(|kept| &kept.uri),
-                }),
+                data! { "decision_id": decision.decision_id,
+                "strategy": decision.strategy,
+                "original_size_bytes": decision.original_size_bytes,
+                "persisted_ref": decision.persisted_ref.as_ref().map(|kept| &kept.uri), },
             );
         }
-        let mut created =
-            json!({ "result_id": result.result_id, "status": result.status, "is_error": result.is_error });
+        let mut created = data! { "result_id": result.result_id, "status": result.status, "is_error": result.is_error };
         if let Some((count, reason)) = self.dropped_modifiers {
-            created["context_modifiers_dropped"] = json!({ "count": count, "reason": reason });
+            created.add("context_modifiers_dropped", &data! { "count": count, "reason": reason }.payload());
         }
         self.event(EventClass::ResultCreated, created);
         if let Some(cancel) = &mut self.invocation.cancel
@@ -231,7 +223,7 @@ impl Draft {
             && cancel.failed.is_none()
         {
             cancel.failed = Some("ended_first".to_owned());
-            self.event(EventClass::ExtCancelFailed, json!({ "reason": "ended_first" }));
+            self.event(EventClass::ExtCancelFailed, data! { "reason": "ended_first" });
         }
         self.status(to, terminal_class(to), cause, terminal_data(&result))?;
         self.invocation.ended_at = Some(self.now);
@@ -279,14 +271,12 @@ fn terminal_class(status: InvocationStatus) -> EventClass {
     }
 }
 
-fn terminal_data(result: &ToolResult) -> Value {
+fn terminal_data(result: &ToolResult) -> EventData {
     match &result.error {
-        None => json!({ "result_id": result.result_id }),
-        Some(error) => json!({
-            "result_id": result.result_id,
-            "error_class": error.error_class,
-            "error_code": error.error_code,
-            "abort_reason": error.abort_reason,
-        }),
+        None => data! { "result_id": result.result_id },
+        Some(error) => data! { "result_id": result.result_id,
+        "error_class": error.error_class,
+        "error_code": error.error_code,
+        "abort_reason": error.abort_reason, },
     }
 }

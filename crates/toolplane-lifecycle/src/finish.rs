@@ -1,6 +1,5 @@
 //! Ends: the executor's report, and the ends the scheduler decides itself.
 
-use serde_json::json;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
@@ -13,6 +12,7 @@ use toolplane_records::vocabulary::{
 };
 
 use crate::command::{LeaseKey, ReportedOutcome};
+use crate::data::data;
 use crate::draft::{Draft, result_id};
 use crate::hooks;
 use crate::lease::{execution_backstop as backstop_of, has_started, held};
@@ -65,7 +65,7 @@ fn ended(
         && cancel.failed.is_none()
     {
         cancel.failed = Some("completed_first".to_owned());
-        draft.event(EventClass::ExtCancelFailed, json!({ "reason": "completed_first" }));
+        draft.event(EventClass::ExtCancelFailed, data! { "reason": "completed_first" });
     }
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
     draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());

@@ -1,10 +1,10 @@
 //! Holds: what keeps an accepted call out of the ready queue until its batch or its locks let it run.
 
-use serde_json::json;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, Hold, InvocationStatus as Status};
 
+use crate::data::data;
 use crate::draft::Draft;
 use crate::transition::{Effect, Refusal, Transition};
 
@@ -27,7 +27,7 @@ pub(crate) fn unhold(
     draft.invocation.holds.retain(|held| *held != hold);
     if hold == Hold::Locks {
         draft.invocation.lock_fence = fence;
-        draft.event(EventClass::ExtLockGranted, json!({ "domain": invocation.lock_domain, "fence": fence }));
+        draft.event(EventClass::ExtLockGranted, data! { "domain": invocation.lock_domain, "fence": fence });
     }
     if draft.invocation.holds.is_empty() {
         draft.effect(Effect::Enqueue);

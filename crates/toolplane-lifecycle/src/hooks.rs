@@ -1,12 +1,12 @@
 //! What hooks did, as the record and its log tell it.
 
-use serde_json::json;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::trail;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status};
 
+use crate::data::{EventData, data};
 use crate::draft::Draft;
 use crate::transition::{Effect, Refusal, Transition};
 
@@ -16,7 +16,7 @@ pub(crate) fn before(draft: &mut Draft, hooks: Vec<ToolHook>) -> Result<(), Refu
         return Ok(());
     }
     let ids: Vec<&str> = hooks.iter().map(|hook| hook.hook_id.as_str()).collect();
-    let data = json!({ "hook_ids": ids });
+    let data = data! { "hook_ids": ids };
     draft.status(Status::PreHooksRunning, EventClass::HookPreStarted, "pre_hooks", data)?;
     keep(draft, EventClass::HookPreCompleted, hooks);
     Ok(())
@@ -54,16 +54,14 @@ fn keep(draft: &mut Draft, class: EventClass, hooks: Vec<ToolHook>) {
 }
 
 /// What every follower of the call may know: that an input or output was replaced, not by what.
-fn data(hook_ref: &str, hook: &ToolHook) -> serde_json::Value {
-    json!({
-        "hook_ref": hook_ref,
-        "hook_id": hook.hook_id,
-        "hook_event": hook.hook_event,
-        "permission": hook.permission_result.as_ref().map(|hint| hint.behavior),
-        "stop": hook.stop.as_ref().map(|stop| &stop.reason),
-        "updated_input": hook.updated_input.is_some(),
-        "updated_output": hook.updated_output.is_some(),
-        "outputs": hook.outputs,
-        "additional_context": hook.additional_context,
-    })
+fn data(hook_ref: &str, hook: &ToolHook) -> EventData {
+    data! { "hook_ref": hook_ref,
+    "hook_id": hook.hook_id,
+    "hook_event": hook.hook_event,
+    "permission": hook.permission_result.as_ref().map(|hint| hint.behavior),
+    "stop": hook.stop.as_ref().map(|stop| &stop.reason),
+    "updated_input": hook.updated_input.is_some(),
+    "updated_output": hook.updated_output.is_some(),
+    "outputs": hook.outputs,
+    "additional_context": hook.additional_context, }
 }

@@ -1,12 +1,12 @@
 //! Questions a running tool asks. While it waits for the answer its clock is paused; its lease and its locks stay.
 
-use serde_json::json;
 use toolplane_records::invocation::{InputAnswer, Invocation, PendingInput};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status};
 
 use crate::command::{InputRequest, LeaseKey};
+use crate::data::data;
 use crate::draft::Draft;
 use crate::lease::{execution_backstop, held, saturating_millis};
 use crate::message::LeaseMessage;
@@ -31,9 +31,8 @@ pub(crate) fn request(
         asked => saturating_millis(asked).min(crate::times::MAX_INPUT_TTL_MS),
     };
     let expires_at = now.plus_millis(ttl);
-    let data = json!({
-        "input_id": input.input_id, "prompt": input.prompt, "schema": input.schema, "expires_at": expires_at,
-    });
+    let data =
+        data! { "input_id": input.input_id, "prompt": input.prompt, "schema": input.schema, "expires_at": expires_at, };
     draft.status(Status::NeedsInput, EventClass::ExtNeedsInput, "input", data)?;
     let InputRequest { input_id, prompt, schema, .. } = input;
     draft.invocation.pending_input =
@@ -84,12 +83,10 @@ fn answer(invocation: &Invocation, input_id: &str, answer: InputAnswer, now: Tim
         _ => return Err(Refusal::Illegal { command: "provide input", status: invocation.status }),
     }
     let mut draft = Draft::of(invocation.clone(), now);
-    let data = json!({
-        "input_id": input_id,
-        "provided_by": answer.provided_by,
-        "declined": answer.input.is_none() && !answer.expired,
-        "expired": answer.expired,
-    });
+    let data = data! { "input_id": input_id,
+    "provided_by": answer.provided_by,
+    "declined": answer.input.is_none() && !answer.expired,
+    "expired": answer.expired, };
     draft.status(Status::Running, EventClass::ExtInputProvided, "input", data)?;
     if let Some(stopped_at) = draft.invocation.clock_stopped_at.take() {
         let stood_still = u64::try_from(now.since_millis(stopped_at)).unwrap_or(0);

@@ -1,11 +1,11 @@
 //! Reports that come too late: they change nothing, and are kept as evidence of what happened.
 
-use serde_json::json;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
 
 use crate::command::{LeaseKey, ReportedOutcome};
+use crate::data::data;
 use crate::draft::Draft;
 use crate::transition::Transition;
 
@@ -45,14 +45,12 @@ pub fn late_report(
     draft.invocation.late_reports += 1;
     draft.event(
         EventClass::ExtLateReport,
-        json!({
-            "lease_no": lease.lease_no,
+        data! { "lease_no": lease.lease_no,
             "status": outcome.status,
             "summary": crate::synthetic::for_people(&outcome.ui_facing_summary),
             "error_class": outcome.error.as_ref().map(|error| error.error_class),
             "error_code": outcome.error.as_ref().map(|error| &error.error_code),
-            "persisted_ref": outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri),
-        }),
+            "persisted_ref": outcome.persistence.as_ref().and_then(|kept| kept.persisted_ref.as_ref()).map(|kept| &kept.uri), },
     );
     Some(draft.done())
 }

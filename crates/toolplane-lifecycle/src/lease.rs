@@ -1,12 +1,12 @@
 //! Leases: who may run an invocation, and until when.
 
-use serde_json::json;
 use toolplane_records::invocation::{Invocation, Lease};
 use toolplane_records::progress::ToolProgress;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, QueueState};
 
 use crate::command::{LeaseGrant, LeaseKey, Permit};
+use crate::data::{EventData, data};
 use crate::draft::Draft;
 use crate::permit;
 use crate::transition::{Effect, Refusal, Timer, Transition};
@@ -92,10 +92,10 @@ fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
     draft.invocation.started_at = Some(now);
     draft.invocation.clock_paused_ms = 0;
     let data = match &draft.invocation.lease {
-        Some(lease) => json!({
-            "attempt": draft.invocation.attempt, "lease_no": lease.lease_no, "worker_id": lease.worker_id,
-        }),
-        None => json!({}),
+        Some(lease) => {
+            data! { "attempt": draft.invocation.attempt, "lease_no": lease.lease_no, "worker_id": lease.worker_id, }
+        }
+        None => EventData::default(),
     };
     draft.status(Status::Running, EventClass::Started, "execute", data)?;
     if let Some(backstop) = execution_backstop(&draft.invocation) {
@@ -192,7 +192,7 @@ pub(crate) fn progress(
     progress.sequence = draft.invocation.progress_seq;
     progress.invocation_id = invocation.invocation_id.clone();
     progress.progress_id = format!("{}:p{}", invocation.invocation_id, progress.sequence);
-    draft.event(EventClass::Progress, serde_json::to_value(&progress).unwrap_or_else(|_| json!({})));
+    draft.event(EventClass::Progress, EventData::of(&progress));
     if let Some(lease) = &mut draft.invocation.lease {
         lease.confirmed = true;
     }

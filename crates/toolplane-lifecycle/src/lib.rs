@@ -13,6 +13,7 @@ mod backoff;
 pub mod batch;
 mod cancel;
 mod command;
+mod data;
 mod decided;
 mod draft;
 mod edit;

@@ -1,6 +1,5 @@
 //! Ends of a lease without a result: given back, expired, or lost with its worker. The ambiguity table lives here.
 
-use serde_json::json;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::WorkerId;
@@ -10,6 +9,7 @@ use toolplane_records::vocabulary::{AbortReason, EventClass, InvocationStatus as
 
 use crate::backoff;
 use crate::command::LeaseKey;
+use crate::data::data;
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
 use crate::synthetic::failure;
@@ -53,7 +53,7 @@ fn give_back(draft: &mut Draft, reason: &str) -> Result<(), Refusal> {
     if has_started(&draft.invocation) {
         draft.invocation.attempt -= 1;
     }
-    draft.enqueue(EventClass::ExtRequeued, "release", json!({ "reason": reason }))
+    draft.enqueue(EventClass::ExtRequeued, "release", data! { "reason": reason })
 }
 
 pub(crate) fn worker_gone(
@@ -83,7 +83,7 @@ fn lost(invocation: &Invocation, reason: &str, now: Timestamp) -> Result<Transit
     let mut draft = Draft::of(invocation.clone(), now);
     draft.fence_off();
     if !has_started(invocation) {
-        draft.enqueue(EventClass::ExtRequeued, "lease", json!({ "reason": reason }))?;
+        draft.enqueue(EventClass::ExtRequeued, "lease", data! { "reason": reason })?;
     } else if invocation.cancel.as_ref().is_some_and(|cancel| cancel.failed.is_none()) {
         let message = "canceled; the worker was lost before it confirmed that it stopped";
         crate::cancel::end(&mut draft, codes::CANCEL_WORKER_LOST, message, "unknown", now)?;
@@ -92,7 +92,7 @@ fn lost(invocation: &Invocation, reason: &str, now: Timestamp) -> Result<Transit
         outcome_unknown(&mut draft, message, None, reason, now)?;
     } else if !confirmed {
         draft.invocation.attempt -= 1;
-        draft.enqueue(EventClass::ExtRequeued, "lease", json!({ "reason": reason }))?;
+        draft.enqueue(EventClass::ExtRequeued, "lease", data! { "reason": reason })?;
     } else {
         charge(&mut draft, invocation);
         if is_poison(&draft.invocation) {
@@ -161,7 +161,7 @@ pub(crate) fn repeat_or_end(
         return draft.end(Status::Failed, reason, result, None);
     }
     let at = now.plus_millis(backoff::wait_ms(&draft.invocation.invocation_id, attempt, retry_after_ms));
-    let data = json!({ "reason": reason, "attempt": attempt, "retry_at": at });
+    let data = data! { "reason": reason, "attempt": attempt, "retry_at": at };
     draft.status(Status::Queued, EventClass::ExtRequeued, reason, data)?;
     draft.invocation.queue_state = None;
     draft.effect(Effect::SetTimer(Timer::Retry, at));
@@ -180,7 +180,7 @@ pub(crate) fn retry(invocation: &Invocation, now: Timestamp) -> Result<Transitio
         return Err(Refusal::NothingToDo);
     }
     let mut draft = Draft::of(invocation.clone(), now);
-    draft.enqueue(EventClass::Queued, "retry", json!({ "attempt": invocation.attempt }))?;
+    draft.enqueue(EventClass::Queued, "retry", data! { "attempt": invocation.attempt })?;
     draft.effect(Effect::ClearTimer(Timer::Retry));
     Ok(draft.done())
 }

@@ -1,6 +1,5 @@
 //! Permission: what lets a call run, for how long, and what happens to a waiting call when that changes.
 
-use serde_json::json;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ApprovalId;
@@ -10,6 +9,7 @@ use toolplane_records::time::Timestamp;
 use toolplane_records::trail;
 use toolplane_records::vocabulary::{ErrorClass, EventClass, InvocationStatus as Status, ResultStatus};
 
+use crate::data::EventData;
 use crate::decided::decision_data;
 use crate::draft::Draft;
 use crate::edit::{EditedInput, Replan};
@@ -52,7 +52,7 @@ pub(crate) fn note(draft: &mut Draft, decision: &PermissionDecision) {
 /// Records changes of the input.
 pub(crate) fn note_mutations(draft: &mut Draft, mutations: &[InputMutation]) {
     for mutation in mutations {
-        draft.event(EventClass::ExtInputMutated, serde_json::to_value(mutation).unwrap_or_else(|_| json!({})));
+        draft.event(EventClass::ExtInputMutated, EventData::of(mutation));
     }
 }
 

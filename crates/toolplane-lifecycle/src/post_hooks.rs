@@ -4,12 +4,12 @@
 //! call sees what the call left before its hooks did. The scheduler that asks the hooks may die over it; then another
 //! one asks them again.
 
-use serde_json::json;
 use toolplane_records::invocation::{Invocation, PostHooks};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status};
 
 use crate::command::LeaseKey;
+use crate::data::data;
 use crate::draft::Draft;
 use crate::lease::{has_started, held};
 use crate::transition::{Effect, Refusal, Timer, Transition};
@@ -30,7 +30,7 @@ pub(crate) fn wait(
     draft.drop_lease();
     // Its worker has reported: there is no execution left that still has to stop.
     draft.effect(Effect::ClearTimer(Timer::Cancel));
-    draft.status(Status::PostHooksRunning, EventClass::HookPostStarted, "execute", json!({ "hook_ids": hook_ids }))?;
+    draft.status(Status::PostHooksRunning, EventClass::HookPostStarted, "execute", data! { "hook_ids": hook_ids })?;
     draft.invocation.post_hooks = Some(PostHooks { due_at, tries: 1 });
     draft.effect(Effect::SetTimer(Timer::PostHooks, due_at));
     Ok(draft.done())

@@ -1,10 +1,10 @@
 //! What may still happen to a terminal record: its result is released to the readers of its batch, or never will be.
 
-use serde_json::json;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{EventClass, QueueState};
 
+use crate::data::data;
 use crate::draft::Draft;
 use crate::transition::{Refusal, Transition};
 
@@ -14,7 +14,7 @@ pub(crate) fn yield_result(invocation: &Invocation, yield_seq: u64, now: Timesta
     let mut draft = Draft::of(invocation.clone(), now);
     draft.invocation.queue_state = Some(QueueState::Yielded);
     draft.invocation.yield_seq = Some(yield_seq);
-    draft.event(EventClass::Yielded, json!({ "yield_seq": yield_seq, "result_id": invocation.result_id }));
+    draft.event(EventClass::Yielded, data! { "yield_seq": yield_seq, "result_id": invocation.result_id });
     Ok(draft.done())
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn discard(invocation: &Invocation, reason: &str, now: Timestamp) -> 
     unreleased(invocation, "discard")?;
     let mut draft = Draft::of(invocation.clone(), now);
     draft.invocation.queue_state = Some(QueueState::Discarded);
-    draft.event(EventClass::ExtDiscarded, json!({ "reason": reason, "result_id": invocation.result_id }));
+    draft.event(EventClass::ExtDiscarded, data! { "reason": reason, "result_id": invocation.result_id });
     Ok(draft.done())
 }
 
