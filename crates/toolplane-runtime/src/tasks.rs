@@ -110,15 +110,26 @@ pub fn spawn<T>(name: &'static str, work: impl Future<Output = T> + Send + 'stat
 where
     T: Send + 'static,
 {
-    tokio::spawn(async move {
-        match AssertUnwindSafe(work).catch_unwind().await {
-            Ok(done) => done,
-            Err(panic) => {
-                tracing::error!(work = name, cause = panic_text(&*panic), "work beside a request panicked");
-                std::panic::resume_unwind(panic)
-            }
+    // A task is copied whole when it begins and when it ends: large ones go into a box first.
+    if size_of_val(&work) > LARGE {
+        tokio::spawn(guarded(name, Box::pin(work)))
+    } else {
+        tokio::spawn(guarded(name, work))
+    }
+}
+
+/// Work of more bytes is better in a box.
+const LARGE: usize = 512;
+
+/// `work`, and a line in the log when it panics.
+async fn guarded<T>(name: &'static str, work: impl Future<Output = T>) -> T {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(done) => done,
+        Err(panic) => {
+            tracing::error!(work = name, cause = panic_text(&*panic), "work beside a request panicked");
+            std::panic::resume_unwind(panic)
         }
-    })
+    }
 }
 
 /// The text a panic was raised with.

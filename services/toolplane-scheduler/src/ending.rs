@@ -110,8 +110,8 @@ impl Endings {
         let report = self.read(&record, plan.as_deref(), lease.lease_no, ending).await?;
         let asked = plan.as_deref().map(|plan| self.asked(plan, &report)).unwrap_or_default();
         let stored = match kept.filter(|_| !asked.is_empty()) {
-            Some(kept) => self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept).await,
-            None => self.complete(lease, &record, plan.as_deref(), report.clone()).await,
+            Some(kept) => Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept)).await,
+            None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone())).await,
         };
         match stored {
             Ok(()) | Err(RecordError::NotFound) => Ok(ReportReceipt::Stored),
@@ -120,7 +120,7 @@ impl Endings {
                 Ok(if known { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }
             Err(RecordError::Refused { refusal, .. }) => {
-                self.keep_late(lease, &report).await?;
+                Box::pin(self.keep_late(lease, &report)).await?;
                 // A repeated report of an ended call has been stored before, or lost its race; either way it is over.
                 Ok(if matches!(refusal, Refusal::Terminal(_)) { ReportReceipt::Stored } else { ReportReceipt::Fenced })
             }

@@ -68,7 +68,8 @@ impl Commands {
                     self.fenced(&replaced, "offered anew");
                 }
                 let runner = self.runner.clone();
-                self.runtime.spawn(async move { runner.run(&assignment, call).await });
+                // In a box: a task is copied when it begins and when it ends, and this one is large.
+                self.runtime.spawn(Box::pin(async move { runner.run(&assignment, call).await }));
             }
             // A scheduler that offers again has not heard the answer.
             OfferTaken::Known(known) => match known.grant.awaited_since() {

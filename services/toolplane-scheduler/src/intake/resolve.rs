@@ -86,6 +86,12 @@ impl SurfacePeer {
         if let Some(tool) = self.known(place).filter(|tool| known.is_none_or(|known| known == tool.digest)) {
             return Ok(Resolved::Callable(tool));
         }
+        // In a box: few calls get here, and the future of a request is some 8 KB.
+        Box::pin(self.ask(place, caller, known)).await
+    }
+
+    /// Asks the surface service for the tool at `place`.
+    async fn ask(&self, place: &ToolAddress, caller: &Caller, known: Option<Digest>) -> Result<Resolved, CallError> {
         let generation = self.0.generation.load(Ordering::Acquire);
         let request = v1::ResolveToolRequest {
             surface_id: place.surface_id.to_string(),

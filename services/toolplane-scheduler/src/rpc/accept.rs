@@ -49,7 +49,8 @@ impl Accepting {
             return self.attach(&spec, record).await;
         }
         let trace = CallTrace::start(&spec);
-        let preparing = self.preparer.prepare(&spec, trace.telemetry_refs());
+        // In a box, because a future that is handed on is copied each time.
+        let preparing = Box::pin(self.preparer.prepare(&spec, trace.telemetry_refs()));
         let mut admission = preparing.instrument(trace.span()).await?;
         trace.decided(&admission);
         let send = trace.send(&spec, &mut admission);

@@ -54,30 +54,33 @@ impl CallReports {
                 return refuse(&self.link, lease, wire::name_of(&report), error.field, error.rule);
             }
         };
+        // Each in a box of its own: a task is copied when it begins, and would be as large as the largest of them.
         match report {
-            Report::StartRequested(_) => self.start(lease, lease_ms).await,
+            Report::StartRequested(_) => Box::pin(self.start(lease, lease_ms)).await,
             Report::Progress(report) => match field::required::<_, ToolProgress>("progress", report.progress) {
-                Ok(progress) => self.progress(&lease, progress).await,
+                Ok(progress) => Box::pin(self.progress(&lease, progress)).await,
                 Err(error) => refuse(&self.link, report.lease, "progress", error.field, error.rule),
             },
             Report::Done(done) => {
                 let id = lease.invocation_id.clone();
                 // Unanswered, the worker reports again.
-                if let Err(error) = self.done(lease, done.outcome).await {
+                if let Err(error) = Box::pin(self.done(lease, done.outcome)).await {
                     tracing::warn!(invocation_id = %id, %error, "a report could not be stored");
                 }
             }
             Report::CancelAcknowledged(answer) => {
                 let supported = answer.supported;
-                self.command(&lease, |_| Command::AcknowledgeCancel { lease: lease.clone(), supported }).await;
+                let command = |_: &_| Command::AcknowledgeCancel { lease: lease.clone(), supported };
+                Box::pin(self.command(&lease, command)).await;
             }
             Report::Released(released) => {
                 let reason: String = released.reason.chars().take(64).collect();
-                self.command(&lease, |_| Command::Release { lease: lease.clone(), reason: reason.clone() }).await;
+                let command = |_: &_| Command::Release { lease: lease.clone(), reason: reason.clone() };
+                Box::pin(self.command(&lease, command)).await;
             }
-            Report::InputRequested(asked) => self.ask(lease, asked).await,
+            Report::InputRequested(asked) => Box::pin(self.ask(lease, asked)).await,
             // Stored with whatever is stored next; a lost offer simply lapses.
-            Report::Received(_) => self.parts.calls.note_receipt(&lease).await,
+            Report::Received(_) => Box::pin(self.parts.calls.note_receipt(&lease)).await,
             _ => {}
         }
     }
