@@ -8,7 +8,7 @@
 //! ```
 //! use toolplane_records::stored;
 //!
-//! let mut bytes = bytes::BytesMut::new();
+//! let mut bytes = Vec::new();
 //! stored::write(&("succeeded", 7), &mut bytes)?;
 //! assert_eq!(stored::read::<(String, u64)>(&bytes)?, ("succeeded".to_owned(), 7));
 //! assert_eq!(stored::read::<(String, u64)>(br#"["succeeded",7]"#)?, ("succeeded".to_owned(), 7));
@@ -22,7 +22,6 @@ mod tests;
 mod words;
 mod write;
 
-use bytes::{BufMut as _, BytesMut};
 use serde::{Deserialize, Serialize};
 
 /// Bytes that are not a record, or a value that cannot be one.
@@ -54,8 +53,8 @@ impl serde::de::Error for StoredError {
 
 /// Writes `value` to the end of `bytes`. Fails with [`StoredError`] for what no record is made of: numbers of more than 64 bits,
 /// and keys that are no text.
-pub fn write<T: Serialize + ?Sized>(value: &T, bytes: &mut BytesMut) -> Result<(), StoredError> {
-    bytes.put_u8(form::FORM);
+pub fn write<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(), StoredError> {
+    bytes.push(form::FORM);
     value.serialize(&mut write::Writer::new(bytes))
 }
 

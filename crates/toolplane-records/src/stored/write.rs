@@ -1,6 +1,5 @@
 //! Values into the stored form.
 
-use bytes::{BufMut as _, BytesMut};
 use serde::ser::{self, Serialize};
 
 use super::StoredError;
@@ -18,7 +17,7 @@ const LONGEST_WORD: usize = 40;
 
 /// Writes one value to the end of `out`.
 pub(super) struct Writer<'a> {
-    out: &'a mut BytesMut,
+    out: &'a mut Vec<u8>,
     /// Where the record begins in `out`.
     start: usize,
     /// Where texts and bytes are that may come again: first bytes, length, place of the tag, place of the content.
@@ -26,23 +25,23 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(out: &'a mut BytesMut) -> Self {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
         Self { start: out.len(), out, seen: Vec::with_capacity(32) }
     }
 
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
-            self.out.put_u8(value as u8 | 0x80);
+            self.out.push(value as u8 | 0x80);
             value >>= 7;
         }
-        self.out.put_u8(value as u8);
+        self.out.push(value as u8);
     }
 
     fn uint(&mut self, value: u64) {
         match u8::try_from(value).ok().filter(|small| *small <= MAX_SMALL) {
-            Some(small) => self.out.put_u8(SMALL + small),
+            Some(small) => self.out.push(SMALL + small),
             None => {
-                self.out.put_u8(UINT);
+                self.out.push(UINT);
                 self.varint(value);
             }
         }
@@ -58,7 +57,7 @@ impl<'a> Writer<'a> {
             *seen == mark && *length == content.len() && self.out[*at..*at + *length] == *content
         };
         if let Some((_, _, place, _)) = self.seen.iter().find(same).copied() {
-            self.out.put_u8(tag);
+            self.out.push(tag);
             self.varint((place - self.start) as u64);
             return true;
         }
@@ -79,9 +78,9 @@ impl<'a> Writer<'a> {
             return;
         }
         match short {
-            Some(length) => self.out.put_u8(SHORT_TEXT + length),
+            Some(length) => self.out.push(SHORT_TEXT + length),
             None => {
-                self.out.put_u8(TEXT);
+                self.out.push(TEXT);
                 self.varint(text.len() as u64);
             }
         }
@@ -90,9 +89,9 @@ impl<'a> Writer<'a> {
 
     fn word(&mut self, word: u16) {
         match u8::try_from(word).ok().filter(|short| *short <= MAX_WORD) {
-            Some(short) => self.out.put_u8(WORD + short),
+            Some(short) => self.out.push(WORD + short),
             None => {
-                self.out.put_u8(LONG_WORD);
+                self.out.push(LONG_WORD);
                 self.varint(word.into());
             }
         }
@@ -116,7 +115,7 @@ impl<'a> Writer<'a> {
 
     /// A variant with something in it: a map of that one key.
     fn variant(&mut self, variant: &str) {
-        self.out.put_u8(MAP);
+        self.out.push(MAP);
         self.key(variant);
     }
 }
@@ -134,9 +133,9 @@ pub(super) struct Open<'w, 'a> {
 
 impl Open<'_, '_> {
     fn end(self, end: u8) -> Result<(), StoredError> {
-        self.writer.out.put_u8(end);
+        self.writer.out.push(end);
         if self.within {
-            self.writer.out.put_u8(KEY_END as u8);
+            self.writer.out.push(KEY_END as u8);
         }
         Ok(())
     }
@@ -181,7 +180,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
         match u64::try_from(value) {
             Ok(value) => self.uint(value),
             Err(_) => {
-                self.out.put_u8(NEGATIVE);
+                self.out.push(NEGATIVE);
                 self.varint(!(value as u64));
             }
         }
@@ -189,7 +188,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_bool(self, value: bool) -> Result<(), StoredError> {
-        self.out.put_u8(if value { TRUE } else { FALSE });
+        self.out.push(if value { TRUE } else { FALSE });
         Ok(())
     }
 
@@ -198,7 +197,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), StoredError> {
-        self.out.put_u8(FLOAT);
+        self.out.push(FLOAT);
         self.out.extend_from_slice(&value.to_le_bytes());
         Ok(())
     }
@@ -214,7 +213,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), StoredError> {
         if !self.again(BYTES_AGAIN, value, 1 + varint_len(value.len() as u64)) {
-            self.out.put_u8(BYTES);
+            self.out.push(BYTES);
             self.varint(value.len() as u64);
             self.out.extend_from_slice(value);
         }
@@ -230,7 +229,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_unit(self) -> Result<(), StoredError> {
-        self.out.put_u8(NULL);
+        self.out.push(NULL);
         Ok(())
     }
 
@@ -255,12 +254,12 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
     ) -> Result<(), StoredError> {
         self.variant(variant);
         value.serialize(&mut *self)?;
-        self.out.put_u8(KEY_END as u8);
+        self.out.push(KEY_END as u8);
         Ok(())
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Open<'w, 'a>, StoredError> {
-        self.out.put_u8(SEQ);
+        self.out.push(SEQ);
         Ok(Open { writer: self, within: false })
     }
 
@@ -280,12 +279,12 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
         _: usize,
     ) -> Result<Open<'w, 'a>, StoredError> {
         self.variant(variant);
-        self.out.put_u8(SEQ);
+        self.out.push(SEQ);
         Ok(Open { writer: self, within: true })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Open<'w, 'a>, StoredError> {
-        self.out.put_u8(MAP);
+        self.out.push(MAP);
         Ok(Open { writer: self, within: false })
     }
 
@@ -301,7 +300,7 @@ impl<'w, 'a> ser::Serializer for &'w mut Writer<'a> {
         _: usize,
     ) -> Result<Open<'w, 'a>, StoredError> {
         self.variant(variant);
-        self.out.put_u8(MAP);
+        self.out.push(MAP);
         Ok(Open { writer: self, within: true })
     }
 }
@@ -354,7 +353,7 @@ impl ser::SerializeMap for Open<'_, '_> {
     type Error = StoredError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), StoredError> {
-        let mut written = BytesMut::new();
+        let mut written = Vec::new();
         key.serialize(&mut Writer::new(&mut written))?;
         self.writer.key(Reader::new(&written).text()?);
         Ok(())

@@ -1,7 +1,7 @@
 //! What schedulers that share a store tell each other. Every hint may be lost: a scheduler that waits for something
 //! also looks.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use toolplane_lifecycle::{Terminal, Transition};
 use toolplane_records::event::LogEvent;
@@ -45,9 +45,9 @@ pub(super) fn hint(topic: &str, about: &str, body: Bytes) -> Hint {
 /// What changed, or nothing when it is too large for a hint.
 pub(super) fn update_body(transition: &Transition) -> Bytes {
     let body = UpdateBody { events: &transition.events, terminal: transition.terminal.as_ref() };
-    let mut bytes = BytesMut::new();
+    let mut bytes = Vec::new();
     match stored::write(&body, &mut bytes) {
-        Ok(()) if bytes.len() <= MAX_UPDATE_BYTES => bytes.freeze(),
+        Ok(()) if bytes.len() <= MAX_UPDATE_BYTES => bytes.into(),
         _ => Bytes::new(),
     }
 }

@@ -271,18 +271,28 @@ impl Marks<'_> {
 
 /// Writes records in their stored form, one after the other into the same memory: what a commit stores is one allocation.
 #[derive(Default)]
-struct RecordBytes(BytesMut);
+struct RecordBytes {
+    /// The record that is being written.
+    record: Vec<u8>,
+    /// Those that are, one after the other.
+    written: BytesMut,
+}
 
 /// What the records and events of most commits take.
 const USUAL_BYTES: usize = 3 * 1024;
+/// What most of them take each.
+const USUAL_RECORD_BYTES: usize = 1024;
 
 impl RecordBytes {
     fn of(&mut self, value: &impl serde::Serialize) -> Result<Bytes, StoredError> {
-        if self.0.capacity() == 0 {
-            self.0.reserve(USUAL_BYTES);
+        if self.record.capacity() == 0 {
+            self.record.reserve(USUAL_RECORD_BYTES);
+            self.written.reserve(USUAL_BYTES);
         }
-        stored::write(value, &mut self.0)?;
-        Ok(self.0.split().freeze())
+        self.record.clear();
+        stored::write(value, &mut self.record)?;
+        self.written.extend_from_slice(&self.record);
+        Ok(self.written.split().freeze())
     }
 }
 

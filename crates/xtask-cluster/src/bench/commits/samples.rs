@@ -47,11 +47,11 @@ impl Sample {
     #[expect(clippy::expect_used, reason = "the samples are part of the program, and a test reads them all")]
     fn of<T: Serialize + DeserializeOwned>(json: &str) -> Self {
         let record: T = serde_json::from_str(&json.replace("{id}", CALL)).expect("a sample is a record");
-        let mut bytes = BytesMut::new();
+        let mut bytes = Vec::new();
         stored::write(&record, &mut bytes).expect("a record can be stored");
         let is_call = |(_, part): &(usize, &[u8])| *part == CALL.as_bytes();
         let places = bytes.windows(CALL.len()).enumerate().filter(is_call).map(|(place, _)| place).collect();
-        Self { bytes: bytes.freeze(), places }
+        Self { bytes: bytes.into(), places }
     }
 
     /// The record of the call `id`.
