@@ -158,7 +158,13 @@ const CARRIED: usize = 200;
 
 /// The id of the decision that `facts` determine for an invocation: the same facts give the same id.
 pub fn decision_id(invocation: &InvocationId, facts: &[&str]) -> DecisionId {
-    let digest = Digest::of(format!("{:?}", (invocation, facts)).as_bytes()).hex();
+    // With its length in front of each, so that no two lists of facts look the same.
+    let mut named = Vec::with_capacity(512);
+    for fact in std::iter::once(&invocation.as_str()).chain(facts) {
+        named.extend_from_slice(&(fact.len() as u64).to_le_bytes());
+        named.extend_from_slice(fact.as_bytes());
+    }
+    let digest = Digest::of(&named).hex();
     let carried = &invocation.as_str()[..invocation.as_str().len().min(CARRIED)];
     DecisionId::from_trusted(format!("perm_{carried}_{}", &digest[..16]))
 }

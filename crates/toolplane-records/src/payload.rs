@@ -40,7 +40,18 @@ impl Digest {
 
     /// 64 lower-case hex digits, without a prefix.
     pub fn hex(&self) -> String {
-        hex::encode(self.0)
+        self.with_digits(str::to_owned)
+    }
+
+    /// The digits, without memory of their own: they are needed many times for each record.
+    fn with_digits<T>(&self, then: impl FnOnce(&str) -> T) -> T {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        then(std::str::from_utf8(&digits).unwrap_or_default())
     }
 }
 
@@ -63,11 +74,8 @@ impl std::str::FromStr for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Printed many times per record, so without a string in between.
-        let mut digits = [0; 64];
-        hex::encode_to_slice(self.0, &mut digits).map_err(|_| fmt::Error)?;
         f.write_str("sha256:")?;
-        f.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
+        self.with_digits(|digits| f.write_str(digits))
     }
 }
 

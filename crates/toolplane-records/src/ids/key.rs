@@ -39,7 +39,10 @@ impl InvocationKey {
 
 impl fmt::Display for InvocationKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.tenant.scoped(&self.id))
+        if !self.tenant.is_unauthenticated() {
+            write!(f, "{}{SEPARATOR}", self.tenant)?;
+        }
+        f.write_str(self.id.as_str())
     }
 }
 

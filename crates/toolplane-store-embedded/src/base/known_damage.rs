@@ -71,7 +71,10 @@ impl KnownDamage {
     /// there is none and it `was_missing` in the tables, those whose changed name may have been its own. Damaged neighbours of
     /// a record that was there all the time are still damaged.
     pub(crate) fn forget_record(&self, key: &RecordKey, was_missing: bool) -> Vec<Vec<u8>> {
-        self.damage.forget(&DamageLocation::Record(key.clone()));
+        // Every record of every checkpoint is asked about here, and hardly a store is ever damaged.
+        if !self.damage.is_empty() {
+            self.damage.forget(&DamageLocation::Record(key.clone()));
+        }
         if self.records.read().is_empty() {
             return Vec::new();
         }

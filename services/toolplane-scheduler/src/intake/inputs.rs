@@ -100,11 +100,13 @@ impl Inputs {
             created_at: now,
         });
         self.call = input.clone();
-        self.keep(input);
+        let _replaced = self.keep(input, None);
     }
 
-    fn keep(&mut self, payload: JsonPayload) -> PayloadRef {
-        let reference = payload_ref(&self.id, &payload);
+    /// Keeps a payload; its reference is `known` where that is about the same bytes.
+    fn keep(&mut self, payload: JsonPayload, known: Option<&PayloadRef>) -> PayloadRef {
+        let known = known.filter(|known| known.digest == payload.digest()).cloned();
+        let reference = known.unwrap_or_else(|| payload_ref(&self.id, &payload));
         if self.payloads.iter().all(|kept| kept.digest() != reference.digest) {
             self.payloads.push(payload);
         }
@@ -120,11 +122,12 @@ impl Inputs {
     pub(crate) fn refs(&mut self, sensitive: &SensitiveFields) -> InputRefs {
         let observable = sensitive.redact(&self.completed).map_or_else(|| self.completed.clone(), |(copy, _)| copy);
         let (permission, _) = self.permission(sensitive);
+        let model = payload_ref(&self.id, &self.model);
         InputRefs {
-            model: payload_ref(&self.id, &self.model),
-            observable: Some(self.keep(observable)),
-            permission: Some(self.keep(permission)),
-            call: Some(self.keep(self.call.clone())),
+            observable: Some(self.keep(observable, Some(&model))),
+            permission: Some(self.keep(permission, Some(&model))),
+            call: Some(self.keep(self.call.clone(), Some(&model))),
+            model,
         }
     }
 
@@ -134,8 +137,8 @@ impl Inputs {
         InputRefs {
             model: before.model.clone(),
             observable: before.observable.clone(),
-            permission: Some(self.keep(permission)),
-            call: Some(self.keep(self.call.clone())),
+            permission: Some(self.keep(permission, None)),
+            call: Some(self.keep(self.call.clone(), None)),
         }
     }
 

@@ -86,7 +86,7 @@ pub(crate) fn input_at(tenant: &TenantId, uri: &str) -> Option<RecordKey> {
 
 /// The reference under which a payload of [`payload`] is named in records.
 pub(crate) fn payload_uri(id: &InvocationId, digest: &Digest) -> String {
-    format!("payload:{id}/{}", digest.hex())
+    ["payload:", id.as_str(), "/", &digest.hex()].concat()
 }
 
 /// What is remembered of an invocation that is no longer kept.
