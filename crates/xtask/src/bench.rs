@@ -35,7 +35,7 @@ enum Bench {
         #[arg(long, default_value_t = 1.0)]
         traced: f64,
         /// Instead of the figures: what the CPU time of a call goes to, by layers of the programs, with 64 calls in flight. Needs
-        /// `perf`, and builds everything once more, with frame pointers.
+        /// `perf`.
         #[arg(long)]
         profile: bool,
     },
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if profiled {
         needs::perf()?;
     }
-    let programs = programs::build(if profiled { Build::Profile } else { Build::Bench })?;
+    let programs = programs::build(Build::Bench)?;
     let mut bench = Command::new(programs.join("xtask-cluster"));
     bench.current_dir(command::root()).env("TOOLPLANE_BIN", programs.join("toolplane"));
     let (store, figures) = match &args.bench {

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// The part of the calls that are traced: from 0, no exporter at all, to 1.
     #[arg(long, default_value_t = 1.0)]
     traced: f64,
-    /// Instead of the figures: what the CPU time of a call goes to. Wants programs with frame pointers.
+    /// Instead of the figures: what the CPU time of a call goes to.
     #[arg(long)]
     profile: bool,
     /// Where the figures go.

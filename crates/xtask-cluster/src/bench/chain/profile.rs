@@ -1,7 +1,8 @@
 //! `cargo xtask bench chain --profile`: what the CPU time of a call goes to, by the layers of the programs that answer it.
 //!
-//! `perf` looks at them a thousand times a second of CPU, while calls are made. They are built with frame pointers, so that
-//! each sample has the chain of callers; a function that the compiler put into another one counts as that one.
+//! `perf` looks at them a thousand times a second of CPU, while calls are made. It keeps the top
+//! of each stack, from which the callers are found by what the program says of its frames; a function that the compiler put into
+//! another one counts as that one. A profile needs no other programs than the figures.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ use stacks::Counts;
 const CONCURRENCY: usize = 64;
 /// Samples a second of CPU; not a round number, so that nothing that happens regularly is always met.
 const FREQUENCY: &str = "997";
+/// So many bytes of a stack hold the callers up to the layer that counts.
+const STACKS: &str = "dwarf,8192";
 /// How many of the functions without a layer are shown.
 const UNKNOWN: usize = 8;
 
@@ -83,7 +86,18 @@ async fn recorded(processes: &[u32], time: Duration, record: &PathBuf) -> Result
     let processes = processes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let mut perf = Command::new("perf");
     // A clock instead of counters of the processor, which virtual machines often do not have.
-    perf.args(["record", "--quiet", "--event", "cpu-clock", "--freq", FREQUENCY, "-g", "--pid", &processes]);
+    perf.args([
+        "record",
+        "--quiet",
+        "--event",
+        "cpu-clock",
+        "--freq",
+        FREQUENCY,
+        "--call-graph",
+        STACKS,
+        "--pid",
+        &processes,
+    ]);
     perf.arg("--output").arg(record).arg("--").args(["sleep", &time.as_secs().to_string()]);
     output(perf).await.map(drop)
 }
