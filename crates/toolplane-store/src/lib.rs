@@ -4,8 +4,9 @@
 //! answers only when that is durable in its [`Durability`] class. What the bytes mean, which transition is legal and
 //! who may claim what is decided elsewhere: this crate must not know the lifecycle, any backend, or any transport.
 //!
-//! [`MemoryStore`] is the plain model of the contract. With the feature `conformance`, the module of that name holds
-//! the suite every backend runs, and a differential test that compares a backend with the model.
+//! [`MemoryStore`] is the plain model of the contract, and [`ShardedStore`] makes one store of several. With the feature
+//! `conformance`, the module of that name holds the suite every backend runs, and a differential test that compares a
+//! backend with the model.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -44,6 +45,7 @@ pub mod key;
 pub mod memory;
 pub mod page;
 pub mod seal;
+pub mod sharded;
 pub mod store;
 
 #[cfg(any(test, feature = "conformance"))]
@@ -57,4 +59,5 @@ pub use key::{Family, RecordKey, Versioned};
 pub use memory::MemoryStore;
 pub use page::{EventPage, IndexEntry, ScoreRange};
 pub use seal::Sealed;
+pub use sharded::{Place, Placement, ShardedStore};
 pub use store::{Durability, Found, HintStream, Store, StoreFuture};
