@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use toolplane_runtime::health::Need;
-use toolplane_store_redis::RedisStore;
 
-use crate::Backend;
+use crate::{Backend, RedisShards};
 
 /// How often damage in a shared store is looked at again: another process may have dealt with it.
 const AGAIN: Duration = Duration::from_secs(30);
@@ -27,31 +26,44 @@ impl Backend {
                         }
                     }
                 }
-                Self::Redis(store) => follow_shared(store, &need).await,
+                Self::Redis(shards) => follow_shared(shards, &need).await,
             }
         };
         stop.run_until_cancelled(following).await;
     }
 }
 
-async fn follow_shared(store: &RedisStore, need: &Need) {
-    let (mut trouble, mut damaged) = (store.trouble(), store.damaged());
+async fn follow_shared(shards: &RedisShards, need: &Need) {
+    let mut followed: Vec<_> = shards.all().map(|store| (store, store.trouble(), store.damaged())).collect();
     loop {
-        match &*trouble.borrow_and_update() {
+        let (mut trouble, mut count) = (None, 0);
+        for (_, of_shard, damaged) in &mut followed {
+            trouble = trouble.or(of_shard.borrow_and_update().clone());
+            count += *damaged.borrow_and_update();
+        }
+        match trouble {
             None => need.there(),
             Some(trouble) => need.missing(trouble.to_string()),
         }
-        let count = *damaged.borrow_and_update();
         need.remark(remark(count));
+        let changes = followed.iter_mut().map(|(_, trouble, damaged)| {
+            Box::pin(async move {
+                tokio::select! {
+                    changed = trouble.changed() => changed,
+                    changed = damaged.changed() => changed,
+                }
+            })
+        });
         let changed = tokio::select! {
-            changed = trouble.changed() => changed,
-            changed = damaged.changed() => changed,
+            (changed, ..) = futures_util::future::select_all(changes) => changed.is_ok(),
             () = tokio::time::sleep(AGAIN), if count > 0 => {
-                store.look_again().await;
-                Ok(())
+                for store in shards.all() {
+                    store.look_again().await;
+                }
+                true
             }
         };
-        if changed.is_err() {
+        if !changed {
             return;
         }
     }

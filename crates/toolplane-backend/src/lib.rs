@@ -16,6 +16,7 @@ mod error;
 mod follow;
 pub mod forget;
 mod redis;
+mod shards;
 pub mod status;
 #[cfg(feature = "stored")]
 pub mod stored;
@@ -26,12 +27,13 @@ use std::sync::Arc;
 
 use toolplane_runtime::Config;
 use toolplane_runtime::config::StoreBackend;
-use toolplane_store::{Durability, Store, StoreError};
+use toolplane_store::{Placement, Store, StoreError};
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_store_redis::RedisStore;
 
 pub use contention::{EAGER, let_others_through};
 pub use error::BackendError;
+pub use shards::RedisShards;
 pub use status::api_error;
 
 /// Which role's state a store holds. No two roles share a directory or a key space.
@@ -85,7 +87,10 @@ impl Keeper {
 pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
     match config.store.backend {
         StoreBackend::Embedded => Ok(()),
-        StoreBackend::Redis => Ok(RedisStore::check(redis::options(&config.store.redis, keeper)?)?),
+        StoreBackend::Redis => {
+            let shards = redis::shards(&config.store.redis, keeper)?;
+            Ok(shards.into_iter().try_for_each(RedisStore::check)?)
+        }
     }
 }
 
@@ -94,8 +99,8 @@ pub fn check(config: &Config, keeper: Keeper) -> Result<(), BackendError> {
 pub enum Backend {
     /// A directory of this process.
     Embedded(Arc<EmbeddedStore>),
-    /// Redis.
-    Redis(Arc<RedisStore>),
+    /// Redis, in one shard or several.
+    Redis(RedisShards),
 }
 
 impl Backend {
@@ -106,7 +111,7 @@ impl Backend {
     /// - [`BackendError::Embedded`] when the embedded store does not open; see [`Backend::in_directory`].
     /// - [`BackendError::Password`] when the password of Redis cannot be read.
     /// - [`BackendError::Redis`] when an option is not valid, or Redis cannot be reached, refuses the user, is older
-    ///   than 7.0, is a replica, or evicts records when its memory is full.
+    ///   than 7.0, is a replica, or evicts records when its memory is full; and when the store was made with other shards.
     /// - [`BackendError::Buffered`] when Redis may lose answered calls in a crash and `store.redis.accept_buffered` is
     ///   false.
     pub async fn open(config: &Config, keeper: Keeper) -> Result<Self, BackendError> {
@@ -114,12 +119,13 @@ impl Backend {
             StoreBackend::Embedded => Self::in_directory(&keeper.directory(config), config.store.cache_bytes),
             StoreBackend::Redis => {
                 let redis = &config.store.redis;
-                let store = RedisStore::open(redis::options(redis, keeper)?).await?;
-                if store.durability() == Durability::Buffered && !redis.accept_buffered {
+                let shards = RedisShards::open(redis::shards(redis, keeper)?).await?;
+                if shards.is_buffered() && !redis.accept_buffered {
                     return Err(BackendError::Buffered);
                 }
-                tracing::info!(role = keeper.as_str(), durability = %store.durability(), "the role keeps its state in Redis");
-                Ok(Self::Redis(Arc::new(store)))
+                let (durability, count) = (shards.first().durability(), shards.all().count());
+                tracing::info!(role = keeper.as_str(), %durability, shards = count, "the role keeps its state in Redis");
+                Ok(Self::Redis(shards))
             }
         }
     }
@@ -135,11 +141,20 @@ impl Backend {
         Ok(Self::Embedded(Arc::new(store)))
     }
 
-    /// The store.
+    /// The store of a role whose records are not spread.
     pub fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Embedded(store) => store.clone(),
-            Self::Redis(store) => store.clone(),
+            Self::Redis(shards) => shards.first().clone(),
+        }
+    }
+
+    /// The store of a role whose records are spread over its shards, as one. Where there are several, `placement` makes what
+    /// says what lies in which of so many.
+    pub fn spread(&self, placement: impl FnOnce(usize) -> Arc<dyn Placement>) -> Arc<dyn Store> {
+        match self {
+            Self::Embedded(store) => store.clone(),
+            Self::Redis(shards) => shards.spread(placement),
         }
     }
 

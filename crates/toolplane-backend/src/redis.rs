@@ -5,10 +5,20 @@ use toolplane_store_redis::{RedisOptions, Secret, Servers, TlsFiles};
 
 use crate::{BackendError, Keeper};
 
-pub(crate) fn options(config: &RedisConfig, keeper: Keeper) -> Result<RedisOptions, BackendError> {
+/// The options of each shard of `keeper`, in their order. Only the scheduler's records are spread: what the other roles keep is
+/// small, and counted as one.
+pub(crate) fn shards(config: &RedisConfig, keeper: Keeper) -> Result<Vec<RedisOptions>, BackendError> {
+    let count = if keeper == Keeper::Scheduler { config.shards } else { 1 };
+    (0..count).map(|number| options(config, keeper, number)).collect()
+}
+
+/// The options of shard `number` of `keeper`.
+fn options(config: &RedisConfig, keeper: Keeper, number: usize) -> Result<RedisOptions, BackendError> {
     let urls = config.endpoints();
     let servers = match config.mode {
-        RedisMode::Standalone => Servers::Standalone { url: urls.into_iter().next().unwrap_or_default() },
+        RedisMode::Standalone => {
+            Servers::Standalone { url: urls.iter().cycle().nth(number).cloned().unwrap_or_default() }
+        }
         RedisMode::Sentinel => Servers::Sentinel { master: config.sentinel_master.clone().unwrap_or_default(), urls },
         RedisMode::Cluster => Servers::Cluster { urls },
     };

@@ -1,5 +1,6 @@
-//! What things are called in Redis. Every key begins with the namespace in braces, so all of them share one slot of a
-//! Redis Cluster and one commit can change any of them.
+//! What things are called in Redis. Every key of a shard begins with its name in braces, so all of them share one slot of a
+//! Redis Cluster and one commit can change any of them. The first shard has the name of the namespace, which is that of a
+//! store of one shard; the others are called `<namespace>/<number>`, and no namespace contains a `/`.
 //!
 //! | key | type | content |
 //! | --- | --- | --- |
@@ -11,6 +12,7 @@
 //! | `{ns}:o:<id>` | string, expires | an operation that was named by its caller |
 //! | `{ns}:t:<16 bytes>` | string, expires | an operation that was not |
 //! | `{ns}:id` | string | the name of the store, written when it is first opened |
+//! | `{ns}:shards` | string | which of how many shards this is, where there are several |
 //! | `{ns}:h` | channel | hints |
 
 use toolplane_store::{Family, RecordKey};
@@ -20,18 +22,22 @@ use crate::open_error::OpenError;
 /// The longest namespace, in bytes: it is part of every key. Longer than the configured one can be: a role may add its name.
 const MAX_NAMESPACE: usize = 64;
 
-/// The keys of one namespace.
+/// The keys of one shard of a namespace.
 #[derive(Clone, Debug)]
 pub(crate) struct KeySpace {
     prefix: String,
 }
 
 impl KeySpace {
-    /// The keys below `namespace`, or what is wrong with that name.
-    pub(crate) fn new(namespace: &str) -> Result<Self, OpenError> {
+    /// The keys of shard `number` below `namespace`, or what is wrong with that name.
+    pub(crate) fn new(namespace: &str, number: usize) -> Result<Self, OpenError> {
         let fits = (1..=MAX_NAMESPACE).contains(&namespace.len());
         if fits && namespace.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
-            return Ok(Self { prefix: format!("{{{namespace}}}:") });
+            let prefix = match number {
+                0 => format!("{{{namespace}}}:"),
+                other => format!("{{{namespace}/{other}}}:"),
+            };
+            return Ok(Self { prefix });
         }
         let reason =
             format!("the namespace `{namespace}` must have 1 to {MAX_NAMESPACE} letters, digits, `-`, `_` or `.`");
@@ -78,6 +84,11 @@ impl KeySpace {
         format!("{}id", self.prefix)
     }
 
+    /// What is written of the shards.
+    pub(crate) fn shards(&self) -> String {
+        format!("{}shards", self.prefix)
+    }
+
     /// The channel of the hints.
     pub(crate) fn channel(&self) -> String {
         format!("{}h", self.prefix)
@@ -112,12 +123,12 @@ mod tests {
 
     #[test]
     fn every_key_is_below_the_namespace_and_no_two_meet() {
-        let keys = KeySpace::new("ns").unwrap();
+        let keys = KeySpace::new("ns", 0).unwrap();
         let record = keys.record(&RecordKey::new(Family::Invocation, "x"));
         let mut all = BTreeSet::from([record, keys.names(), keys.index("x"), keys.stream("x"), keys.channel()]);
-        all.insert(keys.identity());
+        all.extend([keys.identity(), keys.shards()]);
         all.extend(Family::ALL.map(|family| keys.family(family)));
-        assert_eq!(all.len(), 6 + Family::ALL.len());
+        assert_eq!(all.len(), 7 + Family::ALL.len());
         assert!(all.iter().all(|key| key.starts_with("{ns}:")), "{all:?}");
         assert_eq!(keys.operation("x"), b"{ns}:o:x");
         assert!(keys.call(&[7; 16]).starts_with(b"{ns}:t:"));
@@ -126,9 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn shards_meet_neither_each_other_nor_another_namespace() {
+        let names: BTreeSet<_> = (0..70).map(|number| KeySpace::new("ns", number).unwrap().names()).collect();
+        assert_eq!(names.len(), 70);
+        assert!(names.contains("{ns}:x") && names.contains("{ns/1}:x"));
+        assert!(KeySpace::new("ns/1", 0).is_err());
+    }
+
+    #[test]
     fn namespaces_that_would_break_the_slot_are_refused() {
         for bad in ["", "a b", "{a}", "a:b", "é", &"x".repeat(MAX_NAMESPACE + 1)] {
-            assert!(KeySpace::new(bad).is_err(), "{bad}");
+            assert!(KeySpace::new(bad, 0).is_err(), "{bad}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The durable store of many processes: Redis 7.0 or newer, standalone, behind sentinels, or a Redis Cluster.
 //!
-//! Every commit is one Lua script, so it is atomic; every key carries the namespace as its hash tag, so it lies in one
-//! slot and on one primary. All callers of a process share one connection to that primary. An answer that is lost is
+//! Every commit is one Lua script, so it is atomic; every key carries the shard's name as its hash tag, so a shard lies in
+//! one slot and on one primary. A namespace is one shard, or several that know of each other by what `layout` writes; each
+//! is a store of its own. All callers of a process share one connection to that primary. An answer that is lost is
 //! asked for again under the same name until it is certain, and a call that came late is refused.
 //!
 //! | what | where |
@@ -10,6 +11,7 @@
 //! | the scripts | `scripts/*.lua`, each with its keys, arguments and replies |
 //! | what an error means for its command | `failure` |
 //! | finding and checking the primary | `connector`, `facts` |
+//! | that the shards are those the store was made with | `layout` |
 //! | noticing that it changed: emptied, switched to lose records, away | `identity`, `standing`, `pulse` |
 //! | waiting for replicas | `barrier` |
 //!
@@ -27,6 +29,7 @@ mod fuzz;
 mod hints;
 mod identity;
 mod keys;
+mod layout;
 mod link;
 mod open_error;
 mod options;

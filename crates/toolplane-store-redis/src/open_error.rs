@@ -49,6 +49,12 @@ pub enum OpenError {
         /// The server's `maxmemory-policy`.
         policy: String,
     },
+    /// The shards are not those the store was made with.
+    #[error("the shards of the store do not fit: {reason}")]
+    Shards {
+        /// Which, and what would be right.
+        reason: String,
+    },
     /// The server only follows another one.
     #[error("the server is a replica: name the primary, or use sentinels or a cluster")]
     NotPrimary,
@@ -64,6 +70,7 @@ impl OpenError {
             Self::Denied { .. } => codes::REDIS_DENIED.as_str(),
             Self::TooOld { .. } => codes::REDIS_TOO_OLD.as_str(),
             Self::Evicts { .. } => codes::REDIS_EVICTS.as_str(),
+            Self::Shards { .. } => codes::STORE_SHARDS.as_str(),
             Self::NotPrimary => codes::REDIS_NOT_PRIMARY.as_str(),
         }
     }

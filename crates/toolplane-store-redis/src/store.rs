@@ -17,6 +17,7 @@ use crate::failure::{Class, Failure};
 use crate::hints::Inbox;
 use crate::identity::StoreIdentity;
 use crate::keys::KeySpace;
+use crate::layout::{self, Opening};
 use crate::link::Link;
 use crate::open_error::OpenError;
 use crate::options::RedisOptions;
@@ -65,23 +66,44 @@ impl RedisStore {
     /// letters, digits, `-`, `_` or `.`, when no server is named, or when an address is not a `redis://` or `rediss://`
     /// URL, and with [`OpenError::File`] when a certificate or key cannot be read.
     pub fn check(options: RedisOptions) -> Result<(), OpenError> {
-        let keys = KeySpace::new(&options.namespace)?;
+        let keys = KeySpace::new(&options.namespace, 0)?;
         Connector::new(options, &keys).map(drop)
     }
 
-    /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0.
+    /// Connects, and refuses a server that would lose records: one that evicts, is a replica, or is older than 7.0; and a
+    /// store of several shards.
     pub async fn open(options: RedisOptions) -> Result<Self, OpenError> {
-        let keys = KeySpace::new(&options.namespace)?;
-        let connector = Arc::new(Connector::new(options, &keys)?);
+        let missing = || OpenError::Unreachable { reason: "no store was opened".to_owned() };
+        Self::open_shards(vec![options]).await?.pop().ok_or_else(missing)
+    }
+
+    /// Opens every shard of one namespace, in their order: each a store of its own, with its own options. Fails as
+    /// [`RedisStore::open`] does, and with [`OpenError::Shards`] when the store was made with another number of shards, or one
+    /// of them is not where it is looked for. One shard is the store that [`RedisStore::open`] opens.
+    pub async fn open_shards(shards: Vec<RedisOptions>) -> Result<Vec<Self>, OpenError> {
+        let (mut connectors, mut openings) = (Vec::new(), Vec::new());
+        for (number, options) in shards.into_iter().enumerate() {
+            let keys = KeySpace::new(&options.namespace, number)?;
+            let connector = Arc::new(Connector::new(options, &keys)?);
+            let (connection, facts) = connector.primary(None).await?;
+            facts.check()?;
+            openings.push(Opening { keys, servers: connector.options.servers.clone(), connection });
+            connectors.push(connector);
+        }
+        let names = layout::claim(&mut openings).await?;
+        let mut opened = Vec::new();
+        for ((connector, opening), identity) in connectors.into_iter().zip(openings).zip(names) {
+            opened.push(Self::start(connector, opening.keys, identity).await?);
+        }
+        Ok(opened)
+    }
+
+    async fn start(connector: Arc<Connector>, keys: KeySpace, identity: StoreIdentity) -> Result<Self, OpenError> {
         let (standing, counters) =
             (Arc::new(Standing::unknown(connector.options.refuse_buffered)), Arc::new(Counters::default()));
         let command = if connector.is_cluster() { "SPUBLISH" } else { "PUBLISH" };
         let publisher = Publisher { sender: Uuid::new_v4().into_bytes(), command };
         let (clock, inbox) = (Arc::new(ServerClock::default()), Arc::new(Inbox::new(publisher.sender)));
-        let (mut connection, facts) = connector.primary(None).await?;
-        facts.check()?;
-        let identity = StoreIdentity::claim(&mut connection, &keys.identity()).await?;
-        drop(connection);
         let pulse = Pulse {
             connector: Arc::clone(&connector),
             standing: Arc::clone(&standing),

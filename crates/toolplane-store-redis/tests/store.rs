@@ -31,6 +31,9 @@ mod memory;
 #[path = "store/restarts.rs"]
 mod restarts;
 #[cfg(test)]
+#[path = "store/shards.rs"]
+mod shards;
+#[cfg(test)]
 #[path = "store/support.rs"]
 mod support;
 #[cfg(test)]

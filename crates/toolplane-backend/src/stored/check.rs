@@ -4,6 +4,7 @@ use std::path::Path;
 
 use toolplane_runtime::Config;
 use toolplane_store_embedded::{EmbeddedOptions, Idle};
+use toolplane_store_redis::CheckReport;
 
 use super::error::StoredError;
 use super::objects;
@@ -55,8 +56,15 @@ fn embedded(keeper: Keeper, path: &Path) -> Result<Part, StoredError> {
 async fn redis(config: &Config, keeper: Keeper) -> Result<Part, StoredError> {
     let unusable = |reason: String| StoredError::Redis { keeper, reason };
     let backend = Backend::open(config, keeper).await.map_err(|error| unusable(error.to_string()))?;
-    let Backend::Redis(store) = &backend else { return Err(unusable("it is not in Redis".to_owned())) };
-    let found = store.prove().await.map_err(|error| unusable(error.to_string()))?;
+    let Backend::Redis(shards) = &backend else { return Err(unusable("it is not in Redis".to_owned())) };
+    let mut found = CheckReport::default();
+    for shard in shards.all() {
+        let CheckReport { records, events, damage } =
+            shard.prove().await.map_err(|error| unusable(error.to_string()))?;
+        found.records += records;
+        found.events += events;
+        found.damage.extend(damage);
+    }
     Ok(Part {
         role: keeper.as_str(),
         place: format!("Redis, namespace `{}`", keeper.namespace(&config.store.redis.namespace)),

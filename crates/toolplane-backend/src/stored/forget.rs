@@ -56,15 +56,18 @@ pub async fn forget(
     for keeper in in_redis(config) {
         let unusable = |reason: String| StoredError::Redis { keeper, reason };
         let backend = Backend::open(config, keeper).await.map_err(|error| unusable(error.to_string()))?;
-        let Backend::Redis(store) = &backend else { continue };
-        let found = store.prove().await.map_err(|error| unusable(error.to_string()))?;
-        let Some(damage) = found.damage.iter().find(is_meant) else { continue };
-        let along = agreed(&damage.place, judge(keeper, &damage.place))?;
-        let rows = store.raw(&along.records, &along.streams).await.map_err(|error| unusable(error.to_string()))?;
-        let taken = Taken { config, keeper, place: &damage.place };
-        let kept = taken.keep(rows.iter().map(|(key, value)| Kept::new(key.as_bytes(), value)).collect())?;
-        remove(&**store, &along).await.map_err(unusable)?;
-        return Ok(kept);
+        let Backend::Redis(shards) = &backend else { continue };
+        // What goes with a record lies in its shard.
+        for store in shards.all() {
+            let found = store.prove().await.map_err(|error| unusable(error.to_string()))?;
+            let Some(damage) = found.damage.iter().find(is_meant) else { continue };
+            let along = agreed(&damage.place, judge(keeper, &damage.place))?;
+            let rows = store.raw(&along.records, &along.streams).await.map_err(|error| unusable(error.to_string()))?;
+            let taken = Taken { config, keeper, place: &damage.place };
+            let kept = taken.keep(rows.iter().map(|(key, value)| Kept::new(key.as_bytes(), value)).collect())?;
+            remove(&**store, &along).await.map_err(unusable)?;
+            return Ok(kept);
+        }
     }
     Err(StoredError::NotDamaged { kind: kind.to_owned(), name: name.to_owned() })
 }

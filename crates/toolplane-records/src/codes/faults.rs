@@ -106,6 +106,8 @@ codes! {
         "the file or variable, and why", "The process cannot read the password of Redis.", "Check the file or variable that is named (`store.redis.password_file`, `store.redis.password_env`).";
     STORE_BUFFERED = "store.buffered", Fault,
         "that Redis may lose answered calls", "Redis answers before its data is durable, and the configuration does not accept that.", "Set `appendonly yes` and `appendfsync always` in Redis, or accept losses with `store.redis.accept_buffered`.";
+    STORE_SHARDS = "store.shards", Fault,
+        "which shard, or which number, and what would be right", "The shards of the Redis store are not those it was made with: another number of them, or servers in another order.", "Set `store.redis.shards` and the order of `store.redis.urls` as they were when the store was made; bring an emptied server's data back. Another number of shards needs another `store.redis.namespace`.";
     STORE_LOCKED = "store.locked", Fault,
         "the directory", "Another process has the store open.", "End the other process, or use another directory.";
     STORE_FILE = "store.file", Fault,

@@ -58,8 +58,11 @@ pub enum RedisMode {
 pub struct RedisConfig {
     /// The server, e.g. `redis://127.0.0.1:6379/0`; `rediss://` encrypts.
     pub url: Option<String>,
-    /// Several sentinels or nodes, in place of `url`.
+    /// Several sentinels or nodes, in place of `url`; or several standalone servers, one shard after the other on each in turn.
+    /// Their order must stay.
     pub urls: Vec<String>,
+    /// Over how many shards the scheduler's records are spread, 1 to 64. Written when the store is made; it must stay.
+    pub shards: usize,
     /// How Redis is run.
     pub mode: RedisMode,
     /// Name under which the sentinels know the server.
@@ -89,6 +92,7 @@ impl Default for RedisConfig {
         Self {
             url: None,
             urls: Vec::new(),
+            shards: 1,
             mode: RedisMode::Standalone,
             sentinel_master: None,
             username: None,
@@ -112,6 +116,8 @@ impl RedisConfig {
 }
 
 const MIB: usize = 1024 * 1024;
+/// Most shards of a namespace.
+const MAX_SHARDS: usize = 64;
 /// Longest name of a key space.
 const MAX_NAMESPACE: usize = 32;
 
@@ -127,6 +133,9 @@ impl StoreConfig {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if name.is_empty() || name.len() > MAX_NAMESPACE || !name.chars().all(plain) {
             return refuse("namespace", format!("`{name}` is not 1 to {MAX_NAMESPACE} of `A-Za-z0-9._-`"));
+        }
+        if !(1..=MAX_SHARDS).contains(&redis.shards) {
+            return refuse("shards", format!("must be 1 to {MAX_SHARDS}"));
         }
         for url in redis.endpoints() {
             if !["redis://", "rediss://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -145,9 +154,10 @@ impl StoreConfig {
         }
         match (redis.mode, redis.endpoints().len()) {
             (_, 0) => refuse("url", "the `redis` backend needs `url` or `urls`".to_owned()),
-            (RedisMode::Standalone, 2..) => {
-                refuse("urls", "a standalone server has one URL; for several set `mode`".to_owned())
-            }
+            (RedisMode::Standalone, count) if count > redis.shards => refuse(
+                "urls",
+                "a standalone server has one URL; for several set `mode`, or `shards` to as many at least".to_owned(),
+            ),
             (RedisMode::Sentinel, _) if redis.sentinel_master.is_none() => {
                 refuse("sentinel_master", "must name the server the sentinels watch".to_owned())
             }

@@ -23,13 +23,13 @@ async fn bench() -> Bench {
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     redis::cmd("SET").arg("{ns}:id").arg("me").exec_async(&mut connection).await.unwrap();
-    Bench { _server: server, connection, keys: KeySpace::new("ns").unwrap() }
+    Bench { _server: server, connection, keys: KeySpace::new("ns", 0).unwrap() }
 }
 
 impl Bench {
     /// Sends one attempt, as it would arrive whenever the network likes.
     async fn arrives(&mut self, commit: &Commit, call: &CallId, attempt: u32) -> Judged {
-        let command = encode(commit, &self.keys, &PUBLISHER, &StoreIdentity::of_test("me"), (call, attempt), By::Text);
+        let command = encode(commit, &self.keys, &PUBLISHER, &StoreIdentity::of("me"), (call, attempt), By::Text);
         let answer = answered(self.connection.send_packed_command(&command).await).unwrap();
         reply::judged(answer, commit, call).unwrap()
     }
