@@ -45,7 +45,7 @@ pub(crate) use tool::ToolLimits;
 
 pub(crate) use asker::Asker;
 pub(crate) use decide::{PermissionAnswer, denial};
-pub(crate) use identity::new_id;
+pub(crate) use identity::ids_of_key;
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;

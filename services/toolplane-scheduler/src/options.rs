@@ -6,11 +6,13 @@ use toolplane_records::ids::TenantId;
 use toolplane_records::json::JsonLimits;
 use toolplane_results::payload::PayloadOptions;
 use toolplane_runtime::Config;
+use toolplane_runtime::config::StoreBackend;
 
 use crate::intake::{SpecLimits, ToolLimits};
 use crate::limits::{ConfiguredBounds, ToolBound};
 use crate::parts::PartsOptions;
 use crate::rpc::WorkerTerms;
+use crate::storage::Shards;
 
 /// Longest overall time limit a caller may set: 30 days, the longest an approval may wait.
 const MAX_DEADLINE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -55,6 +57,7 @@ impl SchedulerOptions {
             requests: SpecLimits {
                 json: JsonLimits { max_bytes, ..JsonLimits::default() },
                 max_deadline_ms: MAX_DEADLINE_MS,
+                shards: shards(config),
             },
             terms: WorkerTerms {
                 heartbeat_ms: u32::try_from(settings.heartbeat_ms).unwrap_or(u32::MAX),
@@ -101,7 +104,16 @@ fn parts(config: &Config) -> PartsOptions {
         archive: settings.archive,
         key_window_ms: signed(settings.idempotency_window_seconds.saturating_mul(1000)),
         // A port that was made up, or an address that means any, tells nobody where to go.
+        shards: shards(config),
         endpoint: (listen.port() != 0 && !listen.ip().is_unspecified()).then(|| format!("{scheme}://{listen}")),
+    }
+}
+
+/// The shards of the store, as it is opened for this role.
+fn shards(config: &Config) -> Shards {
+    match config.store.backend {
+        StoreBackend::Embedded => Shards::ONE,
+        StoreBackend::Redis => Shards::new(config.store.redis.shards),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::faults;
 use crate::groups::{GroupRetention, Groups, ScopeBell, Settler};
 use crate::limits::{CallLimits, ConfiguredBounds, Rates};
 use crate::repair::{Audit, Migration};
-use crate::storage::{RecordError, Storage};
+use crate::storage::{RecordError, Shards, Storage};
 use crate::timers::{DueTimers, LeaseWatchdog, Retention, Timers};
 use crate::watch::{Fanout, Watchers};
 
@@ -56,6 +56,8 @@ pub(crate) struct PartsOptions {
     pub(crate) key_window_ms: i64,
     /// Where this scheduler can be reached, for those that have to leave another one.
     pub(crate) endpoint: Option<String>,
+    /// The shards of the store.
+    pub(crate) shards: Shards,
 }
 
 impl PartsOptions {
@@ -79,6 +81,7 @@ impl Default for PartsOptions {
             archive: false,
             key_window_ms: DAY_MS,
             endpoint: None,
+            shards: Shards::ONE,
         }
     }
 }
@@ -157,7 +160,7 @@ impl Parts {
         outside: Outside,
     ) -> Result<Opened, RecordError> {
         let environment = outside.environment;
-        let storage = Storage::new(store, environment.clone());
+        let storage = Storage::spread(store, options.shards, environment.clone());
         let name = format!("scheduler-{}", environment.uuid().simple());
         let limits = Arc::new(CallLimits::new(options.bounds.clone()).map_err(RecordError::Pattern)?);
         let rates = Arc::new(Rates::new(&options.bounds, limits.clone(), environment.clone()));

@@ -26,6 +26,7 @@ use crate::options::SchedulerOptions;
 use crate::parts::{Opened, Outside, Parts};
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts};
+use crate::storage::Shards;
 
 /// The services of the role, as health checks name them.
 const INVOCATIONS: &str = "toolplane.v1.InvocationService";
@@ -87,7 +88,8 @@ impl SchedulerRole {
         let asks_hooks = ending::asks_hooks(hooks.clone());
         let outside = Outside { environment, decisions: in_force.clone(), asks_hooks };
         let Opened { parts, loops, hooks_overdue } =
-            Parts::open(backend.store(), payloads.clone(), options.parts, outside).await?;
+            Parts::open(backend.spread(|count| Arc::new(Shards::new(count))), payloads.clone(), options.parts, outside)
+                .await?;
         let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);

@@ -5,6 +5,8 @@
 pub(crate) mod commit;
 mod error;
 pub(crate) mod keys;
+mod loans;
+pub(crate) mod shards;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +15,13 @@ use tokio::time::Instant;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{
     Commit, CommitOutcome, Durability, EventPage, Family, Found, HintStream, IndexEntry, RecordKey, Retry, ScoreRange,
-    Store, StoreError, Versioned,
+    Store, StoreError, Versioned, Write,
 };
 
 use crate::environment::Environment;
+
+use loans::Loans;
+pub(crate) use shards::Shards;
 
 pub use error::RecordError;
 
@@ -44,6 +49,8 @@ pub(crate) struct Storage {
     store: Arc<dyn Store>,
     shared: bool,
     environment: Environment,
+    shards: Shards,
+    loans: Loans,
 }
 
 impl std::fmt::Debug for Storage {
@@ -53,9 +60,21 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
+    /// A store of one shard.
+    #[cfg(test)]
     pub(crate) fn new(store: Arc<dyn Store>, environment: Environment) -> Self {
+        Self::spread(store, Shards::ONE, environment)
+    }
+
+    /// The scheduler's store, whose shards are these.
+    pub(crate) fn spread(store: Arc<dyn Store>, shards: Shards, environment: Environment) -> Self {
         let shared = store.is_shared();
-        Self { store, shared, environment }
+        Self { store, shared, environment, shards, loans: Loans::default() }
+    }
+
+    /// The shards of the store: changes of what lies in different ones are different commits.
+    pub(crate) fn shards(&self) -> Shards {
+        self.shards
     }
 
     /// The process this is used in.
@@ -139,16 +158,34 @@ impl Storage {
         self.store.keys(family, after, limit).await
     }
 
+    /// Whether every shard takes commits at this moment: one that is being moved may answer reads and refuse them. Fails with
+    /// the error of the first that does not. One shard is not asked.
+    pub(crate) async fn takes_commits(&self) -> Result<(), StoreError> {
+        let asked = (0..self.shards.count()).filter(|_| self.shards.are_several()).map(|shard| {
+            let writes = vec![Write::Delete { key: keys::nothing(shard) }];
+            self.store.commit(Commit { writes, essential: true, ..Commit::default() })
+        });
+        futures_util::future::try_join_all(asked).await.map(drop)
+    }
+
     /// Commits with one attempt. For what is only told to people: an error leaves open whether it was written.
     pub(crate) async fn write_once(&self, commit: Commit) -> Result<Written, StoreError> {
         Ok(written(self.store.commit(commit).await?))
     }
 
-    /// Commits, and repeats the same commit under the same operation id while its outcome is unknown.
+    /// Commits, and repeats the same commit under the same operation id while its outcome is unknown. Its bounds hold over all
+    /// shards.
     ///
     /// An error means that nothing was written, unless it is [`RecordError::OutcomeUnknown`]. Must run in a task that is not
     /// dropped half way: what follows a commit would be left undone.
-    pub(crate) async fn write(&self, mut commit: Commit) -> Result<Written, RecordError> {
+    pub(crate) async fn write(&self, commit: Commit) -> Result<Written, RecordError> {
+        match self.shards.are_several() && !commit.bounds.is_empty() {
+            true => self.loans.write(self, commit).await,
+            false => self.settle(commit).await,
+        }
+    }
+
+    async fn settle(&self, mut commit: Commit) -> Result<Written, RecordError> {
         if !self.shared {
             // One process, one store: answers are not lost on the way.
             return Ok(written(self.store.commit(commit).await?));

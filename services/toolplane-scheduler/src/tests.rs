@@ -45,6 +45,7 @@ use fakes::Fakes;
 const LIMITS: SpecLimits = SpecLimits {
     json: JsonLimits { max_bytes: 1 << 20, max_depth: 64, max_nodes: 10_000 },
     max_deadline_ms: 1_000_000,
+    shards: crate::storage::Shards::ONE,
 };
 
 /// A scheduler whose services are stand-ins; everything ends with it.

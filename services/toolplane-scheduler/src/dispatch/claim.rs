@@ -82,7 +82,16 @@ impl Claims {
                 Err(gone) => dropped += usize::from(gone),
             }
         }
-        Ok(dropped + self.commit_claims(claims).await?)
+        let shards = self.calls.storage().shards();
+        let (mut claimed, mut failed) = (0, None);
+        for of_shard in shards.sorted(claims, |claim| shards.of_call(&claim.id)) {
+            // A shard that does not answer holds up no other, and what was reserved for its claims is given back.
+            match self.commit_claims(of_shard).await {
+                Ok(count) => claimed += count,
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(dropped + claimed), Err)
     }
 
     /// Decides one claim. An error says whether a wrong queue entry was removed.
@@ -136,7 +145,7 @@ impl Claims {
         }
     }
 
-    /// Stores claims, without those that others were faster with and those that have no permit; returns how many there
+    /// Stores claims of one shard, without those that others were faster with and those that have no permit; returns how many there
     /// were.
     async fn commit_claims(&self, mut claims: Vec<Claimed>) -> Result<usize, RecordError> {
         let count = claims.len();

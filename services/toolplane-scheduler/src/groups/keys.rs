@@ -5,9 +5,7 @@ use toolplane_records::ids::{BatchId, TenantId};
 use toolplane_store::{Family, RecordKey};
 
 use crate::storage::commit::score;
-
-/// Lock domains without tickets, since when; members are their records' ids.
-pub(super) const IDLE_DOMAINS: &str = "idle/locks";
+pub(super) use crate::storage::keys::IDLE_DOMAINS;
 
 /// Ended batches, by their end; members are the names of [`member`].
 pub(super) const ENDED_BATCHES: &str = "ended-batches";

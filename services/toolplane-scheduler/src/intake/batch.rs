@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toolplane_proto::v1;
 use toolplane_records::batch::{BatchMember, BatchPlace};
-use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, TenantId};
 use toolplane_records::payload::Digest;
 use toolplane_records::scheduling::SchedulerPolicy;
 use toolplane_records::vocabulary::{
@@ -14,10 +14,11 @@ use toolplane_records::vocabulary::{
 use toolplane_runtime::Caller;
 
 use super::fields::Fields;
-use super::identity::{digest_of, id_of};
+use super::identity::{Home, digest_of};
 use super::locks;
 use super::spec::{BatchPlacement, CallSpec, SpecLimits};
 use crate::error::CallError;
+use crate::storage::Shards;
 
 /// Most calls of one batch.
 const MAX_CALLS: usize = 64;
@@ -82,7 +83,16 @@ impl BatchSpec {
         fields.enter("spec.policy".to_owned());
         let policy = policy(spec.policy.unwrap_or_default(), &mut fields);
         let may_exist = own_id.is_some() || idempotency_key.is_some();
-        let batch_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
+        let domain = locks::domain_of_batch(lock_domain.as_deref(), session_ref.as_deref());
+        let home = Home::of(limits.shards, &caller.tenant, domain.as_deref());
+        fields.enter("spec".to_owned());
+        let batch_id = match own_id {
+            Some(id) => {
+                home.check("batch_id", id.as_str(), &mut fields);
+                id
+            }
+            None => home.new_batch(idempotency_key.as_deref()),
+        };
         let shared = BatchContext {
             caller: Arc::clone(caller),
             batch_id,
@@ -145,7 +155,9 @@ impl BatchContext {
         let sibling_failure_policy = word("sibling_failure_policy", call.sibling_failure_policy, fields);
         fields.enter(format!("{place}.spec"));
         let own_id = call.spec.as_ref().is_some_and(|spec| !spec.invocation_id.is_empty());
-        let mut spec = CallSpec::read(call.spec, &self.caller, limits, fields)?;
+        // Where its id has to lie is said by the batch, which is in one place with its session and lock domain.
+        let own = SpecLimits { shards: Shards::ONE, ..*limits };
+        let mut spec = CallSpec::read(call.spec, &self.caller, &own, fields)?;
         for (field, own, shared) in [
             ("idempotency_key", &mut spec.repeat.idempotency_key, &self.idempotency_key),
             ("session_ref", &mut spec.context.session_ref, &self.session_ref),
@@ -157,9 +169,10 @@ impl BatchContext {
             own.clone_from(shared);
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        if !own_id {
-            let id = id_of(&self.caller.tenant, &format!("{}\0{index}", self.batch_id));
-            spec.invocation_id = InvocationId::from_trusted(format!("inv_{}", id.simple()));
+        let home = Home::of_batch(limits.shards, &self.caller.tenant, &self.batch_id);
+        match own_id {
+            true => home.check("invocation_id", spec.invocation_id.as_str(), fields),
+            false => spec.invocation_id = home.new_member(&self.batch_id, index),
         }
         let (own, policy) = (&mut spec.scheduling, &self.policy);
         own.resource_locks = locks::merge([own.resource_locks.as_slice(), &policy.resource_locks].concat());
@@ -202,14 +215,6 @@ impl BatchContext {
         }
         digest_of(&parts)
     }
-}
-
-fn new_id(tenant: &TenantId, key: Option<&str>) -> BatchId {
-    let id = match key {
-        Some(key) => id_of(tenant, &format!("batch\0{key}")),
-        None => uuid::Uuid::now_v7(),
-    };
-    BatchId::from_trusted(format!("batch_{}", id.simple()))
 }
 
 /// The caller's policy, with what it leaves open said out loud.

@@ -1,25 +1,91 @@
 //! Ids and digests that are made from what a caller said: the same request, the same call.
+//!
+//! Where the store has several shards, an id also says where its call lies. It is made again, by a counted rule, until it
+//! lies with the session or lock domain of the call: so the same key within the same session is the same call.
 
 use sha2::{Digest as _, Sha256};
 use toolplane_faultpoint::{Mutant, mutant};
-use toolplane_records::ids::{InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, InvocationId, TenantId};
 use toolplane_records::payload::Digest;
 use uuid::Uuid;
+
+use super::fields::Fields;
+use crate::storage::Shards;
 
 /// The namespace of ids made from idempotency keys.
 const KEY_NAMESPACE: Uuid = Uuid::from_u128(0x7f0c_9a52_6d1b_4e0e_9f6e_2a1d_0b7c_51e4);
 
-/// The id of a call without one of its own.
-pub(crate) fn new_id(tenant: &TenantId, key: Option<&str>) -> InvocationId {
-    let id = match key {
-        Some(key) if !mutant(Mutant::SkipDedupe) => id_of(tenant, key),
-        _ => Uuid::now_v7(),
-    };
-    InvocationId::from_trusted(format!("inv_{}", id.simple()))
+/// Where calls that share a session, a lock domain or a batch have to lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home<'a> {
+    shards: Shards,
+    tenant: &'a TenantId,
+    /// `None` where any place will do.
+    place: Option<usize>,
+}
+
+impl<'a> Home<'a> {
+    /// The place of a lock domain of `tenant`; calls without one lie where their ids say.
+    pub(crate) fn of(shards: Shards, tenant: &'a TenantId, domain: Option<&str>) -> Self {
+        Self { shards, tenant, place: domain.map(|domain| shards.of_domain(tenant, domain)) }
+    }
+
+    /// The place of a batch, for its calls.
+    pub(super) fn of_batch(shards: Shards, tenant: &'a TenantId, batch: &BatchId) -> Self {
+        Self { shards, tenant, place: Some(shards.of_name(&tenant.scoped(batch))) }
+    }
+
+    /// One of the shards.
+    fn at(shards: Shards, tenant: &'a TenantId, place: usize) -> Self {
+        Self { shards, tenant, place: Some(place) }
+    }
+
+    /// Names `field` when the id its caller chose lies elsewhere.
+    pub(super) fn check(&self, field: &str, id: &str, fields: &mut Fields) {
+        let place = self.shards.of_name(&self.tenant.scoped(id));
+        if self.place.is_some_and(|wanted| wanted != place) {
+            fields.add(
+                field,
+                "lies in another shard than its session, lock domain or batch: leave it out and give an `idempotency_key`",
+            );
+        }
+    }
+
+    /// The id of a call without one of its own.
+    pub(crate) fn new_call(&self, key: Option<&str>) -> InvocationId {
+        let key = key.filter(|_| !mutant(Mutant::SkipDedupe));
+        InvocationId::from_trusted(format!("inv_{}", self.made("inv_", key).simple()))
+    }
+
+    /// The id of the call at `index` of a batch.
+    pub(super) fn new_member(&self, batch: &BatchId, index: u32) -> InvocationId {
+        InvocationId::from_trusted(format!("inv_{}", self.made("inv_", Some(&format!("{batch}\0{index}"))).simple()))
+    }
+
+    /// The id of a batch without one of its own.
+    pub(super) fn new_batch(&self, key: Option<&str>) -> BatchId {
+        let text = key.map(|key| format!("batch\0{key}"));
+        BatchId::from_trusted(format!("batch_{}", self.made("batch_", text.as_deref()).simple()))
+    }
+
+    fn made(&self, before: &str, text: Option<&str>) -> Uuid {
+        let name = |id: &Uuid| self.tenant.scoped(format_args!("{before}{}", id.simple()));
+        self.shards.made(self.place, name, |attempt| match text {
+            // The first is what it was before there were shards.
+            Some(text) if attempt == 0 => id_of(self.tenant, text),
+            Some(text) => id_of(self.tenant, &format!("{text}\0\0{attempt}")),
+            None => Uuid::now_v7(),
+        })
+    }
+}
+
+/// Every id that a call of this key can have: one in each shard, as its session may lie in any.
+pub(crate) fn ids_of_key(shards: Shards, tenant: &TenantId, key: &str) -> Vec<InvocationId> {
+    (0..shards.count()).map(|place| Home::at(shards, tenant, place).new_call(Some(key))).collect()
 }
 
 /// An id made from a text: the same text of the same tenant, the same id.
-pub(super) fn id_of(tenant: &TenantId, text: &str) -> Uuid {
+fn id_of(tenant: &TenantId, text: &str) -> Uuid {
     Uuid::new_v5(&KEY_NAMESPACE, format!("{tenant}\0{text}").as_bytes())
 }
 

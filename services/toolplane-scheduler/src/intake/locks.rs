@@ -11,6 +11,8 @@ use super::fields::Fields;
 
 /// Longest name of a lock, a lock domain or a session, in bytes.
 pub(super) const MAX_NAME: usize = 200;
+/// The domain of locks without any narrower place: they hold in the whole tenant.
+const TENANT: &str = "tenant";
 /// Most locks of one list.
 const MAX_LOCKS: usize = 16;
 
@@ -56,6 +58,16 @@ fn domain(asked: Option<&str>, session: Option<&str>, batch: Option<&BatchPlace>
         .or_else(|| batch.map(|place| format!("batch:{}", place.batch_id)))
 }
 
+/// The domain a call of its own has, before anything is known of its tool; one in a batch has that of the batch. See [`of_call`].
+pub(super) fn domain_of_call(asked: Option<&str>, session: Option<&str>, locks: &[ResourceLock]) -> Option<String> {
+    domain(asked, session, None).or_else(|| (!locks.is_empty()).then(|| TENANT.to_owned()))
+}
+
+/// The domain the calls of a batch have.
+pub(super) fn domain_of_batch(asked: Option<&str>, session: Option<&str>) -> Option<String> {
+    domain(asked, session, None)
+}
+
 /// The locks of a call and their domain: those asked for, and the one of the context it shares with the others of its
 /// session, batch or domain. A call on its own takes no lock it did not ask for.
 pub(super) fn of_call(
@@ -76,7 +88,7 @@ pub(super) fn of_call(
         (true, domain) => (locks, domain),
         (false, Some(domain)) => (locks, Some(domain)),
         // Locks without any narrower place hold in the whole tenant.
-        (false, None) => (locks, Some("tenant".to_owned())),
+        (false, None) => (locks, Some(TENANT.to_owned())),
     }
 }
 

@@ -14,10 +14,11 @@ use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavi
 use toolplane_runtime::Caller;
 
 use super::fields::Fields;
-use super::identity::{digest_of, new_id};
+use super::identity::{self, digest_of};
 use super::locks;
 use super::resolve::ToolAddress;
 use crate::error::CallError;
+use crate::storage::Shards;
 
 /// Bounds on a request.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct SpecLimits {
     pub json: JsonLimits,
     /// Longest time limit a caller may set for the whole call, milliseconds.
     pub max_deadline_ms: u64,
+    /// The shards of the store: a call's id says in which of them it lies.
+    pub shards: Shards,
 }
 
 /// A request whose every field is well formed.
@@ -172,7 +175,15 @@ impl CallSpec {
             return None;
         };
         let may_exist = own_id.is_some() || idempotency_key.is_some();
-        let invocation_id = own_id.unwrap_or_else(|| new_id(&caller.tenant, idempotency_key.as_deref()));
+        let domain = locks::domain_of_call(lock_domain.as_deref(), session_ref.as_deref(), &resource_locks);
+        let home = identity::Home::of(limits.shards, &caller.tenant, domain.as_deref());
+        let invocation_id = match own_id {
+            Some(id) => {
+                home.check("invocation_id", id.as_str(), fields);
+                id
+            }
+            None => home.new_call(idempotency_key.as_deref()),
+        };
         let can_ask = !spec.no_approver;
         let timeout_ms = (spec.timeout_ms > 0).then_some(spec.timeout_ms);
         let mut spec = Self {

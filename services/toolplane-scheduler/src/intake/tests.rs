@@ -11,6 +11,7 @@ use super::*;
 const LIMITS: SpecLimits = SpecLimits {
     json: JsonLimits { max_bytes: 1 << 20, max_depth: 64, max_nodes: 10_000 },
     max_deadline_ms: 1_000_000,
+    shards: crate::storage::Shards::ONE,
 };
 
 fn spec() -> v1::InvocationSpec {

@@ -11,6 +11,7 @@ mod redis;
 mod retire;
 mod share;
 mod shared;
+mod spread;
 mod tenants;
 mod watchers;
 

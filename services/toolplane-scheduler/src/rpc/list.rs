@@ -15,7 +15,7 @@ use crate::calls::{CallFilter, Calls};
 use crate::dispatch::{Fleet, WorkerLink};
 use crate::error::CallError;
 use crate::groups::Groups;
-use crate::intake::new_id;
+use crate::intake::ids_of_key;
 use crate::storage::RecordError;
 
 /// The handlers that list calls and workers.
@@ -57,7 +57,7 @@ impl Listing {
                 let members = batch.into_iter().flat_map(|batch| batch.members);
                 members.map(|member| member.invocation_id).collect()
             }
-            (None, Some(key)) => vec![new_id(tenant, Some(key))],
+            (None, Some(key)) => ids_of_key(self.calls.storage().shards(), tenant, key),
             (None, None) => return Ok(None),
         };
         let mut found = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! Whatever belongs to a call is named by its key, which no two tenants share, whichever ids they choose.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use toolplane_lifecycle::{Scope, Timer};
@@ -39,6 +40,9 @@ pub(crate) const SCHEDULERS: &str = "schedulers";
 
 /// What the names of the durable wishes to coordinate start with.
 pub(crate) const COORDINATION: &str = "coordination/";
+
+/// Lock domains without tickets, since when; members are their records' ids.
+pub(crate) const IDLE_DOMAINS: &str = "idle/locks";
 
 /// Where index entries go that nothing can be made of.
 pub(crate) const UNDECODABLE: &str = "undecodable/";
@@ -102,6 +106,36 @@ pub(crate) fn quarantined(key_hex: &str) -> RecordKey {
 /// Who has the scheduler number `number`.
 pub(crate) fn scheduler(number: u64) -> RecordKey {
     RecordKey::new(Family::Meta, format!("scheduler/{number}"))
+}
+
+/// What shard `shard` has of the places of a counted index.
+pub(crate) fn places(shard: usize, index: &str) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{PLACES}{shard}/{index}"))
+}
+
+/// A record of shard `shard` that is never there: a commit that removes it shows whether the shard takes commits.
+pub(crate) fn nothing(shard: usize) -> RecordKey {
+    places(shard, "nothing")
+}
+
+/// The shard whose places a record of [`places`] is about.
+pub(crate) fn shard_of_places(id: &str) -> Option<usize> {
+    id.strip_prefix(PLACES)?.split_once('/')?.0.parse().ok()
+}
+
+/// What the names of records of [`places`] start with.
+const PLACES: &str = "places/";
+
+/// The name of the call a payload belongs to: `<call>/<digest>`, or `hook:<call>/<number>` with the tenant in front.
+pub(crate) fn call_of_payload(id: &str) -> Cow<'_, str> {
+    let Some((call, last)) = id.rsplit_once('/') else { return Cow::Borrowed(id) };
+    let is_number = last.len() < 20 && last.bytes().all(|byte| byte.is_ascii_digit());
+    let (tenant, name) = call.split_once('|').map_or((None, call), |(tenant, name)| (Some(tenant), name));
+    match (name.strip_prefix("hook:").filter(|_| is_number), tenant) {
+        (None, _) => Cow::Borrowed(call),
+        (Some(call), None) => Cow::Borrowed(call),
+        (Some(call), Some(tenant)) => Cow::Owned(format!("{tenant}|{call}")),
+    }
 }
 
 /// The log of one invocation.

@@ -85,8 +85,11 @@ impl Retention {
         if self.archive && !old.is_empty() {
             self.write_archive(&old, now).await?;
         }
-        for group in old.chunks(GROUP) {
-            self.remove(group, now).await?;
+        let shards = self.calls.storage().shards();
+        for of_shard in shards.sorted(old, |call| shards.of_call(&call.record.key())) {
+            for group in of_shard.chunks(GROUP) {
+                self.remove(group, now).await?;
+            }
         }
         Ok(more)
     }
@@ -142,14 +145,18 @@ impl Retention {
         if over.is_empty() {
             return Ok(());
         }
-        let mut builder = Builder::default();
-        for entry in over {
-            if let Ok(id) = InvocationKey::parse(&entry.member) {
-                builder.delete(keys::tombstone(&id));
+        let shards = self.calls.storage().shards();
+        for of_shard in shards.sorted(over, |entry| shards.of_name(&entry.member)) {
+            let mut builder = Builder::default();
+            for entry in of_shard {
+                if let Ok(id) = InvocationKey::parse(&entry.member) {
+                    builder.delete(keys::tombstone(&id));
+                }
+                builder.leave(keys::TOMBSTONES, entry.member);
             }
-            builder.leave(keys::TOMBSTONES, entry.member);
+            self.calls.storage().write(builder.done(true)).await?;
         }
-        self.calls.storage().write(builder.done(true)).await.map(drop)
+        Ok(())
     }
 
     /// Writes what is about to be removed as one object, a call a line. A crash before the removal writes it again under

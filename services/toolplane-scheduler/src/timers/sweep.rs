@@ -60,6 +60,11 @@ impl Timers {
                 }
             };
             self.watchdog.look(now);
+            // While a shard refuses commits, workers cannot renew the leases of its calls.
+            if let Err(error) = self.calls.storage().takes_commits().await {
+                self.watchdog.lost();
+                tracing::warn!(%error, "a shard takes no commits now; no lease is called over");
+            }
             if let Err(error) = self.sweep(now, count).await {
                 if matches!(error, RecordError::Store(_) | RecordError::OutcomeUnknown(_)) {
                     self.watchdog.lost();

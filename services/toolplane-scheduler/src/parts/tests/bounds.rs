@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::shared::Cluster;
+use super::spread::Spread;
 use super::*;
 
 fn bounded(bounds: ConfiguredBounds) -> PartsOptions {
@@ -11,8 +11,13 @@ fn bounded(bounds: ConfiguredBounds) -> PartsOptions {
 
 #[tokio::test(start_paused = true)]
 async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
-    let cluster = Cluster::new();
-    let few = || bounded(ConfiguredBounds { max_waiting: 25, ..ConfiguredBounds::default() });
+    for shards in [1, 2, 5] {
+        as_many_wait_as_may(&Spread::over(shards)).await;
+    }
+}
+
+async fn as_many_wait_as_may(cluster: &Spread) {
+    let few = || cluster.options(bounded(ConfiguredBounds { max_waiting: 25, ..ConfiguredBounds::default() }));
     let benches = [Bench::with(cluster.member(), few()).await, Bench::with(cluster.member(), few()).await];
     let asks = (0..200).map(|number| benches[number % 2].admit(ask(format!("inv_{number}"))));
     let answers = futures_util::future::join_all(asks).await;
@@ -49,12 +54,11 @@ async fn exactly_as_many_wait_as_may_however_many_ask_at_once() {
 }
 
 /// The most calls that ran at a time, by the offers of two eager workers of two schedulers.
-async fn most_running(bounds: ConfiguredBounds, calls: Vec<Ask>) -> (usize, usize) {
-    let cluster = Cluster::new();
+async fn most_running(cluster: &Spread, bounds: ConfiguredBounds, calls: Vec<Ask>) -> (usize, usize) {
     let (running, most, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), calls.len());
     let benches = [
-        Bench::with(cluster.member(), bounded(bounds.clone())).await,
-        Bench::with(cluster.member(), bounded(bounds)).await,
+        Bench::with(cluster.member(), cluster.options(bounded(bounds.clone()))).await,
+        Bench::with(cluster.member(), cluster.options(bounded(bounds))).await,
     ];
     for (number, bench) in benches.iter().enumerate() {
         let (_, mut messages) = bench.worker_named(&format!("w{number}"), 16, vec![]).await;
@@ -91,8 +95,11 @@ async fn most_running(bounds: ConfiguredBounds, calls: Vec<Ask>) -> (usize, usiz
 #[tokio::test(start_paused = true)]
 async fn a_tenant_runs_no_more_calls_than_it_may() {
     let bounds = ConfiguredBounds { max_running_per_tenant: 3, ..ConfiguredBounds::default() };
-    let (most, _) = most_running(bounds, (0..60).map(|number| ask(format!("inv_{number}"))).collect()).await;
-    assert_eq!(most, 3, "never more, and no place stays empty");
+    for shards in [1, 3] {
+        let calls = (0..60).map(|number| ask(format!("inv_{number}"))).collect();
+        let (most, _) = most_running(&Spread::over(shards), bounds.clone(), calls).await;
+        assert_eq!(most, 3, "never more, and no place stays empty");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,8 +107,10 @@ async fn a_tool_runs_no_more_calls_than_it_may_and_holds_no_other_tool_up() {
     let tools = vec![ToolBound { tool: "n.s*".into(), max_running: 2, rate_per_s: 0 }];
     let bounds = ConfiguredBounds { tools, ..ConfiguredBounds::default() };
     let calls = (0..40).map(|number| Ask { tool: "n.slow", ..ask(format!("inv_{number}")) });
-    let (most, _) = most_running(bounds.clone(), calls.collect()).await;
-    assert_eq!(most, 2);
+    for shards in [1, 4] {
+        let (most, _) = most_running(&Spread::over(shards), bounds.clone(), calls.clone().collect()).await;
+        assert_eq!(most, 2);
+    }
 
     let bench = Bench::with(Arc::new(memory()), bounded(bounds)).await;
     for number in 0..10 {

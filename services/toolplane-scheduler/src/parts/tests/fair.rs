@@ -2,11 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use super::spread::Spread;
 use super::*;
 
 /// Tenants in the order their waiting calls are offered to one worker with few slots.
 async fn order_of(options: PartsOptions, calls: Vec<Ask>, count: usize) -> Vec<Arc<Invocation>> {
-    let bench = Bench::with(Arc::new(memory()), options).await;
+    order_over(1, options, calls, count).await
+}
+
+/// The same over so many shards.
+async fn order_over(shards: usize, options: PartsOptions, calls: Vec<Ask>, count: usize) -> Vec<Arc<Invocation>> {
+    let cluster = Spread::over(shards);
+    let bench = Bench::with(cluster.member(), cluster.options(options)).await;
     for call in calls {
         bench.admit(call).await.unwrap();
     }
@@ -26,7 +33,12 @@ async fn a_tenant_that_floods_does_not_hold_up_those_who_trickle() {
     for tenant in ["a", "b", "c"] {
         calls.extend((0..40).map(|number| Ask { tenant, ..ask(format!("inv_{tenant}{number}")) }));
     }
-    let order = order_of(options(), calls, 160).await;
+    for shards in [1, 3] {
+        nobody_is_held_up(&order_over(shards, options(), calls.clone(), 160).await);
+    }
+}
+
+fn nobody_is_held_up(order: &[Arc<Invocation>]) {
     let mut last = BTreeMap::new();
     for (place, record) in order.iter().enumerate() {
         if let Some(before) = last.insert(record.tenant.clone(), place) {
@@ -45,7 +57,7 @@ async fn weights_and_bands_share_as_declared_and_within_a_tenant_the_oldest_goes
     for tenant in ["big", "small"] {
         calls.extend((0..200).map(|number| Ask { tenant, ..ask(format!("inv_{tenant}_{number:03}")) }));
     }
-    let order = order_of(PartsOptions { weights, ..options() }, calls, 200).await;
+    let order = order_over(3, PartsOptions { weights, ..options() }, calls, 200).await;
     let big = order.iter().filter(|record| record.tenant.as_str() == "big").count();
     assert!((145..=155).contains(&big), "{big} of 200 at weights 3 to 1");
     let created: Vec<_> =
