@@ -12,6 +12,8 @@ pub(crate) enum Class {
     NoOp,
     /// It did nothing, because another server is the one to ask: find it, and ask again.
     Elsewhere,
+    /// It did nothing, because its slot is on the way to another server, with some keys here and some there: ask again soon.
+    Moving,
     /// It did nothing, because the server does not have the script: send its text.
     NoScript,
     /// It may have done all of it, or will still do it.
@@ -60,6 +62,11 @@ impl Failure {
         Self { class: Class::Ambiguous, reason: reason.into() }
     }
 
+    /// True when the same question may be answered in a moment: by another server, on another connection, or here.
+    pub(crate) fn passes(&self) -> bool {
+        self.class == Class::Moving || self.is_of_connection()
+    }
+
     /// True when the connection that failed with it should not be used again.
     pub(crate) fn is_of_connection(&self) -> bool {
         matches!(self.class, Class::Ambiguous | Class::Elsewhere)
@@ -79,10 +86,9 @@ impl From<Failure> for StoreError {
 
 fn of_code(code: &str) -> Class {
     match code {
-        "LOADING" | "MASTERDOWN" | "NOREPLICAS" | "MISCONF" | "OOM" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" => {
-            Class::NoOp
-        }
-        "MOVED" | "ASK" | "READONLY" => Class::Elsewhere,
+        "LOADING" | "MASTERDOWN" | "NOREPLICAS" | "MISCONF" | "OOM" | "BUSY" | "CLUSTERDOWN" => Class::NoOp,
+        "TRYAGAIN" | "ASK" => Class::Moving,
+        "MOVED" | "READONLY" => Class::Elsewhere,
         "NOSCRIPT" => Class::NoScript,
         // Refused for what it is.
         "ERR" | "NOPERM" | "NOAUTH" | "WRONGPASS" | "CROSSSLOT" | "EXECABORT" | "NOTBUSY" | "NOSUB" | "DENIED" => {
@@ -116,7 +122,6 @@ fn of_kind(kind: ErrorKind) -> Class {
 fn of_server(kind: ServerErrorKind) -> Class {
     match kind {
         ServerErrorKind::BusyLoading
-        | ServerErrorKind::TryAgain
         | ServerErrorKind::ClusterDown
         | ServerErrorKind::MasterDown
         | ServerErrorKind::ResponseError
@@ -125,7 +130,8 @@ fn of_server(kind: ServerErrorKind) -> Class {
         | ServerErrorKind::NotBusy
         | ServerErrorKind::NoSub
         | ServerErrorKind::NoPerm => Class::NoOp,
-        ServerErrorKind::Moved | ServerErrorKind::Ask | ServerErrorKind::ReadOnly => Class::Elsewhere,
+        ServerErrorKind::TryAgain | ServerErrorKind::Ask => Class::Moving,
+        ServerErrorKind::Moved | ServerErrorKind::ReadOnly => Class::Elsewhere,
         ServerErrorKind::NoScript => Class::NoScript,
         _ => Class::Ambiguous,
     }

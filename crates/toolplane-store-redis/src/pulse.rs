@@ -10,8 +10,10 @@ use tokio::sync::Notify;
 use crate::clock::ServerClock;
 use crate::connector::Connector;
 use crate::facts;
+use crate::failure::{Class, Failure};
 use crate::hints::Inbox;
 use crate::identity::StoreIdentity;
+use crate::link::answered;
 use crate::open_error::OpenError;
 use crate::reply;
 use crate::standing::Standing;
@@ -54,7 +56,8 @@ impl Pulse {
                     inbox.receive(bytes);
                 }
             }
-            PushKind::Disconnection => notify.notify_one(),
+            // A node that gives a slot away takes its subscriptions back.
+            PushKind::Disconnection | PushKind::SUnsubscribe => notify.notify_one(),
             _ => {}
         };
         let (mut connection, facts) = self.connector.primary(Some(Box::new(pushed))).await?;
@@ -114,9 +117,11 @@ impl Pulse {
         let sent = Instant::now();
         let mut pipeline = redis::pipe();
         pipeline.cmd("TIME").cmd("ROLE").cmd("GET").arg(&self.identity.0);
-        let (time, role, identity): (Value, Value, Value) =
-            pipeline.query_async(&mut beating.connection).await.map_err(refused)?;
+        let mut answers = beating.connection.send_packed_commands(&pipeline, 0, 3).await.map_err(refused)?.into_iter();
         let received = Instant::now();
+        let mut answer = || answered(Ok(answers.next().unwrap_or_default()));
+        let failed = |failure: Failure| OpenError::Unreachable { reason: failure.reason };
+        let (time, role, identity) = (answer().map_err(failed)?, answer().map_err(failed)?, answer());
         // A primary that lost its place still answers, but no process publishes there any more.
         let name = match role {
             Value::Array(fields) => fields.into_iter().next(),
@@ -126,7 +131,12 @@ impl Pulse {
             return Err(OpenError::NotPrimary);
         }
         self.standing.reached(true);
-        self.standing.kept(self.identity.1.is(&identity));
+        match identity {
+            Ok(identity) => self.standing.kept(self.identity.1.is(&identity)),
+            // On its way to another node: what holds it is told once the slot is there.
+            Err(failure) if failure.class == Class::Moving => {}
+            Err(failure) => return Err(failed(failure)),
+        }
         let strange = |_| OpenError::Unreachable { reason: "the server does not tell the time".to_owned() };
         let mut parts = reply::list(time).map_err(strange)?.into_iter();
         let seconds = reply::number(parts.next()).map_err(strange)?;

@@ -51,6 +51,7 @@ struct OpenStore {
     publisher: Publisher,
     calls: AtomicU64,
     patience: Duration,
+    in_cluster: bool,
     link: Link,
     barrier: Option<Barrier>,
     clock: Arc<ServerClock>,
@@ -120,6 +121,7 @@ impl RedisStore {
             publisher,
             calls: AtomicU64::new(0),
             patience: connector.options.command_timeout * 2,
+            in_cluster: connector.is_cluster(),
             link: Link::new(Arc::clone(&connector), Arc::clone(&standing), Arc::clone(&counters)),
             barrier: waits.then(|| Barrier::start(&connector, &standing, &counters)),
             clock,
@@ -205,7 +207,9 @@ impl RedisStore {
                     tracing::error!(reason = %failure.reason, "a commit failed after its first write");
                     return Err(StoreError::Corrupt { reason: failure.reason });
                 }
-                Class::Elsewhere if moves < MOVES => moves += 1,
+                // In a cluster, nodes learn from each other where a slot went.
+                Class::Elsewhere if moves < MOVES || self.inner.in_cluster => moves += 1,
+                Class::Moving => {}
                 Class::NoOp | Class::Elsewhere | Class::NoScript | Class::Unfit if doubt.is_none() => {
                     return Err(failure.into());
                 }
@@ -213,7 +217,8 @@ impl RedisStore {
                 Class::Ambiguous => drop(doubt.get_or_insert(failure.reason)),
             }
             if Instant::now() + pause >= end {
-                let first = doubt.unwrap_or_else(|| "the primary keeps moving".to_owned());
+                // Without a doubt nothing was done, however often it was tried.
+                let Some(first) = doubt else { return Err(StoreError::Unavailable { reason: met }) };
                 return Err(StoreError::OutcomeUnknown { reason: format!("{first}; at last: {met}") });
             }
             Counters::add(&self.inner.counters.repeats);
@@ -294,9 +299,9 @@ impl<'a> Patience<'a> {
         Self { inner, end: Instant::now() + inner.patience, pause: PAUSE.0 }
     }
 
-    /// Waits a little and says yes when the answer was lost and there is time.
+    /// Waits a little and says yes when the answer was lost, or is given elsewhere, and there is time.
     async fn allows_another(&mut self, answer: &Result<Value, Failure>) -> bool {
-        let lost = answer.as_ref().is_err_and(Failure::is_of_connection);
+        let lost = answer.as_ref().is_err_and(Failure::passes);
         if !lost || Instant::now() + self.pause >= self.end {
             return false;
         }

@@ -6,15 +6,16 @@ mod certificates;
 mod install;
 mod nodes;
 
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 pub use certificates::Certificates;
-pub use nodes::{RedisCluster, RedisSentinel};
+pub use nodes::{RedisCluster, RedisSentinel, SlotMove};
 
 use crate::ports;
 use crate::problem::Problem;
@@ -185,7 +186,25 @@ impl RedisServer {
     /// Runs one command with `redis-cli`, as the user `default`, and returns what it printed without the final newline.
     /// An error answer of the server is a [`Problem::Program`].
     pub fn command(&self, words: &[&str]) -> Result<String, Problem> {
-        let what = || format!("`redis-cli {}`", words.join(" "));
+        let what = format!("`redis-cli {}`", words.join(" "));
+        let mut cli = self.client();
+        answer(what, cli.args(words).output())
+    }
+
+    /// Runs one command as a person would type it, with bytes in words quoted as `"\x00"`; what it prints is quoted, too.
+    pub(super) fn typed(&self, line: &str) -> Result<String, Problem> {
+        let what = format!("`redis-cli`: {line}");
+        let failed = |error: std::io::Error| Problem::Program { what: what.clone(), said: error.to_string() };
+        let mut cli = self.client();
+        cli.arg("--no-raw").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = cli.spawn().map_err(failed)?;
+        if let Some(mut input) = running.stdin.take() {
+            input.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;
+        }
+        answer(what.clone(), running.wait_with_output())
+    }
+
+    fn client(&self) -> Command {
         let mut cli = Command::new(install::CLIENT);
         cli.args(["-e", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
         if let Some(certificates) = &self.certificates {
@@ -195,16 +214,7 @@ impl RedisServer {
         if let Some(password) = &self.options.password {
             cli.args(["--no-auth-warning", "-a", password]);
         }
-        let output = cli.args(words).output();
-        let output = output.map_err(|error| Problem::Program { what: what(), said: error.to_string() })?;
-        let said = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-        match output.status.success() {
-            true => Ok(said),
-            false => Err(Problem::Program {
-                what: what(),
-                said: format!("{said} {}", String::from_utf8_lossy(&output.stderr).trim_end()),
-            }),
-        }
+        cli
     }
 
     async fn answers(&mut self) -> Result<(), Problem> {
@@ -269,6 +279,21 @@ fn write_configuration(
     lines.extend(options.settings.iter().map(|(name, value)| format!("{name} {value}")));
     let path = configuration(folder);
     std::fs::write(&path, lines.join("\n") + "\n").map_err(Problem::file(path))
+}
+
+fn answer(what: String, output: std::io::Result<Output>) -> Result<String, Problem> {
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => return Err(Problem::Program { what, said: error.to_string() }),
+    };
+    let said = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+    match output.status.success() {
+        true => Ok(said),
+        false => Err(Problem::Program {
+            what,
+            said: format!("{said} {}", String::from_utf8_lossy(&output.stderr).trim_end()),
+        }),
+    }
 }
 
 #[cfg(test)]

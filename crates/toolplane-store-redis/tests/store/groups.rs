@@ -1,5 +1,7 @@
 //! Sentinels, clusters and replicas.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio_stream::StreamExt as _;
@@ -67,28 +69,85 @@ async fn the_store_finds_the_slot_again_after_it_moved() {
     let key = "{toolplane}:x";
     let from = cluster.owner(key).unwrap();
     let to = (from + 1) % cluster.nodes.len();
-    move_slot(&cluster, key, from, to);
+    cluster.move_slot(key, from, to).unwrap().finish().unwrap();
 
     assert_eq!(insist(&store, create("b")).await, CommitOutcome::Applied);
     assert!(is_created(&store, "a").await && is_created(&store, "b").await);
     assert_eq!(cluster.nodes[to].command(&["EXISTS", key]).unwrap(), "1");
 }
 
-fn move_slot(cluster: &RedisCluster, key: &str, from: usize, to: usize) {
-    let (source, target) = (&cluster.nodes[from], &cluster.nodes[to]);
-    let slot = source.command(&["CLUSTER", "KEYSLOT", key]).unwrap();
-    let (from_id, to_id) =
-        (source.command(&["CLUSTER", "MYID"]).unwrap(), target.command(&["CLUSTER", "MYID"]).unwrap());
-    target.command(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]).unwrap();
-    source.command(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]).unwrap();
-    let port = target.port().to_string();
-    let keys = source.command(&["CLUSTER", "GETKEYSINSLOT", &slot, "1000"]).unwrap();
-    for key in keys.lines().filter(|key| !key.is_empty() && key.is_ascii()) {
-        source.command(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]).unwrap();
+/// Commits and reads go on while the slot is moved, key by key: what is refused was not done, what was answered is there once,
+/// and nothing else is seen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_or_done_twice_while_a_slot_moves_under_load() {
+    let cluster = RedisCluster::start(ServerOptions::default()).await.unwrap();
+    let options = RedisOptions::new(Servers::Cluster { urls: cluster.urls() });
+    let (store, other) = (RedisStore::open(options.clone()).await.unwrap(), RedisStore::open(options).await.unwrap());
+    for number in 0..50 {
+        assert_eq!(store.commit(create(&format!("before-{number}"))).await, Ok(CommitOutcome::Applied));
     }
-    for node in [target, source] {
-        node.command(&["CLUSTER", "SETSLOT", &slot, "NODE", &to_id]).unwrap();
+    let (stop, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let (store, stop, refused) = ([&store, &other][writer % 2].clone(), stop.clone(), refused.clone());
+            tokio::spawn(async move {
+                let mut done = Vec::new();
+                for number in 0.. {
+                    if stop.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let id = format!("w{writer}-{number}");
+                    match store.commit(create(&id)).await {
+                        Ok(outcome) => assert_eq!(outcome, CommitOutcome::Applied, "{id}"),
+                        Err(error) => {
+                            assert_eq!(error.retry(), Retry::Definite, "{error}");
+                            refused.fetch_add(1, Ordering::SeqCst);
+                            // It was not done, so it is done once now.
+                            assert_eq!(insist(&store, create(&id)).await, CommitOutcome::Applied, "{id}: {error}");
+                        }
+                    }
+                    done.push(id);
+                }
+                done
+            })
+        })
+        .collect();
+    let key = "{toolplane}:x";
+    let from = cluster.owner(key).unwrap();
+    let to = (from + 1) % cluster.nodes.len();
+    let moving = cluster.move_slot(key, from, to).unwrap();
+    while moving.keys(20).unwrap() > 0 {
+        store.now().await.unwrap();
     }
+    let given_up = async || (refused.load(Ordering::SeqCst) >= 4).then_some(());
+    toolplane_wait::eventually("every writer is refused", Duration::from_secs(30), given_up).await;
+    assert_eq!(*store.trouble().borrow(), None, "what is on its way is not gone");
+    store.now().await.unwrap();
+    moving.finish().unwrap();
+    assert_eq!(insist(&store, create("after")).await, CommitOutcome::Applied);
+    let mut hints = other.hints();
+    stop.store(true, Ordering::SeqCst);
+    for writer in writers {
+        for id in writer.await.unwrap() {
+            assert!(is_created(&store, &id).await, "{id}");
+        }
+    }
+    for number in 0..50 {
+        assert!(is_created(&other, &format!("before-{number}")).await, "{number}");
+    }
+    assert_eq!(cluster.nodes[to].command(&["EXISTS", key]).unwrap(), "1");
+    // Hints are heard from the new node.
+    let heard = async {
+        for number in 0.. {
+            let hint = Hint { topic: "ready".to_owned(), body: "now".into() };
+            let commit = Commit { hints: vec![hint], ..create(&format!("hint-{number}")) };
+            assert_eq!(insist(&store, commit).await, CommitOutcome::Applied);
+            if let Ok(Some(_)) = tokio::time::timeout(Duration::from_millis(200), hints.next()).await {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
 }
 
 #[tokio::test]

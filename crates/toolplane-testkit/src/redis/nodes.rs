@@ -68,6 +68,53 @@ impl RedisCluster {
     }
 }
 
+/// A slot on its way from one node to another, as `redis-cli --cluster reshard` moves one.
+#[derive(Debug)]
+pub struct SlotMove<'a> {
+    cluster: &'a RedisCluster,
+    slot: String,
+    from: usize,
+    to: usize,
+}
+
+impl RedisCluster {
+    /// Begins to move the slot of `key` from one node to another. What is there stays until it is moved.
+    pub fn move_slot(&self, key: &str, from: usize, to: usize) -> Result<SlotMove<'_>, Problem> {
+        let (source, target) = (&self.nodes[from], &self.nodes[to]);
+        let slot = source.command(&["CLUSTER", "KEYSLOT", key])?;
+        let (from_id, to_id) = (source.command(&["CLUSTER", "MYID"])?, target.command(&["CLUSTER", "MYID"])?);
+        target.command(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id])?;
+        source.command(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id])?;
+        Ok(SlotMove { cluster: self, slot, from, to })
+    }
+}
+
+impl SlotMove<'_> {
+    /// Moves at most `most` keys, and says how many it found.
+    pub fn keys(&self, most: usize) -> Result<usize, Problem> {
+        let (source, target) = (&self.cluster.nodes[self.from], &self.cluster.nodes[self.to]);
+        let listed = source.typed(&format!("CLUSTER GETKEYSINSLOT {} {most}", self.slot))?;
+        let keys: Vec<&str> = listed.lines().filter_map(|line| Some(&line[line.find('"')?..])).collect();
+        if !keys.is_empty() {
+            let keys = keys.join(" ");
+            source.typed(&format!("MIGRATE 127.0.0.1 {} \"\" 0 5000 KEYS {keys}", target.port()))?;
+        }
+        Ok(keys.len())
+    }
+
+    /// Moves what is left and gives the slot to its new node; every node is told.
+    pub fn finish(self) -> Result<(), Problem> {
+        while self.keys(100)? > 0 {}
+        let nodes = &self.cluster.nodes;
+        let to_id = nodes[self.to].command(&["CLUSTER", "MYID"])?;
+        let others = (0..nodes.len()).filter(|at| *at != self.to && *at != self.from);
+        for at in [self.to, self.from].into_iter().chain(others) {
+            nodes[at].command(&["CLUSTER", "SETSLOT", &self.slot, "NODE", &to_id])?;
+        }
+        Ok(())
+    }
+}
+
 /// A master, one replica of it, and three sentinels that watch them and promote the replica when the master is gone.
 #[derive(Debug)]
 pub struct RedisSentinel {
