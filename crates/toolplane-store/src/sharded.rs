@@ -13,7 +13,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use toolplane_records::time::Timestamp;
 
 use crate::commit::{Commit, CommitOutcome, IndexOp, Write};
@@ -169,8 +169,16 @@ impl Store for ShardedStore {
 
     fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
-            let shards = self.within(self.placement.record(key))?;
-            Ok(Self::ask(shards, |shard| shard.get(key)).await?.into_iter().flatten().next())
+            if let Place::At(number) = self.placement.record(key) {
+                return self.shard(number)?.get(key).await;
+            }
+            // It says the same wherever it is: a shard that does not answer matters only where no other has it.
+            let mut answers = join_all(self.shards.iter().map(|shard| shard.get(key))).await;
+            let found = answers.iter().position(|answer| matches!(answer, Ok(Some(_))));
+            match found.or_else(|| answers.iter().position(Result::is_err)) {
+                Some(at) => answers.swap_remove(at),
+                None => Ok(None),
+            }
         })
     }
 

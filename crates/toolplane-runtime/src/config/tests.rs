@@ -236,6 +236,10 @@ fn the_store_and_its_servers_fit_together() {
     refused("[store.redis]\nclient_cert_file = \"a\"\n", "belong together");
     let two = "urls = [\"redis://127.0.0.1:1\", \"redis://127.0.0.1:2\"]\n";
     refused(&format!("[store]\nbackend = \"redis\"\n[store.redis]\n{two}"), "a standalone server has one URL");
+    let shards = |count: usize| format!("[store]\nbackend = \"redis\"\n[store.redis]\nshards = {count}\n{two}");
+    refused(&shards(1), "`shards` to as many at least");
+    refused(&shards(65), "`store.redis.shards`: must be 1 to 64");
+    assert_eq!(load(&shards(3), &[]).expect("complete").store.redis.shards, 3);
     let sentinel = format!("[store]\nbackend = \"redis\"\n[store.redis]\nmode = \"sentinel\"\n{two}");
     refused(&sentinel, "`store.redis.sentinel_master`");
     let named = load(&format!("{sentinel}sentinel_master = \"main\"\n"), &[]).expect("complete");

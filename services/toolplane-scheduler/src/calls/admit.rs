@@ -155,10 +155,10 @@ impl Calls {
         if let Some(facts) = &admission.facts {
             extras.records.push((keys::facts(id), facts.bytes().clone()));
         }
-        // Plans are shared by all calls of a version: stored with the first call, known from then on.
+        // Plans are shared by all calls of a version: stored with the first call of a shard, known from then on.
         let digest = transition.invocation.dispatch.as_ref().map(|dispatch| dispatch.plan_digest);
         if let (Some(plan), Some(digest)) = (&admission.plan, digest)
-            && !self.0.plans.knows(&digest)
+            && !self.0.plans.knows(id, &digest)
         {
             let (bytes, digest) = plan.encode()?;
             extras.records.push((keys::plan(&digest), Bytes::from(bytes)));
@@ -183,9 +183,9 @@ impl Calls {
         let Admission { transition, payloads, plan, traceparent, decided, .. } = admission;
         let Transition { invocation, events, terminal, effects } = transition;
         if let (Some(plan), Some(dispatch)) = (&plan, &invocation.dispatch)
-            && !self.0.plans.knows(&dispatch.plan_digest)
+            && !self.0.plans.knows(&invocation.key(), &dispatch.plan_digest)
         {
-            self.0.plans.keep(dispatch.plan_digest, plan.clone());
+            self.0.plans.keep(&invocation.key(), dispatch.plan_digest, plan.clone());
         }
         let call = invocation.inputs.call.as_ref().map(|call| call.digest);
         let input = call.and_then(|digest| payloads.into_iter().find(|input| input.digest() == digest));

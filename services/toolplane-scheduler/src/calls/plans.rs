@@ -1,8 +1,9 @@
-//! The plans calls are run by: stored once, remembered here.
+//! The plans calls are run by: stored once in each shard that needs them, remembered here.
 
 use std::sync::Arc;
 
-use dashmap::DashMap;
+use dashmap::{DashMap, DashSet};
+use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::Digest;
 
@@ -17,23 +18,27 @@ const MAX_PLANS: usize = 20_000;
 pub(crate) struct Plans {
     storage: Storage,
     known: Arc<DashMap<Digest, Arc<DispatchPlan>>>,
+    /// Which are known to be stored, and in which shard.
+    stored: Arc<DashSet<(usize, Digest)>>,
 }
 
 impl Plans {
     pub(crate) fn new(storage: Storage) -> Self {
-        Self { storage, known: Arc::default() }
+        Self { storage, known: Arc::default(), stored: Arc::default() }
     }
 
-    /// Whether the plan of this digest is known to be stored.
-    pub(crate) fn knows(&self, digest: &Digest) -> bool {
-        self.known.contains_key(digest)
+    /// Whether the plan of this digest is known to be stored with `call`.
+    pub(crate) fn knows(&self, call: &InvocationKey, digest: &Digest) -> bool {
+        self.stored.contains(&(self.storage.shards().of_call(call), *digest))
     }
 
-    /// Remembers a plan that is stored.
-    pub(crate) fn keep(&self, digest: Digest, plan: Arc<DispatchPlan>) {
-        if self.known.len() >= MAX_PLANS {
+    /// Remembers a plan that is stored with `call`.
+    pub(crate) fn keep(&self, call: &InvocationKey, digest: Digest, plan: Arc<DispatchPlan>) {
+        if self.known.len() >= MAX_PLANS || self.stored.len() >= MAX_PLANS {
             self.known.clear();
+            self.stored.clear();
         }
+        self.stored.insert((self.storage.shards().of_call(call), digest));
         self.known.insert(digest, plan);
     }
 
@@ -46,7 +51,8 @@ impl Plans {
         }
         let Some(stored) = self.storage.get(&keys::plan(&dispatch.plan_digest)).await? else { return Ok(None) };
         let plan: Arc<DispatchPlan> = Arc::new(serde_json::from_slice(&stored.bytes)?);
-        self.keep(dispatch.plan_digest, plan.clone());
+        // Where it was accepted, it was stored with it.
+        self.keep(&record.key(), dispatch.plan_digest, plan.clone());
         Ok(Some(plan))
     }
 }

@@ -98,3 +98,62 @@ pub(super) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
     }
     Digest::from_bytes(hash.finalize().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use toolplane_records::ids::InvocationKey;
+
+    use super::*;
+
+    fn of(shards: usize, domain: Option<&str>) -> Home<'static> {
+        static TENANT: std::sync::LazyLock<TenantId> = std::sync::LazyLock::new(|| TenantId::from_trusted("acme"));
+        Home::of(Shards::new(shards), &TENANT, domain)
+    }
+
+    fn place(home: &Home<'_>, id: &InvocationId) -> usize {
+        home.shards.of_call(&InvocationKey::new(home.tenant, id))
+    }
+
+    /// Ids of keys are what clients and stores of one shard already know.
+    #[test]
+    fn one_shard_gives_the_ids_it_always_gave() {
+        let expected = format!("inv_{}", Uuid::new_v5(&KEY_NAMESPACE, b"acme\0k").simple());
+        for domain in [None, Some("session:s")] {
+            assert_eq!(of(1, domain).new_call(Some("k")).as_str(), expected);
+        }
+        assert_eq!(of(7, None).new_call(Some("k")).as_str(), expected, "any place will do");
+        let batch = BatchId::from_trusted("batch_1");
+        let expected = format!("inv_{}", Uuid::new_v5(&KEY_NAMESPACE, b"acme\0batch_1\x003").simple());
+        assert_eq!(of(1, None).new_member(&batch, 3).as_str(), expected);
+    }
+
+    #[test]
+    fn ids_lie_with_their_session_and_the_same_key_gives_the_same() {
+        for session in 0..20 {
+            let home = of(5, Some(&format!("session:{session}")));
+            let wanted = home.place.unwrap();
+            for id in [home.new_call(Some("k")), home.new_call(None), home.new_call(None)] {
+                assert_eq!(place(&home, &id), wanted);
+            }
+            assert_eq!(home.new_call(Some("k")), home.new_call(Some("k")));
+            assert!(ids_of_key(home.shards, home.tenant, "k").contains(&home.new_call(Some("k"))));
+            // A batch lies with its session, and its calls with it.
+            let batch = home.new_batch(Some("b"));
+            let members = Home::of_batch(home.shards, home.tenant, &batch);
+            assert_eq!(members.place, Some(wanted));
+            assert_eq!(place(&home, &members.new_member(&batch, 2)), wanted);
+            assert_eq!(of(5, Some(&format!("batch:{batch}"))).place, Some(wanted), "and so do the locks of its calls");
+        }
+    }
+
+    #[test]
+    fn a_chosen_id_is_checked_where_its_place_matters() {
+        let faults = |home: Home<'_>| {
+            let mut fields = Fields::within("spec");
+            (0..30).for_each(|number| home.check("invocation_id", &format!("mine-{number}"), &mut fields));
+            fields.into_result().is_err()
+        };
+        assert!(faults(of(2, Some("session:s"))));
+        assert!(!faults(of(2, None)) && !faults(of(1, Some("session:s"))));
+    }
+}

@@ -44,7 +44,7 @@ impl Shards {
 
     /// Where a call lies.
     pub(crate) fn of_call(self, call: &InvocationKey) -> usize {
-        self.of_name(&call.to_string())
+        if self.are_several() { self.of_name(&call.to_string()) } else { 0 }
     }
 
     /// Where calls of this lock domain lie. That of a batch lies with the batch.
