@@ -13,6 +13,7 @@ use crate::bed::{PATIENCE, assert_gapless, kinds, register, surface};
 
 mod load;
 mod services;
+mod shards;
 mod spread;
 
 use load::Load;
