@@ -33,6 +33,9 @@ pub struct Args {
     /// Only on this store.
     #[arg(long)]
     pub store: Option<OnStore>,
+    /// Shards of the Redis store.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub shards: u8,
     /// Makes the random choices of another run again.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -58,10 +61,11 @@ impl OnStore {
         }
     }
 
-    fn kind(self) -> StoreKind {
-        match self {
-            Self::Embedded => StoreKind::Embedded,
-            Self::Redis => StoreKind::Redis,
+    fn kind(self, shards: u8) -> StoreKind {
+        match (self, shards) {
+            (Self::Embedded, _) => StoreKind::Embedded,
+            (Self::Redis, 1) => StoreKind::Redis,
+            (Self::Redis, several) => StoreKind::Shards(several.into()),
         }
     }
 }
@@ -94,7 +98,7 @@ pub async fn run(args: &Args) -> Result<bool, Trouble> {
 }
 
 async fn on_store(args: &Args, store: OnStore, first: bool, report: &mut Report) -> Result<(), Trouble> {
-    let (name, kind) = (store.name(), store.kind());
+    let (name, kind) = (store.name(), store.kind(args.shards));
     let wanted = |part: &str| args.only.is_empty() || args.only.iter().any(|only| only.eq_ignore_ascii_case(part));
     let hits = if args.full { 10 } else { 1 };
     if wanted("points") {
@@ -113,7 +117,7 @@ async fn on_store(args: &Args, store: OnStore, first: bool, report: &mut Report)
     // What does not depend on the store is tried on one of them, the first.
     let cases = if args.full || !args.only.is_empty() { CASES } else { &[] };
     for case in cases {
-        let here = if case.shared_only { kind == StoreKind::Redis } else { first };
+        let here = if case.shared_only { kind.is_shared() } else { first };
         if here && wanted(case.id) {
             println!("{} {}", case.id, case.what);
             let begun = Instant::now();
@@ -138,7 +142,7 @@ fn counted((verdict, kills): (crate::check::Verdict, u64)) -> Outcome {
 /// The storm: large on the shared store, a tenth of that on the embedded one.
 fn the_storm(args: &Args, kind: StoreKind) -> Storm {
     let (invocations, kills) = match (args.full, kind) {
-        (true, StoreKind::Redis) => (100_000, 200),
+        (true, StoreKind::Redis | StoreKind::Shards(_)) => (100_000, 200),
         (true, StoreKind::Embedded) => (20_000, 60),
         (false, _) => (2_500, 20),
     };

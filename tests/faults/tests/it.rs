@@ -38,6 +38,11 @@ async fn a_storm(store: StoreKind) {
     let plan = Plan::on(store, 4)
         .set("TOOLPLANE__SCHEDULER__LEASE_MS", "4000")
         .set("TOOLPLANE__SCHEDULER__HEARTBEAT_MS", "600");
+    // So few places that they go from shard to shard all the time.
+    let plan = match store {
+        StoreKind::Shards(_) => plan.set("TOOLPLANE__SCHEDULER__MAX_RUNNING_PER_TENANT", "24"),
+        StoreKind::Embedded | StoreKind::Redis => plan,
+    };
     let load = Storm { plan, invocations: 5_000, kills: 40, mix: Mix::STORM, callers: 48, seed: 1 };
     let outcome = storm(load).await.unwrap();
     assert!(outcome.kills >= 40 && outcome.asked >= 5_000, "{} calls, {} kills", outcome.asked, outcome.kills);
@@ -52,6 +57,17 @@ async fn a_storm_on_the_embedded_store() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_on_redis() {
     a_storm(StoreKind::Redis).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_ends_at_any_point_of_a_call_loses_and_repeats_nothing_on_shards() {
+    let (verdict, kills) = kill_points(StoreKind::Shards(3), 1, &[]).await.unwrap();
+    green(&verdict, kills);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_on_shards() {
+    a_storm(StoreKind::Shards(3)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

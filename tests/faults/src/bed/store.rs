@@ -24,13 +24,29 @@ pub enum StoreKind {
     Embedded,
     /// A Redis server that flushes every write.
     Redis,
+    /// The same with so many shards on it.
+    Shards(usize),
+}
+
+impl StoreKind {
+    /// Whether several schedulers can use it.
+    pub(crate) fn is_shared(self) -> bool {
+        self != Self::Embedded
+    }
+
+    fn shards(self) -> usize {
+        match self {
+            Self::Shards(shards) => shards,
+            Self::Embedded | Self::Redis => 1,
+        }
+    }
 }
 
 /// A running store.
 #[derive(Debug)]
 pub(super) enum Backing {
     Embedded,
-    Redis { server: Box<RedisServer>, proxy: Option<Proxy> },
+    Redis { server: Box<RedisServer>, proxy: Option<Proxy>, shards: usize },
 }
 
 impl Backing {
@@ -41,7 +57,7 @@ impl Backing {
         }
         let server = RedisServer::start(RedisOptions::default()).await?;
         let proxy = if breakable { Some(Proxy::start(server.address()).await?) } else { None };
-        Ok(Self::Redis { server: Box::new(server), proxy })
+        Ok(Self::Redis { server: Box::new(server), proxy, shards: kind.shards() })
     }
 
     pub(super) fn has_process(&self) -> bool {
@@ -52,9 +68,10 @@ impl Backing {
     pub(super) fn place(&self, layout: Layout) -> Layout {
         match self {
             Self::Embedded => layout,
-            Self::Redis { server, proxy } => {
+            Self::Redis { server, proxy, shards } => {
                 let proxied = proxy.as_ref().map(|proxy| format!("redis://127.0.0.1:{}", proxy.port()));
-                layout.on(layout::Store::RedisAt(proxied.unwrap_or_else(|| server.url())))
+                let layout = layout.on(layout::Store::RedisAt(proxied.unwrap_or_else(|| server.url())));
+                layout.env("TOOLPLANE__STORE__REDIS__SHARDS", shards.to_string())
             }
         }
     }
@@ -89,9 +106,14 @@ impl Backing {
                 let opened = EmbeddedStore::open(cluster.join("scheduler-1/scheduler"), Default::default());
                 left(&opened.map_err(|error| Trouble::Said(format!("the store: {error}")))?).await
             }
-            Self::Redis { server, .. } => {
-                let opened = RedisStore::open(StoreOptions::standalone(server.url())).await;
-                left(&opened.map_err(|error| Trouble::Said(format!("the store: {error}")))?).await
+            Self::Redis { server, shards, .. } => {
+                let options = vec![StoreOptions::standalone(server.url()); *shards];
+                let opened = RedisStore::open_shards(options).await;
+                let mut leaks = Vec::new();
+                for shard in opened.map_err(|error| Trouble::Said(format!("the store: {error}")))? {
+                    leaks.extend(left(&shard).await?);
+                }
+                Ok(leaks)
             }
         }
     }
