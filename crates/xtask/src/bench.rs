@@ -25,6 +25,9 @@ enum Bench {
         /// One: all roles in one process. More: so many schedulers and executors, and every role a process of its own.
         #[arg(long, default_value_t = 1)]
         schedulers: u32,
+        /// Shards of the store, each on a Redis server of its own.
+        #[arg(long, default_value_t = 1)]
+        shards: u32,
         /// How long each case runs.
         #[arg(long, default_value_t = 5)]
         seconds: u64,
@@ -88,16 +91,18 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Chain { store, schedulers, seconds, runs, traced, profile } => {
+        Bench::Chain { store, schedulers, shards, seconds, runs, traced, profile } => {
             bench.args(["bench-chain", "--schedulers", &schedulers.to_string(), "--seconds", &seconds.to_string()]);
+            bench.args(["--shards", &shards.to_string()]);
             bench
                 .args(["--runs", &runs.to_string(), "--traced", &traced.to_string()])
                 .args(profile.then_some("--profile"));
             let kind = if *profile { "profile" } else { "chain" };
             let name = store.as_str();
             let many = if *schedulers > 1 { format!("-{schedulers}") } else { String::new() };
+            let spread = if *shards > 1 { format!("-shards-{shards}") } else { String::new() };
             let traced = if *traced < 1.0 { format!("-traced-{traced}") } else { String::new() };
-            (*store, format!("{kind}-{name}{many}{traced}.json"))
+            (*store, format!("{kind}-{name}{many}{spread}{traced}.json"))
         }
         Bench::Queue { store, records } => {
             bench.args(["bench-queue", "--records", &records.to_string()]);

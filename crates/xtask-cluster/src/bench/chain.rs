@@ -18,7 +18,7 @@ mod profile;
 mod row;
 
 use bed::{Bed, Way};
-use row::{Row, Run};
+use row::{Place, Row, Run};
 
 /// Calls in flight at a time.
 const CONCURRENCY: [usize; 3] = [1, 64, 256];
@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// process; callers take the schedulers in turn.
     #[arg(long, default_value_t = 1)]
     schedulers: usize,
+    /// Shards of the store, each on a Redis server of its own. Bare commits are made on the first of them.
+    #[arg(long, default_value_t = 1)]
+    shards: usize,
     /// How long each case runs.
     #[arg(long, default_value_t = 5)]
     seconds: u64,
@@ -68,7 +71,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
     }
     drop(server);
 
-    let stores = Stores::start(args.store).await?;
+    let stores = Stores::start(args.store, args.shards).await?;
     let store = stores.open("bare").await?;
     let meters = Meters::alone().above(stores.redis());
     for concurrency in CONCURRENCY {
@@ -119,8 +122,10 @@ impl Figures<'_> {
             runs.push(Run::of(&measured, &used));
         }
         let store = if case == "echo" { "none" } else { self.args.store.as_str() };
-        let schedulers = if matches!(case, "chain" | "call") { self.args.schedulers } else { 0 };
-        self.rows.extend(Row::of((case, store, schedulers), concurrency, &runs, &self.rows));
+        let of_cluster = matches!(case, "chain" | "call");
+        let (schedulers, shards) = if of_cluster { (self.args.schedulers, self.args.shards) } else { (0, 0) };
+        let place = Place { case, store, schedulers, shards };
+        self.rows.extend(Row::of(place, concurrency, &runs, &self.rows));
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ pub(crate) struct Meters {
     pub(crate) server: Vec<u32>,
     /// Whether this process calls them. Otherwise it is the server itself, and there is no client.
     pub(crate) called_from_here: bool,
-    /// The Redis server below them.
-    pub(crate) redis: Option<u32>,
+    /// The Redis servers below them.
+    pub(crate) redis: Vec<u32>,
 }
 
 /// What they had used at one moment.
@@ -32,7 +32,7 @@ pub(crate) struct Used {
     pub(crate) server: Usage,
     /// The process that calls, which also counts the spans it is sent.
     pub(crate) client: Option<Usage>,
-    /// The Redis server.
+    /// The Redis servers, where there are any.
     pub(crate) redis: Option<Usage>,
 }
 
@@ -44,12 +44,12 @@ impl Meters {
 
     /// These processes, called by this one.
     pub(crate) fn of(server: Vec<u32>) -> Self {
-        Self { server, called_from_here: true, redis: None }
+        Self { server, called_from_here: true, redis: Vec::new() }
     }
 
-    /// The same above a Redis server.
+    /// The same above these Redis servers.
     #[must_use]
-    pub(crate) fn above(self, redis: Option<u32>) -> Self {
+    pub(crate) fn above(self, redis: Vec<u32>) -> Self {
         Self { redis, ..self }
     }
 
@@ -59,7 +59,8 @@ impl Meters {
         let read = |process| Usage::of(process).map_err(failed);
         let server = Usage::of_all(&self.server).map_err(failed)?;
         let client = self.called_from_here.then(|| read(own)).transpose()?;
-        Ok(Reading { at: Instant::now(), used: Used { server, client, redis: self.redis.map(read).transpose()? } })
+        let redis = (!self.redis.is_empty()).then(|| Usage::of_all(&self.redis).map_err(failed)).transpose()?;
+        Ok(Reading { at: Instant::now(), used: Used { server, client, redis } })
     }
 }
 

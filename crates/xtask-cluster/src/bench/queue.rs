@@ -49,7 +49,7 @@ struct Figures {
 }
 
 pub(crate) async fn run(args: &Args) -> Result<(), Problem> {
-    let stores = Stores::start(args.store).await?;
+    let stores = Stores::start(args.store, 1).await?;
     let store = stores.open("queue").await?;
     fill(&store, 0, CLAIMS).await?;
     let short = claims(&store).await?;

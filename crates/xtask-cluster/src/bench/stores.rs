@@ -33,28 +33,32 @@ impl StoreName {
 /// A place for stores of one kind.
 pub(super) struct Stores {
     folder: PathBuf,
-    redis: Option<(Redis, Process)>,
+    /// One for each shard; the first also serves what has one shard.
+    redis: Vec<(Redis, Process)>,
 }
 
 impl Stores {
-    /// An empty place; a Redis server runs as long as it lives.
-    pub(super) async fn start(name: StoreName) -> Result<Self, Problem> {
+    /// An empty place; a Redis server for each of so many shards runs as long as it lives.
+    pub(super) async fn start(name: StoreName, shards: usize) -> Result<Self, Problem> {
         let folder = super::folder("store")?;
-        if name == StoreName::Embedded {
-            return Ok(Self { folder, redis: None });
+        let mut servers = Vec::new();
+        for shard in (0..shards).filter(|_| name == StoreName::Redis) {
+            let own = folder.join(format!("redis-{shard}"));
+            std::fs::create_dir_all(&own).map_err(|source| Problem::File { path: own.clone(), source })?;
+            let redis = Redis { port: ports::free(), folder: own };
+            let mut process = Process::start("redis-server", &mut redis.command(), &redis.log_file())?;
+            while !redis.answers() {
+                process.expect_running()?;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            servers.push((redis, process));
         }
-        let redis = Redis { port: ports::free(), folder: folder.clone() };
-        let mut process = Process::start("redis-server", &mut redis.command(), &redis.log_file())?;
-        while !redis.answers() {
-            process.expect_running()?;
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Ok(Self { folder, redis: Some((redis, process)) })
+        Ok(Self { folder, redis: servers })
     }
 
     /// A store of its own below this place.
     pub(super) async fn open(&self, name: &str) -> Result<Arc<dyn Store>, Problem> {
-        match &self.redis {
+        match self.redis.first() {
             None => {
                 let opened = EmbeddedStore::open(self.folder.join(name), Default::default());
                 Ok(Arc::new(opened.map_err(|error| problem("opening the store", &error))?))
@@ -65,26 +69,40 @@ impl Stores {
 
     /// What a process is told, so that its scheduler uses this place.
     pub(super) fn environment(&self) -> Vec<(String, String)> {
-        let Some((redis, _)) = &self.redis else { return Vec::new() };
-        vec![
+        let Some((redis, _)) = self.redis.first() else { return Vec::new() };
+        let mut environment = vec![
             ("TOOLPLANE__STORE__BACKEND".to_owned(), "redis".to_owned()),
             ("TOOLPLANE__STORE__REDIS__URL".to_owned(), redis.url()),
+        ];
+        environment.extend(self.shards());
+        environment
+    }
+
+    /// What a process is told of the shards after the first.
+    pub(super) fn shards(&self) -> Vec<(String, String)> {
+        let others: Vec<String> = self.redis.iter().skip(1).map(|(redis, _)| format!("\"{}\"", redis.url())).collect();
+        if others.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            ("TOOLPLANE__STORE__REDIS__URLS".to_owned(), format!("[{}]", others.join(","))),
+            ("TOOLPLANE__STORE__REDIS__SHARDS".to_owned(), self.redis.len().to_string()),
         ]
     }
 
     /// The same for a cluster of many processes.
     pub(super) fn layout(&self) -> layout::Store {
-        self.redis.as_ref().map_or(layout::Store::Embedded, |(redis, _)| layout::Store::RedisAt(redis.url()))
+        self.redis.first().map_or(layout::Store::Embedded, |(redis, _)| layout::Store::RedisAt(redis.url()))
     }
 
-    /// The process of the Redis server.
-    pub(super) fn redis(&self) -> Option<u32> {
-        self.redis.as_ref().map(|(_, process)| process.id())
+    /// The processes of the Redis servers.
+    pub(super) fn redis(&self) -> Vec<u32> {
+        self.redis.iter().map(|(_, process)| process.id()).collect()
     }
 
     /// Bytes everything in this place takes: memory of the server, or disk.
     pub(super) fn bytes(&self) -> Result<u64, Problem> {
-        match &self.redis {
+        match self.redis.first() {
             Some((redis, _)) => redis.used_memory().map_err(|error| problem("asking Redis for its memory", &error)),
             None => disk(&self.folder),
         }

@@ -21,7 +21,7 @@ pub(super) struct Bed {
     receiver: OtlpReceiver,
     /// The processes of the cluster.
     processes: Vec<u32>,
-    redis: Option<u32>,
+    redis: Vec<u32>,
     _cluster: Shape,
 }
 
@@ -51,6 +51,7 @@ impl Bed {
         } else {
             let mut layout = Layout::new(args.schedulers, args.schedulers, config).on(stores.layout()).within(folder);
             layout.environment.extend(environment);
+            layout.environment.extend(stores.shards());
             Shape::Many(Processes::start(layout).await?)
         };
         let clients = shape.clients()?;
@@ -69,7 +70,7 @@ impl Bed {
 
     /// What looks at all processes a call goes through.
     pub(super) fn meters(&self) -> Meters {
-        Meters::of(self.processes.clone()).above(self.redis)
+        Meters::of(self.processes.clone()).above(self.redis.clone())
     }
 
     /// How many spans the cluster has told.

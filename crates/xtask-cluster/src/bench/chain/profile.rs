@@ -60,7 +60,7 @@ struct Part {
 
 /// Starts a cluster, calls it while `perf` looks at it, prints and writes where the time went.
 pub(super) async fn run(args: &Args) -> Result<(), Problem> {
-    let stores = Stores::start(args.store).await?;
+    let stores = Stores::start(args.store, args.shards).await?;
     let bed = Bed::start(args, &stores).await?;
     let (callers, meters) = (bed.callers(), bed.meters());
     let record = crate::bench::folder("perf")?.join("perf.data");

@@ -25,12 +25,22 @@ pub(super) struct Run {
     server_allocations: Option<f64>,
 }
 
+/// What was measured, and on what. 0 of what a case has none of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) case: &'static str,
+    pub(super) store: &'static str,
+    pub(super) schedulers: usize,
+    pub(super) shards: usize,
+}
+
 /// A case with so many calls in flight, and the medians of its runs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     pub(super) case: &'static str,
     pub(super) store: &'static str,
     pub(super) schedulers: usize,
+    pub(super) shards: usize,
     pub(super) concurrency: usize,
     runs: usize,
     #[serde(flatten)]
@@ -76,20 +86,25 @@ impl Run {
 
 impl Row {
     /// The row of these runs below those that are there already; nothing of no runs.
-    pub(super) fn of(
-        place: (&'static str, &'static str, usize),
-        concurrency: usize,
-        runs: &[Run],
-        earlier: &[Self],
-    ) -> Option<Self> {
-        let (case, store, schedulers) = place;
+    pub(super) fn of(place: Place, concurrency: usize, runs: &[Run], earlier: &[Self]) -> Option<Self> {
+        let Place { case, store, schedulers, shards } = place;
         let median = Run::median(runs)?;
         let ratio_to = |case: &str| {
             let row = earlier.iter().find(|row| row.case == case && row.concurrency == concurrency)?;
             Some(rounded(median.calls_per_s / row.median.calls_per_s, 4))
         };
         let (ratio_to_echo, ratio_to_bare) = (ratio_to("echo").unwrap_or(1.0), ratio_to("bare"));
-        let row = Self { case, store, schedulers, concurrency, runs: runs.len(), median, ratio_to_echo, ratio_to_bare };
+        let row = Self {
+            case,
+            store,
+            schedulers,
+            shards,
+            concurrency,
+            runs: runs.len(),
+            median,
+            ratio_to_echo,
+            ratio_to_bare,
+        };
         Some(row.rounded())
     }
 
@@ -120,15 +135,22 @@ fn rounded(figure: f64, digits: i32) -> f64 {
     (figure * unit).round() / unit
 }
 
+fn some(count: usize) -> String {
+    if count == 0 { "-".to_owned() } else { count.to_string() }
+}
+
 /// Prints the rows: how fast, and what a call costs.
 pub(super) fn show(rows: &[Row]) {
-    println!("case   store     schedulers  in flight   calls/s     p50 ms     p99 ms   of echo   of bare commits");
+    println!(
+        "case   store     schedulers  shards  in flight   calls/s     p50 ms     p99 ms   of echo   of bare commits"
+    );
     for row in rows {
         println!(
-            "{:<6} {:<9} {:>10} {:>10} {:>9.0} {:>10.2} {:>10.2} {:>9.3}   {}",
+            "{:<6} {:<9} {:>10} {:>7} {:>10} {:>9.0} {:>10.2} {:>10.2} {:>9.3}   {}",
             row.case,
             row.store,
-            if row.schedulers == 0 { "-".to_owned() } else { row.schedulers.to_string() },
+            some(row.schedulers),
+            some(row.shards),
             row.concurrency,
             row.median.calls_per_s,
             row.median.p50_us / 1000.0,
@@ -188,11 +210,12 @@ mod tests {
     #[test]
     fn ratios_are_those_of_medians_at_the_same_concurrency() {
         let echo = |concurrency, rate: f64, rows: &[Row]| {
-            Row::of(("echo", "none", 0), concurrency, &[run(rate, None), run(rate, None), run(1e9, None)], rows)
-                .unwrap()
+            let place = Place { case: "echo", store: "none", schedulers: 0, shards: 0 };
+            Row::of(place, concurrency, &[run(rate, None), run(rate, None), run(1e9, None)], rows).unwrap()
         };
         let rows = vec![echo(1, 50.0, &[]), echo(64, 400.0, &[])];
-        let chain = Row::of(("chain", "embedded", 1), 64, &[run(100.0, None)], &rows).unwrap();
+        let place = Place { case: "chain", store: "embedded", schedulers: 1, shards: 1 };
+        let chain = Row::of(place, 64, &[run(100.0, None)], &rows).unwrap();
         assert_eq!((chain.ratio_to_echo, chain.ratio_to_bare), (0.25, None));
         let text = serde_json::to_value(&chain).unwrap();
         assert_eq!((text["calls_per_s"].as_f64(), text["runs"].as_u64()), (Some(100.0), Some(1)));
