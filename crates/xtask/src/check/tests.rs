@@ -9,10 +9,13 @@ use tempfile::TempDir;
 
 use super::{format, lints, rustdoc, toolchain, unused};
 
-/// A package with one file.
+/// A package with one file. Each has a name of its own: where the environment names one target folder for all of them, cargo
+/// takes packages of one name for the same, and answers for the second with what it found in the first.
 fn package(code: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let manifest = "[workspace]\n\n[package]\nname = \"small\"\nedition = \"2024\"\nrust-version = \"1.90\"\n";
+    let folder = tempfile::Builder::new().prefix("small-").tempdir().unwrap();
+    let name = folder.path().file_name().unwrap().to_str().unwrap().to_lowercase();
+    let manifest =
+        format!("[workspace]\n\n[package]\nname = \"{name}\"\nedition = \"2024\"\nrust-version = \"1.90\"\n");
     fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/lib.rs"), code).unwrap();
