@@ -7,7 +7,7 @@ use toolplane_testkit::{Problem, binary};
 
 pub(crate) mod chain;
 pub(crate) mod decide;
-pub(crate) mod queue;
+pub(crate) mod growth;
 
 mod bare;
 mod commits;

@@ -36,8 +36,8 @@ enum Command {
     BenchChain(bench::chain::Args),
     /// Permission decisions, inside a process and over gRPC.
     BenchDecide(bench::decide::Args),
-    /// Claims from a long queue beside claims from a short one.
-    BenchQueue(bench::queue::Args),
+    /// What a cluster costs as it grows.
+    BenchGrowth(bench::growth::Args),
     /// A cluster of many processes that outlives the command.
     #[command(subcommand)]
     Cluster(cluster::Command),
@@ -55,7 +55,7 @@ async fn main() -> ExitCode {
         Command::Demo => demo::run().await,
         Command::BenchChain(args) => bench::chain::run(&args).await,
         Command::BenchDecide(args) => bench::decide::run(&args).await,
-        Command::BenchQueue(args) => bench::queue::run(&args).await,
+        Command::BenchGrowth(args) => bench::growth::run(&args).await,
         Command::Cluster(command) => cluster::run(command).await,
         Command::EchoServer { port } => bench::serve_echo(port).await,
     };

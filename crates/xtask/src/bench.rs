@@ -48,14 +48,26 @@ enum Bench {
         #[arg(long, default_value_t = 2)]
         seconds: u64,
     },
-    /// What a claim costs when a million calls wait, and what a waiting call takes.
-    Queue {
-        /// The store.
-        #[arg(long, value_enum, default_value_t = Store::Redis)]
+    /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
+    Growth {
+        /// The store under the cluster.
+        #[arg(long, value_enum, default_value_t = Store::Embedded)]
         store: Store,
         /// Calls that wait.
         #[arg(long, default_value_t = 1_000_000)]
-        records: u64,
+        calls: u64,
+        /// Watchers of one call.
+        #[arg(long, default_value_t = 10_000)]
+        watchers: u64,
+        /// Agents that are connected and idle.
+        #[arg(long, default_value_t = 10_000)]
+        agents: u64,
+        /// Tools of a surface.
+        #[arg(long, default_value_t = 30_000)]
+        tools: u64,
+        /// Only this part: `calls`, `watchers`, `agents` or `tools`. May be given several times.
+        #[arg(long)]
+        only: Vec<String>,
     },
 }
 
@@ -104,9 +116,13 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             let traced = if *traced < 1.0 { format!("-traced-{traced}") } else { String::new() };
             (*store, format!("{kind}-{name}{many}{spread}{traced}.json"))
         }
-        Bench::Queue { store, records } => {
-            bench.args(["bench-queue", "--records", &records.to_string()]);
-            (*store, format!("queue-{}.json", store.as_str()))
+        Bench::Growth { store, calls, watchers, agents, tools, only } => {
+            bench.arg("bench-growth");
+            let numbers = [("--calls", calls), ("--watchers", watchers), ("--agents", agents), ("--tools", tools)];
+            bench.args(numbers.iter().flat_map(|(name, number)| [(*name).to_owned(), number.to_string()]));
+            bench.args(only.iter().flat_map(|part| ["--only", part]));
+            let parts = only.iter().map(|part| format!("-{part}")).collect::<String>();
+            (*store, format!("growth-{}{parts}.json", store.as_str()))
         }
     };
     if store == Store::Redis {

@@ -7,16 +7,13 @@ use samples::{SAMPLES, Sample};
 
 mod samples;
 
-/// How many events a queued call has, and one that has started.
-const ACCEPTED_EVENTS: usize = 6;
+/// How many events a call has that has started.
 const STARTED_EVENTS: usize = 7;
 /// What an agent sends.
 const INPUT: &str = r#"{"text":"what an agent would say, more or less, in one short sentence"}"#;
 
 const INPUT_DIGEST: &str = "44724ac369f445c092611b0985dceb9d18e8ddfd3cbaf4c0a5b5f0a09933a747";
 
-/// The index of calls that wait for a slot.
-pub(super) const QUEUE: &str = "queue/native/1/default";
 const LISTING: &str = "invocations/default";
 const LEASES: &str = "timers/lease";
 const DEADLINES: &str = "timers/execution";
@@ -42,26 +39,8 @@ pub(super) fn done(number: u64) -> Commit {
     }
 }
 
-/// Accepted, and waiting for a slot.
-pub(super) fn queue(number: u64) -> Commit {
-    let id = id(number);
-    let index = vec![put(LISTING, number, &id), put(QUEUE, number, &id)];
-    accepted(&id, &SAMPLES.queued, ACCEPTED_EVENTS, index)
-}
-
-/// Taken from the queue by a worker.
-pub(super) fn claim(id: &str, version: u64, now: u64) -> Commit {
-    Commit {
-        compare: vec![(key(id), Expect::Version(version))],
-        writes: vec![record(id, &SAMPLES.running)],
-        index: vec![remove(QUEUE, id), put(LEASES, now, id), put(DEADLINES, now, id)],
-        events: vec![events(id, ACCEPTED_EVENTS, STARTED_EVENTS)],
-        ..Commit::default()
-    }
-}
-
 /// The key of a call's record.
-pub(super) fn key(id: &str) -> RecordKey {
+fn key(id: &str) -> RecordKey {
     RecordKey::new(Family::Invocation, id)
 }
 
@@ -118,10 +97,9 @@ mod tests {
     #[tokio::test]
     async fn a_call_can_be_made_of_these_commits() {
         let store = MemoryStore::default();
-        let now = store.now().await.unwrap().as_millis().unsigned_abs();
-        for commit in [accept_and_claim(1), done(1), queue(2), claim(&id(2), 1, now)] {
+        for commit in [accept_and_claim(1), done(1)] {
             assert_eq!(store.commit(commit).await.unwrap(), CommitOutcome::Applied);
         }
-        assert_eq!(store.index_len(QUEUE).await.unwrap(), 0);
+        assert_eq!((store.index_len(LISTING).await, store.index_len(LEASES).await), (Ok(1), Ok(0)));
     }
 }

@@ -18,6 +18,14 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    /// Of these, measured one way or another within `time`.
+    pub(crate) fn of(times: impl IntoIterator<Item = Duration>, time: Duration) -> Self {
+        let micros = times.into_iter().map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+        let mut latencies: Vec<u64> = micros.collect();
+        latencies.sort_unstable();
+        Self { latencies, time }
+    }
+
     /// Calls per second over all callers.
     pub(crate) fn per_second(&self) -> f64 {
         self.latencies.len() as f64 / self.time.as_secs_f64()

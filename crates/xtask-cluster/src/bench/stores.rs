@@ -1,6 +1,6 @@
 //! The stores benches run on, as a cluster has them: the embedded one on disk, or a Redis server that syncs every write.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,12 +100,10 @@ impl Stores {
         self.redis.iter().map(|(_, process)| process.id()).collect()
     }
 
-    /// Bytes everything in this place takes: memory of the server, or disk.
-    pub(super) fn bytes(&self) -> Result<u64, Problem> {
-        match self.redis.first() {
-            Some((redis, _)) => redis.used_memory().map_err(|error| problem("asking Redis for its memory", &error)),
-            None => disk(&self.folder),
-        }
+    /// Bytes of memory the Redis server uses for what is stored in it; nothing where there is none.
+    pub(super) fn redis_bytes(&self) -> Result<Option<u64>, Problem> {
+        let used = self.redis.first().map(|(redis, _)| redis.used_memory()).transpose();
+        used.map_err(|error| problem("asking Redis for its memory", &error))
     }
 }
 
@@ -133,9 +131,10 @@ fn problem(what: &str, error: &dyn std::fmt::Display) -> Problem {
     Problem::Program { what: what.to_owned(), said: error.to_string() }
 }
 
-fn disk(folder: &PathBuf) -> Result<u64, Problem> {
+/// Bytes of all files below this folder.
+pub(super) fn disk(folder: &Path) -> Result<u64, Problem> {
     let mut bytes = 0;
-    let file = |source| Problem::File { path: folder.clone(), source };
+    let file = |source| Problem::File { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(file)? {
         let entry = entry.map_err(file)?;
         let about = entry.metadata().map_err(file)?;

@@ -64,6 +64,18 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(next()? + next()?)
 }
 
+/// Bytes of memory the process with this id holds. Fails as [`Usage::of`] does.
+pub(crate) fn memory(process: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    resident_bytes(&status).ok_or_else(|| Error::other("its `status` cannot be read"))
+}
+
+/// Bytes that are in memory, from `/proc/PID/status`.
+fn resident_bytes(status: &str) -> Option<u64> {
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
+    Some(kilobytes.parse::<u64>().ok()? * 1024)
+}
+
 /// Bytes that were to go to disk, from `/proc/PID/io`.
 fn written_bytes(io: &str) -> Option<u64> {
     io.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()
@@ -81,6 +93,8 @@ mod tests {
         let io = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 4096\ncancelled_write_bytes: 7\n";
         assert_eq!(written_bytes(io), Some(4096));
         assert_eq!(written_bytes("rchar: 1\n"), None);
+        assert_eq!(resident_bytes("Name:\tx\nVmRSS:\t  1234 kB\nThreads:\t1\n"), Some(1234 * 1024));
+        assert!(memory(std::process::id()).unwrap() > 0);
     }
 
     #[test]

@@ -16,7 +16,6 @@ const CALL: &str = "inv_ffffffffffffffffffffffffffffffff";
 
 /// What is stored of one call.
 pub(super) static SAMPLES: LazyLock<Samples> = LazyLock::new(|| Samples {
-    queued: Sample::of::<Invocation>(include_str!("json/queued.json")),
     running: Sample::of::<Invocation>(include_str!("json/running.json")),
     ended: Sample::of::<Invocation>(include_str!("json/ended.json")),
     result: Sample::of::<Terminal>(include_str!("json/result.json")),
@@ -27,7 +26,6 @@ pub(super) static SAMPLES: LazyLock<Samples> = LazyLock::new(|| Samples {
 /// What is stored of one call.
 #[derive(Debug)]
 pub(super) struct Samples {
-    pub(super) queued: Sample,
     pub(super) running: Sample,
     pub(super) ended: Sample,
     pub(super) result: Sample,
