@@ -8,13 +8,14 @@ use std::thread::{Builder, JoinHandle};
 
 use bytes::{BufMut, Bytes};
 use redb::{Database, ReadableTable, WriteTransaction};
-use toolplane_store::Sealed;
+use toolplane_store::{RecordKey, Sealed};
 
 use crate::base::{Base, KnownDamage};
 use crate::fault::{Fault, contained};
 use crate::hash::HashMap;
-use crate::layer::{IndexLayer, Layer, Tail};
+use crate::layer::{Layer, Tail};
 use crate::operations::{Digest, expired};
+use crate::ordered::write_in_order;
 use crate::row;
 use crate::shared::{Lower, Shared};
 use crate::tables::{
@@ -137,50 +138,57 @@ fn write_layer(state: &Database, layer: &Layer, known: &KnownDamage) -> Result<(
 fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &KnownDamage) -> Result<(), Fault> {
     let mut records = transaction.open_table(RECORDS)?;
     let mut set_aside = transaction.open_table(SET_ASIDE)?;
-    let mut row = Vec::new();
-    for (name, record) in &layer.records {
-        let key = record_key(name.family, &name.id);
-        let was_missing = match record {
-            Some(record) => {
-                row::seal_record(&key, record, &mut row);
-                records.insert(key.as_slice(), row.as_slice())?.is_none()
-            }
-            None => records.remove(key.as_slice())?.is_none(),
-        };
-        // The process that deleted it, or wrote it anew after that, knew that it was damaged.
+    // The process that deleted it, or wrote it anew after that, knew that it was damaged.
+    let mut known_no_more = |name: &RecordKey, was_missing| -> Result<(), Fault> {
         for gone in known.forget_record(name, was_missing) {
             set_aside.remove(gone.as_slice())?;
         }
+        Ok(())
+    };
+    for name in layer.records.iter().filter(|(_, record)| record.is_none()).map(|(name, _)| name) {
+        let was_missing = records.remove(record_key(name.family, &name.id).as_slice())?.is_none();
+        known_no_more(name, was_missing)?;
     }
-    Ok(())
+    // The order of families and ids is that of the keys.
+    let rows = layer.records.iter().filter_map(|(name, record)| {
+        let (key, mut row) = (record_key(name.family, &name.id), Vec::new());
+        row::seal_record(&key, record.as_ref()?, &mut row);
+        Some((key, (name, row)))
+    });
+    write_in_order(&mut records, rows, |(_, row)| row.as_slice(), |(name, _), missing| known_no_more(name, missing))
 }
 
 fn write_indexes(transaction: &WriteTransaction, layer: &Layer) -> Result<(), Fault> {
     let mut order = transaction.open_table(INDEX_ORDER)?;
     let mut scores = transaction.open_table(INDEX_SCORE)?;
     let mut lengths = transaction.open_table(INDEX_LEN)?;
-    for (name, IndexLayer { members, len, below_len, .. }) in &layer.indexes {
-        for (member, change) in members.iter().filter(|(_, change)| change.below != change.now) {
-            let key = named_key(name, member.as_bytes());
+    let (mut places, mut members) = (Vec::new(), Vec::new());
+    for (name, index) in &layer.indexes {
+        for (member, change) in index.members.iter().filter(|(_, change)| change.below != change.now) {
+            let (key, member) = (named_key(name, member.as_bytes()), member.as_bytes());
             if let Some(score) = change.below {
-                order.remove(numbered_key(name, score, member.as_bytes()).as_slice())?;
+                order.remove(numbered_key(name, score, member).as_slice())?;
             }
             match change.now {
                 Some(score) => {
-                    let place = numbered_key(name, score, member.as_bytes());
-                    order.insert(place.as_slice(), row::seal_entry(&place))?;
-                    scores.insert(key.as_slice(), row::seal_number(Sealed::Score, &key, score))?;
+                    let place = numbered_key(name, score, member);
+                    let (sum, sealed) = (row::seal_entry(&place), row::seal_number(Sealed::Score, &key, score));
+                    places.push((place, sum));
+                    members.push((key, sealed));
                 }
                 None => drop(scores.remove(key.as_slice())?),
             }
         }
-        if *len == 0 {
+        if index.len == 0 {
             lengths.remove(name.as_bytes())?;
-        } else if len != below_len {
-            lengths.insert(name.as_bytes(), row::seal_number(Sealed::Length, name.as_bytes(), *len))?;
+        } else if index.len != index.below_len {
+            lengths.insert(name.as_bytes(), row::seal_number(Sealed::Length, name.as_bytes(), index.len))?;
         }
     }
-    Ok(())
+    places.sort_unstable();
+    members.sort_unstable();
+    write_in_order(&mut order, places, |sum| *sum, |_, _| Ok(()))?;
+    write_in_order(&mut scores, members, |score| *score, |_, _| Ok(()))
 }
 
 // The events a stream got in this layer share a row, or a few.
@@ -190,25 +198,26 @@ fn write_events(
     known: &KnownDamage,
 ) -> Result<(), Fault> {
     let mut set_aside = transaction.open_table(SET_ASIDE_EVENTS)?;
-    let mut rows: Vec<_> = streams.iter().collect();
-    rows.sort_unstable_by_key(|(stream, _)| *stream);
+    let mut tails: Vec<_> = streams.iter().collect();
+    tails.sort_unstable_by_key(|(stream, _)| *stream);
     let mut events = transaction.open_table(EVENTS)?;
-    for (stream, tail) in rows {
-        if tail.hides_older {
-            let (start, end) = (numbered_key(stream, 0, &[]), name_end(stream));
-            events.retain_in(start.as_slice()..end.as_slice(), |_, _| false)?;
-            for gone in known.forget_stream(stream) {
-                set_aside.remove(gone.as_slice())?;
-            }
-        }
-        let mut first_seq = tail.first_seq;
-        for part in event_rows(&tail.events) {
-            let key = numbered_key(stream, first_seq, &[]);
-            events.insert(key.as_slice(), row::seal_events(&key, part).as_slice())?;
-            first_seq += part.len() as u64;
+    for (stream, _) in tails.iter().filter(|(_, tail)| tail.hides_older) {
+        let (start, end) = (numbered_key(stream, 0, &[]), name_end(stream));
+        events.retain_in(start.as_slice()..end.as_slice(), |_, _| false)?;
+        for gone in known.forget_stream(stream) {
+            set_aside.remove(gone.as_slice())?;
         }
     }
-    Ok(())
+    let rows = tails.into_iter().flat_map(|(stream, tail)| {
+        let mut first_seq = tail.first_seq;
+        event_rows(&tail.events).map(move |part| {
+            let key = numbered_key(stream, first_seq, &[]);
+            first_seq += part.len() as u64;
+            let row = row::seal_events(&key, part);
+            (key, row)
+        })
+    });
+    write_in_order(&mut events, rows, Vec::as_slice, |_, _| Ok(()))
 }
 
 // Reading one event reads its row, so a row ends once it is this large.

@@ -33,6 +33,7 @@ mod mend;
 mod number;
 mod operations;
 mod options;
+mod ordered;
 mod recovery;
 mod row;
 mod scan;
