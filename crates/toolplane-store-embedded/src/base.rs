@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable};
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Damage, DamageLocation, Family, Found, RecordKey, Versioned};
 
 use crate::dead_runs::DeadRuns;
@@ -46,11 +47,13 @@ pub(crate) struct Base {
     /// Where the tables' entries are all overridden by the layers above.
     pub(crate) dead: DeadRuns,
     pub(crate) known: Arc<KnownDamage>,
+    /// What rows are told by.
+    pub(crate) patterns: Arc<Patterns>,
 }
 
 impl Base {
     /// The tables as they are now, with what is known of their damage. They must exist.
-    pub(crate) fn open(state: &Database, known: Arc<KnownDamage>) -> Result<Self, Fault> {
+    pub(crate) fn open(state: &Database, known: Arc<KnownDamage>, patterns: Arc<Patterns>) -> Result<Self, Fault> {
         let snapshot = state.begin_read()?;
         Ok(Self {
             records: snapshot.open_table(RECORDS)?,
@@ -64,6 +67,7 @@ impl Base {
             set_aside_events: snapshot.open_table(SET_ASIDE_EVENTS)?,
             dead: DeadRuns::default(),
             known,
+            patterns,
         })
     }
 
@@ -94,7 +98,7 @@ impl Base {
     pub(crate) fn record(&self, key: &RecordKey) -> Result<Option<Versioned>, Fault> {
         let name = record_key(key.family, &key.id);
         let found = contained(|| match self.records.get(name.as_slice())? {
-            Some(found) => row::open_record(&name, found.value()).map(Some).map_err(Fault::corrupt),
+            Some(found) => row::open_record(&name, found.value(), &self.patterns).map(Some).map_err(Fault::corrupt),
             None if self.known.may_be_record(&name) => Err(Fault::corrupt(SET_ASIDE)),
             None => Ok(None),
         });
@@ -127,7 +131,7 @@ impl Base {
                 for row in rows.by_ref() {
                     let (key, value) = row?;
                     let named = record_of(key.value());
-                    match (row::open_record(key.value(), value.value()), named) {
+                    match (row::open_record(key.value(), value.value(), &self.patterns), named) {
                         (Ok(record), Some(RecordKey { id, .. })) => return Ok(Some((id, record))),
                         (_, Some(named)) => drop(self.known.damage.note(Damage::of_record(&named, row::MISFIT))),
                         (_, None) => {
@@ -201,7 +205,7 @@ impl Base {
                 if begins.saturating_add(count) <= next {
                     continue;
                 }
-                let events = row::open_events(key.value(), value.value())?;
+                let events = row::open_events(key.value(), value.value(), &self.patterns)?;
                 let numbered = (begins..).zip(events);
                 found.extend(numbered.filter(|(seq, _)| *seq >= from).take(limit - found.len()));
                 next = found.last().map_or(next, |(seq, _)| seq + 1);

@@ -16,7 +16,7 @@ use crate::log::read::LogOptions;
 use crate::mend::{format_of, mend};
 use crate::number::read_number;
 use crate::options::EmbeddedOptions;
-use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, place_of_record};
+use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, WITHOUT_PATTERNS, place_of_record};
 use crate::walk::WalkReport;
 
 /// What a store's files hold.
@@ -149,7 +149,7 @@ fn judge(
 ) -> Result<(), Fault> {
     let proved = contained(|| Ok(state.check_integrity()?));
     match contained(|| format_of(&state))? {
-        Some(FORMAT) => {}
+        Some(FORMAT | WITHOUT_PATTERNS) => {}
         // Without checksums there is nothing to hold a row to but its page.
         Some(_) => return proved.map(drop),
         // Tables were never laid down here; then there is no log either.

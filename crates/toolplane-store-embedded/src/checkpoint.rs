@@ -8,8 +8,10 @@ use std::thread::{Builder, JoinHandle};
 
 use bytes::{BufMut, Bytes};
 use redb::{Database, ReadableTable, WriteTransaction};
+use toolplane_store::likeness::{Patterns, kind_of};
 use toolplane_store::{RecordKey, Sealed};
 
+use crate::alike::write_patterns;
 use crate::base::{Base, KnownDamage};
 use crate::fault::{Fault, contained};
 use crate::hash::HashMap;
@@ -110,9 +112,11 @@ impl Drop for PoisonOnPanic<'_> {
 }
 
 fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<(), Fault> {
-    let known = Arc::clone(&shared.tables.read().lower.base.known);
-    write_layer(state, &layer, &known)?;
-    let base = Arc::new(Base::open(state, known)?);
+    let base = Arc::clone(&shared.tables.read().lower.base);
+    let (known, patterns) = (Arc::clone(&base.known), Arc::clone(&base.patterns));
+    drop(base);
+    write_layer(state, &layer, &known, &patterns)?;
+    let base = Arc::new(Base::open(state, known, patterns)?);
     let lower = Arc::new(Lower { frozen: None, base });
     let replaced = std::mem::replace(&mut shared.tables.write().lower, lower);
     shared.checkpoints.fetch_add(1, Ordering::Relaxed);
@@ -121,21 +125,30 @@ fn move_layer(shared: &Shared, state: &Database, layer: Arc<Layer>) -> Result<()
     Ok(())
 }
 
-fn write_layer(state: &Database, layer: &Layer, known: &KnownDamage) -> Result<(), Fault> {
+fn write_layer(state: &Database, layer: &Layer, known: &KnownDamage, patterns: &Patterns) -> Result<(), Fault> {
     let mut transaction = state.begin_write()?;
     // Opening after a crash then takes no walk over all of the tables.
     transaction.set_quick_repair(true);
-    write_records(&transaction, layer, known)?;
+    write_records(&transaction, layer, known, patterns)?;
     write_indexes(&transaction, layer)?;
-    write_events(&transaction, &layer.streams, known)?;
+    write_events(&transaction, &layer.streams, known, patterns)?;
+    // Used from the next checkpoint on.
+    let found = patterns.found();
+    write_patterns(&transaction, &found)?;
     write_operations(&transaction, layer)?;
     write_number(&transaction, APPLIED, layer.last_lsn)?;
     write_number(&transaction, CLOCK, layer.clock.cast_unsigned())?;
     transaction.commit()?;
+    found.into_iter().for_each(|named| patterns.add(named));
     Ok(())
 }
 
-fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &KnownDamage) -> Result<(), Fault> {
+fn write_records(
+    transaction: &WriteTransaction,
+    layer: &Layer,
+    known: &KnownDamage,
+    patterns: &Patterns,
+) -> Result<(), Fault> {
     let mut records = transaction.open_table(RECORDS)?;
     let mut set_aside = transaction.open_table(SET_ASIDE)?;
     // The process that deleted it, or wrote it anew after that, knew that it was damaged.
@@ -151,8 +164,8 @@ fn write_records(transaction: &WriteTransaction, layer: &Layer, known: &KnownDam
     }
     // The order of families and ids is that of the keys.
     let rows = layer.records.iter().filter_map(|(name, record)| {
-        let (key, mut row) = (record_key(name.family, &name.id), Vec::new());
-        row::seal_record(&key, record.as_ref()?, &mut row);
+        let key = record_key(name.family, &name.id);
+        let row = row::slim_record(&key, record.as_ref()?, kind_of(name.family), patterns);
         Some((key, (name, row)))
     });
     write_in_order(&mut records, rows, |(_, row)| row.as_slice(), |(name, _), missing| known_no_more(name, missing))
@@ -196,6 +209,7 @@ fn write_events(
     transaction: &WriteTransaction,
     streams: &HashMap<String, Tail>,
     known: &KnownDamage,
+    patterns: &Patterns,
 ) -> Result<(), Fault> {
     let mut set_aside = transaction.open_table(SET_ASIDE_EVENTS)?;
     let mut tails: Vec<_> = streams.iter().collect();
@@ -213,7 +227,7 @@ fn write_events(
         event_rows(&tail.events).map(move |part| {
             let key = numbered_key(stream, first_seq, &[]);
             first_seq += part.len() as u64;
-            let row = row::seal_events(&key, part);
+            let row = row::slim_events(&key, part, patterns);
             (key, row)
         })
     });

@@ -126,12 +126,6 @@ pub(crate) fn decode_group(group: Bytes) -> Result<(i64, Vec<Logged>), Fault> {
     Ok((clock, commits))
 }
 
-/// How many events a row holds, without reading them.
-pub(crate) fn count_events(row: &[u8]) -> Result<u64, Fault> {
-    let count = row.first_chunk::<4>().ok_or_else(|| Fault::corrupt("a row of events is empty"))?;
-    Ok(u64::from(u32::from_le_bytes(*count)))
-}
-
 /// The events of a row.
 pub(crate) fn decode_events(row: Bytes) -> Result<Vec<Bytes>, Fault> {
     RecordDecoder(row).events()

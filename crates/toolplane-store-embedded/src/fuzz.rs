@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use toolplane_fuzz::fuzz;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Sealed, Versioned, Write};
 
 use crate::codec;
@@ -73,22 +74,28 @@ fn records_of_the_log() {
 /// A row passes only as what was sealed, under its own name.
 #[test]
 fn rows() {
-    let mut record = Vec::new();
-    row::seal_record(b"k", &Versioned { version: 3, bytes: Bytes::from_static(b"value") }, &mut record);
-    let events = row::seal_events(b"k", &[Bytes::from_static(b"one"), Bytes::from_static(b"two")]);
+    let (patterns, none) = (Patterns::default(), Patterns::default());
+    let versioned = |bytes: Bytes| Versioned { version: 3, bytes };
+    let record = row::seal_record(b"k", &versioned(Bytes::from_static(b"value")));
+    let events = row::seal_encoded_events(b"k", &codec::encode_events(&[Bytes::from_static(b"one"), Bytes::new()]));
     let operations = row::seal_operations(9, &[1; 48]);
-    fuzz!("rows", [record, events, operations], |bytes: &[u8]| {
-        if let Ok(found) = row::open_record(b"k", bytes) {
-            let mut again = Vec::new();
-            row::seal_record(b"k", &found, &mut again);
-            assert_eq!(again, bytes);
-            assert!(row::open_record(b"other", bytes).is_err());
+    let alike = |number: u8| versioned(vec![number; 20].into_iter().chain(0..200).collect());
+    let slim = |number| row::slim_record(b"k", &alike(number), Some(1), &patterns);
+    let many = |number: u8| [Bytes::from(vec![number; 100]), Bytes::from_iter(0..200)];
+    let slim_events = |number| row::slim_events(b"k", &many(number), &patterns);
+    (1..3).for_each(|number| drop((slim(number), slim_events(number))));
+    patterns.found().into_iter().for_each(|named| patterns.add(named));
+    fuzz!("rows", [record, events, operations, slim(3), slim_events(3)], |bytes: &[u8]| {
+        if let Ok(found) = row::open_record(b"k", bytes, &patterns) {
+            let is_slim = row::open_record(b"k", bytes, &none).is_err();
+            assert!(is_slim || row::seal_record(b"k", &found) == bytes);
+            assert!(row::open_record(b"other", bytes, &patterns).is_err());
         }
-        let _ = row::unsealed_record(bytes);
-        let _ = (row::count_events(b"k", bytes), codec::count_events(bytes));
-        if let Ok(found) = row::open_events(b"k", bytes) {
-            let again = row::seal_events(b"k", &found);
-            assert_eq!(bytes[..again.len()], again, "what was sealed");
+        let _ = (row::unsealed_record(bytes), row::count_events(b"k", bytes));
+        if let Ok(found) = row::open_events(b"k", bytes, &patterns) {
+            let (again, is_slim) = (codec::encode_events(&found), row::open_events(b"k", bytes, &none).is_err());
+            assert!(is_slim || bytes[8..].starts_with(&again), "what was sealed");
+            assert_eq!(row::count_events(b"k", bytes), Ok(found.len() as u64));
         }
         if let Ok(encoded) = row::open_operations(9, bytes) {
             assert_eq!(checkpoint::decode_operations(encoded).count(), encoded.len() / 24);

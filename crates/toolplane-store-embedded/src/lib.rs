@@ -16,6 +16,7 @@
     )
 )]
 
+mod alike;
 mod base;
 mod check;
 mod checkpoint;

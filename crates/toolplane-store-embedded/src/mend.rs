@@ -11,7 +11,7 @@ use crate::files::{STATE, failed, flush_directory, open_database};
 use crate::number::write_number;
 use crate::recovery::create_tables;
 use crate::row;
-use crate::tables::{EVENTS, FORMAT, META, META_FORMAT, OPERATIONS, RECORDS};
+use crate::tables::{EVENTS, FORMAT, META, META_FORMAT, OPERATIONS, RECORDS, WITHOUT_PATTERNS};
 use crate::walk::{Entries, WalkReport, each_row, write_indexes};
 
 /// The format before rows carried checksums.
@@ -32,7 +32,7 @@ pub(crate) fn mend(directory: &Path, mut state: Database, cache_bytes: usize) ->
     }
     let format = contained(|| format_of(&state)).map_err(corrupt)?;
     match (proved, format) {
-        (Ok(_), None | Some(FORMAT)) => Ok(state),
+        (Ok(_), None | Some(FORMAT | WITHOUT_PATTERNS)) => Ok(state),
         (Ok(_), Some(UNSEALED)) => {
             tracing::info!(path = %path.display(), "the tables are brought to format {FORMAT}, with checksums");
             write_anew(directory, cache_bytes, |target| upgrade(&state, target))?;
@@ -40,7 +40,7 @@ pub(crate) fn mend(directory: &Path, mut state: Database, cache_bytes: usize) ->
             open_database(&path, cache_bytes)
         }
         (Ok(_), Some(found)) => Err(OpenError::Format { found, known: FORMAT }),
-        (Err(fault), Some(FORMAT)) => {
+        (Err(fault), Some(FORMAT | WITHOUT_PATTERNS)) => {
             // What the failed proof has left in memory is not to be used.
             close(state);
             let state = open_database(&path, cache_bytes)?;
@@ -143,11 +143,10 @@ fn upgrade(state: &Database, target: &WriteTransaction) -> Result<(), Fault> {
             write_number(target, name, number.value())?;
         }
     }
-    let (mut records, mut sealed) = (target.open_table(RECORDS)?, Vec::new());
+    let mut records = target.open_table(RECORDS)?;
     each_row(&snapshot, RECORDS, |key, value| {
         let record = row::unsealed_record(value).map_err(Fault::corrupt)?;
-        row::seal_record(key, &record, &mut sealed);
-        records.insert(key, sealed.as_slice())?;
+        records.insert(key, row::seal_record(key, &record).as_slice())?;
         Ok(())
     })?;
     let mut events = target.open_table(EVENTS)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use redb::{Database, ReadableTable, WriteTransaction};
 
+use crate::alike::read_patterns;
 use crate::base::{Base, KnownDamage};
 use crate::checkpoint::decode_operations;
 use crate::codec::{self, Logged};
@@ -20,8 +21,8 @@ use crate::operations::OperationMemory;
 use crate::options::EmbeddedOptions;
 use crate::shared::{Lower, Tables};
 use crate::tables::{
-    APPLIED, CLOCK, EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_FORMAT, OPERATIONS, RECORDS, SALT,
-    SET_ASIDE, SET_ASIDE_EVENTS,
+    APPLIED, CLOCK, EVENTS, FORMAT, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, META, META_FORMAT, OPERATIONS, PATTERNS,
+    PATTERNS_AGAIN, RECORDS, SALT, SET_ASIDE, SET_ASIDE_EVENTS, WITHOUT_PATTERNS,
 };
 
 /// What a store starts with.
@@ -43,7 +44,10 @@ pub(crate) fn recover(
     options: &EmbeddedOptions,
 ) -> Result<Recovered, OpenError> {
     prepare(state, &*log)?;
-    let base = Base::open(state, Arc::new(KnownDamage::read(state, mended)?))?;
+    let (patterns, damaged) = read_patterns(state)?;
+    let known = KnownDamage::read(state, &patterns, mended)?;
+    damaged.into_iter().for_each(|damage| drop(known.damage.note(damage)));
+    let base = Base::open(state, Arc::new(known), Arc::new(patterns))?;
     let applied_lsn = base.number(APPLIED)?;
     let salt = base.number(SALT)? as u32;
     let clock = base.number(CLOCK)?.cast_signed();
@@ -66,15 +70,20 @@ fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
     transaction.set_quick_repair(true);
     let create = || -> Result<Option<u64>, Fault> {
         let found = transaction.open_table(META)?.get(META_FORMAT)?.map(|format| format.value());
-        if found.is_none() {
-            CommitLog::create(log)?;
-            create_tables(&transaction, None)?;
+        match found {
+            None => {
+                CommitLog::create(log)?;
+                create_tables(&transaction, None)?;
+            }
+            // An earlier version must not read what is written from here on.
+            Some(WITHOUT_PATTERNS) => create_patterns(&transaction)?,
+            Some(_) => {}
         }
         Ok(found)
     };
     match create()? {
         Some(FORMAT) => {}
-        None => transaction.commit().map_err(Fault::from)?,
+        None | Some(WITHOUT_PATTERNS) => transaction.commit().map_err(Fault::from)?,
         Some(found) => return Err(OpenError::Format { found, known: FORMAT }),
     }
     Ok(())
@@ -82,7 +91,7 @@ fn prepare(state: &Database, log: &dyn LogDirectory) -> Result<(), OpenError> {
 
 /// Lays down the tables of this format, empty, and the salt of the log: a new one, or the one there is.
 pub(crate) fn create_tables(transaction: &WriteTransaction, salt: Option<u64>) -> Result<(), Fault> {
-    transaction.open_table(META)?.insert(META_FORMAT, FORMAT)?;
+    create_patterns(transaction)?;
     // The keys of a hasher are random, so what it makes of anything is.
     let salt = salt.unwrap_or_else(|| RandomState::new().hash_one(FORMAT) & u64::from(u32::MAX));
     for (name, number) in [(SALT, salt), (APPLIED, 0), (CLOCK, 0)] {
@@ -96,6 +105,14 @@ pub(crate) fn create_tables(transaction: &WriteTransaction, salt: Option<u64>) -
     transaction.open_table(INDEX_LEN)?;
     transaction.open_table(EVENTS)?;
     transaction.open_table(OPERATIONS)?;
+    Ok(())
+}
+
+/// Says that the tables are of this format, which has patterns.
+fn create_patterns(transaction: &WriteTransaction) -> Result<(), Fault> {
+    transaction.open_table(PATTERNS)?;
+    transaction.open_table(PATTERNS_AGAIN)?;
+    transaction.open_table(META)?.insert(META_FORMAT, FORMAT)?;
     Ok(())
 }
 

@@ -8,11 +8,13 @@ use toolplane_store::DamageLocation;
 
 use crate::row::SealedNumber;
 
-/// Version of everything this module, the log and the codec lay down on disk. Each row carries a checksum since 3; a store
-/// of format 2 is brought to 3 when it is opened.
-pub(crate) const FORMAT: u64 = 3;
+/// Version of everything this module, the log and the codec lay down on disk. Each row carries a checksum since 3, and may be
+/// told by what differs from a pattern since 4; a store of format 2 is brought to the present one when it is opened.
+pub(crate) const FORMAT: u64 = 4;
+/// The format before this one. Its rows are rows of this one, so it becomes this one where it lies.
+pub(crate) const WITHOUT_PATTERNS: u64 = 3;
 
-/// Family, id → sum, version (8 bytes, little-endian) and the record's bytes.
+/// Family, id → sum, version (8 bytes, little-endian) and the record's bytes, or what differs from a pattern.
 pub(crate) const RECORDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
 /// Index, nul, score, member → sum. The order of each index.
 pub(crate) const INDEX_ORDER: TableDefinition<'_, &[u8], u32> = TableDefinition::new("index_order");
@@ -30,6 +32,10 @@ pub(crate) const NUMBERS: TableDefinition<'_, &str, SealedNumber> = TableDefinit
 pub(crate) const SET_ASIDE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("set_aside");
 /// Damaged rows of events whose place in their stream is not known for certain.
 pub(crate) const SET_ASIDE_EVENTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("set_aside_events");
+/// Number → sum, kind and bytes of a pattern that rows are like.
+pub(crate) const PATTERNS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("patterns");
+/// The same once more: many rows are lost with a pattern.
+pub(crate) const PATTERNS_AGAIN: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("patterns_again");
 /// [`FORMAT`] of the data under [`META_FORMAT`]. The same in every format, so that it can be read first.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
 

@@ -6,8 +6,10 @@ use redb::WriteTransaction;
 use redb::{
     Database, Key, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, Value,
 };
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Damage, DamageLocation, Sealed};
 
+use crate::alike::{read_patterns, write_patterns};
 use crate::fault::{Fault, contained};
 use crate::number::read_number;
 use crate::number::write_number;
@@ -37,9 +39,15 @@ impl WalkReport {
     pub(crate) fn through(state: &Database, target: Option<&WriteTransaction>) -> Result<Self, Fault> {
         let snapshot = contained(|| Ok(state.begin_read()?))?;
         let mut walk = Self::default();
+        let (patterns, damaged) = read_patterns(state)?;
+        walk.damage = damaged;
+        if let Some(target) = target {
+            // The rows that are written anew are told by them as they were.
+            write_patterns(target, &patterns.all())?;
+        }
         Self::numbers(&snapshot, target)?;
-        walk.records(&snapshot, target)?;
-        walk.events(&snapshot, target)?;
+        walk.records(&snapshot, &patterns, target)?;
+        walk.events(&snapshot, &patterns, target)?;
         walk.operations(&snapshot, target)?;
         let entries = walk.indexes(&snapshot)?;
         walk.entries = entries.len() as u64;
@@ -64,11 +72,16 @@ impl WalkReport {
         Ok(())
     }
 
-    fn records(&mut self, snapshot: &ReadTransaction, target: Option<&WriteTransaction>) -> Result<(), Fault> {
+    fn records(
+        &mut self,
+        snapshot: &ReadTransaction,
+        patterns: &Patterns,
+        target: Option<&WriteTransaction>,
+    ) -> Result<(), Fault> {
         let mut good = target.map(|target| target.open_table(RECORDS)).transpose()?;
         let mut aside = target.map(|target| target.open_table(SET_ASIDE)).transpose()?;
         each_row(snapshot, RECORDS, |key, value| {
-            let (table, holds) = match row::open_record(key, value) {
+            let (table, holds) = match row::open_record(key, value, patterns) {
                 Ok(_) => (&mut good, true),
                 Err(_) => (&mut aside, false),
             };
@@ -91,13 +104,18 @@ impl WalkReport {
         })
     }
 
-    fn events(&mut self, snapshot: &ReadTransaction, target: Option<&WriteTransaction>) -> Result<(), Fault> {
+    fn events(
+        &mut self,
+        snapshot: &ReadTransaction,
+        patterns: &Patterns,
+        target: Option<&WriteTransaction>,
+    ) -> Result<(), Fault> {
         let mut table = target.map(|target| target.open_table(EVENTS)).transpose()?;
         let mut aside = target.map(|target| target.open_table(SET_ASIDE_EVENTS)).transpose()?;
         each_row(snapshot, EVENTS, |key, value| {
             // A damaged row whose place is certain stays there: a reader that gets that far then learns of it.
             let placed = row::count_events(key, value).is_ok();
-            match row::open_events(key, value) {
+            match row::open_events(key, value, patterns) {
                 Ok(_) => self.event_rows += 1,
                 Err(_) => self.damaged(place_of_events(key)),
             }

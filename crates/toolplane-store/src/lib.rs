@@ -42,6 +42,7 @@ pub mod commit;
 pub mod damage;
 pub mod error;
 pub mod key;
+pub mod likeness;
 pub mod memory;
 pub mod page;
 pub mod seal;

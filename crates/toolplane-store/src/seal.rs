@@ -26,6 +26,8 @@ pub enum Sealed {
     Operations = 8,
     /// A number the store keeps about itself.
     Number = 9,
+    /// Bytes that others are told by.
+    Pattern = 10,
 }
 
 impl Sealed {

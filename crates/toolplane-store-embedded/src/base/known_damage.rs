@@ -2,6 +2,7 @@
 
 use parking_lot::RwLock;
 use redb::{Database, ReadableDatabase, ReadableTable};
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Damage, DamageList, DamageLocation, RecordKey};
 
 use crate::fault::Fault;
@@ -26,7 +27,7 @@ pub(crate) struct KnownDamage {
 impl KnownDamage {
     /// What was set aside when the store was opened, now or earlier. Where the tables were ever `mended`, damaged rows
     /// of events may be in them too, in their places: they are told now, and not only when a reader gets that far.
-    pub(crate) fn read(state: &Database, mended: bool) -> Result<Self, Fault> {
+    pub(crate) fn read(state: &Database, patterns: &Patterns, mended: bool) -> Result<Self, Fault> {
         let (known, snapshot) = (Self::default(), state.begin_read()?);
         for row in snapshot.open_table(SET_ASIDE)?.iter()? {
             let key = row?.0.value().to_vec();
@@ -40,7 +41,7 @@ impl KnownDamage {
         }
         if mended {
             each_row(&snapshot, EVENTS, |key, value| {
-                if row::open_events(key, value).is_err() {
+                if row::open_events(key, value, patterns).is_err() {
                     known.damage.note(Damage::new(place_of_events(key), row::MISFIT));
                 }
                 Ok(())

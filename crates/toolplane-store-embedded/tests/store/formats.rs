@@ -1,4 +1,4 @@
-//! Stores of the format before rows had checksums.
+//! Stores of earlier formats: before rows had checksums, and before they were told by patterns.
 
 use std::fs;
 use std::path::Path;
@@ -111,6 +111,62 @@ async fn a_store_without_checksums_is_read_and_gets_them() {
         let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
         assert!(report.is_sound() && report.records == 20, "{report:?}");
     }
+}
+
+/// A record as large and as much like others as those of calls.
+fn like_others(n: u64) -> Commit {
+    let text =
+        format!("record {n} of a call whose tool, surface, policy, plan and agent are those of many calls before it");
+    let key = RecordKey::new(Family::Invocation, format!("call-{n:09}"));
+    let events = vec![Bytes::from(text.clone()), Bytes::from(text.clone())];
+    Commit {
+        writes: vec![Write::Put { key, bytes: Bytes::from([text.as_str(); 3].concat()) }],
+        events: vec![Append { stream: format!("call-{n:09}"), first_seq: 1, events }],
+        ..Commit::default()
+    }
+}
+
+#[tokio::test]
+async fn a_store_without_patterns_is_read_and_gets_them() {
+    const PATTERNS: [TableDefinition<'_, u32, &[u8]>; 2] =
+        [TableDefinition::new("patterns"), TableDefinition::new("patterns_again")];
+    let root = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
+    for n in 0..50 {
+        assert_eq!(store.commit(nth(n)).await, Ok(CommitOutcome::Applied));
+    }
+    let before = content(&store).await;
+    store.close().await.unwrap();
+    drop(store);
+    // Its rows are too short to be like any, so they are those of the format before.
+    let state = Database::open(root.path().join("state.redb")).unwrap();
+    let change = state.begin_write().unwrap();
+    PATTERNS.iter().for_each(|table| assert!(change.delete_table(*table).unwrap()));
+    change.open_table(META).unwrap().insert("format", 3).unwrap();
+    change.commit().unwrap();
+    drop(state);
+    let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default()).unwrap();
+    assert!(report.is_sound() && report.records == 20, "{report:?}");
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
+    assert_eq!(content(&store).await, before);
+    for n in 0..50 {
+        assert_eq!(store.commit(like_others(n)).await, Ok(CommitOutcome::Applied));
+    }
+    let calls = store.keys(Family::Invocation, None, 99).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    let state = Database::open(root.path().join("state.redb")).unwrap();
+    let tables = state.begin_read().unwrap();
+    assert_eq!(tables.open_table(META).unwrap().get("format").unwrap().unwrap().value(), 4);
+    for table in PATTERNS {
+        assert!(tables.open_table(table).unwrap().first().unwrap().is_some(), "{table}");
+    }
+    drop((tables, state));
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
+    assert_eq!((content(&store).await, store.keys(Family::Invocation, None, 99).await), (before, Ok(calls)));
+    assert_eq!(store.events("call-000000049", 1, 9).await.unwrap().events.len(), 2);
+    let report = EmbeddedStore::check(root.path(), &EmbeddedOptions::default());
+    assert!(report.is_err(), "it is open");
 }
 
 #[tokio::test]

@@ -1,0 +1,240 @@
+//! The patterns of a store, and which of them bytes are compared with.
+//!
+//! Bytes become a pattern when others of their kind are like them, so that what is like nothing costs no room.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use super::{MAX_PATTERN_BYTES, Pattern};
+use crate::key::Family;
+use crate::seal::Sealed;
+
+/// Patterns there may be. Each takes a few kilobytes of memory.
+const MOST: usize = 1024;
+/// With how many of them bytes are compared: those of their kind that were of use last.
+const TRIED: usize = 4;
+/// What is shorter is kept as it is.
+const LEAST_BYTES: usize = 24;
+
+/// What is compared with each other: a kind is a number a backend gives.
+pub type Kind = u8;
+
+/// The kind of events.
+pub const EVENTS: Kind = 0;
+
+/// Names a pattern: made of it, so two processes that find the same one give it the same name.
+pub type PatternId = u32;
+
+/// A pattern with its name and its kind.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its name.
+    pub id: PatternId,
+    /// What is compared with it.
+    pub kind: Kind,
+    /// The bytes themselves.
+    pub pattern: Arc<Pattern>,
+}
+
+/// The patterns of a store. One thread compares at a time; any number read.
+#[derive(Debug, Default)]
+pub struct Patterns {
+    known: RwLock<BTreeMap<PatternId, Arc<Pattern>>>,
+    choice: Mutex<Choice>,
+    has_found: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Choice {
+    /// Of each kind, the one that was of use last at the end.
+    recent: BTreeMap<Kind, Vec<Named>>,
+    /// Of each kind, what was like none of them last.
+    unlike: BTreeMap<Kind, Arc<Pattern>>,
+    /// What became a pattern and is not kept yet.
+    found: Vec<Named>,
+    /// Kinds of which one was found that is not in use yet: until then no other one is looked for.
+    awaited: BTreeSet<Kind>,
+}
+
+impl Named {
+    /// What is kept of it: a sum, the kind and the bytes.
+    pub fn sealed(&self) -> Vec<u8> {
+        let (bytes, kind) = (self.pattern.bytes(), [self.kind]);
+        let sum = Sealed::Pattern.sum(&[&self.id.to_le_bytes(), &kind, bytes]);
+        [&sum.to_le_bytes(), &kind[..], bytes].concat()
+    }
+
+    /// The pattern that is kept under `id`; nothing when it is damaged.
+    pub fn open(id: PatternId, sealed: &[u8]) -> Option<Self> {
+        let (_, rest) = sealed.split_first_chunk::<4>()?;
+        let (kind, bytes) = rest.split_first()?;
+        let named = Self { id, kind: *kind, pattern: Arc::new(Pattern::new(bytes)?) };
+        (named.sealed() == sealed).then_some(named)
+    }
+
+    fn of(kind: Kind, pattern: Arc<Pattern>) -> Self {
+        Self { id: crc32c::crc32c_append(kind.into(), pattern.bytes()), kind, pattern }
+    }
+}
+
+impl Patterns {
+    /// Knows a pattern that is kept from now on.
+    pub fn add(&self, named: Named) {
+        self.known.write().insert(named.id, Arc::clone(&named.pattern));
+        let mut choice = self.choice.lock();
+        choice.awaited.remove(&named.kind);
+        let recent = choice.recent.entry(named.kind).or_default();
+        if recent.iter().all(|other| other.id != named.id) {
+            recent.push(named);
+        }
+    }
+
+    /// A pattern that was found could not be kept: another one may be.
+    pub fn give_up(&self, named: &Named) {
+        self.choice.lock().awaited.remove(&named.kind);
+    }
+
+    /// Whether bytes that are told by this one can be read.
+    pub fn knows(&self, id: PatternId) -> bool {
+        self.known.read().contains_key(&id)
+    }
+
+    /// The bytes of which `written` says what differs from a pattern; nothing when that is not known, or says something else.
+    pub fn whole(&self, id: PatternId, written: &[u8], length: usize) -> Option<Vec<u8>> {
+        let pattern = self.known.read().get(&id).cloned()?;
+        pattern.read(written, length)
+    }
+
+    /// Writes what differs between `bytes` and a pattern to `out`; its name, or nothing when they are like none.
+    pub fn slim(&self, kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Option<PatternId> {
+        if !(LEAST_BYTES..=MAX_PATTERN_BYTES).contains(&bytes.len()) {
+            return None;
+        }
+        let choice = &mut *self.choice.lock();
+        let recent = choice.recent.entry(kind).or_default();
+        let tried = recent.len().saturating_sub(TRIED);
+        for at in (tried..recent.len()).rev() {
+            if is_like(&recent[at].pattern, bytes, out) {
+                recent[at..].rotate_left(1);
+                return recent.last().map(|named| named.id);
+            }
+        }
+        if choice.awaited.contains(&kind) {
+            return None;
+        }
+        match choice.unlike.remove(&kind).filter(|pattern| is_like(pattern, bytes, out)) {
+            Some(pattern) => {
+                choice.found.push(Named::of(kind, pattern));
+                choice.awaited.insert(kind);
+                self.has_found.store(true, Ordering::Relaxed);
+            }
+            None => choice.unlike.extend(Pattern::new(bytes).map(|pattern| (kind, Arc::new(pattern)))),
+        }
+        None
+    }
+
+    /// The patterns that were found and are to be kept, and then [added](Self::add) or [given up](Self::give_up): none is used
+    /// before.
+    pub fn found(&self) -> Vec<Named> {
+        if !self.has_found.swap(false, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let known = self.known.read();
+        let room = MOST.saturating_sub(known.len());
+        let found = std::mem::take(&mut self.choice.lock().found);
+        // Two that have the same name cannot both be kept, and with no room left none is looked for any more.
+        found.into_iter().filter(|named| !known.contains_key(&named.id)).take(room).collect()
+    }
+
+    /// All that are known.
+    pub fn all(&self) -> Vec<Named> {
+        self.choice.lock().recent.values().flatten().cloned().collect()
+    }
+}
+
+/// The kind of a record's bytes; nothing for what callers send, which is like nothing else.
+pub fn kind_of(family: Family) -> Option<Kind> {
+    // Kept with patterns: a number stays what it is.
+    match family {
+        Family::Payload => None,
+        Family::Invocation => Some(1),
+        Family::Plan => Some(3),
+        Family::Result => Some(4),
+        Family::Declaration => Some(5),
+        Family::Surface => Some(6),
+        Family::Approval => Some(7),
+        Family::Decision => Some(8),
+        Family::Worker => Some(9),
+        Family::Meta => Some(10),
+        Family::Batch => Some(11),
+        Family::LockDomain => Some(12),
+    }
+}
+
+/// Whether what differs takes at most three fifths; it is in `out` then.
+fn is_like(pattern: &Pattern, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    pattern.write(bytes, out);
+    out.len() * 5 <= bytes.len() * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Named, Patterns};
+
+    fn call(number: u32) -> Vec<u8> {
+        format!("call {number:09} of a tool that is always the same, with the same arguments, by the same agent, as {number:09}")
+            .into_bytes()
+    }
+
+    #[test]
+    fn what_others_are_like_becomes_a_pattern_once_it_is_kept() {
+        let (patterns, mut out) = (Patterns::default(), Vec::new());
+        assert_eq!(patterns.slim(1, &call(1), &mut out), None);
+        assert_eq!(patterns.slim(2, &call(2), &mut out), None, "another kind");
+        assert_eq!((patterns.slim(1, &call(3), &mut out), patterns.found().len()), (None, 1));
+        assert!(patterns.found().is_empty(), "told once");
+        (4..9).for_each(|number| assert_eq!(patterns.slim(2, &call(number), &mut out), None));
+        let [found] = patterns.found().try_into().unwrap();
+        patterns.add(Named::open(found.id, &found.sealed()).unwrap());
+        for number in 3..9 {
+            assert_eq!(patterns.slim(2, &call(number), &mut out), Some(found.id));
+            assert!(out.len() < 40, "{out:?}");
+            assert_eq!(patterns.whole(found.id, &out, call(number).len()), Some(call(number)));
+        }
+        assert_eq!(patterns.whole(found.id ^ 1, &out, 100), None, "no such pattern");
+        assert_eq!(patterns.slim(2, b"short", &mut out), None);
+        assert_eq!(patterns.all().len(), 1);
+    }
+
+    #[test]
+    fn a_pattern_that_is_not_as_it_was_kept_is_none() {
+        let patterns = Patterns::default();
+        (0..2).for_each(|_| assert_eq!(patterns.slim(1, &call(1), &mut Vec::new()), None));
+        let [found] = patterns.found().try_into().unwrap();
+        let sealed = found.sealed();
+        for bit in 0..sealed.len() * 8 {
+            let mut changed = sealed.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(Named::open(found.id, &changed).is_none());
+        }
+        assert!(Named::open(found.id ^ 1, &sealed).is_none() && Named::open(found.id, b"").is_none());
+    }
+
+    #[test]
+    fn what_is_like_nothing_makes_no_patterns() {
+        let (patterns, mut out, mut seed) = (Patterns::default(), Vec::new(), 1_u64);
+        for _ in 0..100 {
+            let mut next = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 56) as u8
+            };
+            let noise: Vec<u8> = (0..300).map(|_| next()).collect();
+            assert_eq!(patterns.slim(1, &noise, &mut out), None);
+        }
+        assert!(patterns.found().is_empty());
+    }
+}
