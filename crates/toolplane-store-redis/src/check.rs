@@ -1,15 +1,14 @@
 //! Going through everything a namespace holds.
 
+use std::collections::BTreeSet;
+
 use redis::Value;
-use toolplane_store::page::MAX_PAGE;
 use toolplane_store::{Damage, DamageLocation, Family, RecordKey, Store, StoreError};
 
 use crate::reply;
 use crate::store::RedisStore;
 
-/// Keys asked for at once.
-const SCAN: usize = 1_000;
-/// Records read at once.
+/// Events read at once.
 const PAGE: usize = 200;
 
 /// What a namespace holds.
@@ -33,15 +32,7 @@ impl RedisStore {
     pub async fn prove(&self) -> Result<CheckReport, StoreError> {
         let mut report = CheckReport::default();
         for family in Family::ALL {
-            let mut after: Option<String> = None;
-            loop {
-                let page = self.keys_of(family, after.as_deref()).await?;
-                report.records += page.len() as u64;
-                match page.last() {
-                    Some(id) => after = Some(id.clone()),
-                    None => break,
-                }
-            }
+            report.records += self.count(family).await?;
         }
         for stream in self.streams().await? {
             report.events += self.check_stream(&stream).await?;
@@ -84,11 +75,6 @@ impl RedisStore {
         Ok(found)
     }
 
-    async fn keys_of(&self, family: Family, after: Option<&str>) -> Result<Vec<String>, StoreError> {
-        let page = Store::keys(self, family, after, PAGE.min(MAX_PAGE)).await?;
-        Ok(page.into_iter().map(|(id, _)| id).collect())
-    }
-
     async fn check_stream(&self, stream: &str) -> Result<u64, StoreError> {
         let (mut next, mut good) = (1, 0);
         loop {
@@ -111,25 +97,9 @@ impl RedisStore {
         }
     }
 
-    async fn streams(&self) -> Result<Vec<String>, StoreError> {
-        let prefix = RedisStore::keys(self).stream("");
-        // The braces of the namespace mean nothing to a pattern, and a namespace has no other characters that do.
-        let pattern = format!("{prefix}*");
-        let (mut cursor, mut found) = ("0".to_owned(), Vec::new());
-        loop {
-            let mut command = redis::cmd("SCAN");
-            command.arg(&cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(SCAN).arg("TYPE").arg("list");
-            let mut answer = reply::list(self.read(&command).await?)?.into_iter();
-            cursor = reply::text(answer.next().unwrap_or_default())?;
-            for key in reply::list(answer.next().unwrap_or(Value::Array(Vec::new())))? {
-                let key = reply::text(key)?;
-                found.extend(key.strip_prefix(&prefix).map(str::to_owned));
-            }
-            if cursor == "0" {
-                found.sort_unstable();
-                found.dedup();
-                return Ok(found);
-            }
-        }
+    async fn streams(&self) -> Result<BTreeSet<String>, StoreError> {
+        let (prefix, mut found) = (RedisStore::keys(self).stream(""), BTreeSet::new());
+        self.each_name(&prefix, "list", &mut |stream| found.extend([stream.to_owned()])).await?;
+        Ok(found)
     }
 }

@@ -11,9 +11,11 @@ use toolplane_store::{
 };
 
 use crate::clock::TRUSTED_FOR;
+use crate::keys::KeySpace;
 use crate::reply;
-use crate::scripts::{EVENTS, KEYS, SCAN};
+use crate::scripts::{EVENTS, SCAN};
 use crate::store::RedisStore;
+use crate::value::VERSION_BYTES;
 
 impl Store for RedisStore {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, CommitOutcome> {
@@ -32,7 +34,9 @@ impl Store for RedisStore {
     fn get<'a>(&'a self, key: &'a RecordKey) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
             let command = redis::cmd("GET").arg(self.keys().record(key)).to_owned();
-            let found = reply::record(key, self.read(&command).await?)?;
+            let answer = self.read(&command).await?;
+            self.learn(&answer, VERSION_BYTES).await?;
+            let found = reply::record(key, answer, self.patterns())?;
             self.noted(found.map_err(StoreError::Damaged))
         })
     }
@@ -46,8 +50,10 @@ impl Store for RedisStore {
             for key in keys {
                 command.arg(self.keys().record(key));
             }
-            let found = reply::list(self.read(&command).await?)?;
-            let found = keys.iter().zip(found).map(|(key, found)| reply::record(key, found));
+            let answer = self.read(&command).await?;
+            self.learn(&answer, VERSION_BYTES).await?;
+            let found = reply::list(answer)?;
+            let found = keys.iter().zip(found).map(|(key, found)| reply::record(key, found, self.patterns()));
             found.map(|found| Ok(found?.map_err(|damage| self.known().note(damage)))).collect()
         })
     }
@@ -99,7 +105,9 @@ impl Store for RedisStore {
                 command.arg(&key).arg(first).arg(limit.min(MAX_PAGE));
                 command
             };
-            self.noted(reply::events(self.read_script(&encode).await?, stream, first))
+            let answer = self.read_script(&encode).await?;
+            self.learn(&answer, 0).await?;
+            self.noted(reply::events(answer, stream, first, self.patterns()))
         })
     }
 
@@ -110,31 +118,10 @@ impl Store for RedisStore {
         limit: usize,
     ) -> StoreFuture<'a, Vec<(String, Versioned)>> {
         Box::pin(async move {
-            let (key, limit) = (RedisStore::keys(self).family(family), limit.min(MAX_PAGE));
-            let mut found: Vec<(String, Versioned)> = Vec::new();
-            let mut after = after.unwrap_or_default().to_owned();
-            loop {
-                let wanted = limit - found.len();
-                let encode = |by| {
-                    let mut command = KEYS.call(by, 1);
-                    command.arg(&key).arg(&after).arg(wanted);
-                    command
-                };
-                let page = reply::records(self.read_script(&encode).await?, family)?;
-                let is_last = page.len() < wanted;
-                if let Some((id, _)) = page.last() {
-                    after.clone_from(id);
-                }
-                for (id, record) in page {
-                    match record {
-                        Ok(record) => found.push((id, record)),
-                        Err(damage) => drop(self.known().note(damage)),
-                    }
-                }
-                // Damaged ones make no page shorter: a short page is the last.
-                if is_last || found.len() == limit {
-                    return Ok(found);
-                }
+            let (after, limit) = (after.unwrap_or_default(), limit.min(MAX_PAGE));
+            match KeySpace::is_listed(family) {
+                true => self.listed(family, after, limit).await,
+                false => self.looked_for(family, after, limit).await,
             }
         })
     }

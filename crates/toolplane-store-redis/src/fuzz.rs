@@ -2,6 +2,7 @@
 
 use redis::Value;
 use toolplane_fuzz::fuzz;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Append, Bound, Commit, Family, RecordKey};
 
 use crate::value::{self, ValueName};
@@ -42,11 +43,12 @@ fn answers() {
 }
 
 fn read(answer: &Value, commit: &Commit) {
-    let _ = reply::judged(answer.clone(), commit, b"0123456789abcdef");
-    let _ = reply::record(&key(), answer.clone());
+    let patterns = &Patterns::default();
+    let _ = reply::judged(answer.clone(), commit, b"0123456789abcdef", patterns);
+    let _ = reply::record(&key(), answer.clone(), patterns);
     let _ = reply::entries(answer.clone());
-    let _ = reply::events(answer.clone(), "inv_1", 5);
-    let _ = reply::records(answer.clone(), Family::Invocation);
+    let _ = reply::events(answer.clone(), "inv_1", 5, patterns);
+    let _ = reply::records(answer.clone(), Family::Invocation, patterns);
     let _ = reply::number(Some(answer.clone()));
     let _ = reply::text(answer.clone());
 }
@@ -56,17 +58,22 @@ fn read(answer: &Value, commit: &Commit) {
 fn stored_values() {
     let name = ValueName::Event("inv_1", 3);
     let long = "{\"invocation_id\": \"inv_1\", \"status\": \"queued\"}".repeat(20);
+    let patterns = Patterns::default();
+    (0..2).for_each(|_| drop(value::pack(name, long.as_bytes(), &patterns)));
+    patterns.found().into_iter().for_each(|named| patterns.add(named));
     let corpus = [
-        value::pack(name, b"short"),
-        value::pack(name, long.as_bytes()),
+        value::pack(name, b"short", &patterns),
+        value::pack(name, long.as_bytes(), &Patterns::default()),
+        value::pack(name, long.as_bytes(), &patterns),
         b"\0old".to_vec(),
         b"\x01\x04\0\0\0\x40abcd".to_vec(),
     ];
+    assert!(value::pattern_of(&corpus[2]).is_some());
     fuzz!("stored values", corpus, |bytes: &[u8]| {
-        if let Ok(found) = value::unpack(name, bytes.to_vec()) {
-            assert_eq!(value::unpack(name, value::pack(name, &found)).as_deref(), Ok(&found[..]));
+        if let Ok(found) = value::unpack(name, bytes.to_vec(), &patterns) {
+            assert_eq!(value::unpack(name, value::pack(name, &found, &patterns), &patterns).as_deref(), Ok(&found[..]));
         }
-        let _ = value::record(&key(), bytes.to_vec());
+        let _ = value::record(&key(), bytes.to_vec(), &patterns);
     });
 }
 

@@ -5,12 +5,13 @@
 //! | key | type | content |
 //! | --- | --- | --- |
 //! | `{ns}:r:<f>:<id>` | string | the record of a family with its version; families have one letter each |
-//! | `{ns}:r:<f>` | sorted set | the ids of the family, in byte order |
+//! | `{ns}:r:<f>` | sorted set | the ids of the family, in byte order; not of those every call has some of |
 //! | `{ns}:x:<index>` | sorted set | the members of an index |
 //! | `{ns}:x` | sorted set | the names of the indexes that have members |
 //! | `{ns}:s:<stream>` | list | the events of a stream, the first of them sequence 1 |
 //! | `{ns}:o:<id>` | string, expires | an operation that was named by its caller |
 //! | `{ns}:t:<16 bytes>` | string, expires | an operation that was not |
+//! | `{ns}:p` | hash | the patterns that values are told by, by their names, and each once more |
 //! | `{ns}:id` | string | the name of the store, written when it is first opened |
 //! | `{ns}:shards` | string | which of how many shards this is, where there are several |
 //! | `{ns}:h` | channel | hints |
@@ -42,6 +43,17 @@ impl KeySpace {
         let reason =
             format!("the namespace `{namespace}` must have 1 to {MAX_NAMESPACE} letters, digits, `-`, `_` or `.`");
         Err(OpenError::InvalidOption { reason })
+    }
+
+    /// Whether the ids of a family are kept in a set of their own. Those of what each call has are not: a set would take more memory
+    /// than what is in it is worth, and nobody asks for all of them but who looks at everything.
+    pub(crate) fn is_listed(family: Family) -> bool {
+        !matches!(family, Family::Invocation | Family::Payload | Family::Decision | Family::Result)
+    }
+
+    /// The sets of families that are not listed any more, as earlier versions left them.
+    pub(crate) fn former_lists(&self) -> Vec<String> {
+        Family::ALL.into_iter().filter(|family| !Self::is_listed(*family)).map(|family| self.family(family)).collect()
     }
 
     /// The ids of a family.
@@ -77,6 +89,11 @@ impl KeySpace {
     /// The memory of a call whose caller did not name the operation.
     pub(crate) fn call(&self, call: &[u8; 16]) -> Vec<u8> {
         [self.prefix.as_bytes(), b"t:", call].concat()
+    }
+
+    /// The patterns.
+    pub(crate) fn patterns(&self) -> String {
+        format!("{}p", self.prefix)
     }
 
     /// The name of the store.
@@ -126,9 +143,9 @@ mod tests {
         let keys = KeySpace::new("ns", 0).unwrap();
         let record = keys.record(&RecordKey::new(Family::Invocation, "x"));
         let mut all = BTreeSet::from([record, keys.names(), keys.index("x"), keys.stream("x"), keys.channel()]);
-        all.extend([keys.identity(), keys.shards()]);
+        all.extend([keys.identity(), keys.shards(), keys.patterns()]);
         all.extend(Family::ALL.map(|family| keys.family(family)));
-        assert_eq!(all.len(), 7 + Family::ALL.len());
+        assert_eq!(all.len(), 8 + Family::ALL.len());
         assert!(all.iter().all(|key| key.starts_with("{ns}:")), "{all:?}");
         assert_eq!(keys.operation("x"), b"{ns}:o:x");
         assert!(keys.call(&[7; 16]).starts_with(b"{ns}:t:"));

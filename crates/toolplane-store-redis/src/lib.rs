@@ -17,6 +17,7 @@
 //!
 //! This crate must not know what the bytes mean: it implements [`toolplane_store::Store`] and nothing else.
 
+mod alike;
 mod barrier;
 mod check;
 mod clock;
@@ -31,6 +32,7 @@ mod identity;
 mod keys;
 mod layout;
 mod link;
+mod listing;
 mod open_error;
 mod options;
 mod pulse;

@@ -1,6 +1,7 @@
 //! From the answer of a script to what it means.
 
 use redis::Value;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{
     Commit, CommitOutcome, Damage, EventPage, Family, Found, IndexEntry, RecordKey, StoreError, Versioned,
 };
@@ -23,7 +24,7 @@ pub(crate) enum Judged {
 }
 
 /// Reads the answer to `commit`, sent as a part of `call`.
-pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId) -> Result<Judged, Failure> {
+pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId, patterns: &Patterns) -> Result<Judged, Failure> {
     let mut fields = match answer {
         Value::Int(0) => return Ok(Judged::Applied),
         Value::Array(fields) => fields.into_iter(),
@@ -32,7 +33,7 @@ pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId) -> Result<Ju
     match number(fields.next())? {
         1 if bytes(fields.next())? == call => Ok(Judged::Applied),
         1 => Ok(Judged::Outcome(Ok(CommitOutcome::Replayed))),
-        2 => lost(fields, commit),
+        2 => lost(fields, commit, patterns),
         3 => {
             let at = position(fields.next())?;
             let bound = commit.bounds.get(at).ok_or_else(|| Failure::strange("a bound that was not asked for"))?;
@@ -51,12 +52,12 @@ pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId) -> Result<Ju
     }
 }
 
-fn lost(mut fields: impl Iterator<Item = Value>, commit: &Commit) -> Result<Judged, Failure> {
+fn lost(mut fields: impl Iterator<Item = Value>, commit: &Commit, patterns: &Patterns) -> Result<Judged, Failure> {
     let mut current = Vec::new();
     while let Some(at) = fields.next() {
         let compare = commit.compare.get(position(Some(at))?);
         let (key, _) = compare.ok_or_else(|| Failure::strange("a compare that was not asked for"))?;
-        match value::record(key, bytes(fields.next())?) {
+        match value::record(key, bytes(fields.next())?, patterns) {
             Ok(found) => current.push((key.clone(), found)),
             Err(damage) => return Ok(Judged::Outcome(Err(StoreError::Damaged(damage)))),
         }
@@ -65,10 +66,10 @@ fn lost(mut fields: impl Iterator<Item = Value>, commit: &Commit) -> Result<Judg
 }
 
 /// The record `key`, or none, or its damage.
-pub(crate) fn record(key: &RecordKey, answer: Value) -> Result<Found, StoreError> {
+pub(crate) fn record(key: &RecordKey, answer: Value, patterns: &Patterns) -> Result<Found, StoreError> {
     match answer {
         Value::Nil => Ok(Ok(None)),
-        other => Ok(value::record(key, bytes(Some(other))?)),
+        other => Ok(value::record(key, bytes(Some(other))?, patterns)),
     }
 }
 
@@ -91,14 +92,14 @@ pub(crate) fn entries(answer: Value) -> Result<Vec<IndexEntry>, StoreError> {
 }
 
 /// A page of `stream` that was asked for from `first` on.
-pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPage, StoreError> {
+pub(crate) fn events(answer: Value, stream: &str, first: u64, patterns: &Patterns) -> Result<EventPage, StoreError> {
     let mut fields = list(answer)?.into_iter();
     let head_seq = number(fields.next())?;
     let stored = list(fields.next().unwrap_or_default())?;
     let numbered = stored.into_iter().zip(0_u64..);
     let events = numbered.map(|(event, at)| {
         let seq = first.saturating_add(at);
-        let unpacked = value::unpack(ValueName::Event(stream, seq), bytes(Some(event))?);
+        let unpacked = value::unpack(ValueName::Event(stream, seq), bytes(Some(event))?, patterns);
         Ok((seq, unpacked.map_err(StoreError::Damaged)?))
     });
     Ok(EventPage { head_seq, oldest_seq: head_seq.min(1), events: events.collect::<Result<_, StoreError>>()? })
@@ -108,12 +109,12 @@ pub(crate) fn events(answer: Value, stream: &str, first: u64) -> Result<EventPag
 pub(crate) type Listed = (String, Result<Versioned, Damage>);
 
 /// Records of `family` with their ids.
-pub(crate) fn records(answer: Value, family: Family) -> Result<Vec<Listed>, StoreError> {
+pub(crate) fn records(answer: Value, family: Family, patterns: &Patterns) -> Result<Vec<Listed>, StoreError> {
     let mut fields = list(answer)?.into_iter();
     let mut records = Vec::with_capacity(fields.len() / 2);
     while let Some(id) = fields.next() {
         let key = RecordKey::new(family, text(id)?);
-        let found = record(&key, fields.next().unwrap_or_default())?;
+        let found = record(&key, fields.next().unwrap_or_default(), patterns)?;
         let missing = || Damage::of_record(&key, "it is listed and not there");
         let found = found.and_then(|found| found.ok_or_else(missing));
         records.push((key.id, found));

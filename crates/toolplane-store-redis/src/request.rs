@@ -2,6 +2,7 @@
 
 use redis::Cmd;
 use toolplane_store::commit::OPERATION_MEMORY_MILLIS;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Commit, Expect, IndexOp, RecordKey, Write};
 
 use crate::hints;
@@ -32,6 +33,7 @@ pub(crate) fn encode(
     keys: &KeySpace,
     publisher: &Publisher,
     identity: &StoreIdentity,
+    patterns: &Patterns,
     (call, attempt): (&CallId, u32),
     by: By,
 ) -> Cmd {
@@ -45,7 +47,7 @@ pub(crate) fn encode(
         command.arg(publisher.command).arg(keys.channel()).arg(hints::pack(&publisher.sender, &commit.hints));
     }
     command.arg(identity.as_bytes());
-    name_changes(&mut command, commit);
+    name_changes(&mut command, commit, patterns);
     command
 }
 
@@ -73,7 +75,9 @@ fn name_keys(command: &mut Cmd, commit: &Commit, keys: &KeySpace, call: &CallId)
         command.arg(keys.index(&bound.index));
     }
     for write in &commit.writes {
-        command.arg(record(write.key())).arg(keys.family(write.key().family));
+        let (key, family) = (record(write.key()), write.key().family);
+        let list = if KeySpace::is_listed(family) { keys.family(family) } else { key.clone() };
+        command.arg(key).arg(list);
     }
     for op in &commit.index {
         command.arg(keys.index(op.target().0));
@@ -93,7 +97,7 @@ fn name_counts(command: &mut Cmd, commit: &Commit, call: &CallId, attempt: u32) 
     command.arg(commit.index.len()).arg(commit.events.len()).arg(commit.forget.len());
 }
 
-fn name_changes(command: &mut Cmd, commit: &Commit) {
+fn name_changes(command: &mut Cmd, commit: &Commit, patterns: &Patterns) {
     for (_, expect) in &commit.compare {
         command.arg(match expect {
             Expect::Absent => 0,
@@ -107,7 +111,7 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
     }
     for write in &commit.writes {
         match write {
-            Write::Put { key, bytes } => command.arg(pack(ValueName::Record(key), bytes)),
+            Write::Put { key, bytes } => command.arg(pack(ValueName::Record(key), bytes, patterns)),
             Write::Delete { .. } => command.arg(""),
         };
     }
@@ -122,7 +126,7 @@ fn name_changes(command: &mut Cmd, commit: &Commit) {
         for (place, event) in (0..).zip(&append.events) {
             // The last sequence there is has no successor; the script refuses a stream that would need one.
             let seq = append.first_seq.wrapping_add(place);
-            command.arg(pack(ValueName::Event(&append.stream, seq), event));
+            command.arg(pack(ValueName::Event(&append.stream, seq), event, patterns));
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) static SCAN: LazyLock<Script> = LazyLock::new(|| Script::of("", inclu
 pub(crate) static EVENTS: LazyLock<Script> = LazyLock::new(|| Script::of("", include_str!("scripts/events.lua")));
 /// A page of the records of a family.
 pub(crate) static KEYS: LazyLock<Script> = LazyLock::new(|| Script::of("", include_str!("scripts/keys.lua")));
+/// Keeping a pattern.
+pub(crate) static PATTERN: LazyLock<Script> = LazyLock::new(|| Script::of("", include_str!("scripts/pattern.lua")));
 
 /// One script with its digest.
 #[derive(Debug)]

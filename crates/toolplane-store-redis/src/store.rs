@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, Value};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Commit, CommitOutcome, DamageList, Durability, StoreError};
 use uuid::Uuid;
 
@@ -29,6 +30,7 @@ use crate::standing::Standing;
 use crate::stats::{Counters, Stats};
 use crate::task;
 use crate::trouble::Trouble;
+use crate::value::VERSION_BYTES;
 
 /// The pause before a commit is repeated, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
@@ -59,6 +61,7 @@ struct OpenStore {
     standing: Arc<Standing>,
     counters: Arc<Counters>,
     known: DamageList,
+    patterns: Patterns,
     _pulse: AbortOnDropHandle<()>,
 }
 
@@ -129,9 +132,26 @@ impl RedisStore {
             standing,
             counters,
             known: DamageList::default(),
+            patterns: Patterns::default(),
             _pulse: task::owned(pulse.run(beating)),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let store = Self { inner: Arc::new(inner) };
+        store.unlist().await;
+        // Whoever meets one reads them; here it only saves the first reader that.
+        if let Err(failure) = store.read_patterns().await {
+            tracing::debug!(reason = %failure.reason, "the patterns of stored values are read later");
+        }
+        Ok(store)
+    }
+
+    /// Gives back the memory of lists that nothing reads any more.
+    async fn unlist(&self) {
+        let mut command = redis::cmd("UNLINK");
+        command.arg(self.keys().former_lists());
+        // The next process that opens the store tries again.
+        if let Err(failure) = self.read(&command).await {
+            tracing::debug!(reason = %failure.reason, "lists of an earlier version stay where they are");
+        }
     }
 
     /// What the store did so far.
@@ -151,6 +171,15 @@ impl RedisStore {
 
     pub(crate) fn keys(&self) -> &KeySpace {
         &self.inner.keys
+    }
+
+    pub(crate) fn identity(&self) -> &StoreIdentity {
+        &self.inner.identity
+    }
+
+    /// What stored values are told by.
+    pub(crate) fn patterns(&self) -> &Patterns {
+        &self.inner.patterns
     }
 
     pub(crate) fn clock(&self) -> &ServerClock {
@@ -236,10 +265,13 @@ impl RedisStore {
 
     async fn attempt(&self, commit: &Commit, (call, attempt): (&CallId, u32)) -> Result<Judged, Failure> {
         let encode = |by| {
-            let OpenStore { keys, publisher, identity, .. } = &*self.inner;
-            request::encode(commit, keys, publisher, identity, (call, attempt), by)
+            let OpenStore { keys, publisher, identity, patterns, .. } = &*self.inner;
+            request::encode(commit, keys, publisher, identity, patterns, (call, attempt), by)
         };
-        reply::judged(self.run(&encode, self.inner.barrier.as_ref()).await?, commit, call)
+        let answer = self.run(&encode, self.inner.barrier.as_ref()).await?;
+        self.keep_found();
+        self.learn(&answer, VERSION_BYTES).await?;
+        reply::judged(answer, commit, call, self.patterns())
     }
 
     /// Runs a script that only reads.

@@ -10,6 +10,9 @@
 #[path = "store/access.rs"]
 mod access;
 #[cfg(test)]
+#[path = "store/alike.rs"]
+mod alike;
+#[cfg(test)]
 #[path = "store/conformance.rs"]
 mod conformance;
 #[cfg(test)]
@@ -24,6 +27,9 @@ mod groups;
 #[cfg(test)]
 #[path = "store/hints.rs"]
 mod hints;
+#[cfg(test)]
+#[path = "store/listing.rs"]
+mod listing;
 #[cfg(test)]
 #[path = "store/memory.rs"]
 mod memory;

@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use redis::aio::MultiplexedConnection;
+use toolplane_store::likeness::Patterns;
 use toolplane_store::{Append, Bound, Commit, CommitOutcome, Expect, Family, RecordKey, StoreError, Write};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
@@ -29,9 +30,17 @@ async fn bench() -> Bench {
 impl Bench {
     /// Sends one attempt, as it would arrive whenever the network likes.
     async fn arrives(&mut self, commit: &Commit, call: &CallId, attempt: u32) -> Judged {
-        let command = encode(commit, &self.keys, &PUBLISHER, &StoreIdentity::of("me"), (call, attempt), By::Text);
+        let command = encode(
+            commit,
+            &self.keys,
+            &PUBLISHER,
+            &StoreIdentity::of("me"),
+            &Patterns::default(),
+            (call, attempt),
+            By::Text,
+        );
         let answer = answered(self.connection.send_packed_command(&command).await).unwrap();
-        reply::judged(answer, commit, call).unwrap()
+        reply::judged(answer, commit, call, &Patterns::default()).unwrap()
     }
 
     async fn is_there(&mut self) -> bool {

@@ -10,7 +10,7 @@
 --       2 the memory of this operation (string)
 --       3 the name of the store (string)
 --       then for each compare its record; for each bound its index; for each write its record and the ids of its
---       family (sorted set); for each index change its index; for each append its stream (list); for each stream that
+--       family (sorted set), or its record once more when they are not kept; for each index change its index; for each append its stream (list); for each stream that
 --       is forgotten its list
 -- ARGV  1 what names this call, 16 bytes
 --       2 which attempt of this call it is, from 1
@@ -115,17 +115,21 @@ for at = 1, writes do
   local value, version = args[first_write_arg + at], versions[key]
   -- Most records are new, and nothing compares them: then one command writes them.
   if value ~= '' and not version and call('SET', key, first_version .. value, 'NX') then
-    call('ZADD', family, 0, key:sub(#family + 2))
+    if family ~= key then
+      call('ZADD', family, 0, key:sub(#family + 2))
+    end
   else
     version = version_of(key)
     if value ~= '' then
       call('SET', key, struct.pack('>I6', version + 1) .. value)
-      if version == 0 then
+      if version == 0 and family ~= key then
         call('ZADD', family, 0, key:sub(#family + 2))
       end
     elseif version > 0 then
       call('DEL', key)
-      call('ZREM', family, key:sub(#family + 2))
+      if family ~= key then
+        call('ZREM', family, key:sub(#family + 2))
+      end
     end
   end
 end

@@ -139,9 +139,11 @@ impl Patterns {
     /// The patterns that were found and are to be kept, and then [added](Self::add) or [given up](Self::give_up): none is used
     /// before.
     pub fn found(&self) -> Vec<Named> {
-        if !self.has_found.swap(false, Ordering::Relaxed) {
+        // Asked with every commit: a look costs less than a swap, and what is missed now is met next time.
+        if !self.has_found.load(Ordering::Relaxed) {
             return Vec::new();
         }
+        self.has_found.store(false, Ordering::Relaxed);
         let known = self.known.read();
         let room = MOST.saturating_sub(known.len());
         let found = std::mem::take(&mut self.choice.lock().found);
