@@ -1,5 +1,6 @@
 //! The stores benches run on, as a cluster has them: the embedded one on disk, or a Redis server that syncs every write.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,9 @@ impl StoreName {
         }
     }
 }
+
+/// What `stat` counts blocks in.
+const BLOCK: u64 = 512;
 
 /// A place for stores of one kind.
 pub(super) struct Stores {
@@ -131,14 +135,14 @@ fn problem(what: &str, error: &dyn std::fmt::Display) -> Problem {
     Problem::Program { what: what.to_owned(), said: error.to_string() }
 }
 
-/// Bytes of all files below this folder.
+/// Bytes that all files below this folder take on the disk. Not their lengths: a file of tables is made longer than it is filled.
 pub(super) fn disk(folder: &Path) -> Result<u64, Problem> {
     let mut bytes = 0;
     let file = |source| Problem::File { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(file)? {
         let entry = entry.map_err(file)?;
         let about = entry.metadata().map_err(file)?;
-        bytes += if about.is_dir() { disk(&entry.path())? } else { about.len() };
+        bytes += if about.is_dir() { disk(&entry.path())? } else { about.blocks() * BLOCK };
     }
     Ok(bytes)
 }

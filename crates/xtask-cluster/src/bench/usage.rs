@@ -10,7 +10,9 @@ use serde::Serialize;
 pub(crate) struct Usage {
     /// Microseconds of CPU, in the program and in the kernel.
     pub(crate) cpu_us: f64,
-    /// Bytes it had written to disk.
+    /// Bytes it had written to disk, at most: Linux counts a page cache folio as a whole whenever a byte of it becomes dirty, and on
+    /// newer kernels (large folios on ext4, from 6.16) one may have hundreds of kilobytes. To be compared on one kernel alone, and
+    /// with many calls in flight rather than few.
     pub(crate) written_bytes: f64,
     /// How often it asked for memory; `None` of a program that does not count.
     pub(crate) allocations: Option<f64>,
@@ -76,7 +78,7 @@ fn resident_bytes(status: &str) -> Option<u64> {
     Some(kilobytes.parse::<u64>().ok()? * 1024)
 }
 
-/// Bytes that were to go to disk, from `/proc/PID/io`.
+/// Bytes that were to go to disk at most, from `/proc/PID/io`; see [`Usage::written_bytes`].
 fn written_bytes(io: &str) -> Option<u64> {
     io.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()
 }

@@ -17,7 +17,7 @@ pub(super) struct Run {
     client_cpu_us: Option<f64>,
     /// CPU of the Redis server.
     redis_cpu_us: Option<f64>,
-    /// Bytes the processes that answer wrote to disk for each call.
+    /// Bytes the processes that answer wrote to disk for each call, at most: whole folios are counted.
     server_written_bytes: f64,
     /// Bytes the Redis server wrote.
     redis_written_bytes: Option<f64>,
@@ -159,7 +159,7 @@ pub(super) fn show(rows: &[Row]) {
             row.ratio_to_bare.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
         );
     }
-    println!("\nof each call        CPU us of the                      bytes written by         allocations");
+    println!("\nof each call        CPU us of the                      bytes written at most by allocations");
     println!("case    in flight   server    client     redis       server      redis        of the server");
     let shown = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.0}"));
     for Row { case, concurrency, median, .. } in rows {

@@ -55,11 +55,11 @@ pub(super) async fn run(args: &Args, figures: &mut Figures) -> Result<(), Proble
         figures.add(format!("{what} p50, {calls} wait"), many.percentile(50) as f64, "us");
         figures.add(format!("{what} p99, hardly any call waits"), few.percentile(99) as f64, "us");
         figures.add(format!("{what} p99, {calls} wait"), many.percentile(99) as f64, "us");
-        let times = many.percentile(99) as f64 / few.percentile(99).max(1) as f64;
-        figures.bounded(format!("{what} p99, {calls} wait to hardly any"), times, "times", TIMES);
     };
     both("a claim,", &few, &many);
     both("a call beside,", &alone, &beside);
+    let times = many.percentile(99) as f64 / few.percentile(99).max(1) as f64;
+    figures.bounded(format!("a claim, p99, {calls} wait to hardly any"), times, "times", TIMES);
     restart(&mut bed, calls, figures).await
 }
 
