@@ -67,7 +67,7 @@ async fn ask(clients: &Clients, number: usize) -> String {
     let id = InvocationId::from_trusted(format!("inv_race_{number}"));
     let now = clock::now();
     let caller = CallerContext {
-        actor_ref: "racer".to_owned(),
+        actor_ref: "racer".into(),
         surface_id: Some(SurfaceId::from_trusted("surf_race")),
         ..CallerContext::of(TenantId::unauthenticated())
     };

@@ -110,7 +110,7 @@ fn refuse(
     draft: &mut Draft,
     to: Status,
     status: ResultStatus,
-    cause: &str,
+    cause: &'static str,
     error: ToolError,
     now: Timestamp,
 ) -> Result<(), Refusal> {

@@ -1,5 +1,6 @@
 //! What a call is accepted with, and how far its preparation came.
 
+use toolplane_records::SmolStr;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::decision::PermissionDecision;
@@ -24,23 +25,23 @@ pub struct Acceptance {
     /// The tool; `unknown:<name>` when it does not exist.
     pub tool_id: ToolId,
     /// The name the caller used.
-    pub tool_name: String,
+    pub tool_name: SmolStr,
     /// The surface it was called in.
     pub surface_id: Option<SurfaceId>,
     /// The provider's id of the call.
-    pub native_call_id: Option<String>,
+    pub native_call_id: Option<SmolStr>,
     /// The inputs known so far.
     pub inputs: InputRefs,
     /// Who called.
-    pub actor_ref: Option<String>,
+    pub actor_ref: Option<SmolStr>,
     /// Runtime refs.
-    pub runtime_refs: Vec<String>,
+    pub runtime_refs: Vec<SmolStr>,
     /// Where to find the trace.
     pub telemetry_refs: Vec<TelemetryRef>,
     /// The scheduler policy that applies.
-    pub scheduler_policy_ref: Option<String>,
+    pub scheduler_policy_ref: Option<SmolStr>,
     /// The caller's idempotency key.
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<SmolStr>,
     /// Digest of what the caller asked for.
     pub request_digest: Digest,
     /// The caller's deadline.
@@ -50,23 +51,23 @@ pub struct Acceptance {
     /// Changes of the input on its way to the executor, oldest first.
     pub mutations: Vec<InputMutation>,
     /// The session it belongs to.
-    pub session_ref: Option<String>,
+    pub session_ref: Option<SmolStr>,
     /// How urgent it is.
     pub band: Band,
     /// Locks it needs before it may run, the implicit ones included. With locks there must be a `lock_domain`.
     pub resource_locks: Vec<ResourceLock>,
     /// Where those locks apply.
-    pub lock_domain: Option<String>,
+    pub lock_domain: Option<SmolStr>,
     /// Its place in a batch.
     pub batch: Option<BatchPlace>,
     /// The authenticated caller.
-    pub caller_ref: Option<String>,
+    pub caller_ref: Option<SmolStr>,
     /// The actor its credential names.
-    pub caller_actor: Option<String>,
+    pub caller_actor: Option<SmolStr>,
     /// What the agent said of its own certainty.
     pub assurance: Option<CallAssurance>,
     /// Permission mode it was called in.
-    pub permission_mode: Option<String>,
+    pub permission_mode: Option<SmolStr>,
     /// The batch does not let it run yet. The hold of its locks follows from `resource_locks`.
     pub held_by_batch: bool,
     /// What hooks did before the decision and while it was made, in order.

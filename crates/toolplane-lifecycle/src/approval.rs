@@ -116,7 +116,7 @@ pub(crate) fn reject(
     waiting(invocation, approval_id, "reject")?;
     let mut draft = Draft::of(invocation.clone(), now);
     permit::note(&mut draft, decision);
-    let said = decision.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
+    let said = decision.reason.as_ref().map_or("", |reason| reason.message.as_str());
     end(&mut draft, expired, said, now)?;
     Ok(draft.done())
 }
@@ -127,17 +127,17 @@ pub(crate) fn backstop(invocation: &Invocation, now: Timestamp) -> Result<Transi
         return Err(Refusal::Illegal { command: "expire the approval of", status: invocation.status });
     }
     let mut draft = Draft::of(invocation.clone(), now);
-    end(&mut draft, true, String::new(), now)?;
+    end(&mut draft, true, "", now)?;
     Ok(draft.done())
 }
 
-fn end(draft: &mut Draft, expired: bool, said: String, now: Timestamp) -> Result<(), Refusal> {
+fn end(draft: &mut Draft, expired: bool, said: &str, now: Timestamp) -> Result<(), Refusal> {
     let (code, fallback) = if expired {
         (codes::APPROVAL_EXPIRED, "no person answered the approval request in time")
     } else {
         (codes::APPROVAL_REJECTED, "the approval request was rejected")
     };
-    let message = if said.is_empty() { fallback.to_owned() } else { said };
+    let message = if said.is_empty() { fallback } else { said };
     let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
     let result = failure(&draft.invocation, ResultStatus::Rejected, error, now);

@@ -1,6 +1,7 @@
 //! The commands a living invocation understands.
 
 use serde::{Deserialize, Serialize};
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
@@ -23,7 +24,7 @@ pub struct Holder {
     /// The worker.
     pub worker_id: WorkerId,
     /// Which start of it. Absent when it speaks for its earlier starts too: it has said that nothing of them is left.
-    pub incarnation: Option<String>,
+    pub incarnation: Option<SmolStr>,
 }
 
 /// Names one lease of one invocation, and who says so; every worker report carries it. Its secret is of use only to the
@@ -84,7 +85,7 @@ pub struct LeaseGrant {
     /// Who gets it.
     pub worker_id: WorkerId,
     /// Which start of that worker.
-    pub incarnation: String,
+    pub incarnation: SmolStr,
     /// Milliseconds until the offer lapses without a receipt.
     pub offer_ms: i64,
     /// Places the lease takes in counted indexes, until it ends.
@@ -95,7 +96,7 @@ pub struct LeaseGrant {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permit {
     /// Name of the index.
-    pub index: String,
+    pub index: SmolStr,
     /// The commit is lost unless the index has fewer entries than this.
     pub below: u64,
 }
@@ -121,7 +122,7 @@ pub struct SiblingCause {
     /// Its position in the batch.
     pub index: u32,
     /// The name its caller used.
-    pub tool_name: String,
+    pub tool_name: SmolStr,
     /// How it ended.
     pub status: InvocationStatus,
 }
@@ -240,7 +241,7 @@ pub enum Command {
         /// The worker.
         worker_id: WorkerId,
         /// The dead incarnation.
-        incarnation: String,
+        incarnation: SmolStr,
     },
     /// The execution goes on.
     Progress {

@@ -1,5 +1,6 @@
 //! The one place where records, log entries and effects of a transition are put together.
 
+use toolplane_records::SmolStr;
 use toolplane_records::error::advice;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::ResultId;
@@ -51,7 +52,7 @@ impl Draft {
         &mut self,
         to: InvocationStatus,
         class: EventClass,
-        cause: &str,
+        cause: &'static str,
         data: EventData,
     ) -> Result<(), Refusal> {
         self.event(class, data);
@@ -59,7 +60,7 @@ impl Draft {
     }
 
     /// Moves to `to` without an event of its own; the transition points at the last log entry.
-    pub(crate) fn silent_status(&mut self, to: InvocationStatus, cause: &str) -> Result<(), Refusal> {
+    pub(crate) fn silent_status(&mut self, to: InvocationStatus, cause: &'static str) -> Result<(), Refusal> {
         let from = self.invocation.status_transitions.last().map(|last| last.to);
         if !is_legal(from, to) {
             return Err(Refusal::Illegal { command: "transition", status: from.unwrap_or(to) });
@@ -70,14 +71,14 @@ impl Draft {
             from,
             to,
             at: self.now,
-            cause: cause.to_owned(),
+            cause: SmolStr::new_static(cause),
             attempt: self.invocation.attempt,
         });
         Ok(())
     }
 
     /// Moves into the ready queue, or to where it waits for what holds it back.
-    pub(crate) fn enqueue(&mut self, class: EventClass, cause: &str, data: EventData) -> Result<(), Refusal> {
+    pub(crate) fn enqueue(&mut self, class: EventClass, cause: &'static str, data: EventData) -> Result<(), Refusal> {
         if self.invocation.status == InvocationStatus::Queued {
             self.event(class, data);
         } else {
@@ -189,7 +190,7 @@ impl Draft {
     pub(crate) fn end(
         &mut self,
         to: InvocationStatus,
-        cause: &str,
+        cause: &'static str,
         mut result: ToolResult,
         mut persistence: Option<ResultPersistence>,
     ) -> Result<(), Refusal> {

@@ -1,5 +1,6 @@
 //! What may change about an accepted call: its input, by an answer, and its plan, by a new declaration.
 
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::ApprovalId;
 use toolplane_records::invocation::{DispatchFacts, InputRefs, InputSafety};
@@ -28,7 +29,7 @@ pub struct Edit {
     /// Locks it needs with it.
     pub resource_locks: Vec<ResourceLock>,
     /// Where those locks apply.
-    pub lock_domain: Option<String>,
+    pub lock_domain: Option<SmolStr>,
     /// The decision about the new input: allow, or ask when `again` is set.
     pub decision: PermissionDecision,
     /// Policy has a question of its own about the new input, open until then.

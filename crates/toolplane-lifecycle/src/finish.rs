@@ -1,5 +1,6 @@
 //! Ends: the executor's report, and the ends the scheduler decides itself.
 
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::invocation::Invocation;
@@ -48,7 +49,7 @@ pub(crate) fn conclude(
 fn ended(
     invocation: &Invocation,
     mut outcome: ReportedOutcome,
-    cause: &str,
+    cause: &'static str,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {
     let mut draft = Draft::of(invocation.clone(), now);
@@ -68,7 +69,7 @@ fn ended(
         draft.event(EventClass::ExtCancelFailed, data! { "reason": "completed_first" });
     }
     draft.invocation.artifact_refs.extend(outcome.artifact_refs.iter().cloned());
-    draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().cloned());
+    draft.invocation.evidence_refs.extend(outcome.evidence_refs.iter().map(SmolStr::from));
     let persistence = outcome.persistence.clone();
     if outcome.undeclared_modifiers > 0 {
         draft.dropped_modifiers = Some((outcome.undeclared_modifiers, "not_declared"));
@@ -216,7 +217,7 @@ fn canceled_by_sibling(invocation: &Invocation, mut error: ToolError) -> ToolErr
 /// The call waits and is not run, because no worker can run it or because it is kept out: not a failure of the tool.
 pub(crate) fn block(
     invocation: &Invocation,
-    cause: &str,
+    cause: &'static str,
     error: ToolError,
     now: Timestamp,
 ) -> Result<Transition, Refusal> {

@@ -1,5 +1,6 @@
 //! What hooks did, as the record and its log tell it.
 
+use toolplane_records::SmolStr;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
@@ -42,7 +43,7 @@ pub(crate) fn after(draft: &mut Draft, hooks: Vec<ToolHook>) {
 fn keep(draft: &mut Draft, class: EventClass, hooks: Vec<ToolHook>) {
     for hook in hooks {
         let number = draft.invocation.hook_refs.len() as u64 + draft.invocation.hooks_left_out + 1;
-        let hook_ref = format!("hook:{}/{number}", draft.invocation.invocation_id);
+        let hook_ref = SmolStr::from(format!("hook:{}/{number}", draft.invocation.invocation_id));
         draft.event(class, data(&hook_ref, &hook));
         let record = &mut draft.invocation;
         let left_out = trail::HOOKS.add(&mut record.hook_refs, &mut record.hooks_left_out, hook_ref.clone());

@@ -1,5 +1,6 @@
 //! What is true of every invocation record, by name: checked after each transition in debug builds and by tests.
 
+use toolplane_records::SmolStr;
 use toolplane_records::batch::{Batch, BatchMember};
 use toolplane_records::ids::DecisionId;
 use toolplane_records::invocation::{Invocation, StatusTransition};
@@ -155,7 +156,7 @@ fn decisions(record: &Invocation) -> (&[DecisionId], u64) {
     (&record.permission_decision_refs, record.decisions_left_out)
 }
 
-fn hooks(record: &Invocation) -> (&[String], u64) {
+fn hooks(record: &Invocation) -> (&[SmolStr], u64) {
     (&record.hook_refs, record.hooks_left_out)
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn expire(invocation: &Invocation, now: Timestamp) -> Result<Transiti
 }
 
 /// The ambiguity table (semantics contract §2.5).
-fn lost(invocation: &Invocation, reason: &str, now: Timestamp) -> Result<Transition, Refusal> {
+fn lost(invocation: &Invocation, reason: &'static str, now: Timestamp) -> Result<Transition, Refusal> {
     let confirmed = invocation.lease.as_ref().is_some_and(|lease| lease.confirmed);
     let mut draft = Draft::of(invocation.clone(), now);
     draft.fence_off();
@@ -108,7 +108,7 @@ fn outcome_unknown(
     draft: &mut Draft,
     message: &str,
     abort_reason: Option<AbortReason>,
-    cause: &str,
+    cause: &'static str,
     now: Timestamp,
 ) -> Result<(), Refusal> {
     let mut error = ToolError::of(codes::OUTCOME_UNKNOWN, message);
@@ -133,7 +133,7 @@ fn is_poison(invocation: &Invocation) -> bool {
 }
 
 /// Ends a call that workers keep dying of, and keeps others like it out for a while.
-fn quarantine(draft: &mut Draft, cause: &str, now: Timestamp) -> Result<(), Refusal> {
+fn quarantine(draft: &mut Draft, cause: &'static str, now: Timestamp) -> Result<(), Refusal> {
     let losses = draft.invocation.worker_losses;
     let error = ToolError::of(
         codes::POISON,
@@ -150,7 +150,7 @@ fn quarantine(draft: &mut Draft, cause: &str, now: Timestamp) -> Result<(), Refu
 /// ticket.
 pub(crate) fn repeat_or_end(
     draft: &mut Draft,
-    reason: &str,
+    reason: &'static str,
     retry_after_ms: Option<u64>,
     now: Timestamp,
 ) -> Result<(), Refusal> {

@@ -1,5 +1,6 @@
 //! Permission: what lets a call run, for how long, and what happens to a waiting call when that changes.
 
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::ApprovalId;
@@ -26,7 +27,7 @@ pub(crate) fn give(dispatch: &mut DispatchFacts, decision: &PermissionDecision) 
 /// No decision is in force: the permission service has to be asked.
 pub(crate) fn take(draft: &mut Draft) {
     if let Some(dispatch) = &mut draft.invocation.dispatch {
-        dispatch.policy_digest.clear();
+        dispatch.policy_digest = SmolStr::default();
         dispatch.permit_until = None;
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{BatchId, InvalidId, InvocationId, TenantId};
 use toolplane_records::invocation::Invocation;
 
@@ -22,7 +23,7 @@ pub enum Scope {
         /// Owner.
         tenant: TenantId,
         /// Name of the domain.
-        domain: String,
+        domain: SmolStr,
     },
 }
 
@@ -86,7 +87,7 @@ impl FromStr for Scope {
             Some(("locks", rest)) => {
                 let (tenant, domain) = rest.split_once('/').ok_or(InvalidScope::Form)?;
                 let tenant = TenantId::parse(&tenant.replace("%2F", "/"))?;
-                Ok(Self::Locks { tenant, domain: domain.to_owned() })
+                Ok(Self::Locks { tenant, domain: domain.into() })
             }
             _ => Err(InvalidScope::Form),
         }

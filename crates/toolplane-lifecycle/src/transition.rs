@@ -1,5 +1,6 @@
 //! What a decision gives back: the new record, its log entries and what the store and the cluster must do.
 
+use toolplane_records::SmolStr;
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
 use toolplane_records::ids::{DecisionId, InvocationId, InvocationKey};
@@ -110,14 +111,14 @@ pub enum Effect {
     /// Take a place in a counted index; without one the commit is lost.
     TakePermit {
         /// Name of the index.
-        index: String,
+        index: SmolStr,
         /// It must have fewer entries than this.
         below: u64,
     },
     /// Give the place in a counted index back.
     ReturnPermit {
         /// Name of the index.
-        index: String,
+        index: SmolStr,
     },
     /// Refuse calls of this tool version with this input for a while: workers die of it.
     Quarantine {
@@ -129,7 +130,7 @@ pub enum Effect {
     /// Keep what a hook did, under the name the record gives it.
     KeepHook {
         /// The name in `hook_refs`.
-        hook_ref: String,
+        hook_ref: SmolStr,
         /// What it did.
         hook: Box<ToolHook>,
     },
@@ -141,7 +142,7 @@ pub enum Effect {
     /// Forget the oldest hook run but the first ones: newer ones take its place in the record.
     ForgetHook {
         /// The name it had in `hook_refs`.
-        hook_ref: String,
+        hook_ref: SmolStr,
     },
     /// Forget the ending that waited for its hooks: they were asked, or the call ended without them.
     ForgetEnding,

@@ -146,7 +146,7 @@ fn answerable<'a>(call: &CallFacts, question: Ruling<'a>) -> Ruling<'a> {
     };
     Ruling {
         behavior: Behavior::Deny,
-        source: source::NO_APPROVER.to_owned(),
+        source: source::NO_APPROVER,
         reason_type: ReasonType::AsyncAgent,
         message: format!("a person would have to decide, but {why} ({})", question.message),
         answerable: false,

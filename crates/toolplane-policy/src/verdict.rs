@@ -1,5 +1,6 @@
 //! What follows from a policy for one call, and why.
 
+use toolplane_records::SmolStr;
 use toolplane_records::decision::{DecisionReason, DeniedPaths};
 use toolplane_records::explanation::PartExplanation;
 use toolplane_records::vocabulary::{Behavior, RuleFit};
@@ -10,14 +11,14 @@ pub struct Verdict {
     /// Allow, ask or deny.
     pub behavior: Behavior,
     /// Where the decision comes from: the deciding rule's source, or one of [`source`](mod@source).
-    pub source: String,
+    pub source: &'static str,
     /// The kind of reason, the rule and a text for people.
     pub reason: DecisionReason,
     /// Ids of the rules that fit the call or may fit it, shadow rules aside: denies, asks, allows, each in the order of the
     /// set; at most 1000.
-    pub matched: Vec<String>,
+    pub matched: Vec<SmolStr>,
     /// Id of the rule that decided, when one did.
-    pub deciding: Option<String>,
+    pub deciding: Option<SmolStr>,
     /// The organisation's policies that determined what they said.
     pub policy_refs: Vec<String>,
     /// The path that is the reason, when one is.

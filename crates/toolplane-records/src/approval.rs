@@ -1,6 +1,7 @@
 //! Parked questions to people: what an `ask` decision leaves until it is answered (ours).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::decision::PermissionDecision;
 use crate::ids::{ApprovalId, InvocationId, SurfaceId, TenantId, ToolId};
@@ -13,7 +14,7 @@ use crate::vocabulary::{ApprovalState, PermissionOption, RiskLevel};
 pub struct Approval {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the question.
     pub approval_id: ApprovalId,
     /// Who owns the call.

@@ -1,6 +1,7 @@
 //! Batches: calls that were accepted together and are scheduled under one policy (ours).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{BatchId, InvocationId, TenantId};
 use crate::payload::Digest;
@@ -23,7 +24,7 @@ pub struct BatchPlace {
 pub struct Batch {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the batch.
     pub batch_id: BatchId,
     /// Owner.

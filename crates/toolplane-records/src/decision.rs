@@ -1,6 +1,7 @@
 //! Permission decisions (contracts/permission-decision).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{ApprovalId, DecisionId, InvocationId};
 use crate::payload::{Digest, JsonPayload};
@@ -15,13 +16,13 @@ pub struct DecisionReason {
     pub reason_type: ReasonType,
     /// The rule that decided, when one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule_ref: Option<String>,
+    pub rule_ref: Option<SmolStr>,
     /// For people.
-    pub message: String,
+    pub message: SmolStr,
 }
 
 /// Where a decision came from: a rule source of the standard, or a component such as `default` or `approval`.
-pub type DecisionSource = String;
+pub type DecisionSource = SmolStr;
 
 /// Paths that rules keep from a call, as patterns of rules: what the tool opens by itself must not lead to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ impl DeniedPaths {
 pub struct PermissionDecision {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the decision.
     pub decision_id: DecisionId,
     /// The call.
@@ -56,7 +57,7 @@ pub struct PermissionDecision {
     pub behavior: Behavior,
     /// Permission mode in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
+    pub mode: Option<SmolStr>,
     /// Where the decision came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<DecisionSource>,
@@ -65,10 +66,10 @@ pub struct PermissionDecision {
     pub reason: Option<DecisionReason>,
     /// Every rule that matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rule_refs: Vec<String>,
+    pub rule_refs: Vec<SmolStr>,
     /// Adjacent policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub policy_refs: Vec<String>,
+    pub policy_refs: Vec<SmolStr>,
     /// Replacement input.
     #[serde(default, deserialize_with = "crate::payload::even_null", skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<JsonPayload>,
@@ -102,8 +103,8 @@ pub struct PermissionDecision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_request_ref: Option<ApprovalId>,
     /// Digest of the rule set that decided (ours).
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub policy_digest: String,
+    #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
+    pub policy_digest: SmolStr,
     /// Paths the call must not reach, whatever it does (ours).
     #[serde(default, skip_serializing_if = "DeniedPaths::is_empty")]
     pub denied_paths: DeniedPaths,
@@ -141,7 +142,7 @@ impl PermissionDecision {
             decided_at,
             expires_at: None,
             approval_request_ref: None,
-            policy_digest: String::new(),
+            policy_digest: SmolStr::default(),
             denied_paths: DeniedPaths::default(),
             reused_from: None,
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use smol_str::SmolStr;
 
 use crate::assurance::CallAssurance;
 use crate::decision::decision_id;
@@ -47,13 +48,13 @@ pub struct CallerContext {
     /// Owner of the call.
     pub tenant: TenantId,
     /// The person or program that calls.
-    pub actor_ref: String,
+    pub actor_ref: SmolStr,
     /// The authenticated caller; empty without authentication.
-    pub caller_ref: String,
+    pub caller_ref: SmolStr,
     /// Roles of the caller.
     pub roles: Vec<String>,
     /// The session of the call.
-    pub session_ref: String,
+    pub session_ref: SmolStr,
     /// The surface it is called in, when it is called in one.
     pub surface_id: Option<SurfaceId>,
     /// Permission mode of the caller; none when the caller names none.
@@ -138,10 +139,10 @@ impl CallerContext {
     pub fn of(tenant: TenantId) -> Self {
         Self {
             tenant,
-            actor_ref: String::new(),
-            caller_ref: String::new(),
+            actor_ref: SmolStr::default(),
+            caller_ref: SmolStr::default(),
             roles: Vec::new(),
-            session_ref: String::new(),
+            session_ref: SmolStr::default(),
             surface_id: None,
             mode: None,
             can_ask: true,

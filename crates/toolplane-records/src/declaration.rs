@@ -1,6 +1,7 @@
 //! Tool declarations (contracts/tool-declaration).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::contract::{InputContract, OutputContract};
 use crate::ids::ToolId;
@@ -13,7 +14,7 @@ use crate::vocabulary::{ToolKind, ToolLifecycle};
 pub struct ToolDeclaration {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Stable id, scoped by producer.
     pub tool_id: ToolId,
     /// Collision boundary.

@@ -1,6 +1,7 @@
 //! Lifecycle events: the standard's envelope, and the compact form the log keeps.
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{InvocationId, TenantId, ToolId};
 use crate::payload::JsonPayload;
@@ -27,7 +28,7 @@ pub struct LogEvent {
 pub struct ToolEvent {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Unique together with `source`.
     pub event_id: String,
     /// Class of the event; open vocabulary.

@@ -1,6 +1,7 @@
 //! Hook records (contracts/hooks-and-input-mutation).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{InvocationId, ToolId};
 use crate::payload::JsonPayload;
@@ -29,7 +30,7 @@ pub struct HookStop {
 pub struct ToolHook {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the hook.
     pub hook_id: String,
     /// Where it ran.

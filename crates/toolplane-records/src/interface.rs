@@ -1,6 +1,7 @@
 //! Tool interfaces: how a declared tool behaves at run time (contracts/tool-interface).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{InterfaceId, ToolId};
 use crate::mapping::ExternalMapping;
@@ -22,7 +23,7 @@ pub enum SafetyFact {
 pub struct ToolInterface {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the interface.
     pub interface_id: InterfaceId,
     /// The declared tool.

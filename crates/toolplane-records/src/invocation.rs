@@ -4,6 +4,7 @@ mod running;
 mod view;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 pub use crate::invocation::running::{CancelFacts, InputAnswer, Lease, PendingInput, PostHooks};
 pub use crate::invocation::view::InputBodies;
@@ -33,7 +34,7 @@ pub struct StatusTransition {
     /// When, by the store's clock.
     pub at: Timestamp,
     /// What caused it, in one stable word.
-    pub cause: String,
+    pub cause: SmolStr,
     /// The execution attempt it belongs to; 0 before the first start.
     #[serde(default)]
     pub attempt: u32,
@@ -77,7 +78,7 @@ pub struct InputSafety {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchFacts {
     /// Execution class: only workers that serve this pool get the call.
-    pub pool: String,
+    pub pool: SmolStr,
     /// Digest under which the dispatch plan is stored.
     pub plan_digest: Digest,
     /// Wall time of one execution, milliseconds.
@@ -101,8 +102,8 @@ pub struct DispatchFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_modifier_policy: Option<ContextModifierPolicy>,
     /// Digest of the rule set that let it run; empty when no decision is in force.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub policy_digest: String,
+    #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
+    pub policy_digest: SmolStr,
     /// Until when that decision lets it start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permit_until: Option<Timestamp>,
@@ -116,7 +117,7 @@ pub struct DispatchFacts {
 pub struct Invocation {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the call.
     pub invocation_id: InvocationId,
     /// Owner.
@@ -124,13 +125,13 @@ pub struct Invocation {
     /// The tool; for a tool that does not exist, `unknown:<name>`.
     pub tool_id: ToolId,
     /// The name the caller used.
-    pub tool_name: String,
+    pub tool_name: SmolStr,
     /// The surface it was called in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface_id: Option<SurfaceId>,
     /// The provider's id of the call, e.g. `tool_call_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub native_call_id: Option<String>,
+    pub native_call_id: Option<SmolStr>,
     /// Lifecycle state.
     pub status: InvocationStatus,
     /// Place in its queue.
@@ -140,13 +141,13 @@ pub struct Invocation {
     pub inputs: InputRefs,
     /// Who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actor_ref: Option<String>,
+    pub actor_ref: Option<SmolStr>,
     /// Runtime refs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runtime_refs: Vec<String>,
+    pub runtime_refs: Vec<SmolStr>,
     /// Adjacent policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub policy_refs: Vec<String>,
+    pub policy_refs: Vec<SmolStr>,
     /// Decisions, oldest first: the first and the newest, see [`crate::trail::DECISIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permission_decision_refs: Vec<DecisionId>,
@@ -155,13 +156,13 @@ pub struct Invocation {
     pub decisions_left_out: u64,
     /// Hooks that ran, oldest first: the first and the newest, see [`crate::trail::HOOKS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hook_refs: Vec<String>,
+    pub hook_refs: Vec<SmolStr>,
     /// Hook runs between those that are no longer kept (ours).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hooks_left_out: u64,
     /// Evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence_refs: Vec<String>,
+    pub evidence_refs: Vec<SmolStr>,
     /// Where to find the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub telemetry_refs: Vec<TelemetryRef>,
@@ -173,7 +174,7 @@ pub struct Invocation {
     pub approval_request_ref: Option<ApprovalId>,
     /// The scheduler policy that applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scheduler_policy_ref: Option<String>,
+    pub scheduler_policy_ref: Option<SmolStr>,
     /// Every change of status.
     #[serde(default)]
     pub status_transitions: Vec<StatusTransition>,
@@ -193,7 +194,7 @@ pub struct Invocation {
     pub dispatch: Option<DispatchFacts>,
     /// The caller's idempotency key (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<SmolStr>,
     /// Digest of what the caller asked for; the same key with another digest is a mistake (ours).
     pub request_digest: Digest,
     /// The caller's deadline: a terminal `timed_out` at this instant (ours).
@@ -228,7 +229,7 @@ pub struct Invocation {
     pub result_id: Option<ResultId>,
     /// The session it belongs to (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_ref: Option<String>,
+    pub session_ref: Option<SmolStr>,
     /// How urgent it is (ours).
     #[serde(default, skip_serializing_if = "Band::is_default")]
     pub band: Band,
@@ -237,7 +238,7 @@ pub struct Invocation {
     pub resource_locks: Vec<ResourceLock>,
     /// Where those locks apply (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lock_domain: Option<String>,
+    pub lock_domain: Option<SmolStr>,
     /// Fence of the grant of its locks: larger than that of every earlier holder it excludes (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock_fence: Option<u64>,
@@ -270,16 +271,16 @@ pub struct Invocation {
     pub late_reports: u32,
     /// The authenticated caller; absent without authentication (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caller_ref: Option<String>,
+    pub caller_ref: Option<SmolStr>,
     /// What the agent said of its own certainty (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<CallAssurance>,
     /// Permission mode it was called in (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permission_mode: Option<String>,
+    pub permission_mode: Option<SmolStr>,
     /// The actor the caller's credential names; absent without authentication, or when it names none (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caller_actor: Option<String>,
+    pub caller_actor: Option<SmolStr>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -48,10 +48,13 @@ pub mod visible;
 pub mod vocabulary;
 pub mod workspace;
 
+/// The texts of records: cheap to clone, up to 23 bytes in place and longer ones shared.
+pub use smol_str::SmolStr;
+
 /// The version of the standard every record of this crate carries in `schema_version`.
 pub const SCHEMA_VERSION: &str = "0.2.0";
 
 /// The owned form of [`SCHEMA_VERSION`], used as the serde default so that a record without the field still reads.
-pub fn schema_version() -> String {
-    SCHEMA_VERSION.to_owned()
+pub fn schema_version() -> SmolStr {
+    SmolStr::new_static(SCHEMA_VERSION)
 }

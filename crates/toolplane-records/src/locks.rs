@@ -1,6 +1,7 @@
 //! Lock domains: who waits for and who holds the resource locks of one session, batch or tenant (ours).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{InvocationId, TenantId};
 use crate::scheduling::ResourceLock;
@@ -10,7 +11,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockDomain {
     /// Name of the domain, e.g. `session:s-1`.
-    pub domain: String,
+    pub domain: SmolStr,
     /// Owner.
     pub tenant: TenantId,
     /// The next ticket to be drawn; tickets count from 1 and are never given twice.
@@ -40,7 +41,7 @@ pub struct Ticket {
 
 impl LockDomain {
     /// A domain without tickets.
-    pub fn new(tenant: TenantId, domain: impl Into<String>) -> Self {
+    pub fn new(tenant: TenantId, domain: impl Into<SmolStr>) -> Self {
         Self { domain: domain.into(), tenant, next_ticket: 1, tickets: Vec::new() }
     }
 }

@@ -1,6 +1,7 @@
 //! Input mutations (contracts/hooks-and-input-mutation).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::InvocationId;
 use crate::time::Timestamp;
@@ -11,7 +12,7 @@ use crate::vocabulary::MutationSource;
 pub struct InputMutation {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the mutation.
     pub mutation_id: String,
     /// The call.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+use smol_str::SmolStr;
 
 use crate::json::{self, JsonLimits, JsonRefusal};
 
@@ -238,9 +239,9 @@ pub(crate) fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadRef {
     /// Where the bytes are, e.g. `payload:<invocation>/<hex>` or `toolplane://results/...`.
-    pub uri: String,
+    pub uri: SmolStr,
     /// Media type, e.g. `application/json`.
-    pub media_type: String,
+    pub media_type: SmolStr,
     /// SHA-256 over the exact bytes.
     pub digest: Digest,
     /// Size in bytes.

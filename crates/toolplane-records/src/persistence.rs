@@ -1,6 +1,7 @@
 //! Persistence decisions (contracts/result-persistence-and-rendering).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{DecisionId, InvocationId, ResultId};
 use crate::payload::PayloadRef;
@@ -23,7 +24,7 @@ pub struct PersistenceThreshold {
 pub struct ResultPersistence {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the decision.
     pub decision_id: DecisionId,
     /// The call.
@@ -49,8 +50,8 @@ pub struct ResultPersistence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction_state: Option<RedactionState>,
     /// Machine-readable reason, e.g. `result_exceeded_inline_limit`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
+    #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
+    pub reason: SmolStr,
     /// When it was decided.
     pub created_at: Timestamp,
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::ProfileId;
 use crate::mapping::ExternalMapping;
@@ -14,7 +15,7 @@ use crate::vocabulary::{AccessKind, ExecutionKind, RiskLevel, StartGuard, WriteE
 pub struct ExecutionProfile {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the profile.
     pub execution_profile_id: ProfileId,
     /// Kind of executor.
@@ -192,7 +193,7 @@ pub struct HttpBinding {
 pub struct PermissionProfile {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the profile.
     pub permission_profile_id: ProfileId,
     /// Risk level.

@@ -1,6 +1,7 @@
 //! Progress records (contracts/progress-and-cancellation).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::InvocationId;
 use crate::refs::ArtifactRef;
@@ -12,7 +13,7 @@ use crate::vocabulary::ProgressStatus;
 pub struct ToolProgress {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the update.
     pub progress_id: String,
     /// The call.

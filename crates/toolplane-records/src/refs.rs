@@ -1,6 +1,7 @@
 //! References to things other systems own: resources, artifacts, evidence, policies, telemetry.
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::payload::Digest;
 
@@ -55,8 +56,8 @@ pub struct ArtifactRef {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TelemetryRef {
     /// 32 lower-case hex digits.
-    pub trace_id: String,
+    pub trace_id: SmolStr,
     /// 16 lower-case hex digits.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub span_id: String,
+    #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
+    pub span_id: SmolStr,
 }

@@ -1,6 +1,7 @@
 //! Result envelopes (contracts/result-envelope).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::error::ToolError;
 use crate::ids::{InvocationId, ResultId};
@@ -60,7 +61,7 @@ pub enum ContentBlock {
 pub struct ToolResult {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the result; one per invocation, never changed.
     pub result_id: ResultId,
     /// The call this is the result of.

@@ -1,6 +1,7 @@
 //! Scheduler policies and resource locks (contracts/concurrency-and-scheduling).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::vocabulary::{
     ContextModifierPolicy, InterruptBehavior, LockMode, OrderingPolicy, SiblingFailurePolicy, YieldPolicy,
@@ -21,7 +22,7 @@ pub struct ResourceLock {
 pub struct SchedulerPolicy {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the policy.
     pub scheduler_policy_id: String,
     /// Where it applies.

@@ -1,6 +1,7 @@
 //! Tool surfaces, deferred refs and search results (contracts/tool-surface, deferred-loading-and-tool-search).
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{SurfaceId, TenantId, ToolId};
 use crate::payload::{Digest, JsonPayload};
@@ -31,7 +32,7 @@ pub struct LoadedTool {
 pub struct DeferredToolRef {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// The tool.
     pub tool_id: ToolId,
     /// Its full name.
@@ -83,7 +84,7 @@ pub struct HiddenTool {
 pub struct ToolSurface {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// Identifier of the surface.
     pub surface_id: SurfaceId,
     /// Where it applies.
@@ -145,7 +146,7 @@ pub struct ToolSurface {
 pub struct SearchResult {
     /// Version of the standard.
     #[serde(default = "crate::schema_version")]
-    pub schema_version: String,
+    pub schema_version: SmolStr,
     /// The question.
     pub query: String,
     /// `select` or `keyword`.

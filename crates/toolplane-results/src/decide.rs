@@ -1,5 +1,6 @@
 //! The persistence decision: a pure function of the policy and the size of the output.
 
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{DecisionId, InvocationId, ResultId};
 use toolplane_records::persistence::{PersistenceThreshold, ResultPersistence};
 use toolplane_records::time::Timestamp;
@@ -126,7 +127,7 @@ pub fn decide(policy: &PersistencePolicy, output: &OutputFacts, ids: DecisionIds
         preview_size_bytes: None,
         persisted_ref: None,
         redaction_state: Some(RedactionState::None),
-        reason: reason.to_owned(),
+        reason: SmolStr::new_static(reason),
         created_at: now,
     }
 }

@@ -7,6 +7,7 @@
 use std::future::Future;
 
 use bytes::Bytes;
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::{Digest, JsonPayload, PayloadRef};
@@ -226,7 +227,7 @@ impl<K: Keep> Keeper<K> {
             }
             None => {
                 if needs_store(decision.strategy) {
-                    decision.reason = decide::REASON_STORE_FAILED.to_owned();
+                    decision.reason = SmolStr::new_static(decide::REASON_STORE_FAILED);
                 }
                 decision.strategy = PersistenceStrategy::DropWithReason;
             }
@@ -260,7 +261,7 @@ impl<K: Keep> Keeper<K> {
     ) -> (ResultPersistence, Option<PayloadRef>) {
         let mut decision = decide::decide(policy, &whole.facts(), self.ids.clone(), self.now);
         if let Some(reason) = self.handling.reason.filter(|_| decision.reason != decide::REASON_TOO_LARGE) {
-            decision.reason = reason.to_owned();
+            decision.reason = SmolStr::new_static(reason);
         }
         let payload = match needs_store(decision.strategy) {
             true => self.keep.keep(name, &whole.media_type, whole.bytes.clone()).await,

@@ -1,5 +1,6 @@
 //! From a persistence decision to what people and models see, mapped exactly once.
 
+use toolplane_records::SmolStr;
 use toolplane_records::error::ToolError;
 use toolplane_records::payload::PayloadRef;
 use toolplane_records::persistence::ResultPersistence;
@@ -62,7 +63,7 @@ pub fn render(
 ) -> Rendered {
     if needs_store(persistence.strategy) && payload.is_none() {
         persistence.strategy = PersistenceStrategy::DropWithReason;
-        persistence.reason = REASON_STORE_FAILED.to_owned();
+        persistence.reason = SmolStr::new_static(REASON_STORE_FAILED);
     }
     let mut content = Vec::new();
     match persistence.strategy {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::{Acceptance, Preparation};
+use toolplane_records::SmolStr;
 use toolplane_records::batch::{Batch, BatchMember, BatchPlace};
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::{ApprovalId, BatchId, DecisionId, InvocationId, InvocationKey, TenantId, ToolId};
@@ -119,8 +120,8 @@ pub fn batch(number: usize, first: usize, random: &mut Random) -> WantedBatch {
 pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance {
     let digest = input().digest();
     let input = PayloadRef {
-        uri: format!("payload:{}/{}", wanted.id, digest.hex()),
-        media_type: "application/json".to_owned(),
+        uri: format!("payload:{}/{}", wanted.id, digest.hex()).into(),
+        media_type: "application/json".into(),
         digest,
         size_bytes: 2,
     };
@@ -129,7 +130,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         invocation_id: wanted.id.clone(),
         tenant: wanted.tenant.clone(),
         tool_id: ToolId::from_trusted("tool_1"),
-        tool_name: "tool".to_owned(),
+        tool_name: "tool".into(),
         surface_id: None,
         native_call_id: None,
         inputs: InputRefs { model: input.clone(), observable: None, permission: None, call: Some(input) },
@@ -137,14 +138,14 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
         runtime_refs: Vec::new(),
         telemetry_refs: Vec::new(),
         scheduler_policy_ref: None,
-        idempotency_key: Some(wanted.id.to_string()),
+        idempotency_key: Some(wanted.id.to_string().into()),
         request_digest: digest,
         deadline_at: None,
         safety: InputSafety { is_idempotent: wanted.kind.idempotent, ..InputSafety::default() },
         mutations: Vec::new(),
         session_ref: None,
         band: wanted.kind.band,
-        lock_domain: locks.is_some().then(|| "session:s".to_owned()),
+        lock_domain: locks.is_some().then(|| "session:s".into()),
         resource_locks: locks.into_iter().collect(),
         held_by_batch: place.is_some(),
         hooks: Vec::new(),
@@ -159,7 +160,7 @@ pub fn acceptance(wanted: &WantedCall, place: Option<BatchPlace>) -> Acceptance 
 /// Where the preparation of a wanted call leads.
 pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
     let dispatch = DispatchFacts {
-        pool: "native".to_owned(),
+        pool: "native".into(),
         plan_digest: plan_digest(),
         timeout_ms: 8_000,
         supports_cancel: wanted.kind.cancelable,
@@ -169,7 +170,7 @@ pub fn preparation(wanted: &WantedCall, now: Timestamp) -> Preparation {
         retry_on_timeout: false,
         quarantine_key: None,
         context_modifier_policy: None,
-        policy_digest: String::new(),
+        policy_digest: SmolStr::default(),
         permit_until: None,
         denied_paths: toolplane_records::decision::DeniedPaths::default(),
     };

@@ -49,7 +49,7 @@ fn lease_key(lease: Option<v1::LeaseRef>, worker: usize, life: u64) -> Option<Le
         invocation_id: InvocationId::parse(&lease.invocation_id).ok()?,
         lease_no: lease.lease_no,
         lease_id,
-        holder: Holder { worker_id: worker_id(worker), incarnation: Some(incarnation(life)) },
+        holder: Holder { worker_id: worker_id(worker), incarnation: Some(incarnation(life).into()) },
     })
 }
 

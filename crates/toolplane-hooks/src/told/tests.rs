@@ -17,7 +17,7 @@ fn input() -> HookInput {
     tool.kind = Some(ToolKind::ShellCommand);
     let json = r#"{"command":"ls","n":123456789012345678901234567890}"#;
     let caller = CallerContext {
-        session_ref: "s1".to_owned(),
+        session_ref: "s1".into(),
         mode: Some(Mode::AcceptEdits),
         ..CallerContext::of(TenantId::unauthenticated())
     };

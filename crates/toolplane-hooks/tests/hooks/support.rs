@@ -57,8 +57,8 @@ pub(crate) fn call(input: &str) -> HookInput {
     tool.kind = Some(ToolKind::ShellCommand);
     let input = JsonPayload::from_checked(input.to_owned());
     let caller = CallerContext {
-        actor_ref: "ann".to_owned(),
-        session_ref: "s1".to_owned(),
+        actor_ref: "ann".into(),
+        session_ref: "s1".into(),
         mode: Some(Mode::Plan),
         ..CallerContext::of(TenantId::from_trusted(TENANT))
     };

@@ -19,7 +19,7 @@ fn cancel_for(work: &mut Work<'_>, emitter: usize) -> bool {
     let cause = SiblingCause {
         invocation_id: member.invocation_id.clone(),
         index: u32::try_from(emitter).unwrap_or(u32::MAX),
-        tool_name: member.tool_name.clone(),
+        tool_name: member.tool_name.clone().into(),
         status,
     };
     let mut changed = false;

@@ -177,7 +177,7 @@ fn a_worker_that_leaves_says_why() {
 fn a_lost_lease_gives_everything_back() {
     let last = play(Situation::Lost, true);
     let permit = "running/tenant/default".to_owned();
-    assert!(last.effects.contains(&Effect::ReturnPermit { index: permit }));
+    assert!(last.effects.contains(&Effect::ReturnPermit { index: permit.into() }));
     assert!(last.effects.contains(&Effect::ClearTimer(Timer::Lease)));
     assert!(last.effects.iter().any(|effect| matches!(effect, Effect::SetTimer(Timer::Retry, _))));
     assert!(last.effects.iter().any(|effect| matches!(effect, Effect::Tell(LeaseMessage::Fenced { .. }))));

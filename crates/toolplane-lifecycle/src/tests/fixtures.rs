@@ -1,5 +1,6 @@
 //! Calls, grants and outcomes that tests are made of.
 
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::*;
@@ -67,7 +68,7 @@ pub(crate) fn dispatch(idempotent: bool, supports_cancel: bool) -> DispatchFacts
         retry_on_timeout: false,
         quarantine_key: None,
         context_modifier_policy: None,
-        policy_digest: String::new(),
+        policy_digest: SmolStr::default(),
         permit_until: None,
         denied_paths: toolplane_records::decision::DeniedPaths::default(),
     }

@@ -138,12 +138,12 @@ fn a_lease_takes_and_returns_its_permits() {
     let ready = ready(false, true).invocation;
     let claimed = apply(&ready, Command::Claim(grant(1)), at(1)).unwrap();
     let index = "running/tenant/default".to_owned();
-    assert!(claimed.effects.contains(&Effect::TakePermit { index: index.clone(), below: 10 }));
+    assert!(claimed.effects.contains(&Effect::TakePermit { index: index.clone().into(), below: 10 }));
     assert_eq!(claimed.invocation.lease.as_ref().unwrap().permits, std::slice::from_ref(&index));
     let expired = apply(&claimed.invocation, Command::Fire(Timer::Lease), at(6_000)).unwrap();
-    assert!(expired.effects.contains(&Effect::ReturnPermit { index: index.clone() }));
+    assert!(expired.effects.contains(&Effect::ReturnPermit { index: index.clone().into() }));
     let canceled = apply(&claimed.invocation, cancel_request(), at(2)).unwrap();
-    assert!(canceled.effects.contains(&Effect::ReturnPermit { index }));
+    assert!(canceled.effects.contains(&Effect::ReturnPermit { index: index.into() }));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use toolplane_records::SmolStr;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
@@ -203,7 +204,7 @@ fn permission(step: Step, invocation: &Invocation, leases: &mut u64) -> Option<C
 struct Indexes {
     queued: bool,
     timers: BTreeMap<Timer, Timestamp>,
-    permits: BTreeSet<String>,
+    permits: BTreeSet<SmolStr>,
     /// An ending is stored that waits for its hooks.
     ending: bool,
     /// A granted ticket whose scope has not been asked to settle since.
@@ -242,7 +243,7 @@ impl Indexes {
         let lease = record.lease.as_ref();
         let expiry = lease.map(|lease| lease.expires_at);
         assert_eq!(self.timers.get(&Timer::Lease).copied(), expiry, "every lease has its timer, after {step:?}");
-        let permits: BTreeSet<String> = lease.into_iter().flat_map(|lease| lease.permits.clone()).collect();
+        let permits: BTreeSet<SmolStr> = lease.into_iter().flat_map(|lease| lease.permits.clone()).collect();
         assert_eq!(self.permits, permits, "permits go with their lease, after {step:?}");
         let runs = record.status == InvocationStatus::Running;
         assert_eq!(self.timers.contains_key(&Timer::Execution), runs, "a running clock is watched, after {step:?}");
@@ -377,7 +378,7 @@ proptest! {
             batch: in_batch.then(|| BatchPlace { batch_id: BatchId::from_trusted("bat_1"), index: 0 }),
             held_by_batch: in_batch && held_by_batch,
             resource_locks: if locked { vec![lock] } else { Vec::new() },
-            lock_domain: locked.then(|| "session:s".to_owned()),
+            lock_domain: locked.then(|| "session:s".into()),
             ..acceptance(idempotent)
         };
         let first = if parked {

@@ -1,5 +1,6 @@
 //! A decision on its way to a verdict.
 
+use toolplane_records::SmolStr;
 use toolplane_records::approval::{APPROVALS, REVIEW};
 use toolplane_records::decision::DecisionReason;
 use toolplane_records::explanation::PartExplanation;
@@ -28,7 +29,7 @@ pub(crate) const NO_BYPASS: &str = "the mode `bypass` is not allowed here and co
 #[derive(Clone, Debug)]
 pub(crate) struct Ruling<'a> {
     pub(crate) behavior: Behavior,
-    pub(crate) source: String,
+    pub(crate) source: &'static str,
     pub(crate) reason_type: ReasonType,
     pub(crate) message: String,
     pub(crate) rule: Option<&'a Rule>,
@@ -40,13 +41,13 @@ pub(crate) struct Ruling<'a> {
 impl<'a> Ruling<'a> {
     pub(crate) fn new(
         behavior: Behavior,
-        source: impl Into<String>,
+        source: &'static str,
         reason_type: ReasonType,
         message: impl Into<String>,
     ) -> Self {
         Self {
             behavior,
-            source: source.into(),
+            source,
             reason_type,
             message: message.into(),
             rule: None,
@@ -108,12 +109,16 @@ impl<'a> Ruling<'a> {
     }
 
     pub(crate) fn into_verdict(self, scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Verdict {
-        let rule_ref = self.rule.map(|rule| rule.id().to_owned());
+        let rule_ref = self.rule.map(|rule| SmolStr::from(rule.id()));
         Verdict {
             behavior: self.behavior,
             source: self.source,
-            reason: DecisionReason { reason_type: self.reason_type, rule_ref: rule_ref.clone(), message: self.message },
-            matched: found.matched().take(MAX_MATCHED).map(|hit| hit.rule.id().to_owned()).collect(),
+            reason: DecisionReason {
+                reason_type: self.reason_type,
+                rule_ref: rule_ref.clone(),
+                message: self.message.into(),
+            },
+            matched: found.matched().take(MAX_MATCHED).map(|hit| hit.rule.id().into()).collect(),
             deciding: rule_ref,
             policy_refs: org.policy_ids.clone(),
             blocked_path: self.blocked_path,

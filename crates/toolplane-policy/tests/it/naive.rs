@@ -6,6 +6,7 @@
 mod conditions;
 
 use toolplane_matching::Certainty;
+use toolplane_records::SmolStr;
 use toolplane_records::mode::Mode;
 use toolplane_records::rule::PermissionRule;
 use toolplane_records::vocabulary::{AccessKind, Behavior, ClassifierAuthority, ReasonType, RuleSource};
@@ -18,7 +19,7 @@ use crate::world::{Case, NOW, TOOLS, Tool};
 pub(crate) struct Answer {
     pub(crate) behavior: Behavior,
     pub(crate) review: bool,
-    pub(crate) matched: Vec<String>,
+    pub(crate) matched: Vec<SmolStr>,
     /// Only where the stage that decided leaves no choice.
     pub(crate) reason: Option<ReasonType>,
 }
@@ -80,7 +81,7 @@ pub(crate) fn decide(case: &Case) -> Answer {
     }
     let all =
         denies.iter().map(|(rule, _)| *rule).chain(asks.iter().map(|(rule, _)| *rule)).chain(allows.iter().copied());
-    let mut matched: Vec<String> = all.map(|rule| rule.rule_id.clone()).collect();
+    let mut matched: Vec<SmolStr> = all.map(|rule| rule.rule_id.as_str().into()).collect();
     matched.sort();
     let (behavior, review, reason) = voices(case, &pieces, seen, &denies, &asks, &allows);
     let silent = !case.can_ask || case.mode == Mode::DontAsk;

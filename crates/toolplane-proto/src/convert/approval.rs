@@ -9,7 +9,7 @@ use crate::v1;
 impl From<&records::Approval> for v1::Approval {
     fn from(record: &records::Approval) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             approval_id: record.approval_id.to_string(),
             tenant: record.tenant.to_string(),
             invocation_id: record.invocation_id.to_string(),
@@ -48,7 +48,7 @@ impl TryFrom<v1::Approval> for records::Approval {
 
     fn try_from(message: v1::Approval) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             approval_id: field::id("approval_id", &message.approval_id)?,
             tenant: field::id("tenant", &message.tenant)?,
             invocation_id: field::id("invocation_id", &message.invocation_id)?,

@@ -23,7 +23,7 @@ impl TryFrom<v1::BatchPlace> for records::BatchPlace {
 impl From<&records::Batch> for v1::Batch {
     fn from(record: &records::Batch) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             batch_id: record.batch_id.to_string(),
             tenant: record.tenant.to_string(),
             policy: Some((&record.policy).into()),
@@ -45,7 +45,7 @@ impl TryFrom<v1::Batch> for records::Batch {
 
     fn try_from(message: v1::Batch) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             batch_id: field::id("batch_id", &message.batch_id)?,
             tenant: field::id("tenant", &message.tenant)?,
             policy: field::required("policy", message.policy)?,

@@ -23,10 +23,10 @@ impl From<&records::DecisionRequest> for v1::DecideRequest {
         Self {
             invocation_id: record.invocation_id.to_string(),
             tenant: caller.tenant.to_string(),
-            actor_ref: caller.actor_ref.clone(),
-            caller_ref: caller.caller_ref.clone(),
+            actor_ref: caller.actor_ref.to_string(),
+            caller_ref: caller.caller_ref.to_string(),
             caller_roles: caller.roles.clone(),
-            session_ref: caller.session_ref.clone(),
+            session_ref: caller.session_ref.to_string(),
             surface_id: field::text(&caller.surface_id),
             mode: caller.mode.map(|mode| mode.as_str().to_owned()).unwrap_or_default(),
             can_ask: caller.can_ask,
@@ -82,10 +82,10 @@ impl TryFrom<v1::DecideRequest> for records::DecisionRequest {
         let invocation_id = field::id("invocation_id", &message.invocation_id)?;
         let caller = records::CallerContext {
             tenant: field::id("tenant", &message.tenant)?,
-            actor_ref: message.actor_ref,
-            caller_ref: message.caller_ref,
+            actor_ref: message.actor_ref.into(),
+            caller_ref: message.caller_ref.into(),
             roles: message.caller_roles,
-            session_ref: message.session_ref,
+            session_ref: message.session_ref.into(),
             surface_id: field::optional_id("surface_id", &message.surface_id)?,
             mode: mode(&message.mode)?,
             can_ask: message.can_ask,

@@ -10,7 +10,7 @@ use crate::v1;
 impl From<&records::ToolDeclaration> for v1::ToolDeclaration {
     fn from(record: &records::ToolDeclaration) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             tool_id: record.tool_id.to_string(),
             namespace: record.namespace.clone(),
             name: record.name.clone(),
@@ -38,7 +38,7 @@ impl TryFrom<v1::ToolDeclaration> for records::ToolDeclaration {
 
     fn try_from(message: v1::ToolDeclaration) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             tool_id: field::id("tool_id", &message.tool_id)?,
             namespace: message.namespace,
             name: message.name,

@@ -11,7 +11,7 @@ impl From<records::ToolEvent> for v1::Event {
     fn from(record: records::ToolEvent) -> Self {
         Self {
             event_class: word::optional_number(record.event_type.parse::<EventClass>().ok()),
-            schema_version: record.schema_version,
+            schema_version: record.schema_version.to_string(),
             event_id: record.event_id,
             event_type: record.event_type,
             source: record.source,
@@ -37,7 +37,7 @@ impl TryFrom<v1::Event> for records::ToolEvent {
 
     fn try_from(message: v1::Event) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             event_id: message.event_id,
             event_type: event_type(message.event_type, message.event_class)?,
             source: message.source,

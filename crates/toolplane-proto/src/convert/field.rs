@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use prost_types::Timestamp as WireTimestamp;
+use toolplane_records::SmolStr;
 use toolplane_records::time::Timestamp;
 
 use crate::convert::convert_error::ConvertError;
@@ -128,7 +129,17 @@ pub fn optional_time(field: &str, at: Option<WireTimestamp>) -> Result<Option<Ti
     }
 }
 
+/// Writes a text that may be absent, and says so.
+pub fn maybe(text: &Option<SmolStr>) -> Option<String> {
+    text.as_deref().map(str::to_owned)
+}
+
+/// Reads texts as records keep them.
+pub fn kept(texts: Vec<String>) -> Vec<SmolStr> {
+    texts.into_iter().map(SmolStr::from).collect()
+}
+
 /// Reads the version of the standard: this one when left out.
-pub fn version(text: String) -> String {
-    if text.is_empty() { toolplane_records::schema_version() } else { text }
+pub fn version(text: &str) -> SmolStr {
+    if text.is_empty() { toolplane_records::schema_version() } else { text.into() }
 }

@@ -37,7 +37,7 @@ impl TryFrom<v1::HookStop> for records::HookStop {
 impl From<&records::ToolHook> for v1::ToolHook {
     fn from(record: &records::ToolHook) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             hook_id: record.hook_id.clone(),
             hook_event: record.hook_event.number(),
             invocation_id: field::text(&record.invocation_id),
@@ -60,7 +60,7 @@ impl TryFrom<v1::ToolHook> for records::ToolHook {
 
     fn try_from(message: v1::ToolHook) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             hook_id: message.hook_id,
             hook_event: word::closed("hook_event", message.hook_event)?,
             invocation_id: field::optional_id("invocation_id", &message.invocation_id)?,

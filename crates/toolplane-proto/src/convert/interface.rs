@@ -9,7 +9,7 @@ use crate::v1::safety_fact::Fact;
 impl From<&records::ToolInterface> for v1::ToolInterface {
     fn from(record: &records::ToolInterface) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             interface_id: record.interface_id.to_string(),
             tool_id: record.tool_id.to_string(),
             name: record.name.clone(),
@@ -49,7 +49,7 @@ impl TryFrom<v1::ToolInterface> for records::ToolInterface {
 
     fn try_from(message: v1::ToolInterface) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             interface_id: field::id("interface_id", &message.interface_id)?,
             tool_id: field::id("tool_id", &message.tool_id)?,
             name: message.name,

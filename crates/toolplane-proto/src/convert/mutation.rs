@@ -9,7 +9,7 @@ use crate::v1;
 impl From<&records::InputMutation> for v1::InputMutation {
     fn from(record: &records::InputMutation) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             mutation_id: record.mutation_id.clone(),
             invocation_id: record.invocation_id.to_string(),
             source_type: record.source_type.number(),
@@ -28,7 +28,7 @@ impl TryFrom<v1::InputMutation> for records::InputMutation {
 
     fn try_from(message: v1::InputMutation) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             mutation_id: message.mutation_id,
             invocation_id: field::id("invocation_id", &message.invocation_id)?,
             source_type: word::closed("source_type", message.source_type)?,

@@ -65,8 +65,8 @@ pub(super) fn is_json(media_type: &str) -> bool {
 impl From<&records::PayloadRef> for v1::PayloadRef {
     fn from(record: &records::PayloadRef) -> Self {
         Self {
-            uri: record.uri.clone(),
-            media_type: record.media_type.clone(),
+            uri: record.uri.to_string(),
+            media_type: record.media_type.to_string(),
             digest: record.digest.to_string(),
             size_bytes: record.size_bytes,
         }
@@ -78,8 +78,8 @@ impl TryFrom<v1::PayloadRef> for records::PayloadRef {
 
     fn try_from(message: v1::PayloadRef) -> Result<Self, ConvertError> {
         Ok(Self {
-            uri: message.uri,
-            media_type: message.media_type,
+            uri: message.uri.into(),
+            media_type: message.media_type.into(),
             digest: field::id("digest", &message.digest)?,
             size_bytes: message.size_bytes,
         })

@@ -23,7 +23,7 @@ impl TryFrom<v1::PersistenceThreshold> for records::PersistenceThreshold {
 impl From<&records::ResultPersistence> for v1::ResultPersistence {
     fn from(record: &records::ResultPersistence) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             decision_id: record.decision_id.to_string(),
             invocation_id: record.invocation_id.to_string(),
             result_id: field::text(&record.result_id),
@@ -33,7 +33,7 @@ impl From<&records::ResultPersistence> for v1::ResultPersistence {
             preview_size_bytes: record.preview_size_bytes,
             persisted_ref: field::out(&record.persisted_ref),
             redaction_state: word::optional_number(record.redaction_state),
-            reason: record.reason.clone(),
+            reason: record.reason.to_string(),
             created_at: field::instant(record.created_at),
         }
     }
@@ -44,7 +44,7 @@ impl TryFrom<v1::ResultPersistence> for records::ResultPersistence {
 
     fn try_from(message: v1::ResultPersistence) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             decision_id: field::id("decision_id", &message.decision_id)?,
             invocation_id: field::id("invocation_id", &message.invocation_id)?,
             result_id: field::optional_id("result_id", &message.result_id)?,
@@ -54,7 +54,7 @@ impl TryFrom<v1::ResultPersistence> for records::ResultPersistence {
             preview_size_bytes: message.preview_size_bytes,
             persisted_ref: field::optional("persisted_ref", message.persisted_ref)?,
             redaction_state: word::optional_closed("redaction_state", message.redaction_state)?,
-            reason: message.reason,
+            reason: message.reason.into(),
             created_at: field::time("created_at", message.created_at)?,
         })
     }

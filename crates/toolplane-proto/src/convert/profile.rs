@@ -10,7 +10,7 @@ use crate::v1::execution_binding::Binding;
 impl From<&records::ExecutionProfile> for v1::ExecutionProfile {
     fn from(record: &records::ExecutionProfile) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             execution_profile_id: record.execution_profile_id.to_string(),
             execution_kind: record.execution_kind.as_str().to_owned(),
             execution_kind_code: record.execution_kind.number(),
@@ -38,7 +38,7 @@ impl TryFrom<v1::ExecutionProfile> for records::ExecutionProfile {
 
     fn try_from(message: v1::ExecutionProfile) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             execution_profile_id: field::id("execution_profile_id", &message.execution_profile_id)?,
             execution_kind: word::open("execution_kind", &message.execution_kind, message.execution_kind_code)?,
             supports_progress: message.supports_progress,
@@ -113,7 +113,7 @@ impl TryFrom<v1::HttpBinding> for records::HttpBinding {
 impl From<&records::PermissionProfile> for v1::PermissionProfile {
     fn from(record: &records::PermissionProfile) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             permission_profile_id: record.permission_profile_id.to_string(),
             risk_level: record.risk_level.number(),
             access_kinds: word::texts(&record.access_kinds),
@@ -142,7 +142,7 @@ impl TryFrom<v1::PermissionProfile> for records::PermissionProfile {
 
     fn try_from(message: v1::PermissionProfile) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             permission_profile_id: field::id("permission_profile_id", &message.permission_profile_id)?,
             risk_level: word::closed("risk_level", message.risk_level)?,
             access_kinds: word::open_list("access_kinds", &message.access_kinds, &message.access_kind_codes)?,

@@ -9,7 +9,7 @@ use crate::v1;
 impl From<&records::ToolProgress> for v1::ToolProgress {
     fn from(record: &records::ToolProgress) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             progress_id: record.progress_id.clone(),
             invocation_id: record.invocation_id.to_string(),
             sequence: record.sequence,
@@ -36,7 +36,7 @@ impl TryFrom<v1::ToolProgress> for records::ToolProgress {
 
     fn try_from(message: v1::ToolProgress) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             progress_id: message.progress_id,
             invocation_id: field::id("invocation_id", &message.invocation_id)?,
             sequence: message.sequence,

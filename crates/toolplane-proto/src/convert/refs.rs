@@ -65,7 +65,7 @@ impl TryFrom<v1::ArtifactRef> for records::ArtifactRef {
 
 impl From<&records::TelemetryRef> for v1::TelemetryRef {
     fn from(record: &records::TelemetryRef) -> Self {
-        Self { trace_id: record.trace_id.clone(), span_id: record.span_id.clone() }
+        Self { trace_id: record.trace_id.to_string(), span_id: record.span_id.to_string() }
     }
 }
 
@@ -73,6 +73,6 @@ impl TryFrom<v1::TelemetryRef> for records::TelemetryRef {
     type Error = ConvertError;
 
     fn try_from(message: v1::TelemetryRef) -> Result<Self, ConvertError> {
-        Ok(Self { trace_id: message.trace_id, span_id: message.span_id })
+        Ok(Self { trace_id: message.trace_id.into(), span_id: message.span_id.into() })
     }
 }

@@ -10,7 +10,7 @@ use crate::v1::content_block::Block;
 impl From<&records::ToolResult> for v1::ToolResult {
     fn from(record: &records::ToolResult) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             result_id: record.result_id.to_string(),
             invocation_id: record.invocation_id.to_string(),
             status: record.status.as_str().to_owned(),
@@ -40,7 +40,7 @@ impl TryFrom<v1::ToolResult> for records::ToolResult {
 
     fn try_from(message: v1::ToolResult) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             result_id: field::id("result_id", &message.result_id)?,
             invocation_id: field::id("invocation_id", &message.invocation_id)?,
             status: word::open("status", &message.status, message.status_code)?,

@@ -107,7 +107,7 @@ impl From<&records::Lease> for v1::LeaseFacts {
             lease_no: record.lease_no,
             fence: record.fence,
             worker_id: record.worker_id.to_string(),
-            incarnation: record.incarnation.clone(),
+            incarnation: record.incarnation.to_string(),
             expires_at: field::instant(record.expires_at),
             confirmed: record.confirmed,
         }

@@ -24,7 +24,7 @@ impl TryFrom<v1::ResourceLock> for records::ResourceLock {
 impl From<&records::SchedulerPolicy> for v1::SchedulerPolicy {
     fn from(record: &records::SchedulerPolicy) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             scheduler_policy_id: record.scheduler_policy_id.clone(),
             scope: record.scope.clone(),
             max_parallel: record.max_parallel,
@@ -43,7 +43,7 @@ impl TryFrom<v1::SchedulerPolicy> for records::SchedulerPolicy {
 
     fn try_from(message: v1::SchedulerPolicy) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             scheduler_policy_id: message.scheduler_policy_id,
             scope: message.scope,
             max_parallel: message.max_parallel,

@@ -35,7 +35,7 @@ impl TryFrom<v1::LoadedTool> for records::LoadedTool {
 impl From<&records::DeferredToolRef> for v1::DeferredToolRef {
     fn from(record: &records::DeferredToolRef) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             tool_id: record.tool_id.to_string(),
             name: record.name.clone(),
             namespace: record.namespace.clone(),
@@ -56,7 +56,7 @@ impl TryFrom<v1::DeferredToolRef> for records::DeferredToolRef {
 
     fn try_from(message: v1::DeferredToolRef) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             tool_id: field::id("tool_id", &message.tool_id)?,
             name: message.name,
             namespace: message.namespace,
@@ -100,7 +100,7 @@ impl TryFrom<v1::HiddenTool> for records::HiddenTool {
 impl From<&records::ToolSurface> for v1::ToolSurface {
     fn from(record: &records::ToolSurface) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             surface_id: record.surface_id.to_string(),
             scope: record.scope.as_str().to_owned(),
             scope_code: record.scope.number(),
@@ -142,7 +142,7 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
 
     fn try_from(message: v1::ToolSurface) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             surface_id: field::id("surface_id", &message.surface_id)?,
             scope: word::open("scope", &message.scope, message.scope_code)?,
             created_at: field::optional_time("created_at", message.created_at)?.unwrap_or_default(),
@@ -169,7 +169,7 @@ impl TryFrom<v1::ToolSurface> for records::ToolSurface {
 impl From<&records::SearchResult> for v1::SearchResult {
     fn from(record: &records::SearchResult) -> Self {
         Self {
-            schema_version: record.schema_version.clone(),
+            schema_version: record.schema_version.to_string(),
             query: record.query.clone(),
             query_type: record.query_type.clone(),
             matches: field::texts(&record.matches),
@@ -187,7 +187,7 @@ impl TryFrom<v1::SearchResult> for records::SearchResult {
 
     fn try_from(message: v1::SearchResult) -> Result<Self, ConvertError> {
         Ok(Self {
-            schema_version: field::version(message.schema_version),
+            schema_version: field::version(&message.schema_version),
             query: message.query,
             query_type: message.query_type,
             matches: field::ids("matches", &message.matches)?,

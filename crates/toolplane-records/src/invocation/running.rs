@@ -1,6 +1,7 @@
 //! Facts of a call that is out at a worker: its lease, the question it asks, and its cancellation.
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::ids::{LeaseId, WorkerId};
 use crate::payload::JsonPayload;
@@ -19,14 +20,14 @@ pub struct Lease {
     /// Who holds it.
     pub worker_id: WorkerId,
     /// Which start of that worker.
-    pub incarnation: String,
+    pub incarnation: SmolStr,
     /// When it ends unless renewed, by the store's clock.
     pub expires_at: Timestamp,
     /// The worker has confirmed receipt.
     pub confirmed: bool,
     /// Names of the permit indexes this lease occupies a place in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub permits: Vec<String>,
+    pub permits: Vec<SmolStr>,
 }
 
 /// An execution that has ended and whose ending waits for the hooks after the call. Nothing of it is in the log or in a result

@@ -1,6 +1,7 @@
 //! The standard's JSON of an invocation: what leaves the cluster, without lease secrets.
 
 use serde::Serialize;
+use smol_str::SmolStr;
 
 use super::is_zero;
 use crate::assurance::CallAssurance;
@@ -128,15 +129,15 @@ struct InvocationFields<'a> {
     permission_mode: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     assurance: Option<&'a CallAssurance>,
-    runtime_refs: &'a [String],
-    policy_refs: &'a [String],
+    runtime_refs: &'a [SmolStr],
+    policy_refs: &'a [SmolStr],
     permission_decision_refs: &'a [DecisionId],
     #[serde(skip_serializing_if = "is_zero")]
     decisions_left_out: u64,
-    hook_refs: &'a [String],
+    hook_refs: &'a [SmolStr],
     #[serde(skip_serializing_if = "is_zero")]
     hooks_left_out: u64,
-    evidence_refs: &'a [String],
+    evidence_refs: &'a [SmolStr],
     telemetry_refs: &'a [TelemetryRef],
     artifact_refs: &'a [ArtifactRef],
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -74,18 +74,18 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_779_000_000_000 + millis)
 }
 
-fn strings(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
+fn strings<'a, T: From<&'a str>>(texts: &[&'a str]) -> Vec<T> {
+    texts.iter().map(|text| T::from(text)).collect()
 }
 
-fn some(text: &str) -> Option<String> {
-    Some(text.to_owned())
+fn some<'a, T: From<&'a str>>(text: &'a str) -> Option<T> {
+    Some(text.into())
 }
 
 fn payload_ref(name: &str) -> PayloadRef {
     PayloadRef {
-        uri: format!("payload:inv-1/{name}"),
-        media_type: "application/json".to_owned(),
+        uri: format!("payload:inv-1/{name}").into(),
+        media_type: "application/json".into(),
         digest: Digest::of(name.as_bytes()),
         size_bytes: 42,
     }
@@ -115,5 +115,5 @@ fn artifact() -> ArtifactRef {
 }
 
 fn trace() -> TelemetryRef {
-    TelemetryRef { trace_id: "4bf92f3577b34da6a3ce929d0e0e4736".to_owned(), span_id: "00f067aa0ba902b7".to_owned() }
+    TelemetryRef { trace_id: "4bf92f3577b34da6a3ce929d0e0e4736".into(), span_id: "00f067aa0ba902b7".into() }
 }

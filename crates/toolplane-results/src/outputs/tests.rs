@@ -16,7 +16,7 @@ impl Keep for &Shelf {
         if self.refuses {
             return None;
         }
-        let (uri, media_type) = (format!("test:{name}"), media_type.to_owned());
+        let (uri, media_type) = (format!("test:{name}").into(), media_type.into());
         let payload = PayloadRef { uri, media_type, digest: Digest::of(&bytes), size_bytes: bytes.len() as u64 };
         self.kept.lock().expect("nobody panics with it").push((name.to_owned(), bytes));
         Some(payload)

@@ -64,7 +64,7 @@ impl PayloadKey {
     }
 
     pub(super) fn describe(&self, origin: &PayloadOrigin, digest: Digest, size_bytes: u64) -> PayloadRef {
-        PayloadRef { uri: self.uri(), media_type: origin.media_type.clone(), digest, size_bytes }
+        PayloadRef { uri: self.uri().into(), media_type: origin.media_type.as_str().into(), digest, size_bytes }
     }
 
     /// Whether the payload was made more than `days` days before the day of `now`.

@@ -93,7 +93,7 @@ async fn no_part_of_a_damaged_payload_is_given() {
         for (offset, limit) in [(0, 10), (50_000, 1), (99_990, u64::MAX), (5, 0)] {
             let refused = read(&local, &kept.uri, offset, limit).await.expect_err("damaged");
             assert_eq!(refused.code(), "PAYLOAD_DAMAGED", "{offset}");
-            assert!(refused.to_string().contains(&kept.uri), "{refused}");
+            assert!(refused.to_string().contains(kept.uri.as_str()), "{refused}");
         }
     }
     std::fs::write(&file, &whole).expect("mend");

@@ -23,8 +23,8 @@ fn small() -> PersistencePolicy {
 
 fn kept(size_bytes: u64) -> PayloadRef {
     PayloadRef {
-        uri: "toolplane://payloads/x".to_owned(),
-        media_type: "text/plain".to_owned(),
+        uri: "toolplane://payloads/x".into(),
+        media_type: "text/plain".into(),
         digest: Digest::of(b"x"),
         size_bytes,
     }

@@ -64,8 +64,8 @@ pub fn telemetry_ref() -> Option<TelemetryRef> {
         let span = context.span();
         let position = span.span_context();
         position.is_valid().then(|| TelemetryRef {
-            trace_id: position.trace_id().to_string(),
-            span_id: position.span_id().to_string(),
+            trace_id: position.trace_id().to_string().into(),
+            span_id: position.span_id().to_string().into(),
         })
     })
 }

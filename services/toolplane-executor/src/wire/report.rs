@@ -115,7 +115,7 @@ fn persisted(Decided { name, decision }: &Decided) -> v1::PersistedOutput {
         preview_size_bytes: decision.preview_size_bytes,
         payload: field::out(&decision.persisted_ref),
         redaction_state: optional_number(decision.redaction_state),
-        reason: decision.reason.clone(),
+        reason: decision.reason.to_string(),
     }
 }
 

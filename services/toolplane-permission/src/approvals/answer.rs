@@ -60,7 +60,7 @@ impl Answer {
     /// effects do.
     pub(super) fn agrees_with(&self, settled: &Approval, rules: &[PermissionRule]) -> bool {
         let kept = settled.resolution.as_ref().map_or(&[][..], |decision| &decision.rule_refs);
-        if !rules.iter().all(|rule| kept.contains(&rule.rule_id)) {
+        if !rules.iter().all(|rule| kept.iter().any(|kept| *kept == rule.rule_id)) {
             return false;
         }
 

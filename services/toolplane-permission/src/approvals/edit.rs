@@ -62,7 +62,7 @@ pub(crate) fn denied(approval: &Approval, edited: &JsonPayload, policy: &Policy,
     };
     find_hidden("", &edited.to_value(), &mut facts.redacted);
     let verdict = evaluate(policy, &facts, now);
-    (verdict.behavior == Behavior::Deny && verdict.deciding.is_some()).then_some(verdict.reason.message)
+    (verdict.behavior == Behavior::Deny && verdict.deciding.is_some()).then_some(verdict.reason.message.to_string())
 }
 
 /// Pointers of the values that stand for hidden ones.

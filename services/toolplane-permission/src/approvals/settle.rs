@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use toolplane_records::SmolStr;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
 use toolplane_records::ids::{ApprovalId, TenantId};
@@ -128,7 +129,7 @@ impl Book {
         let behavior = if answer.option.allows() { Behavior::Allow } else { Behavior::Deny };
         let mut decision = resolution(approval, behavior, ReasonType::PermissionPromptTool, message, now);
         decision.content_blocks.clone_from(&answer.content_blocks);
-        decision.rule_refs.extend(rules.iter().map(|rule| rule.rule_id.clone()));
+        decision.rule_refs.extend(rules.iter().map(|rule| SmolStr::from(rule.rule_id.as_str())));
         if answer.option.allows() {
             decision.accept_feedback = (!answer.feedback.is_empty()).then(|| answer.feedback.clone());
             decision.updated_input.clone_from(&answer.updated_input);
@@ -172,8 +173,8 @@ fn resolution(
     PermissionDecision {
         decision_id: decision_id(&asked.invocation_id, &["resolution", approval.approval_id.as_str()]),
         behavior,
-        source: Some("approval".to_owned()),
-        reason: Some(DecisionReason { reason_type, rule_ref: None, message }),
+        source: Some("approval".into()),
+        reason: Some(DecisionReason { reason_type, rule_ref: None, message: message.into() }),
         suggested_updates: Vec::new(),
         decided_at: now,
         expires_at: None,

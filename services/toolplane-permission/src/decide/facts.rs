@@ -14,9 +14,9 @@ pub(super) fn call_facts(request: &DecisionRequest, default_mode: Mode) -> CallF
     let mut facts = CallFacts::new(Arc::clone(&tool.facts), input.shown.clone());
     facts.caller = CallerFacts {
         tenant: caller.tenant.to_string(),
-        actor: caller.actor_ref.clone(),
+        actor: caller.actor_ref.to_string(),
         roles: caller.roles.clone(),
-        session: caller.session_ref.clone(),
+        session: caller.session_ref.to_string(),
         surface: caller.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         mode: caller.mode.unwrap_or(default_mode),
         can_ask: caller.can_ask,

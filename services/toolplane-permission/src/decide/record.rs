@@ -1,6 +1,7 @@
 //! Decisions and questions as records.
 
 use toolplane_policy::{SuggestedUpdate, suggestions};
+use toolplane_records::SmolStr;
 use toolplane_records::approval::{Approval, DefinitionChange};
 use toolplane_records::decision::{DecisionReason, PermissionDecision};
 use toolplane_records::decision_request::DecisionRequest;
@@ -15,20 +16,19 @@ use crate::approvals::{Binding, options};
 pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> PermissionDecision {
     let (request, verdict) = (&deciding.request, &deciding.verdict);
     let asked = verdict.behavior == Behavior::Ask;
-    let mut policy_refs = verdict.policy_refs.clone();
     let adjacent = request.tool.facts.profile.iter().flat_map(|profile| &profile.policy_refs);
-    policy_refs.extend(adjacent.filter(|policy| !verdict.policy_refs.contains(policy)).cloned());
+    let adjacent = adjacent.filter(|policy| !verdict.policy_refs.contains(policy));
     PermissionDecision {
         schema_version: toolplane_records::schema_version(),
-        decision_id: id(deciding, verdict.behavior, &verdict.source),
+        decision_id: id(deciding, verdict.behavior, verdict.source),
         invocation_id: request.invocation_id.clone(),
         behavior: verdict.behavior,
-        mode: Some(deciding.facts.caller.mode.to_string()),
+        mode: Some(SmolStr::new_static(deciding.facts.caller.mode.as_str())),
         suggested_updates: if asked { suggested(deciding) } else { Vec::new() },
-        source: Some(verdict.source.clone()),
+        source: Some(SmolStr::new_static(verdict.source)),
         reason: Some(verdict.reason.clone()),
         rule_refs: verdict.matched.clone(),
-        policy_refs,
+        policy_refs: verdict.policy_refs.iter().chain(adjacent).map(SmolStr::from).collect(),
         updated_input: None,
         updated_input_ref: None,
         user_modified: None,
@@ -39,7 +39,7 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
         decided_at,
         expires_at: earliest([request.deadline_at, deciding.active.expiry_of(&verdict.matched)]),
         approval_request_ref: asked.then(|| binding_id(deciding)),
-        policy_digest: deciding.active.digest().to_owned(),
+        policy_digest: deciding.active.digest().into(),
         denied_paths: verdict.denied_paths.clone(),
         reused_from: None,
     }
@@ -49,11 +49,11 @@ pub(super) fn decision(deciding: &Deciding, decided_at: Timestamp) -> Permission
 pub(super) fn approved(deciding: &Deciding, approval: &Approval, decided_at: Timestamp) -> PermissionDecision {
     let answer = approval.resolution.as_ref();
     let who = if approval.resolved_by.is_empty() { "a person" } else { approval.resolved_by.as_str() };
-    let message = format!("approved by {who}; the approval stands");
+    let message = format!("approved by {who}; the approval stands").into();
     PermissionDecision {
         decision_id: id(deciding, Behavior::Allow, approval.approval_id.as_str()),
         behavior: Behavior::Allow,
-        source: Some("approval".to_owned()),
+        source: Some(SmolStr::new_static("approval")),
         reason: Some(DecisionReason { reason_type: ReasonType::PermissionPromptTool, rule_ref: None, message }),
         suggested_updates: Vec::new(),
         user_modified: approval.updated_input.as_ref().map(|_| true),
@@ -90,7 +90,7 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         declaration_digest: tool.declaration_digest,
         input_digest: input.shown.digest(),
         permission_input: input.shown.clone(),
-        actor_ref: caller.actor_ref.clone(),
+        actor_ref: caller.actor_ref.to_string(),
         options: options(&request, session, &caller.actor_ref, risk_level),
         request,
         state: ApprovalState::Pending,
@@ -104,7 +104,7 @@ pub(super) fn park(deciding: &Deciding, decision: PermissionDecision, ttl_ms: u6
         queue: deciding.verdict.queue.to_owned(),
         session_ref: session.map(str::to_owned),
         surface_id: caller.surface_id.clone(),
-        caller_ref: caller.caller_ref.clone(),
+        caller_ref: caller.caller_ref.to_string(),
         risk_level,
         chosen_option: None,
         updated_input: None,

@@ -2,6 +2,7 @@
 
 use toolplane_policy::Verdict;
 use toolplane_policy::verdict::source;
+use toolplane_records::SmolStr;
 use toolplane_records::approval::Approval;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::decision_request::DecisionRequest;
@@ -62,13 +63,12 @@ pub(super) fn is_same_question(
     let Some(reason) = &asked.reason else { return false };
     // Of a call with one command and of one with several, the same rule says the same.
     let kind = |reason_type| if reason_type == ReasonType::SubcommandResults { ReasonType::Rule } else { reason_type };
-    let same_voice = asked.source.as_deref() == Some(verdict.source.as_str())
+    let same_voice = asked.source.as_deref() == Some(verdict.source)
         && reason.rule_ref == verdict.deciding
         && kind(reason.reason_type) == kind(verdict.reason.reason_type);
     // These voices have several things to say, and only the text tells which.
-    let speaks_for_itself =
-        [source::SAFETY_FLOOR, source::POLICY_SETTINGS, source::HOOK].contains(&verdict.source.as_str());
+    let speaks_for_itself = [source::SAFETY_FLOOR, source::POLICY_SETTINGS, source::HOOK].contains(&verdict.source);
     let same_words = !speaks_for_itself || reason.message == verdict.reason.message;
-    let heard = |rule: &String| asked.rule_refs.contains(rule);
+    let heard = |rule: &SmolStr| asked.rule_refs.contains(rule);
     same_voice && same_words && verdict.matched.iter().all(|rule| heard(rule) || !is_new_objection(rule))
 }

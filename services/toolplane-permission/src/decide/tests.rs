@@ -45,10 +45,10 @@ fn question(command: &str) -> DecisionRequest {
     let shell =
         ToolFacts { kind: Some(ToolKind::ShellCommand), permission_matcher: "shell_pattern".to_owned(), ..shell };
     let caller = CallerContext {
-        actor_ref: "ann".to_owned(),
-        caller_ref: "key:agent".to_owned(),
+        actor_ref: "ann".into(),
+        caller_ref: "key:agent".into(),
         roles: vec!["agent".to_owned()],
-        session_ref: "session_1".to_owned(),
+        session_ref: "session_1".into(),
         ..CallerContext::of(TenantId::unauthenticated())
     };
     let tool = CalledTool::of(shell, Digest::of(b"declaration"));
@@ -127,7 +127,7 @@ fn any_difference_makes_another_question() {
     let first = asked(&base, question("git push"));
     let mut others =
         vec![question("git push origin"), question("git push"), question("git push"), question("git push")];
-    others[1].caller.caller_ref = "key:other".to_owned();
+    others[1].caller.caller_ref = "key:other".into();
     others[2].tool.declaration_digest = Digest::of(b"another declaration");
     others[3].invocation_id = InvocationId::from_trusted("inv_2");
     others.push(again(&first, "git push"));
@@ -229,7 +229,7 @@ fn an_approval_stands_for_its_own_call_and_question_only() {
     assert_eq!(stands(&base, again(&yes, "git push")), Standing::Yes);
     assert_eq!(stands(&base, again(&yes, "git push origin")), Standing::No, "another input");
     let mut other = again(&yes, "git push");
-    other.caller.caller_ref = "key:x".to_owned();
+    other.caller.caller_ref = "key:x".into();
     assert_eq!(stands(&base, other), Standing::No, "another caller");
     let id = InvocationId::from_trusted("inv_2");
     assert_eq!(
@@ -347,7 +347,7 @@ fn a_plain_decision_says_which_other_calls_it_stands_for() {
     };
     let reach = |request: DecisionRequest| deciding(&active, request).reach();
     assert_eq!(reach(noting("notes.add")), Some(LookedAt::NOTHING));
-    let guest = CallerContext { actor_ref: "guest".to_owned(), ..noting("notes.add").caller };
+    let guest = CallerContext { actor_ref: "guest".into(), ..noting("notes.add").caller };
     assert_eq!(reach(DecisionRequest { caller: guest, ..noting("notes.add") }), Some(LookedAt::NOTHING));
     // What a command is decides.
     let of_input = LookedAt { input: true, ..LookedAt::NOTHING };

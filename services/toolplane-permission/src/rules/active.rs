@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use toolplane_policy::{OrgPolicy, Policy, PolicySettings, RuleSet};
+use toolplane_records::SmolStr;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::Digest;
 use toolplane_records::rule::PermissionRule;
@@ -170,11 +171,11 @@ impl Active {
     }
 
     /// When the first of these rules goes out of force.
-    pub fn expiry_of(&self, rule_ids: &[String]) -> Option<Timestamp> {
+    pub fn expiry_of(&self, rule_ids: &[SmolStr]) -> Option<Timestamp> {
         if self.ends.is_empty() {
             return None;
         }
-        rule_ids.iter().filter_map(|rule_id| self.ends.get(rule_id)).min().copied()
+        rule_ids.iter().filter_map(|rule_id| self.ends.get(rule_id.as_str())).min().copied()
     }
 
     /// What the rule of that name says.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{BatchId, TenantId, ToolId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
@@ -33,11 +34,11 @@ pub(crate) struct CallFilter {
     /// Only calls of this batch.
     pub(crate) batch_id: Option<BatchId>,
     /// Only calls of this session.
-    pub(crate) session_ref: Option<String>,
+    pub(crate) session_ref: Option<SmolStr>,
     /// Only this place in the queue.
     pub(crate) queue_state: Option<QueueState>,
     /// Only the call accepted under this key.
-    pub(crate) idempotency_key: Option<String>,
+    pub(crate) idempotency_key: Option<SmolStr>,
 }
 
 impl CallFilter {

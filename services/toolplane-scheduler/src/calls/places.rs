@@ -74,7 +74,7 @@ pub(crate) fn places_of(record: &Invocation, queue: Option<&QueueName>, now: Tim
     if let Some(lease) = &record.lease {
         expected.push(timer(Timer::Lease, lease.expires_at));
         for permit in &lease.permits {
-            expected.push(own(permit.clone()));
+            expected.push(own(permit.to_string()));
         }
     }
     if let Some(deadline) = record.deadline_at.filter(|_| record.dispatch.is_some()) {

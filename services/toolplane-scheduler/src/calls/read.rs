@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use toolplane_lifecycle::{LeaseKey, Terminal, Timer};
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::hook::ToolHook;
@@ -113,7 +114,7 @@ impl Records {
         after: u64,
         limit: usize,
     ) -> Result<Vec<(u64, Option<ToolHook>)>, RecordError> {
-        let key = |hook_ref: &String| keys::hook(&record.tenant, hook_ref);
+        let key = |hook_ref: &SmolStr| keys::hook(&record.tenant, hook_ref);
         self.trail_after(trail::HOOKS, (&record.hook_refs, record.hooks_left_out), key, after, limit).await
     }
 

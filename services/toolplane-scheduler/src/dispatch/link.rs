@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use toolplane_lifecycle::{Holder, LeaseKey};
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationKey, WorkerId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
@@ -30,7 +31,7 @@ pub(crate) struct WorkerInfo {
     /// Stable over restarts.
     pub(crate) worker_id: WorkerId,
     /// This start.
-    pub(crate) incarnation: String,
+    pub(crate) incarnation: SmolStr,
     /// Its program's version.
     pub(crate) version: String,
     /// Calls it runs at once.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolplane_lifecycle::fairness::{Backlog, Drr, Pick};
+use toolplane_records::SmolStr;
 use toolplane_records::ids::TenantId;
 use toolplane_records::vocabulary::Band;
 use toolplane_store::{IndexEntry, ScoreRange};
@@ -76,7 +77,7 @@ impl Rounds {
 
     /// Offers waiting calls while there are free slots for them.
     async fn round(&self) -> Result<(), RecordError> {
-        let pools: BTreeSet<String> = self.queues.names().into_iter().map(|name| name.pool).collect();
+        let pools: BTreeSet<SmolStr> = self.queues.names().into_iter().map(|name| name.pool).collect();
         for pool in pools {
             while self.turn(&pool).await? > 0 {}
         }

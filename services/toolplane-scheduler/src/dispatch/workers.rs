@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use toolplane_lifecycle::LeaseKey;
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationKey, LeaseId, WorkerId};
 use toolplane_records::invocation::Invocation;
 use toolplane_records::time::Timestamp;
@@ -37,7 +38,7 @@ impl Workers {
     }
 
     /// The incarnation of a connected worker of this id that is not `incarnation`, when there is one.
-    pub(crate) fn other_incarnation(&self, worker_id: &WorkerId, incarnation: &str) -> Option<String> {
+    pub(crate) fn other_incarnation(&self, worker_id: &WorkerId, incarnation: &str) -> Option<SmolStr> {
         let link = self.links.get(worker_id)?;
         (link.info.incarnation != incarnation && !link.is_closed()).then(|| link.info.incarnation.clone())
     }

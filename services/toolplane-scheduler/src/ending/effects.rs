@@ -3,6 +3,7 @@
 use toolplane_hooks::bounds::cut;
 use toolplane_hooks::fold::{HookText, Keeping};
 use toolplane_hooks::{Folded, Replacement};
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::hook::ToolHook;
@@ -24,7 +25,7 @@ pub(super) struct Effects {
     /// Hooks were asked, or should have been.
     pub(super) asked: bool,
     /// Addresses of outputs that are too large to be shown to hooks.
-    pub(super) unseen: Vec<String>,
+    pub(super) unseen: Vec<SmolStr>,
     /// What the model is given after the output, in order.
     pub(super) context: Vec<String>,
     /// How what is left may be kept.

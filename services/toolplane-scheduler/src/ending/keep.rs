@@ -122,7 +122,7 @@ fn not_kept(record: &Invocation, withheld: &Withheld, now: Timestamp) -> Decided
     let decision = ResultPersistence {
         strategy: withheld.strategy,
         redaction_state: Some(RedactionState::Redacted),
-        reason: REASON_HOOK.to_owned(),
+        reason: REASON_HOOK.into(),
         ..report::inline(record, withheld.bytes, now)
     };
     Decided { name: "withheld".to_owned(), decision }
@@ -158,14 +158,14 @@ fn uploaded(block: ContentBlock, kept: &mut [Decided], effects: &Effects) -> Con
         if let Some(kept) = kept.filter(|_| by_reference) {
             kept.decision.strategy = PersistenceStrategy::RefOnly;
             kept.decision.preview_size_bytes = None;
-            kept.decision.reason = REASON_HOOK.to_owned();
+            kept.decision.reason = REASON_HOOK.into();
         }
         return block;
     };
     if let Some(kept) = kept {
         kept.decision.persisted_ref = None;
         kept.decision.strategy = PersistenceStrategy::NeverPersist;
-        kept.decision.reason = reason.to_owned();
+        kept.decision.reason = reason.into();
     }
     let text = format!("[the whole output of {} bytes was not kept: {reason}]", payload.size_bytes);
     ContentBlock::Text { text }

@@ -162,7 +162,7 @@ fn kept_output(record: &Invocation, kept: v1::PersistedOutput, now: Timestamp) -
         preview_size_bytes: kept.preview_size_bytes,
         persisted_ref: field::optional("outcome.persisted.payload", kept.payload)?,
         redaction_state: word::optional_closed("outcome.persisted.redaction_state", kept.redaction_state)?,
-        reason: kept.reason,
+        reason: kept.reason.into(),
         ..inline(record, 0, now)
     };
     Ok(Decided { name: kept.name, decision })
@@ -181,7 +181,7 @@ pub(super) fn inline(record: &Invocation, bytes: u64, now: Timestamp) -> ResultP
         preview_size_bytes: None,
         persisted_ref: None,
         redaction_state: None,
-        reason: "result_within_inline_limit".to_owned(),
+        reason: "result_within_inline_limit".into(),
         created_at: now,
     }
 }

@@ -2,6 +2,7 @@
 
 use toolplane_hooks::{HookInput, HookOutcome};
 use toolplane_matching::ToolFacts;
+use toolplane_records::SmolStr;
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::{JsonPayload, PayloadRef};
 use toolplane_records::result::ContentBlock;
@@ -38,13 +39,13 @@ pub(super) fn input(
     let shown = bodies.permission.or(bodies.observable).unwrap_or_else(|| JsonPayload::of(&serde_json::json!({})));
     let caller = caller_context(record.into(), &asker.caller(record), asker.can_ask);
     Ok(HookInput {
-        native_call_id: record.native_call_id.clone().unwrap_or_default(),
+        native_call_id: record.native_call_id.as_deref().unwrap_or_default().to_owned(),
         ..HookInput::new(record.invocation_id.clone(), caller, tool(plan), shown)
     })
 }
 
 /// What the tool gave, whole texts in the place of their previews; and the addresses of texts that are too large to be shown.
-pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Timestamp) -> (HookOutcome, Vec<String>) {
+pub(super) async fn outcome(report: &Report, payloads: &PayloadStore, now: Timestamp) -> (HookOutcome, Vec<SmolStr>) {
     let (mut content, mut unseen, mut room) = (Vec::new(), Vec::new(), MAX_SHOWN_BYTES);
     for block in &report.output.content {
         let Some(payload) = report::reference(block).filter(|payload| payload.uri.starts_with(URI_PREFIX)) else {

@@ -173,7 +173,7 @@ impl Settler {
         entries: &[IndexEntry],
         extra: &mut Vec<InvocationKey>,
     ) -> Result<Settled, RecordError> {
-        let scope = Scope::Locks { tenant: tenant.clone(), domain: name.to_owned() };
+        let scope = Scope::Locks { tenant: tenant.clone(), domain: name.into() };
         let key = keys::domain(tenant, name);
         let stored = self.calls.storage().get(&key).await?;
         let before = match &stored {

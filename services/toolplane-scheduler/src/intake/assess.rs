@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_lifecycle::{Acceptance, Preparation};
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::decision_request::DecisionRequest;
 use toolplane_records::error::ToolError;
@@ -229,8 +230,8 @@ fn acceptance(spec: &CallSpec, telemetry_refs: Vec<TelemetryRef>, now: Timestamp
         resource_locks: Vec::new(),
         lock_domain: scheduling.lock_domain.clone(),
         batch: spec.member.as_ref().map(|member| member.place.clone()),
-        caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.clone()),
-        caller_actor: caller.actor.clone().filter(|_| caller.authenticated),
+        caller_ref: (!caller_ref.is_empty()).then(|| caller_ref.as_str().into()),
+        caller_actor: caller.actor.as_deref().filter(|_| caller.authenticated).map(SmolStr::from),
         assurance: context.assurance.clone(),
         permission_mode: context.permission_mode.clone(),
         held_by_batch: spec.member.is_some(),

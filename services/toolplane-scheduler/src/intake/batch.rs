@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use toolplane_proto::v1;
+use toolplane_records::SmolStr;
 use toolplane_records::batch::{BatchMember, BatchPlace};
 use toolplane_records::ids::{BatchId, TenantId};
 use toolplane_records::payload::Digest;
@@ -39,11 +40,11 @@ pub(crate) struct BatchSpec {
     /// The policy, with every default filled in.
     pub policy: SchedulerPolicy,
     /// The caller's key.
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<SmolStr>,
     /// The session its calls belong to.
-    pub session_ref: Option<String>,
+    pub session_ref: Option<SmolStr>,
     /// Where the locks of its calls apply, when the caller says so.
-    pub lock_domain: Option<String>,
+    pub lock_domain: Option<SmolStr>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
     /// Whether a batch with this id may exist already.
@@ -122,7 +123,7 @@ impl BatchSpec {
         let interrupts = interrupts.iter().copied().chain(std::iter::repeat(InterruptBehavior::Block));
         let member = |(call, interrupt_behavior): (&BatchCall, InterruptBehavior)| BatchMember {
             invocation_id: call.spec.invocation_id.clone(),
-            tool_name: call.spec.tool.name.clone(),
+            tool_name: call.spec.tool.name.to_string(),
             depends_on: call.depends_on.clone(),
             sibling_failure_policy: call.sibling_failure_policy,
             interrupt_behavior,
@@ -141,9 +142,9 @@ struct BatchContext {
     caller: Arc<Caller>,
     batch_id: BatchId,
     policy: SchedulerPolicy,
-    idempotency_key: Option<String>,
-    session_ref: Option<String>,
-    lock_domain: Option<String>,
+    idempotency_key: Option<SmolStr>,
+    session_ref: Option<SmolStr>,
+    lock_domain: Option<SmolStr>,
     count: usize,
 }
 
@@ -176,7 +177,7 @@ impl BatchContext {
         }
         let (own, policy) = (&mut spec.scheduling, &self.policy);
         own.resource_locks = locks::merge([own.resource_locks.as_slice(), &policy.resource_locks].concat());
-        own.scheduler_policy_ref.get_or_insert_with(|| policy.scheduler_policy_id.clone());
+        own.scheduler_policy_ref.get_or_insert_with(|| policy.scheduler_policy_id.clone().into());
         spec.member = Some(BatchPlacement {
             place: BatchPlace { batch_id: self.batch_id.clone(), index },
             interrupt_behavior: self.policy.interrupt_behavior,
@@ -205,8 +206,8 @@ impl BatchContext {
     fn digest(&self, calls: &[BatchCall]) -> Digest {
         let mut parts = vec![
             serde_json::to_vec(&self.policy).unwrap_or_default(),
-            self.session_ref.clone().unwrap_or_default().into_bytes(),
-            self.lock_domain.clone().unwrap_or_default().into_bytes(),
+            self.session_ref.as_deref().unwrap_or_default().into(),
+            self.lock_domain.as_deref().unwrap_or_default().into(),
         ];
         for call in calls {
             parts.push(call.spec.repeat.digest.as_bytes().to_vec());
@@ -237,8 +238,9 @@ fn policy(given: v1::SchedulerPolicy, fields: &mut Fields) -> SchedulerPolicy {
         schema_version: toolplane_records::schema_version(),
         scheduler_policy_id: fields
             .text("scheduler_policy_id", given.scheduler_policy_id)
-            .unwrap_or_else(|| DEFAULT_POLICY.to_owned()),
-        scope: fields.text("scope", given.scope).unwrap_or_default(),
+            .unwrap_or_else(|| DEFAULT_POLICY.into())
+            .to_string(),
+        scope: fields.text("scope", given.scope).unwrap_or_default().to_string(),
         max_parallel: given.max_parallel,
         ordering_policy: Some(ordering),
         yield_policy: Some(yields),

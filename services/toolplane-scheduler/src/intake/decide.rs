@@ -144,7 +144,7 @@ fn damaged(what: &str) -> CallError {
 /// A denial as the terminal error it becomes.
 pub(crate) fn denial(decision: &PermissionDecision) -> ToolError {
     let reason = decision.reason.as_ref();
-    let message = reason.map_or_else(|| "the call is not permitted".to_owned(), |reason| reason.message.clone());
+    let message = reason.map_or_else(|| "the call is not permitted".to_owned(), |reason| reason.message.to_string());
     let code = match reason.map(|reason| reason.reason_type) {
         Some(ReasonType::Policy) => codes::PERMISSION_POLICY,
         Some(ReasonType::Hook) => codes::HOOKS_DENIED,
@@ -153,7 +153,7 @@ pub(crate) fn denial(decision: &PermissionDecision) -> ToolError {
     };
     let mut error = ToolError::of(code, message);
     error.side_effects = Some("none".to_owned());
-    error.policy_refs.clone_from(&decision.policy_refs);
+    error.policy_refs = decision.policy_refs.iter().map(ToString::to_string).collect();
     error.blocked_path.clone_from(&decision.blocked_path);
     error
 }

@@ -1,5 +1,6 @@
 //! Reading fields of a request: bounds, and the names of those that are wrong.
 
+use toolplane_records::SmolStr;
 use toolplane_records::error::FieldViolation;
 
 use crate::error::CallError;
@@ -43,12 +44,12 @@ impl Fields {
     }
 
     /// A short printable text; `None` when empty or refused.
-    pub(crate) fn text(&mut self, field: &str, text: String) -> Option<String> {
+    pub(crate) fn text(&mut self, field: &str, text: String) -> Option<SmolStr> {
         self.short_text(field, text, MAX_TEXT)
     }
 
     /// The same with a bound of its own, in bytes.
-    pub(crate) fn short_text(&mut self, field: &str, text: String, most: usize) -> Option<String> {
+    pub(crate) fn short_text(&mut self, field: &str, text: String, most: usize) -> Option<SmolStr> {
         if text.len() > most {
             self.add(field, format!("must be at most {most} bytes"));
             return None;
@@ -57,11 +58,11 @@ impl Fields {
             self.add(field, "must not contain control characters");
             return None;
         }
-        (!text.is_empty()).then_some(text)
+        (!text.is_empty()).then(|| text.into())
     }
 
     /// A text that must be given.
-    pub(crate) fn required_text(&mut self, field: &str, text: String) -> Option<String> {
+    pub(crate) fn required_text(&mut self, field: &str, text: String) -> Option<SmolStr> {
         if text.is_empty() {
             self.add(field, "must be given");
         }
@@ -69,7 +70,7 @@ impl Fields {
     }
 
     /// A short list of texts.
-    pub(crate) fn texts(&mut self, field: &str, texts: Vec<String>) -> Vec<String> {
+    pub(crate) fn texts(&mut self, field: &str, texts: Vec<String>) -> Vec<SmolStr> {
         if texts.len() > MAX_REFS {
             self.add(field, format!("must have at most {MAX_REFS} entries"));
             return Vec::new();

@@ -112,7 +112,7 @@ fn apply(folded: &Folded, tool: &CallableTool, inputs: &mut Inputs, now: Timesta
 fn told(spec: &CallSpec, tool: &CallableTool, shown: JsonPayload) -> HookInput {
     let caller = caller_context(spec.into(), &spec.caller, spec.context.can_ask);
     HookInput {
-        native_call_id: spec.context.native_call_id.clone().unwrap_or_default(),
+        native_call_id: spec.context.native_call_id.as_deref().unwrap_or_default().to_owned(),
         ..HookInput::new(spec.invocation_id.clone(), caller, Arc::clone(&tool.facts), shown)
     }
 }

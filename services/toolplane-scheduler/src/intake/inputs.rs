@@ -151,8 +151,8 @@ impl Inputs {
 /// The reference under which `payload` is kept for the call `id`.
 pub(crate) fn payload_ref(id: &InvocationId, payload: &JsonPayload) -> PayloadRef {
     PayloadRef {
-        uri: payload_uri(id, &payload.digest()),
-        media_type: "application/json".to_owned(),
+        uri: payload_uri(id, &payload.digest()).into(),
+        media_type: "application/json".into(),
         digest: payload.digest(),
         size_bytes: payload.size(),
     }

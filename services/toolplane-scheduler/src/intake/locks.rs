@@ -2,6 +2,7 @@
 
 use toolplane_lifecycle::locks::of_context;
 use toolplane_proto::v1;
+use toolplane_records::SmolStr;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::invocation::{InputSafety, Invocation};
 use toolplane_records::scheduling::ResourceLock;
@@ -51,20 +52,20 @@ fn is_shared(lock: &ResourceLock) -> bool {
 }
 
 /// Where the locks of a call apply: where its caller says, else in its session, else in its batch.
-fn domain(asked: Option<&str>, session: Option<&str>, batch: Option<&BatchPlace>) -> Option<String> {
+fn domain(asked: Option<&str>, session: Option<&str>, batch: Option<&BatchPlace>) -> Option<SmolStr> {
     asked
-        .map(str::to_owned)
-        .or_else(|| session.map(|session| format!("session:{session}")))
-        .or_else(|| batch.map(|place| format!("batch:{}", place.batch_id)))
+        .map(SmolStr::from)
+        .or_else(|| session.map(|session| format!("session:{session}").into()))
+        .or_else(|| batch.map(|place| format!("batch:{}", place.batch_id).into()))
 }
 
 /// The domain a call of its own has, before anything is known of its tool; one in a batch has that of the batch. See [`of_call`].
-pub(super) fn domain_of_call(asked: Option<&str>, session: Option<&str>, locks: &[ResourceLock]) -> Option<String> {
-    domain(asked, session, None).or_else(|| (!locks.is_empty()).then(|| TENANT.to_owned()))
+pub(super) fn domain_of_call(asked: Option<&str>, session: Option<&str>, locks: &[ResourceLock]) -> Option<SmolStr> {
+    domain(asked, session, None).or_else(|| (!locks.is_empty()).then(|| TENANT.into()))
 }
 
 /// The domain the calls of a batch have.
-pub(super) fn domain_of_batch(asked: Option<&str>, session: Option<&str>) -> Option<String> {
+pub(super) fn domain_of_batch(asked: Option<&str>, session: Option<&str>) -> Option<SmolStr> {
     domain(asked, session, None)
 }
 
@@ -76,7 +77,7 @@ pub(super) fn of_call(
     session: Option<&str>,
     batch: Option<&BatchPlace>,
     safety: InputSafety,
-) -> (Vec<ResourceLock>, Option<String>) {
+) -> (Vec<ResourceLock>, Option<SmolStr>) {
     let barges = toolplane_faultpoint::mutant(toolplane_faultpoint::Mutant::BargeLock);
     let mut locks = if barges { Vec::new() } else { asked.to_vec() };
     let domain = domain(lock_domain, session, batch);
@@ -88,12 +89,12 @@ pub(super) fn of_call(
         (true, domain) => (locks, domain),
         (false, Some(domain)) => (locks, Some(domain)),
         // Locks without any narrower place hold in the whole tenant.
-        (false, None) => (locks, Some(TENANT.to_owned())),
+        (false, None) => (locks, Some(TENANT.into())),
     }
 }
 
 /// The locks of an accepted call for other facts about its input, and where they apply. None it had is given up.
-pub(crate) fn locks_again(record: &Invocation, safety: InputSafety) -> (Vec<ResourceLock>, Option<String>) {
+pub(crate) fn locks_again(record: &Invocation, safety: InputSafety) -> (Vec<ResourceLock>, Option<SmolStr>) {
     let domain = record.lock_domain.as_deref();
     of_call(&record.resource_locks, domain, record.session_ref.as_deref(), record.batch.as_ref(), safety)
 }
@@ -151,7 +152,7 @@ mod tests {
             assert_eq!(of_call(&[], None, None, None, safety), (vec![], None));
         }
         let asked = [lock("db", LockMode::Shared)];
-        let expected = (asked.to_vec(), Some("tenant".to_owned()));
+        let expected = (asked.to_vec(), Some("tenant".into()));
         assert_eq!(of_call(&asked, None, None, None, ALONE), expected);
     }
 }

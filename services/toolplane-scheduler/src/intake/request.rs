@@ -108,10 +108,10 @@ pub(crate) fn caller_context(call: DecidedCall<'_>, caller: &Caller, can_ask: bo
     let roles = Role::ALL.into_iter().filter(|role| caller.is(*role));
     CallerContext {
         tenant: caller.tenant.clone(),
-        actor_ref: actor(caller, call.actor_ref).to_owned(),
-        caller_ref: caller.caller_ref.clone(),
+        actor_ref: actor(caller, call.actor_ref).into(),
+        caller_ref: caller.caller_ref.as_str().into(),
         roles: roles.map(|role| role.as_str().to_owned()).collect(),
-        session_ref: call.session_ref.unwrap_or_default().to_owned(),
+        session_ref: call.session_ref.unwrap_or_default().into(),
         surface_id: call.surface_id.cloned(),
         mode: call.mode(),
         can_ask,

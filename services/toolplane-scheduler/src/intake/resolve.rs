@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolplane_catalog::Registration;
 use toolplane_proto::v1;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
+use toolplane_records::SmolStr;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
@@ -37,7 +38,7 @@ pub(crate) struct ToolAddress {
     pub(crate) tenant: TenantId,
     pub(crate) surface_id: SurfaceId,
     /// The name as the caller gave it.
-    pub(crate) name: String,
+    pub(crate) name: SmolStr,
 }
 
 /// The surface service, with a memory of its positive answers.
@@ -95,7 +96,7 @@ impl SurfacePeer {
         let generation = self.0.generation.load(Ordering::Acquire);
         let request = v1::ResolveToolRequest {
             surface_id: place.surface_id.to_string(),
-            name: place.name.clone(),
+            name: place.name.to_string(),
             tenant: place.tenant.to_string(),
             known_digest: known.map(|known| known.to_string()).unwrap_or_default(),
             known_revision: self.0.revision.load(Ordering::Acquire),

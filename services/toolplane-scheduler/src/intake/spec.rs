@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolplane_proto::v1;
+use toolplane_records::SmolStr;
 use toolplane_records::assurance::CallAssurance;
 use toolplane_records::batch::BatchPlace;
 use toolplane_records::ids::{InvocationId, InvocationKey, SurfaceId};
@@ -58,19 +59,19 @@ pub(crate) struct CallSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct CallContext {
     /// Who calls.
-    pub actor_ref: Option<String>,
+    pub actor_ref: Option<SmolStr>,
     /// The provider's id of the call.
-    pub native_call_id: Option<String>,
+    pub native_call_id: Option<SmolStr>,
     /// The session it belongs to.
-    pub session_ref: Option<String>,
+    pub session_ref: Option<SmolStr>,
     /// Runtime refs.
-    pub runtime_refs: Vec<String>,
+    pub runtime_refs: Vec<SmolStr>,
     /// Adjacent policies.
-    pub policy_refs: Vec<String>,
+    pub policy_refs: Vec<SmolStr>,
     /// There is a person who can answer an approval.
     pub can_ask: bool,
     /// Permission mode in force.
-    pub permission_mode: Option<String>,
+    pub permission_mode: Option<SmolStr>,
     /// What the agent says of its own certainty.
     pub assurance: Option<CallAssurance>,
 }
@@ -81,20 +82,20 @@ pub(crate) struct CallScheduling {
     /// The caller's time limit for the whole call, milliseconds.
     pub timeout_ms: Option<u64>,
     /// The scheduler policy that applies.
-    pub scheduler_policy_ref: Option<String>,
+    pub scheduler_policy_ref: Option<SmolStr>,
     /// How urgent it is.
     pub band: Band,
     /// Locks the caller asks for, each key once.
     pub resource_locks: Vec<ResourceLock>,
     /// Where the caller wants the locks to apply.
-    pub lock_domain: Option<String>,
+    pub lock_domain: Option<SmolStr>,
 }
 
 /// What tells whether a call was asked for before.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRepeat {
     /// The caller's key.
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<SmolStr>,
     /// Digest of everything that makes this request this request.
     pub digest: Digest,
     /// Whether a call with this id may exist already.
@@ -156,7 +157,7 @@ impl CallSpec {
             if known.is_none() {
                 fields.add("permission_mode", format!("must be {}", Mode::SHOWN));
             }
-            known.map(|mode| mode.to_string())
+            known.map(|mode| SmolStr::new_static(mode.as_str()))
         });
         let assurance = assurance(spec.assurance, fields);
         let runtime_refs = fields.texts("runtime_refs", spec.runtime_refs);
@@ -217,7 +218,7 @@ impl CallSpec {
 
     /// Digest of what the caller asked for.
     fn request_digest(&self) -> Digest {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default().into_bytes();
+        let text = |text: &Option<SmolStr>| text.as_deref().unwrap_or_default().as_bytes().to_vec();
         let Self { tool, context, scheduling, .. } = self;
         let mut parts = vec![
             tool.surface_id.as_str().as_bytes().to_vec(),

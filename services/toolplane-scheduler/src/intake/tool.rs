@@ -6,6 +6,7 @@ use toolplane_catalog::{
     CatalogLimits, InputValidator, MutableBy, Registration, SafetyEvaluation, SensitiveFields, evaluate_safety, values,
 };
 use toolplane_matching::ToolFacts;
+use toolplane_records::SmolStr;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
@@ -121,7 +122,7 @@ impl CallableTool {
     ) -> DispatchFacts {
         let profile = self.registration.execution_profile.as_ref();
         DispatchFacts {
-            pool: plan.execution.binding.pool().into_owned(),
+            pool: plan.execution.binding.pool().into(),
             plan_digest,
             timeout_ms: plan.execution.timeout_ms,
             supports_cancel: plan.supports_cancel,
@@ -133,7 +134,7 @@ impl CallableTool {
             retry_on_timeout: profile.is_some_and(|profile| profile.retry_on_timeout),
             quarantine_key: Some(self.quarantine_key(tenant, input)),
             context_modifier_policy: member.and_then(|member| member.context_modifier_policy),
-            policy_digest: String::new(),
+            policy_digest: SmolStr::default(),
             permit_until: None,
             denied_paths: DeniedPaths::default(),
         }

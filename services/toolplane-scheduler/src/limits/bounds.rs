@@ -112,10 +112,10 @@ impl CallLimits {
         let mut permits = Vec::new();
         if self.bounds.max_running_per_tenant > 0 {
             let below = self.bounds.max_running_per_tenant;
-            permits.push(Permit { index: keys::running_of_tenant(tenant), below });
+            permits.push(Permit { index: keys::running_of_tenant(tenant).into(), below });
         }
         if let Some(bound) = self.of_tool(&plan.tool.full_name).filter(|bound| bound.max_running > 0) {
-            permits.push(Permit { index: keys::running_of_tool(&plan.tool.tool_id), below: bound.max_running });
+            permits.push(Permit { index: keys::running_of_tool(&plan.tool.tool_id).into(), below: bound.max_running });
         }
         permits
     }

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use toolplane_lifecycle::{Acceptance, Command, LeaseKey, Preparation, Refusal, ReportedOutcome, accept};
+use toolplane_records::SmolStr;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::event::LogEvent;
 use toolplane_records::ids::*;
@@ -194,7 +195,7 @@ impl Bench {
         let id = InvocationId::from_trusted(id);
         let input = JsonPayload::from_checked(&b"{\"a\":1}"[..]);
         let reference = PayloadRef {
-            uri: payload_uri(&id, &input.digest()),
+            uri: payload_uri(&id, &input.digest()).into(),
             media_type: "application/json".into(),
             digest: input.digest(),
             size_bytes: input.size(),
@@ -217,7 +218,7 @@ impl Bench {
             runtime_refs: vec![],
             telemetry_refs: vec![],
             scheduler_policy_ref: None,
-            idempotency_key: key,
+            idempotency_key: key.map(Into::into),
             request_digest: input.digest(),
             deadline_at: None,
             safety: InputSafety { is_idempotent: idempotent, ..InputSafety::default() },
@@ -246,7 +247,7 @@ impl Bench {
             retry_on_timeout: false,
             quarantine_key: None,
             context_modifier_policy: None,
-            policy_digest: String::new(),
+            policy_digest: SmolStr::default(),
             permit_until: None,
             denied_paths: toolplane_records::decision::DeniedPaths::default(),
         };

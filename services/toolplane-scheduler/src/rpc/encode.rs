@@ -69,7 +69,7 @@ fn known_worker(
     let free = if state == v1::WorkerState::Lost { 0 } else { info.slots.saturating_sub(calls.len()) };
     v1::WorkerRecord {
         worker_id: info.worker_id.to_string(),
-        incarnation: info.incarnation.clone(),
+        incarnation: info.incarnation.to_string(),
         version: info.version.clone(),
         state: state.into(),
         slots: count(info.slots),

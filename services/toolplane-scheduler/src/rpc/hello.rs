@@ -58,7 +58,7 @@ impl Session {
         let info = read_hello(hello, &holder, actor(caller), parts.calls.now().await?)?;
         if let Some(other) = parts.fleet.here().other_incarnation(&info.worker_id, &info.incarnation) {
             let id = &info.worker_id;
-            tracing::warn!(worker_id = %id, connected = other, refused = info.incarnation, "two workers use one id");
+            tracing::warn!(worker_id = %id, connected = %other, refused = %info.incarnation, "two workers use one id");
             return Err(CallError::Precondition(format!(
                 "a worker `{id}` is connected already (incarnation `{other}`); give each worker an id of its own"
             )));
@@ -153,7 +153,7 @@ fn read_hello(
     });
     Ok(WorkerInfo {
         worker_id: holder.worker_id.clone(),
-        incarnation: hello.incarnation,
+        incarnation: hello.incarnation.into(),
         version: hello.version,
         slots: usize::try_from(hello.slots).unwrap_or(1),
         pools: hello.pools,

@@ -173,8 +173,8 @@ fn filter(request: &v1::ListInvocationsRequest) -> Result<CallFilter, CallError>
         created_after: instant(request.created_after),
         created_before: instant(request.created_before),
         batch_id: batch_id.map_err(|rule| CallError::invalid("batch_id", rule.to_string()))?,
-        session_ref: given(&request.session_ref),
+        session_ref: given(&request.session_ref).map(Into::into),
         queue_state: word::optional_closed("queue_state", request.queue_state).map_err(faulty)?,
-        idempotency_key: given(&request.idempotency_key),
+        idempotency_key: given(&request.idempotency_key).map(Into::into),
     })
 }

@@ -51,7 +51,7 @@ pub(crate) fn offer(
             traceparent: traceparent.unwrap_or_default(),
             tracestate: String::new(),
             surface_id: record.surface_id.as_ref().map(ToString::to_string).unwrap_or_default(),
-            actor_ref: record.actor_ref.clone().unwrap_or_default(),
+            actor_ref: record.actor_ref.as_deref().unwrap_or_default().to_owned(),
             queued_ms,
             exclusive_lock: record
                 .resource_locks
@@ -59,9 +59,9 @@ pub(crate) fn offer(
                 .any(|lock| lock.mode == toolplane_records::vocabulary::LockMode::Exclusive),
             lock_fence: record.lock_fence.unwrap_or_default(),
             supports_context_modifiers: plan.supports_context_modifiers,
-            session_ref: record.session_ref.clone().unwrap_or_default(),
-            permission_mode: record.permission_mode.clone().unwrap_or_default(),
-            native_call_id: record.native_call_id.clone().unwrap_or_default(),
+            session_ref: record.session_ref.as_deref().unwrap_or_default().to_owned(),
+            permission_mode: record.permission_mode.as_deref().unwrap_or_default().to_owned(),
+            native_call_id: record.native_call_id.as_deref().unwrap_or_default().to_owned(),
             observable_input: shown.map(Into::into),
             aliases: plan.matching.aliases.clone(),
             denied_paths: record.dispatch.as_ref().and_then(|dispatch| denied_paths(&dispatch.denied_paths)),

@@ -37,7 +37,7 @@ pub(crate) async fn read(
     let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let Ok(key) = kept.uri.parse::<PayloadKey>() else {
         let whole = records.input(record, &kept).await?;
-        let whole = whole.ok_or_else(|| CallError::NotFound { kind: "payload", id: kept.uri.clone() })?;
+        let whole = whole.ok_or_else(|| CallError::NotFound { kind: "payload", id: kept.uri.to_string() })?;
         let size = whole.len() as u64;
         if request.offset > size {
             return Err(out_of_range(size));
@@ -49,7 +49,7 @@ pub(crate) async fn read(
     };
     // A payload named in a result belongs to the result's call; should any other ever be named, it is not handed out.
     if !key.belongs_to(&record.tenant) {
-        return Err(CallError::NotFound { kind: "payload", id: kept.uri });
+        return Err(CallError::NotFound { kind: "payload", id: kept.uri.to_string() });
     }
     let part = payloads.read_range(&key, request.offset, limit, records.now().await?).await.map_err(refused)?;
     let end = part.offset + part.length;
@@ -120,7 +120,7 @@ fn messages(
         data,
         offset: at,
         total_size_bytes: kept.size_bytes,
-        media_type: kept.media_type.clone(),
+        media_type: kept.media_type.to_string(),
         sha256: Bytes::copy_from_slice(kept.digest.as_bytes()),
     };
     // An empty part is still answered: one message that says how large the whole is.

@@ -40,7 +40,7 @@ impl Said<'_> {
             return Err(CallError::ForeignWorker { worker_id: worker_id.to_string() });
         }
         let told = !for_earlier && !incarnation.is_empty();
-        Ok(Holder { worker_id, incarnation: told.then(|| incarnation.to_owned()) })
+        Ok(Holder { worker_id, incarnation: told.then(|| incarnation.into()) })
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         let owner = caller("key:1", Some("pool-a"));
         let info = WorkerInfo {
             worker_id: WorkerId::from_trusted("w1"),
-            incarnation: "first".to_owned(),
+            incarnation: "first".into(),
             version: String::new(),
             slots: 1,
             pools: vec![],

@@ -211,11 +211,11 @@ impl Builder {
                     marks.builder.enter(keys::coordination(scope), member, created);
                 }
                 Effect::TakePermit { index, below } => {
-                    marks.set(index.clone(), Some(created));
+                    marks.set(index.to_string(), Some(created));
                     marks.builder.bound(index.clone(), *below);
                 }
                 Effect::ReturnPermit { .. } if crate::mutants::leaks_permits() => {}
-                Effect::ReturnPermit { index } => marks.set(index.clone(), None),
+                Effect::ReturnPermit { index } => marks.set(index.to_string(), None),
                 Effect::Quarantine { key, until } => {
                     let hex = key.hex();
                     let why = serde_json::json!({

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use toolplane_lifecycle::{Scope, Timer};
+use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationId, InvocationKey, TenantId, ToolId};
 use toolplane_records::payload::Digest;
 use toolplane_records::vocabulary::Band;
@@ -182,7 +183,7 @@ pub(crate) fn coordination(scope: &Scope) -> String {
 /// some may run at a time have queues of their own, so that they delay no other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct QueueName {
-    pub(crate) pool: String,
+    pub(crate) pool: SmolStr,
     pub(crate) band: Band,
     pub(crate) tenant: TenantId,
     pub(crate) tool: Option<ToolId>,
@@ -210,7 +211,7 @@ impl QueueName {
         };
         let band = Band::ALL.iter().copied().find(|band| band.rank().to_string() == rank)?;
         let whole = parts.next().is_none();
-        whole.then_some(Self { pool, band, tenant: TenantId::parse(&tenant).ok()?, tool })
+        whole.then_some(Self { pool: pool.into(), band, tenant: TenantId::parse(&tenant).ok()?, tool })
     }
 }
 

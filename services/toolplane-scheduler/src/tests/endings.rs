@@ -305,7 +305,7 @@ async fn a_report_names_only_what_its_own_lease_uploaded() {
     let world = World::new().await;
     let (one, other) = (world.leased().await, world.leased().await);
     let foreign = world.upload(&other, "of somebody else").await;
-    let inputs = PayloadRef { uri: format!("payload:{}/00", other.invocation_id), ..foreign.clone() };
+    let inputs = PayloadRef { uri: format!("payload:{}/00", other.invocation_id).into(), ..foreign.clone() };
     for payload in [foreign, inputs] {
         let lease = if payload.uri.starts_with("payload:") { &other } else { &one };
         let result = world.ended(lease, uploaded(&payload, "")).await;

@@ -42,8 +42,8 @@ macro_rules! pages {
 fn decision(record: &Invocation, number: usize) -> PermissionDecision {
     let message = format!("{number} {}", "x".repeat(60_000));
     PermissionDecision {
-        reason: Some(DecisionReason { reason_type: ReasonType::Rule, rule_ref: None, message }),
-        policy_digest: format!("v{number}"),
+        reason: Some(DecisionReason { reason_type: ReasonType::Rule, rule_ref: None, message: message.into() }),
+        policy_digest: format!("v{number}").into(),
         ..PermissionDecision::new(
             DecisionId::from_trusted(format!("perm_late_{number:04}")),
             record.invocation_id.clone(),

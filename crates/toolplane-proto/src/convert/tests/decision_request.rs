@@ -48,10 +48,10 @@ fn full() -> DecisionRequest {
     DecisionRequest {
         caller: CallerContext {
             tenant: TenantId::from_trusted("acme"),
-            actor_ref: "ann".to_owned(),
-            caller_ref: "key:agent".to_owned(),
+            actor_ref: "ann".into(),
+            caller_ref: "key:agent".into(),
             roles: words(&["agent", "peer"]),
-            session_ref: "s1".to_owned(),
+            session_ref: "s1".into(),
             surface_id: Some(SurfaceId::from_trusted("surf_1")),
             mode: Some(Mode::AcceptEdits),
             can_ask: true,

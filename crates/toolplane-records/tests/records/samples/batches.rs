@@ -31,7 +31,7 @@ pub(super) fn lock(key: &str, mode: LockMode) -> ResourceLock {
 
 fn batch() -> Batch {
     Batch {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         batch_id: id("bat-1"),
         tenant: id("acme"),
         policy: policy(),
@@ -74,7 +74,7 @@ fn batch() -> Batch {
 
 fn lock_domain() -> LockDomain {
     LockDomain {
-        domain: "session:s-1".to_owned(),
+        domain: "session:s-1".into(),
         tenant: id("acme"),
         next_ticket: 3,
         tickets: vec![
@@ -98,7 +98,7 @@ fn lock_domain() -> LockDomain {
 
 fn policy() -> SchedulerPolicy {
     SchedulerPolicy {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         scheduler_policy_id: "policy-1".to_owned(),
         scope: "session".to_owned(),
         max_parallel: Some(4),

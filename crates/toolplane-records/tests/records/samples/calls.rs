@@ -75,11 +75,11 @@ fn assurance() -> CallAssurance {
 
 fn invocation() -> Invocation {
     Invocation {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         invocation_id: id("inv-1"),
         tenant: id("acme"),
         tool_id: id("tool:files/read"),
-        tool_name: "files.read_file".to_owned(),
+        tool_name: "files.read_file".into(),
         surface_id: Some(id("srf-1")),
         native_call_id: some("call_1"),
         status: InvocationStatus::Running,
@@ -115,7 +115,7 @@ fn invocation() -> Invocation {
             requires_exclusive_context: true,
         },
         dispatch: Some(DispatchFacts {
-            pool: "files".to_owned(),
+            pool: "files".into(),
             plan_digest: Digest::of(b"plan"),
             timeout_ms: 30_000,
             supports_cancel: true,
@@ -125,7 +125,7 @@ fn invocation() -> Invocation {
             retry_on_timeout: true,
             quarantine_key: Some(Digest::of(b"version and input")),
             context_modifier_policy: Some(ContextModifierPolicy::Forbid),
-            policy_digest: "v1:sha256:abc".to_owned(),
+            policy_digest: "v1:sha256:abc".into(),
             permit_until: Some(at(90_000)),
             denied_paths: toolplane_records::decision::DeniedPaths {
                 read: vec!["./secrets/**".to_owned()],
@@ -140,7 +140,7 @@ fn invocation() -> Invocation {
             lease_id: id("lease-secret"),
             fence: 99,
             worker_id: id("worker-1"),
-            incarnation: "inc-1".to_owned(),
+            incarnation: "inc-1".into(),
             expires_at: at(15_000),
             confirmed: true,
             permits: strings(&["running/tenant/acme"]),
@@ -199,7 +199,7 @@ fn transitions() -> Vec<StatusTransition> {
         from: None,
         to: InvocationStatus::Planned,
         at: at(0),
-        cause: "accepted".to_owned(),
+        cause: "accepted".into(),
         attempt: 0,
     };
     let running = StatusTransition {
@@ -207,7 +207,7 @@ fn transitions() -> Vec<StatusTransition> {
         from: Some(InvocationStatus::Queued),
         to: InvocationStatus::Running,
         at: at(20),
-        cause: "started".to_owned(),
+        cause: "started".into(),
         attempt: 1,
     };
     vec![planned, running]
@@ -215,7 +215,7 @@ fn transitions() -> Vec<StatusTransition> {
 
 fn mutation() -> InputMutation {
     InputMutation {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         mutation_id: "mut-1".to_owned(),
         invocation_id: id("inv-1"),
         source_type: MutationSource::PermissionPrompt,
@@ -230,7 +230,7 @@ fn mutation() -> InputMutation {
 
 fn hook() -> ToolHook {
     ToolHook {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         hook_id: "hook-1".to_owned(),
         hook_event: HookEvent::PostToolUseFailure,
         invocation_id: Some(id("inv-1")),
@@ -249,7 +249,7 @@ fn hook() -> ToolHook {
 
 fn progress() -> ToolProgress {
     ToolProgress {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         progress_id: "prg-1".to_owned(),
         invocation_id: id("inv-1"),
         sequence: 2,

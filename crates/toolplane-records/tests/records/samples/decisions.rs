@@ -42,7 +42,7 @@ const APPROVAL: &str = r#"{"approval_id":"apr-1","tenant":"default","invocation_
 
 fn decision(behavior: Behavior) -> PermissionDecision {
     PermissionDecision {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         decision_id: id("dec-1"),
         invocation_id: id("inv-1"),
         behavior,
@@ -51,7 +51,7 @@ fn decision(behavior: Behavior) -> PermissionDecision {
         reason: Some(DecisionReason {
             reason_type: ReasonType::SafetyCheck,
             rule_ref: some("rule-1"),
-            message: "writes outside the workspace".to_owned(),
+            message: "writes outside the workspace".into(),
         }),
         rule_refs: strings(&["rule-1", "rule-2"]),
         policy_refs: strings(&["policy:files"]),
@@ -66,7 +66,7 @@ fn decision(behavior: Behavior) -> PermissionDecision {
         decided_at: at(10),
         expires_at: Some(at(1000)),
         approval_request_ref: Some(id("apr-1")),
-        policy_digest: "sha256:abc".to_owned(),
+        policy_digest: "sha256:abc".into(),
         denied_paths: toolplane_records::decision::DeniedPaths {
             read: vec!["./secrets/**".to_owned()],
             write: Vec::new(),
@@ -77,7 +77,7 @@ fn decision(behavior: Behavior) -> PermissionDecision {
 
 fn approval() -> Approval {
     Approval {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         approval_id: id("apr-1"),
         tenant: id("acme"),
         invocation_id: id("inv-1"),

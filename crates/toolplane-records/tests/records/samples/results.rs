@@ -52,7 +52,7 @@ fn error() -> ToolError {
 
 fn result() -> ToolResult {
     ToolResult {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         result_id: id("res-1"),
         invocation_id: id("inv-1"),
         status: ResultStatus::PartialSucceeded,
@@ -77,7 +77,7 @@ fn result() -> ToolResult {
 
 fn persistence() -> ResultPersistence {
     ResultPersistence {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         decision_id: id("dec-9"),
         invocation_id: id("inv-1"),
         result_id: Some(id("res-1")),
@@ -87,7 +87,7 @@ fn persistence() -> ResultPersistence {
         preview_size_bytes: Some(4096),
         persisted_ref: Some(payload_ref("stdout")),
         redaction_state: Some(RedactionState::None),
-        reason: "result_exceeded_inline_limit".to_owned(),
+        reason: "result_exceeded_inline_limit".into(),
         created_at: at(30),
     }
 }

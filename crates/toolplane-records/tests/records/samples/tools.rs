@@ -53,7 +53,7 @@ fn mapping() -> ExternalMapping {
 
 fn declaration() -> ToolDeclaration {
     ToolDeclaration {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         tool_id: id("tool:files/read"),
         namespace: "files".to_owned(),
         name: "read_file".to_owned(),
@@ -96,7 +96,7 @@ fn declaration() -> ToolDeclaration {
 
 fn interface() -> ToolInterface {
     ToolInterface {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         interface_id: id("if:files/read"),
         tool_id: id("tool:files/read"),
         name: "read_file".to_owned(),
@@ -155,7 +155,7 @@ fn native() -> ExecutionBinding {
 
 fn profile(binding: ExecutionBinding) -> ExecutionProfile {
     ExecutionProfile {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         execution_profile_id: id("exec:files"),
         execution_kind: ExecutionKind::LocalProcess,
         supports_progress: true,
@@ -178,7 +178,7 @@ fn profile(binding: ExecutionBinding) -> ExecutionProfile {
 
 fn permission() -> PermissionProfile {
     PermissionProfile {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         permission_profile_id: id("perm:files"),
         risk_level: RiskLevel::Critical,
         access_kinds: vec![AccessKind::FileRead, AccessKind::Network],
@@ -201,7 +201,7 @@ fn permission() -> PermissionProfile {
 
 fn deferred() -> DeferredToolRef {
     DeferredToolRef {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         tool_id: id("tool:mcp/search"),
         name: "mcp.search".to_owned(),
         namespace: "mcp".to_owned(),
@@ -222,7 +222,7 @@ fn hidden(reason: HiddenReason) -> HiddenTool {
 
 fn surface() -> ToolSurface {
     ToolSurface {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         surface_id: id("srf-1"),
         scope: SurfaceScope::Session,
         created_at: at(0),
@@ -253,7 +253,7 @@ fn surface() -> ToolSurface {
 
 fn search() -> SearchResult {
     SearchResult {
-        schema_version: VERSION.to_owned(),
+        schema_version: VERSION.into(),
         query: "search".to_owned(),
         query_type: "keyword".to_owned(),
         matches: vec![id("tool:mcp/search")],

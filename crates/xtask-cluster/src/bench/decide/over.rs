@@ -79,9 +79,9 @@ fn written(rule: &PermissionRule) -> Value {
 fn request(template: &Template) -> v1::DecideRequest {
     let unknown = ["is_open_world", "is_idempotent", "is_concurrency_safe"];
     let caller = CallerContext {
-        actor_ref: "agent-7".to_owned(),
+        actor_ref: "agent-7".into(),
         roles: vec!["agent".to_owned()],
-        session_ref: "sess_bench".to_owned(),
+        session_ref: "sess_bench".into(),
         surface_id: Some(SurfaceId::from_trusted("surf_bench")),
         can_ask: false,
         ..CallerContext::of(TenantId::unauthenticated())

@@ -146,18 +146,18 @@ pub(super) fn asking(invocation_id: &InvocationId, now: Timestamp) -> Permission
         }))
     };
     PermissionDecision {
-        mode: Some("default".to_owned()),
-        source: Some("default".to_owned()),
+        mode: Some("default".into()),
+        source: Some("default".into()),
         reason: Some(DecisionReason {
             reason_type: ReasonType::Other,
             rule_ref: None,
-            message: "nothing allows it".to_owned(),
+            message: "nothing allows it".into(),
         }),
         suggested_updates: vec![
             update("exact", "session", "Bash(git push)"),
             update("prefix", "project_settings", "Bash(git push:*)"),
         ],
-        policy_digest: "sha256:00".to_owned(),
+        policy_digest: "sha256:00".into(),
         ..PermissionDecision::new(decision_id(invocation_id, &["asked"]), invocation_id.clone(), Behavior::Ask, now)
     }
 }

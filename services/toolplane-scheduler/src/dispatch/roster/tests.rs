@@ -9,7 +9,7 @@ use crate::environment::Environment;
 fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
     let info = WorkerInfo {
         worker_id: WorkerId::from_trusted(worker),
-        incarnation: incarnation.to_owned(),
+        incarnation: incarnation.into(),
         version: "1".to_owned(),
         slots: 4,
         pools: vec!["shell".to_owned()],

@@ -41,9 +41,9 @@ fn question(call: &str) -> DecisionRequest {
 
 fn made(request: &DecisionRequest, behavior: Behavior) -> PermissionDecision {
     PermissionDecision {
-        policy_digest: "rules".to_owned(),
-        source: Some("project_settings".to_owned()),
-        rule_refs: vec!["notes".to_owned()],
+        policy_digest: "rules".into(),
+        source: Some("project_settings".into()),
+        rule_refs: vec!["notes".into()],
         ..PermissionDecision::new(
             request.decision_id("rules", behavior, "project_settings"),
             request.invocation_id.clone(),
@@ -199,11 +199,11 @@ async fn so_many_are_kept_and_no_more() {
     let (_, decisions) = under("rules");
     for number in 0..=MOST {
         let mut request = question("inv_1");
-        request.caller.actor_ref = format!("actor {number}");
+        request.caller.actor_ref = format!("actor {number}").into();
         decisions.keep(&request, decisions.rules().await, Some(NOTHING), &made(&request, Behavior::Allow)).await;
     }
     assert!(decisions.kept.read().decisions.len() <= MOST);
     let mut last = question("inv_2");
-    last.caller.actor_ref = format!("actor {MOST}");
+    last.caller.actor_ref = format!("actor {MOST}").into();
     assert!(decisions.find(&last, now()).await.is_some());
 }

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Share {
     batch: Option<BatchPlace>,
     locks: Vec<ResourceLock>,
-    domain: Option<String>,
+    domain: Option<SmolStr>,
 }
 
 fn exclusive(key: &str) -> Vec<ResourceLock> {

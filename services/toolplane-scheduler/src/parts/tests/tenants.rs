@@ -89,7 +89,7 @@ async fn a_lease_presented_by_anybody_but_its_holder_changes_nothing() {
     bench.parts.starts.start(&lease, 15_000).await.unwrap();
     let holder = |worker: &str, incarnation: Option<&str>| Holder {
         worker_id: WorkerId::from_trusted(worker),
-        incarnation: incarnation.map(str::to_owned),
+        incarnation: incarnation.map(Into::into),
     };
     let before = bench.parts.calls.records().get(&lease.call()).await.unwrap();
     for thief in [holder("w2", Some("first")), holder("w2", None), holder("w1", Some("second"))] {

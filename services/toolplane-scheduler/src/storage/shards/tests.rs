@@ -38,7 +38,7 @@ fn names_of(key: &InvocationKey) -> (Vec<RecordKey>, Vec<String>) {
         keys::tombstone(key),
     ];
     let queue = |tool: Option<&str>| QueueName {
-        pool: "shell".to_owned(),
+        pool: "shell".into(),
         band: Band::Normal,
         tenant: tenant.clone(),
         tool: tool.map(toolplane_records::ids::ToolId::from_trusted),
@@ -87,7 +87,7 @@ proptest! {
         let place = Place::At(shards.of_domain(&tenant, &domain));
         prop_assert_eq!(shards.record(&record), place, "{}", record);
         prop_assert_eq!(shards.entry(keys::IDLE_DOMAINS, &record.id), place);
-        let scope = Scope::Locks { tenant, domain };
+        let scope = Scope::Locks { tenant, domain: domain.into() };
         prop_assert_eq!(shards.index(&keys::coordination(&scope)), place);
         prop_assert_eq!(shards.entry(&keys::coordination(&scope), "any"), place);
     }
