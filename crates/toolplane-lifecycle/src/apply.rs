@@ -1,6 +1,6 @@
 //! One command to one invocation.
 
-use crate::command::Command;
+use crate::command::{Command, LeaseGrant};
 use crate::invariant::{check, check_change};
 use crate::transition::{Refusal, Timer, Transition};
 use crate::{approval, cancel, finish, hold, input, lease, loss, permit, post_hooks, released};
@@ -65,6 +65,35 @@ pub fn apply(invocation: &Invocation, command: Command, now: Timestamp) -> Resul
     }?;
     debug_assert_eq!(check(&transition.invocation), Ok(()), "after a transition of {:?}", invocation.status);
     debug_assert_eq!(check_change(invocation, &transition.invocation), Ok(()));
+    Ok(transition)
+}
+
+/// A call that could not be claimed, as it was.
+#[derive(Debug)]
+pub struct Unclaimed {
+    /// Its record, unchanged.
+    pub invocation: Invocation,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// [`Command::Claim`] of a record that nobody else holds: the new record is made of it without a copy.
+///
+/// # Errors
+///
+/// As [`apply`] for that command, with the record.
+pub fn claim(invocation: Invocation, grant: LeaseGrant, now: Timestamp) -> Result<Transition, Box<Unclaimed>> {
+    let claimable = match invocation.status.is_terminal() {
+        true => Err(Refusal::Terminal(invocation.status)),
+        false => lease::claimable(&invocation, &grant, now),
+    };
+    if let Err(refusal) = claimable {
+        return Err(Box::new(Unclaimed { invocation, refusal }));
+    }
+    let before = cfg!(debug_assertions).then(|| invocation.clone());
+    let transition = lease::take(invocation, grant, now);
+    debug_assert_eq!(check(&transition.invocation), Ok(()), "after a claim");
+    debug_assert_eq!(before.map_or(Ok(()), |before| check_change(&before, &transition.invocation)), Ok(()));
     Ok(transition)
 }
 

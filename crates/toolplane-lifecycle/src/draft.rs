@@ -61,10 +61,14 @@ impl Draft {
 
     /// Moves to `to` without an event of its own; the transition points at the last log entry.
     pub(crate) fn silent_status(&mut self, to: InvocationStatus, cause: &'static str) -> Result<(), Refusal> {
-        let from = self.invocation.status_transitions.last().map(|last| last.to);
-        if !is_legal(from, to) {
-            return Err(Refusal::Illegal { command: "transition", status: from.unwrap_or(to) });
-        }
+        may_become(&self.invocation, to)?;
+        self.became(to, cause);
+        Ok(())
+    }
+
+    /// The same where it is known to be legal: [`may_become`] said so.
+    pub(crate) fn became(&mut self, to: InvocationStatus, cause: &'static str) {
+        let from = last_status(&self.invocation);
         self.invocation.status = to;
         self.invocation.status_transitions.push(StatusTransition {
             seq: self.invocation.last_seq,
@@ -74,7 +78,6 @@ impl Draft {
             cause: SmolStr::new_static(cause),
             attempt: self.invocation.attempt,
         });
-        Ok(())
     }
 
     /// Moves into the ready queue, or to where it waits for what holds it back.
@@ -249,6 +252,19 @@ impl Draft {
         self.terminal = Some(Terminal { result, persistence });
         Ok(())
     }
+}
+
+/// Whether an invocation may move to `to` now.
+pub(crate) fn may_become(invocation: &Invocation, to: InvocationStatus) -> Result<(), Refusal> {
+    let from = last_status(invocation);
+    if is_legal(from, to) {
+        return Ok(());
+    }
+    Err(Refusal::Illegal { command: "transition", status: from.unwrap_or(to) })
+}
+
+fn last_status(invocation: &Invocation) -> Option<InvocationStatus> {
+    invocation.status_transitions.last().map(|last| last.to)
 }
 
 /// The one result id an invocation can ever have.

@@ -7,7 +7,7 @@ use toolplane_records::vocabulary::{EventClass, InvocationStatus as Status, Queu
 
 use crate::command::{LeaseGrant, LeaseKey, Permit};
 use crate::data::{EventData, data};
-use crate::draft::Draft;
+use crate::draft::{Draft, may_become};
 use crate::permit;
 use crate::transition::{Effect, Refusal, Timer, Transition};
 
@@ -25,6 +25,12 @@ pub(crate) fn has_started(invocation: &Invocation) -> bool {
 }
 
 pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) -> Result<Transition, Refusal> {
+    claimable(invocation, &grant, now)?;
+    Ok(take(invocation.clone(), grant, now))
+}
+
+/// Whether a call can be taken under this grant.
+pub(crate) fn claimable(invocation: &Invocation, grant: &LeaseGrant, now: Timestamp) -> Result<(), Refusal> {
     // A call that waits to be repeated is queued, but not in the queue.
     let ready = invocation.queue_state == Some(QueueState::Queued) && invocation.holds.is_empty();
     if invocation.status != Status::Queued || invocation.lease.is_some() || !ready {
@@ -38,7 +44,12 @@ pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) 
     if grant.fence <= invocation.last_fence {
         return Err(Refusal::Illegal { command: "claim with an old fence", status: invocation.status });
     }
-    let mut draft = Draft::of(invocation.clone(), now);
+    if invocation.safety.is_idempotent { may_become(invocation, Status::Running) } else { Ok(()) }
+}
+
+/// The claim of a call that is [`claimable`].
+pub(crate) fn take(invocation: Invocation, grant: LeaseGrant, now: Timestamp) -> Transition {
+    let mut draft = Draft::of(invocation, now);
     let expires_at = now.plus_millis(grant.offer_ms);
     draft.invocation.lease_no += 1;
     draft.invocation.last_fence = grant.fence;
@@ -58,10 +69,10 @@ pub(crate) fn claim(invocation: &Invocation, grant: LeaseGrant, now: Timestamp) 
     draft.invocation.queue_state = Some(QueueState::Executing);
     draft.effect(Effect::Dequeue);
     draft.effect(Effect::SetTimer(Timer::Lease, expires_at));
-    if invocation.safety.is_idempotent {
-        begin(&mut draft, now)?;
+    if draft.invocation.safety.is_idempotent {
+        begin(&mut draft, now);
     }
-    Ok(draft.done())
+    draft.done()
 }
 
 pub(crate) fn start(
@@ -80,14 +91,15 @@ pub(crate) fn start(
     if !permit::in_time(invocation, now) {
         return Err(Refusal::Illegal { command: "start without permission", status: invocation.status });
     }
+    may_become(invocation, Status::Running)?;
     let mut draft = Draft::of(invocation.clone(), now);
-    begin(&mut draft, now)?;
+    begin(&mut draft, now);
     extend(&mut draft, lease_ms, now);
     Ok(draft.done())
 }
 
-/// Records that an execution begins: after this, a non-idempotent call never runs again by itself.
-fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
+/// Records that an execution begins, where it may: after this, a non-idempotent call never runs again by itself.
+fn begin(draft: &mut Draft, now: Timestamp) {
     draft.invocation.attempt += 1;
     draft.invocation.started_at = Some(now);
     draft.invocation.clock_paused_ms = 0;
@@ -97,11 +109,11 @@ fn begin(draft: &mut Draft, now: Timestamp) -> Result<(), Refusal> {
         }
         None => EventData::default(),
     };
-    draft.status(Status::Running, EventClass::Started, "execute", data)?;
+    draft.event(EventClass::Started, data);
+    draft.became(Status::Running, "execute");
     if let Some(backstop) = execution_backstop(&draft.invocation) {
         draft.effect(Effect::SetTimer(Timer::Execution, backstop));
     }
-    Ok(())
 }
 
 /// When the worker should have reported the tool's timeout; none while the tool's clock is paused.

@@ -41,7 +41,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-pub use apply::apply;
+pub use apply::{Unclaimed, apply, claim};
 
 pub use times::{CANCEL_BACKSTOP_MS, INPUT_TTL_MS, MAX_INPUT_TTL_MS, QUARANTINE_MS, TIMEOUT_BACKSTOP_MS};
 

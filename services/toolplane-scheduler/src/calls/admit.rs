@@ -148,7 +148,7 @@ impl Calls {
     fn stage(&self, builder: &mut Builder, admission: &Admission) -> Result<Option<QueueName>, RecordError> {
         let transition = &admission.transition;
         let id = &transition.key();
-        let mut extras = Extras { records: Vec::new(), decisions: admission.decisions.clone() };
+        let mut extras = Extras { records: Vec::new(), decisions: &admission.decisions };
         for payload in &admission.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
         }

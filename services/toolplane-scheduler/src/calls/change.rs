@@ -35,8 +35,8 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
-    fn extras(&self, id: &InvocationKey) -> Result<Extras, RecordError> {
-        let mut extras = Extras { records: Vec::new(), decisions: self.decisions.clone() };
+    fn extras(&self, id: &InvocationKey) -> Result<Extras<'_>, RecordError> {
+        let mut extras = Extras { records: Vec::new(), decisions: &self.decisions };
         for payload in &self.payloads {
             extras.records.push((keys::payload(id, &payload.digest()), payload.bytes().clone()));
         }

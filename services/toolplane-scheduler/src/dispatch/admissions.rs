@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use toolplane_lifecycle::{Command, Transition};
+use toolplane_lifecycle::{LeaseGrant, Transition, Unclaimed};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::QueueState;
 use toolplane_store::Commit;
@@ -73,7 +73,9 @@ impl Admissions {
         }
         self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
         let places_left = self.queues.places();
-        let Some(express) = self.claim(&mut admission, now) else {
+        let express;
+        (admission, express) = self.claim(admission, now);
+        let Some(express) = express else {
             return match self.calls.admit(entry, admission).await? {
                 Attempt::Settled(admitted) => Ok(admitted),
                 Attempt::Full(_, admission) => Err(self.rates.queue_full(&admission.transition.invocation.tenant)),
@@ -98,8 +100,29 @@ impl Admissions {
         }
     }
 
-    /// Claims a call in the same commit that accepts it, when a slot is free and no other call waits before it.
-    fn claim(&self, admission: &mut Admission, now: Timestamp) -> Option<Express> {
+    /// Claims a call in the same commit that accepts it, when it may be.
+    fn claim(&self, mut admission: Box<Admission>, now: Timestamp) -> (Box<Admission>, Option<Express>) {
+        let Some(grant) = self.reserve(&admission, now) else { return (admission, None) };
+        // Only a claim that takes places in counted indexes can find no place left.
+        let before = (!grant.permits.is_empty()).then(|| Box::new(admission.transition.clone()));
+        match toolplane_lifecycle::claim(admission.transition.invocation, grant, now) {
+            Ok(claimed) => {
+                admission.transition.invocation = claimed.invocation;
+                admission.transition.events.extend(claimed.events);
+                admission.transition.effects.extend(claimed.effects);
+                (admission, Some(Express { before }))
+            }
+            Err(unclaimed) => {
+                let Unclaimed { invocation, .. } = *unclaimed;
+                self.grants.give_back(&invocation.key());
+                admission.transition.invocation = invocation;
+                (admission, None)
+            }
+        }
+    }
+
+    /// Takes a slot for a call that is about to be accepted, when one is free and no other call waits before it.
+    fn reserve(&self, admission: &Admission, now: Timestamp) -> Option<LeaseGrant> {
         let Admission { transition: accepted, plan, decided, .. } = admission;
         let record = &accepted.invocation;
         let ready = record.queue_state == Some(QueueState::Queued) && record.holds.is_empty();
@@ -110,21 +133,7 @@ impl Admissions {
         if self.gate.kept_out(record, now).is_some() || !self.gate.may_start(record, plan.as_deref(), *decided, now) {
             return None;
         }
-        let grant = self.grants.reserve(pool, record, plan.as_deref(), now)?;
-        let bounded = !grant.permits.is_empty();
-        match toolplane_lifecycle::apply(record, Command::Claim(grant), now) {
-            Ok(claimed) => {
-                let before = bounded.then(|| Box::new(accepted.clone()));
-                accepted.invocation = claimed.invocation;
-                accepted.events.extend(claimed.events);
-                accepted.effects.extend(claimed.effects);
-                Some(Express { before })
-            }
-            Err(_) => {
-                self.grants.give_back(&record.key());
-                None
-            }
-        }
+        self.grants.reserve(pool, record, plan.as_deref(), now)
     }
 
     /// Accepts several calls, and stores `rest`, in one commit: all of it, or nothing. The ages of keys are not looked at

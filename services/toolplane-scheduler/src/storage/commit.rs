@@ -14,11 +14,11 @@ use super::keys::{self, QueueName};
 
 /// What is stored together with a transition beside the record itself.
 #[derive(Debug, Default)]
-pub(crate) struct Extras {
+pub(crate) struct Extras<'a> {
     /// Further immutable records: payloads, plans.
     pub(crate) records: Vec<(RecordKey, Bytes)>,
     /// Decisions this transition is based on.
-    pub(crate) decisions: Vec<PermissionDecision>,
+    pub(crate) decisions: &'a [PermissionDecision],
 }
 
 /// A commit in the making: any number of transitions, and what goes with them.
@@ -53,7 +53,7 @@ impl Builder {
         transition: &Transition,
         expect: Expect,
         queue: Option<&QueueName>,
-        extras: Extras,
+        extras: Extras<'_>,
     ) -> Result<(), StoredError> {
         let record = &transition.invocation;
         let call = record.key();
@@ -64,7 +64,7 @@ impl Builder {
             let bytes = self.records.of(terminal)?;
             self.put(keys::result(&call), bytes);
         }
-        for decision in &extras.decisions {
+        for decision in extras.decisions {
             let bytes = self.records.of(decision)?;
             self.put(keys::decision(&record.tenant, decision.decision_id.as_str()), bytes);
         }
