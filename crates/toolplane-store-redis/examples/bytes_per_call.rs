@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("  {what}: {} bytes", server.command(&["MEMORY", "USAGE", &key])?);
     }
     let index = server.command(&["MEMORY", "USAGE", "{toolplane}:x:invocations/acme", "SAMPLES", "0"])?;
-    println!("  each index entry and each id: {} bytes", index.parse::<u64>()? / CALLS);
+    println!("  each index entry: {} bytes", index.parse::<u64>()? / CALLS);
     Ok(())
 }
 
