@@ -90,7 +90,8 @@ async fn succeeds(clients: &Clients, id: &str) {
 fn calls_by_shard(servers: &[&RedisServer]) -> BTreeMap<usize, usize> {
     let count = |number: usize| {
         let name = if number == 0 { "{toolplane}".to_owned() } else { format!("{{toolplane/{number}}}") };
-        let held = servers[number % servers.len()].command(&["ZCARD", &format!("{name}:r:i")]).unwrap();
+        let held =
+            servers[number % servers.len()].command(&["ZCARD", &format!("{name}:x:invocations/default")]).unwrap();
         (number, held.parse().unwrap())
     };
     (0..3).map(count).collect()
