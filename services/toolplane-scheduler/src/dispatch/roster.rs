@@ -17,7 +17,7 @@ use toolplane_runtime::page;
 use toolplane_store::{Commit, Expect, Family, RecordKey, StoreError, Write};
 
 use super::link::{WorkerInfo, WorkerLink};
-use crate::storage::Storage;
+use crate::storage::{Storage, Written};
 
 /// How long a worker that went without a word is told about.
 const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
@@ -110,21 +110,26 @@ impl Roster {
     pub(crate) async fn left(&self, link: &WorkerLink, said_goodbye: bool) {
         let key = key(&link.info.worker_id);
         let written = async {
-            let Some(stored) = self.storage.get(&key).await? else { return Ok(()) };
-            let known = serde_json::from_slice::<RecordedWorker>(&stored.bytes).ok();
-            let ours = known.is_none_or(|known| {
-                known.scheduler == self.scheduler && known.info.incarnation == link.info.incarnation
-            });
-            if !ours {
-                return Ok(());
+            // A record that is just being brought up to date is read again.
+            while let Some(stored) = self.storage.get(&key).await? {
+                let known = serde_json::from_slice::<RecordedWorker>(&stored.bytes).ok();
+                let ours = known.is_none_or(|known| {
+                    known.scheduler == self.scheduler && known.info.incarnation == link.info.incarnation
+                });
+                if !ours {
+                    break;
+                }
+                let write = match said_goodbye {
+                    true => Write::Delete { key: key.clone() },
+                    false => RecordedWorker { gone: true, ..RecordedWorker::new(link, &self.scheduler) }.put()?,
+                };
+                let compare = vec![(key.clone(), Expect::Version(stored.version))];
+                let commit = Commit { compare, writes: vec![write], essential: true, ..Commit::default() };
+                if !matches!(self.storage.write_once(commit).await?, Written::Lost(_)) {
+                    break;
+                }
             }
-            let write = match said_goodbye {
-                true => Write::Delete { key: key.clone() },
-                false => RecordedWorker { gone: true, ..RecordedWorker::new(link, &self.scheduler) }.put()?,
-            };
-            let compare = vec![(key.clone(), Expect::Version(stored.version))];
-            let commit = Commit { compare, writes: vec![write], essential: true, ..Commit::default() };
-            self.storage.write_once(commit).await.map(drop)
+            Ok(())
         };
         self.told(&link.info.worker_id, written.await);
     }
@@ -138,17 +143,20 @@ impl Roster {
         self.refreshed_millis.store(millis, Ordering::Relaxed);
         let known = self.read().await?;
         // A stream that was left for another scheduler may not have ended here yet: the scheduler that has the newer
-        // one records it.
-        let elsewhere = |link: &WorkerLink| {
+        // one records it. And one that was seen here may have ended since.
+        let over = |link: &WorkerLink| {
             let of_it = known.iter().find(|(_, recorded)| recorded.info.worker_id == link.info.worker_id);
-            of_it.is_some_and(|(_, recorded)| recorded.is_newer_than(link, &self.scheduler))
+            of_it.is_some_and(|(_, recorded)| {
+                let ended = recorded.gone && recorded.info.connected_at == link.info.connected_at;
+                ended || recorded.is_newer_than(link, &self.scheduler)
+            })
         };
-        let mine = links.iter().filter(|link| !elsewhere(link));
+        let mine = links.iter().filter(|link| !over(link));
         let writes =
             mine.map(|link| RecordedWorker::new(link, &self.scheduler).put()).collect::<Result<Vec<_>, _>>()?;
         let bytes = |write: &Write| if let Write::Put { bytes, .. } = write { bytes.len() } else { 0 };
         for writes in page::split(writes, bytes) {
-            self.storage.write_once(Commit { writes, ..Commit::default() }).await?;
+            self.update(writes, &known).await?;
         }
         for (version, recorded) in known {
             let here = links.iter().any(|link| link.info.worker_id == recorded.info.worker_id);
@@ -158,6 +166,23 @@ impl Roster {
                 let writes = vec![Write::Delete { key }];
                 self.storage.write_once(Commit { compare, writes, essential: true, ..Commit::default() }).await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Writes those records that are still as they were `known`: what was recorded meanwhile, like the end of a stream, is newer.
+    async fn update(&self, mut writes: Vec<Write>, known: &[(u64, RecordedWorker)]) -> Result<(), StoreError> {
+        let version =
+            |written: &RecordKey| known.iter().find(|(_, recorded)| key(&recorded.info.worker_id) == *written);
+        while !writes.is_empty() {
+            let expected = |write: &Write| {
+                let known = version(write.key());
+                (write.key().clone(), known.map_or(Expect::Absent, |(version, _)| Expect::Version(*version)))
+            };
+            let compare = writes.iter().map(expected).collect();
+            let commit = Commit { compare, writes: writes.clone(), ..Commit::default() };
+            let Written::Lost(newer) = self.storage.write_once(commit).await? else { break };
+            writes.retain(|write| newer.iter().all(|(key, _)| key != write.key()));
         }
         Ok(())
     }

@@ -67,6 +67,24 @@ async fn who_goes_without_a_word_is_lost_and_who_says_goodbye_is_not() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_stream_is_not_overwritten_by_what_was_known_before() {
+    let (a, b) = rosters();
+    let (ended, going) = (Arc::new(link("w1", "i", 5)), Arc::new(link("w2", "i", 5)));
+    a.enlist(&ended).await;
+    a.enlist(&going).await;
+    let stale = a.read().await.unwrap();
+    a.left(&ended, false).await;
+    going.seen(Timestamp::from_millis(40));
+    let writes = [&ended, &going].map(|link| RecordedWorker::new(link, "a").put().unwrap());
+    a.update(writes.into(), &stale).await.unwrap();
+    let lost_and_seen = [("w1".to_owned(), true, 5), ("w2".to_owned(), false, 40)];
+    assert_eq!(known(&b, &["a", "b"]).await, lost_and_seen);
+    // Nor by a list of streams that was made before.
+    a.refresh(&[ended, going], Timestamp::from_millis(100_000)).await.unwrap();
+    assert_eq!(known(&b, &["a", "b"]).await, lost_and_seen);
+}
+
+#[tokio::test]
 async fn records_are_brought_up_to_date_and_forgotten_after_a_day() {
     let (a, _) = rosters();
     let (here, lost) = (Arc::new(link("w1", "i", 5)), link("w2", "i", 5));
