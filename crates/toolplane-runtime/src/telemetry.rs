@@ -1,7 +1,7 @@
 //! Logs and traces: set up once per process, the span tree of a call, and trace context in and out.
 //!
 //! Spans of the tree are made only by [`spans`]: they are no spans of the log, which never shows them. Each is written once, in the form
-//! in which it leaves ([`otlp`]), and sent by a task of its own ([`export`]); contexts, ids, sampling and what a process says of itself
+//! in which it leaves (`otlp`), and sent by a task of its own (`export`); contexts, ids, sampling and what a process says of itself
 //! are those of OpenTelemetry's crates. When no exporter is set a span costs one check.
 
 use std::time::Duration;
