@@ -165,7 +165,9 @@ impl RedisSentinel {
     pub async fn promoted(&self, port: u16) -> Result<(), Problem> {
         let server = self.servers.iter().find(|server| server.port() == port);
         let server = server.ok_or_else(|| Problem::Missing(format!("no server listens on {port}")))?;
-        until("a promoted replica", || Ok(server.command(&["ROLE"])?.starts_with("master"))).await?;
+        // A sentinel cuts connections while it promotes: a question that gets no answer is put again.
+        let is_master = || server.command(&["ROLE"]).is_ok_and(|role| role.starts_with("master"));
+        until("a promoted replica", || Ok(is_master())).await?;
         for sentinel in &self.sentinels {
             until("a new master's name", || {
                 let named = sentinel.command(&["SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self::MASTER])?;
