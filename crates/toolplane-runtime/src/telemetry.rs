@@ -155,7 +155,11 @@ where
 }
 
 fn receiver(endpoint: &str) -> Result<TraceClient, TelemetryError> {
-    TraceClient::to(endpoint).map_err(|reason| TelemetryError::Exporter { endpoint: endpoint.to_owned(), reason })
+    let refused = |error: client::ReceiverError| TelemetryError::Exporter {
+        endpoint: endpoint.to_owned(),
+        reason: error.to_string(),
+    };
+    TraceClient::to(endpoint).map_err(refused)
 }
 
 /// What this process is, for all its spans; also what the environment says of it (`OTEL_RESOURCE_ATTRIBUTES`).

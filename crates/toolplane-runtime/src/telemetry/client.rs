@@ -18,6 +18,26 @@ const METHOD: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Expor
 /// How long a request may take where the environment does not say.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Spans cannot be sent as the configuration and the environment say. No value of a header is named: it may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ReceiverError {
+    /// Encryption is asked for.
+    #[error("traces are sent without TLS; name a collector by `http://` that passes them on")]
+    Encrypted,
+    /// The address is none.
+    #[error("{0}")]
+    Malformed(String),
+    /// The address names no host.
+    #[error("it has no host")]
+    NoHost,
+    /// The time limit of the environment is none.
+    #[error("OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds")]
+    Timeout,
+    /// The headers of the environment cannot be read.
+    #[error("OTEL_EXPORTER_OTLP_HEADERS: not of the form `name=value,name=value`")]
+    Headers,
+}
+
 /// A receiver of traces.
 #[derive(Clone, Debug)]
 pub(super) struct TraceClient {
@@ -26,14 +46,16 @@ pub(super) struct TraceClient {
 }
 
 impl TraceClient {
-    /// The receiver at `endpoint`. Nothing is sent yet. Fails, saying why, when the endpoint or the environment cannot be understood.
-    pub(super) fn to(endpoint: &str) -> Result<Self, String> {
+    /// The receiver at `endpoint`. Nothing is sent yet. Fails with [`ReceiverError`] when the endpoint or the environment cannot be
+    /// understood.
+    pub(super) fn to(endpoint: &str) -> Result<Self, ReceiverError> {
         if endpoint.starts_with("https:") {
-            return Err("traces are sent without TLS; name a collector by `http://` that passes them on".to_owned());
+            return Err(ReceiverError::Encrypted);
         }
-        let parsed = Endpoint::from_shared(endpoint.to_owned()).map_err(|error| error.to_string())?;
+        let malformed = |error: tonic::transport::Error| ReceiverError::Malformed(error.to_string());
+        let parsed = Endpoint::from_shared(endpoint.to_owned()).map_err(malformed)?;
         if parsed.uri().host().is_none() {
-            return Err("it has no host".to_owned());
+            return Err(ReceiverError::NoHost);
         }
         let channel = parsed.timeout(timeout()?).connect_timeout(TIMEOUT).connect_lazy();
         Ok(Self { channel, headers: headers(&setting("HEADERS").unwrap_or_default())? })
@@ -56,23 +78,20 @@ fn setting(name: &str) -> Option<String> {
     found(format!("OTEL_EXPORTER_OTLP_TRACES_{name}")).or_else(|| found(format!("OTEL_EXPORTER_OTLP_{name}")))
 }
 
-fn timeout() -> Result<Duration, String> {
+fn timeout() -> Result<Duration, ReceiverError> {
     let Some(text) = setting("TIMEOUT") else { return Ok(TIMEOUT) };
-    let millis = text.trim().parse::<u64>();
-    millis
-        .map(Duration::from_millis)
-        .map_err(|_| "OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds".to_owned())
+    text.trim().parse().map(Duration::from_millis).map_err(|_| ReceiverError::Timeout)
 }
 
-/// Reads `name=value,name=value`; values are percent-encoded. An error names no value, which may be a secret.
-fn headers(text: &str) -> Result<MetadataMap, String> {
+/// Reads `name=value,name=value`; values are percent-encoded.
+fn headers(text: &str) -> Result<MetadataMap, ReceiverError> {
     let mut headers = MetadataMap::new();
     for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-        let wrong = || "OTEL_EXPORTER_OTLP_HEADERS: not of the form `name=value,name=value`".to_owned();
-        let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
-        let value = percent_encoding::percent_decode_str(value.trim()).decode_utf8().map_err(|_| wrong())?;
-        let name = MetadataKey::from_str(&name.trim().to_ascii_lowercase()).map_err(|_| wrong())?;
-        let mut value = MetadataValue::from_str(&value).map_err(|_| wrong())?;
+        let (name, value) = pair.split_once('=').ok_or(ReceiverError::Headers)?;
+        let value =
+            percent_encoding::percent_decode_str(value.trim()).decode_utf8().map_err(|_| ReceiverError::Headers)?;
+        let name = MetadataKey::from_str(&name.trim().to_ascii_lowercase()).map_err(|_| ReceiverError::Headers)?;
+        let mut value = MetadataValue::from_str(&value).map_err(|_| ReceiverError::Headers)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -89,7 +108,7 @@ mod tests {
         assert_eq!(read.get("authorization").map(|value| value.as_bytes()), Some(&b"Bearer abc"[..]));
         assert_eq!(read.get("x-team").map(|value| value.as_bytes()), Some(&b"tools"[..]));
         assert!(headers("").expect("nothing").is_empty());
-        let error = headers("x-key s3cret").expect_err("no `=`");
+        let error = headers("x-key s3cret").expect_err("no `=`").to_string();
         assert!(!error.contains("s3cret"), "{error}");
     }
 

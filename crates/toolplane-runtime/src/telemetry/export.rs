@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tonic::Code;
 
 use super::client::TraceClient;
-use super::otlp::{Attributed, ExportRequest, ResourceSpans, Scope, ScopeSpans, attribute};
+use super::otlp::{ExportRequest, Instrumentation, ResourceAttributes, ResourceSpans, ScopeSpans, attribute};
 use crate::tasks;
 
 /// Spans wait at most this long.
@@ -28,17 +28,17 @@ const RETRIES: [Duration; 3] = [Duration::from_millis(100), Duration::from_milli
 
 /// Finished spans, until they are sent. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FinishedSpans(Arc<Shared>);
+pub(super) struct FinishedSpans(Arc<WaitingSpans>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
+struct WaitingSpans {
+    waiting: Mutex<SpanQueue>,
     /// There is enough to send, somebody waits for it, or no more will come.
     due: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct SpanQueue {
     spans: Vec<Bytes>,
     bytes: usize,
     left_out: u64,
@@ -123,7 +123,7 @@ impl FinishedSpans {
 pub(super) struct Exporter {
     spans: FinishedSpans,
     client: TraceClient,
-    resource: Attributed,
+    resource: ResourceAttributes,
     /// The receiver did not take the last ones, and the log says so.
     failing: bool,
 }
@@ -132,11 +132,11 @@ impl Exporter {
     /// Sends `spans` of the process `resource` by `client`, in a task of its own.
     pub(super) fn start(spans: FinishedSpans, client: TraceClient, resource: &Resource) {
         let attributes = resource.iter().map(|(key, value)| attribute(key.as_str(), value)).collect();
-        let exporter = Self::new(spans, client, Attributed { attributes });
+        let exporter = Self::new(spans, client, ResourceAttributes { attributes });
         drop(tasks::spawn("span exporter", exporter.run()));
     }
 
-    fn new(spans: FinishedSpans, client: TraceClient, resource: Attributed) -> Self {
+    fn new(spans: FinishedSpans, client: TraceClient, resource: ResourceAttributes) -> Self {
         Self { spans, client, resource, failing: false }
     }
 
@@ -163,7 +163,7 @@ impl Exporter {
 
     async fn send(&mut self, spans: Vec<Bytes>) {
         let count = spans.len();
-        let scope_spans = vec![ScopeSpans { scope: Some(Scope { name: "toolplane".to_owned() }), spans }];
+        let scope_spans = vec![ScopeSpans { scope: Some(Instrumentation { name: "toolplane".to_owned() }), spans }];
         let resource_spans = vec![ResourceSpans { resource: Some(self.resource.clone()), scope_spans }];
         let request = ExportRequest { resource_spans };
         let mut waits = RETRIES.iter();
@@ -240,7 +240,7 @@ mod tests {
         let (sent, told) = mpsc::channel();
         spans.0.waiting.lock().flushing.push(sent);
         spans.0.waiting.lock().ended = true;
-        Exporter::new(spans.clone(), client, Attributed::default()).run().await;
+        Exporter::new(spans.clone(), client, ResourceAttributes::default()).run().await;
         assert_eq!(told.try_recv(), Ok(()), "who waits is told when all tries are over");
         assert!(spans.waiting().is_empty());
         spans.push(Bytes::from_static(b"late"));

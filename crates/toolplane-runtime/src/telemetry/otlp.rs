@@ -21,7 +21,7 @@ pub(super) struct ExportRequest {
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ResourceSpans {
     #[prost(message, optional, tag = "1")]
-    pub(super) resource: Option<Attributed>,
+    pub(super) resource: Option<ResourceAttributes>,
     #[prost(message, repeated, tag = "2")]
     pub(super) scope_spans: Vec<ScopeSpans>,
 }
@@ -30,21 +30,21 @@ pub(super) struct ResourceSpans {
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ScopeSpans {
     #[prost(message, optional, tag = "1")]
-    pub(super) scope: Option<Scope>,
+    pub(super) scope: Option<Instrumentation>,
     #[prost(bytes = "bytes", repeated, tag = "2")]
     pub(super) spans: Vec<Bytes>,
 }
 
 /// The name of a library.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Scope {
+pub(super) struct Instrumentation {
     #[prost(string, tag = "1")]
     pub(super) name: String,
 }
 
 /// A resource: nothing but attributes, each as bytes.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Attributed {
+pub(super) struct ResourceAttributes {
     #[prost(bytes = "bytes", repeated, tag = "1")]
     pub(super) attributes: Vec<Bytes>,
 }
@@ -127,17 +127,17 @@ impl SpanBytes {
 
     /// An attribute with a text.
     pub(super) fn text(&mut self, key: &str, text: &str) {
-        tagged(&mut self.0, span::ATTRIBUTE, key, &Word::Text(text));
+        tagged(&mut self.0, span::ATTRIBUTE, key, &AttributeValue::Text(text));
     }
 
     /// An attribute with a number.
     pub(super) fn number(&mut self, key: &str, number: i64) {
-        tagged(&mut self.0, span::ATTRIBUTE, key, &Word::Number(number));
+        tagged(&mut self.0, span::ATTRIBUTE, key, &AttributeValue::Number(number));
     }
 
     /// An attribute with any value.
     pub(super) fn value(&mut self, key: &str, value: &Value) {
-        with_word(value, |word| tagged(&mut self.0, span::ATTRIBUTE, key, word));
+        with_value(value, |said| tagged(&mut self.0, span::ATTRIBUTE, key, said));
     }
 
     /// Something that happens now.
@@ -145,7 +145,7 @@ impl SpanBytes {
         let mut event = Vec::with_capacity(128);
         instant(&mut event, 1);
         bytes(&mut event, 2, name.as_bytes());
-        attributes.iter().for_each(|(key, value)| tagged(&mut event, 3, key, &Word::Text(value)));
+        attributes.iter().for_each(|(key, value)| tagged(&mut event, 3, key, &AttributeValue::Text(value)));
         bytes(&mut self.0, span::EVENT, &event);
     }
 
@@ -174,12 +174,12 @@ impl SpanBytes {
 /// One attribute by itself: the message `KeyValue`.
 pub(super) fn attribute(key: &str, value: &Value) -> Bytes {
     let mut out = Vec::new();
-    with_word(value, |word| key_value(&mut out, key, word));
+    with_value(value, |said| key_value(&mut out, key, said));
     out.into()
 }
 
 /// What an attribute says.
-enum Word<'a> {
+enum AttributeValue<'a> {
     Text(&'a str),
     Number(i64),
     Truth(bool),
@@ -187,17 +187,17 @@ enum Word<'a> {
 }
 
 /// Values of other kinds are said as text.
-fn with_word<T>(value: &Value, then: impl FnOnce(&Word<'_>) -> T) -> T {
+fn with_value<T>(value: &Value, then: impl FnOnce(&AttributeValue<'_>) -> T) -> T {
     match value {
-        Value::Bool(truth) => then(&Word::Truth(*truth)),
-        Value::I64(number) => then(&Word::Number(*number)),
-        Value::F64(fraction) => then(&Word::Fraction(*fraction)),
-        Value::String(text) => then(&Word::Text(text.as_str())),
-        _ => then(&Word::Text(&value.as_str())),
+        Value::Bool(truth) => then(&AttributeValue::Truth(*truth)),
+        Value::I64(number) => then(&AttributeValue::Number(*number)),
+        Value::F64(fraction) => then(&AttributeValue::Fraction(*fraction)),
+        Value::String(text) => then(&AttributeValue::Text(text.as_str())),
+        _ => then(&AttributeValue::Text(&value.as_str())),
     }
 }
 
-impl Word<'_> {
+impl AttributeValue<'_> {
     /// The size of the message `AnyValue` that says it.
     fn len(&self) -> usize {
         match self {
@@ -225,18 +225,18 @@ impl Word<'_> {
 }
 
 /// A `KeyValue` as the field `field`.
-fn tagged(out: &mut Vec<u8>, field: u8, key: &str, word: &Word<'_>) {
+fn tagged(out: &mut Vec<u8>, field: u8, key: &str, said: &AttributeValue<'_>) {
     begin(out, field, BYTES);
-    let (key_len, word_len) = (key.len(), word.len());
-    length(out, 2 + length_delimiter_len(key_len) + key_len + length_delimiter_len(word_len) + word_len);
-    key_value(out, key, word);
+    let (key_len, value_len) = (key.len(), said.len());
+    length(out, 2 + length_delimiter_len(key_len) + key_len + length_delimiter_len(value_len) + value_len);
+    key_value(out, key, said);
 }
 
-fn key_value(out: &mut Vec<u8>, key: &str, word: &Word<'_>) {
+fn key_value(out: &mut Vec<u8>, key: &str, said: &AttributeValue<'_>) {
     bytes(out, 1, key.as_bytes());
     begin(out, 2, BYTES);
-    length(out, word.len());
-    word.write(out);
+    length(out, said.len());
+    said.write(out);
 }
 
 fn present(out: &mut Vec<u8>, field: u8, position: &SpanContext) {

@@ -69,24 +69,24 @@ impl Tracer {
 /// A span, or nothing where none is recorded or passed on. Cheap to clone; the span ends when whoever made it says so, else with
 /// its last clone.
 #[derive(Clone, Debug, Default)]
-pub struct Span(Option<Arc<Live>>);
+pub struct Span(Option<Arc<LiveSpan>>);
 
 /// A span that has a position.
 #[derive(Debug)]
-struct Live {
+struct LiveSpan {
     /// The context of code within the span.
     context: Context,
     /// What was recorded so far; nothing for a span that is left out, or has ended.
     recorded: Mutex<Option<SpanBytes>>,
 }
 
-impl Drop for Live {
+impl Drop for LiveSpan {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Live {
+impl LiveSpan {
     fn end(&self) {
         let recorded = self.recorded.lock().take();
         if let Some(span) = recorded {
@@ -142,7 +142,7 @@ impl Span {
                 span
             });
             let context = Context::new().with_remote_span_context(position);
-            Arc::new(Live { context, recorded: Mutex::new(recorded) })
+            Arc::new(LiveSpan { context, recorded: Mutex::new(recorded) })
         });
         Self(live)
     }
