@@ -157,17 +157,16 @@ impl Patterns {
     }
 }
 
-/// The kind of a record's bytes; nothing for what callers send, which is like nothing else.
+/// The kind of a record's bytes; nothing for what callers send, tools give or people are asked: a pattern is kept for as long as
+/// the store, and what they say must go when its record goes.
 pub fn kind_of(family: Family) -> Option<Kind> {
     // Kept with patterns: a number stays what it is.
     match family {
-        Family::Payload => None,
+        Family::Payload | Family::Result | Family::Approval => None,
         Family::Invocation => Some(1),
         Family::Plan => Some(3),
-        Family::Result => Some(4),
         Family::Declaration => Some(5),
         Family::Surface => Some(6),
-        Family::Approval => Some(7),
         Family::Decision => Some(8),
         Family::Worker => Some(9),
         Family::Meta => Some(10),
@@ -185,7 +184,15 @@ fn is_like(pattern: &Pattern, bytes: &[u8], out: &mut Vec<u8>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Named, Patterns};
+    use super::{Family, Named, Patterns, kind_of};
+
+    #[test]
+    fn what_others_say_is_in_no_pattern() {
+        for family in [Family::Payload, Family::Result, Family::Approval] {
+            assert_eq!(kind_of(family), None, "{family:?}");
+        }
+        assert!(kind_of(Family::Invocation).is_some());
+    }
 
     fn call(number: u32) -> Vec<u8> {
         format!("call {number:09} of a tool that is always the same, with the same arguments, by the same agent, as {number:09}")
