@@ -2,7 +2,6 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
@@ -21,28 +20,16 @@ use crate::trace::{Span, Trace};
 pub struct OtlpReceiver {
     endpoint: String,
     spans: Arc<Mutex<Vec<Span>>>,
-    received: Arc<AtomicU64>,
     _stop: DropGuard,
 }
 
 impl OtlpReceiver {
     /// Listens on a free port of the loopback address.
     pub async fn start() -> Result<Self, Problem> {
-        Self::listen(true).await
-    }
-
-    /// The same, but spans are only counted: for long runs.
-    pub async fn counting() -> Result<Self, Problem> {
-        Self::listen(false).await
-    }
-
-    async fn listen(keep: bool) -> Result<Self, Problem> {
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(Problem::file("a free port"))?;
         let address = bound.local_addr().map_err(Problem::file("a free port"))?;
         let spans = Arc::new(Mutex::new(Vec::new()));
-        let received = Arc::new(AtomicU64::new(0));
-        let collector = Collector { keep, spans: Arc::clone(&spans), received: Arc::clone(&received) };
-        let service = TraceServiceServer::new(collector);
+        let service = TraceServiceServer::new(Collector { spans: Arc::clone(&spans) });
         let token = CancellationToken::new();
         let stop = token.clone().drop_guard();
         let server = tonic::transport::Server::builder().add_service(service);
@@ -53,17 +40,12 @@ impl OtlpReceiver {
                 eprintln!("the OTLP receiver ended: {error}");
             }
         });
-        Ok(Self { endpoint: format!("http://{address}"), spans, received, _stop: stop })
+        Ok(Self { endpoint: format!("http://{address}"), spans, _stop: stop })
     }
 
     /// What to configure as `telemetry.otlp_endpoint`.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
-    }
-
-    /// How many spans came, kept or not.
-    pub fn received(&self) -> u64 {
-        self.received.load(Ordering::Relaxed)
     }
 
     /// Every span received so far.
@@ -102,8 +84,6 @@ impl OtlpReceiver {
 }
 
 struct Collector {
-    keep: bool,
-    received: Arc<AtomicU64>,
     spans: Arc<Mutex<Vec<Span>>>,
 }
 
@@ -114,13 +94,8 @@ impl TraceService for Collector {
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
         let resources = request.into_inner().resource_spans;
-        let scopes = resources.iter().flat_map(|resource| &resource.scope_spans);
-        let count: usize = scopes.map(|scope| scope.spans.len()).sum();
-        self.received.fetch_add(count as u64, Ordering::Relaxed);
-        if self.keep {
-            let spans = resources.into_iter().flat_map(Span::read);
-            self.spans.lock().extend(spans);
-        }
+        let spans = resources.into_iter().flat_map(Span::read);
+        self.spans.lock().extend(spans);
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
 }

@@ -50,7 +50,7 @@ impl From<tonic::Status> for Problem {
 
 impl Problem {
     /// A file problem, as `map_err` wants it.
-    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }
     }

@@ -14,6 +14,7 @@ use super::stores::{StoreName, Stores};
 use super::{bare, echo};
 
 mod bed;
+mod collector;
 mod profile;
 mod row;
 

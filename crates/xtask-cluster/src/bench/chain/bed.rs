@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload};
-use toolplane_testkit::otlp::OtlpReceiver;
 use toolplane_testkit::{Cluster, Layout, Options, Problem, Processes, tools};
 
+use super::collector::Collector;
 use super::{Args, CONCURRENCY, INPUT};
 use crate::bench::meters::Meters;
 use crate::bench::stores::Stores;
@@ -18,7 +18,7 @@ const TOOL: &str = "native.noop";
 /// The cluster, traced and durable, with the tool in a surface.
 pub(super) struct Bed {
     callers: Callers,
-    receiver: OtlpReceiver,
+    collector: Collector,
     /// The processes of the cluster.
     processes: Vec<u32>,
     redis: Vec<u32>,
@@ -35,12 +35,12 @@ impl Bed {
     /// Starts the cluster on these stores, with the tool in a surface.
     pub(super) async fn start(args: &Args, stores: &Stores) -> Result<Self, Problem> {
         let folder = crate::bench::folder("cluster")?;
-        let receiver = OtlpReceiver::counting().await?;
+        let collector = Collector::start().await?;
         // As many slots as calls in flight: the default suits sandboxed processes, not a tool that does nothing.
         let slots = CONCURRENCY.into_iter().max().unwrap_or(1).div_ceil(args.schedulers.max(1)).to_string();
         let mut environment = vec![("TOOLPLANE__EXECUTOR__SLOTS".to_owned(), slots)];
         if args.traced > 0.0 {
-            environment.push(("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), receiver.endpoint().to_owned()));
+            environment.push(("TOOLPLANE__TELEMETRY__OTLP_ENDPOINT".to_owned(), collector.endpoint().to_owned()));
             environment.push(("TOOLPLANE__TELEMETRY__SAMPLE_RATIO".to_owned(), args.traced.to_string()));
         }
         let config = "[log]\nfilter = \"warn\"\n[[permission.rules]]\nbehavior = \"allow\"\ntool = \"native.noop\"\n";
@@ -60,7 +60,7 @@ impl Bed {
         let request = v1::CreateSurfaceRequest { load: vec![TOOL.to_owned()], ..Default::default() };
         let surface = clients[0].surfaces().create_surface(request).await?.into_inner().surface.unwrap_or_default();
         let callers = Callers { clients: clients.into(), surface_id: surface.surface_id, turn: Arc::default() };
-        Ok(Self { callers, receiver, processes: shape.processes()?, redis: stores.redis(), _cluster: shape })
+        Ok(Self { callers, collector, processes: shape.processes()?, redis: stores.redis(), _cluster: shape })
     }
 
     /// Who calls the cluster.
@@ -75,7 +75,7 @@ impl Bed {
 
     /// How many spans the cluster has told.
     pub(super) fn spans(&self) -> u64 {
-        self.receiver.received()
+        self.collector.received()
     }
 }
 
