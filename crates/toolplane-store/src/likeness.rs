@@ -37,8 +37,8 @@ impl Pattern {
             return None;
         }
         let mut places = Box::new([NONE; PLACES]);
-        for (place, mark) in bytes.windows(MARK).enumerate() {
-            places[hash(mark)] = u16::try_from(place).unwrap_or(NONE);
+        for (place, mark) in bytes.windows(MARK).filter_map(|mark| mark.first_chunk()).enumerate() {
+            places[hash(*mark)] = u16::try_from(place).unwrap_or(NONE);
         }
         Some(Self { bytes: bytes.into(), places })
     }
@@ -97,16 +97,18 @@ impl Pattern {
     /// Where the pattern goes on as `bytes` do from `at` on, and for how long: where it is expected to, or anywhere.
     fn find(&self, bytes: &[u8], at: usize, expected: usize) -> Option<(usize, usize)> {
         let rest = &bytes[at..];
+        let mark = rest.first_chunk::<MARK>()?;
         let same = |place: usize| {
-            let other = self.bytes.get(place..).unwrap_or_default();
-            (place, common(rest, other))
+            let other = self.bytes.get(place..)?;
+            // Most places are none, and this is asked for every byte: a look at four of them says so.
+            let length = if other.first_chunk() == Some(mark) { common(rest, other) } else { 0 };
+            (length >= SHORTEST).then_some((place, length))
         };
-        let long = |found: &(usize, usize)| found.1 >= SHORTEST;
         let marked = || {
-            let place = self.places[hash(rest.get(..MARK)?)];
-            (place != NONE).then(|| same(usize::from(place))).filter(long)
+            let place = self.places[hash(*mark)];
+            (place != NONE).then(|| same(usize::from(place))).flatten()
         };
-        Some(same(expected)).filter(long).or_else(marked)
+        same(expected).or_else(marked)
     }
 }
 
@@ -130,9 +132,8 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
 }
 
-fn hash(mark: &[u8]) -> usize {
-    let mark = mark.first_chunk::<MARK>().map_or(0, |mark| u32::from_le_bytes(*mark));
-    (mark.wrapping_mul(0x9e37_79b1) >> (u32::BITS - PLACES.ilog2())) as usize
+fn hash(mark: [u8; MARK]) -> usize {
+    (u32::from_le_bytes(mark).wrapping_mul(0x9e37_79b1) >> (u32::BITS - PLACES.ilog2())) as usize
 }
 
 /// Adds a number as a varint (LEB128).
