@@ -54,8 +54,21 @@ impl serde::de::Error for StoredError {
 /// Writes `value` to the end of `bytes`. Fails with [`StoredError`] for what no record is made of: numbers of more than 64 bits,
 /// and keys that are no text.
 pub fn write<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(), StoredError> {
-    bytes.push(form::FORM);
-    value.serialize(&mut write::Writer::new(bytes))
+    RecordWriter::default().write(value, bytes)
+}
+
+/// Writes many records, each as [`write()`] does, with the same memory for what it notes meanwhile.
+#[derive(Debug, Default)]
+pub struct RecordWriter {
+    seen: write::Seen,
+}
+
+impl RecordWriter {
+    /// Writes `value` to the end of `bytes`. Fails as [`write()`] does.
+    pub fn write<T: Serialize + ?Sized>(&mut self, value: &T, bytes: &mut Vec<u8>) -> Result<(), StoredError> {
+        bytes.push(form::FORM);
+        value.serialize(&mut write::Writer::new(bytes, &mut self.seen))
+    }
 }
 
 /// Reads what was written, or the same value as JSON. Fails with [`StoredError`] when the bytes are neither, and when they are

@@ -15,18 +15,22 @@ const WORTH_REPEATING: usize = 8;
 /// Texts longer than this are no words.
 const LONGEST_WORD: usize = 40;
 
+/// Where texts and bytes are that may come again: first bytes, length, place of the tag, place of the content.
+pub(super) type Seen = Vec<(u64, usize, usize, usize)>;
+
 /// Writes one value to the end of `out`.
 pub(super) struct Writer<'a> {
     out: &'a mut Vec<u8>,
     /// Where the record begins in `out`.
     start: usize,
-    /// Where texts and bytes are that may come again: first bytes, length, place of the tag, place of the content.
-    seen: Vec<(u64, usize, usize, usize)>,
+    seen: &'a mut Seen,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { start: out.len(), out, seen: Vec::with_capacity(32) }
+    /// Writes to `out`; what `seen` holds is of no use any more.
+    pub(super) fn new(out: &'a mut Vec<u8>, seen: &'a mut Seen) -> Self {
+        seen.clear();
+        Self { start: out.len(), out, seen }
     }
 
     fn varint(&mut self, mut value: u64) {
@@ -354,7 +358,7 @@ impl ser::SerializeMap for Open<'_, '_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), StoredError> {
         let mut written = Vec::new();
-        key.serialize(&mut Writer::new(&mut written))?;
+        key.serialize(&mut Writer::new(&mut written, &mut Seen::new()))?;
         self.writer.key(Reader::new(&written).text()?);
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 use toolplane_lifecycle::{Effect, Transition};
 use toolplane_records::decision::PermissionDecision;
-use toolplane_records::stored::{self, StoredError};
+use toolplane_records::stored::{RecordWriter, StoredError};
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::{InvocationStatus, QueueState};
 use toolplane_store::{Append, Bound, Commit, Expect, IndexOp, RecordKey, Write};
@@ -272,6 +272,7 @@ impl Marks<'_> {
 /// Writes records in their stored form, one after the other into the same memory: what a commit stores is one allocation.
 #[derive(Default)]
 struct RecordBytes {
+    writer: RecordWriter,
     /// The record that is being written.
     record: Vec<u8>,
     /// Those that are, one after the other.
@@ -290,7 +291,7 @@ impl RecordBytes {
             self.written.reserve(USUAL_BYTES);
         }
         self.record.clear();
-        stored::write(value, &mut self.record)?;
+        self.writer.write(value, &mut self.record)?;
         self.written.extend_from_slice(&self.record);
         Ok(self.written.split().freeze())
     }
