@@ -17,6 +17,8 @@ use toolplane_store::{
 };
 use uuid::Uuid;
 
+use crate::shared_read::SharedRead;
+
 /// How often a place in a stream is looked for before the store counts as too busy.
 const PLACES: u32 = 200;
 /// How often a commit is sent again when its answer was lost.
@@ -81,11 +83,18 @@ pub(crate) enum Done {
     Full(String),
 }
 
+/// What is known of a stream.
+#[derive(Debug, Default)]
+struct Known {
+    head: watch::Sender<u64>,
+    newest: SharedRead<Result<u64, StoreError>>,
+}
+
 /// The role's store.
 pub(crate) struct Ledger {
     store: Arc<dyn Store>,
-    approvals: watch::Sender<u64>,
-    rules: watch::Sender<u64>,
+    approvals: Known,
+    rules: Known,
     /// Writers of this process go one after the other: all of them extend the same streams, and would only take each
     /// other's place. Those of other processes are detected at the store.
     turn: Mutex<()>,
@@ -93,7 +102,7 @@ pub(crate) struct Ledger {
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (approvals, rules) = (*self.approvals.borrow(), *self.rules.borrow());
+        let (approvals, rules) = (*self.approvals.head.borrow(), *self.rules.head.borrow());
         f.debug_struct("Ledger").field("approvals", &approvals).field("rules", &rules).finish_non_exhaustive()
     }
 }
@@ -101,8 +110,7 @@ impl fmt::Debug for Ledger {
 impl Ledger {
     /// The ledger kept in `store`.
     pub(crate) async fn open(store: Arc<dyn Store>) -> Result<Self, StoreError> {
-        let ledger =
-            Self { store, approvals: watch::Sender::new(0), rules: watch::Sender::new(0), turn: Mutex::default() };
+        let ledger = Self { store, approvals: Known::default(), rules: Known::default(), turn: Mutex::default() };
         for stream in Stream::ALL {
             ledger.head(stream).await?;
         }
@@ -122,16 +130,17 @@ impl Ledger {
         self.store.get(key).await
     }
 
-    /// The newest revision of a stream, written by any process.
+    /// The newest revision of a stream when this is asked, or later, written by any process.
     pub(crate) async fn head(&self, stream: Stream) -> Result<u64, StoreError> {
-        let head = self.store.events(stream.name(), u64::MAX, 1).await?.head_seq;
+        let read = async || Ok(self.store.events(stream.name(), u64::MAX, 1).await?.head_seq);
+        let head = self.known(stream).newest.ask(read).await?;
         self.seen(stream, head);
         Ok(head)
     }
 
     /// The newest revision known here, as it grows. Another process may be further.
     pub(crate) fn heads(&self, stream: Stream) -> watch::Receiver<u64> {
-        self.known(stream).subscribe()
+        self.known(stream).head.subscribe()
     }
 
     /// Makes a change durable, or says why it cannot be. Streams are extended at whatever place is free.
@@ -186,7 +195,7 @@ impl Ledger {
     }
 
     fn append(&self, stream: Stream, events: Vec<Bytes>) -> Append {
-        let first_seq = *self.known(stream).borrow() + 1;
+        let first_seq = *self.known(stream).head.borrow() + 1;
         Append { stream: stream.name().to_owned(), first_seq, events }
     }
 
@@ -199,14 +208,14 @@ impl Ledger {
     }
 
     fn seen(&self, stream: Stream, head: u64) {
-        self.known(stream).send_if_modified(|known| {
+        self.known(stream).head.send_if_modified(|known| {
             let newer = head > *known;
             *known = head.max(*known);
             newer
         });
     }
 
-    fn known(&self, stream: Stream) -> &watch::Sender<u64> {
+    fn known(&self, stream: Stream) -> &Known {
         match stream {
             Stream::Approvals => &self.approvals,
             Stream::Rules => &self.rules,

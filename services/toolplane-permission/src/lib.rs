@@ -23,6 +23,7 @@ mod role;
 mod rpc;
 pub mod rules;
 mod shadow;
+mod shared_read;
 
 pub use approvals::{Answer, Book, BookError, Limits, Resolver};
 pub use error::PermissionError;
