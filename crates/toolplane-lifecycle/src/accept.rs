@@ -23,8 +23,13 @@ pub fn accept(mut acceptance: Acceptance, preparation: Preparation, now: Timesta
     let (before, deciding) = hooks.into_iter().partition(|hook| hook.hook_event == HookEvent::PreToolUse);
     let changes = Changes { mutations: std::mem::take(&mut acceptance.mutations), hooks: before };
     let mut draft = Draft::of(planned(acceptance, now), now);
-    let tool_name = draft.invocation.tool_name.clone();
-    draft.status(Status::Planned, EventClass::Planned, "submitted", data! { "tool_name": tool_name })?;
+    let (tool_id, tool_name) = (draft.invocation.tool_id.clone(), draft.invocation.tool_name.clone());
+    let data = match &preparation {
+        // The name may be no tool's but only what a caller wrote: the id says so, and stores take care (`stored::without_texts`).
+        Preparation::Unresolved { .. } => data! { "tool_id": tool_id, "tool_name": tool_name },
+        _ => data! { "tool_name": tool_name },
+    };
+    draft.status(Status::Planned, EventClass::Planned, "submitted", data)?;
     match preparation {
         Preparation::Unresolved { error, blocked } => {
             let (to, status) = if blocked {

@@ -19,10 +19,13 @@ mod form;
 mod read;
 #[cfg(test)]
 mod tests;
+mod textless;
 mod words;
 mod write;
 
 use serde::{Deserialize, Serialize};
+
+pub use textless::without_texts;
 
 /// Bytes that are not a record, or a value that cannot be one.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,8 @@
 //! A group is a version byte, the store's clock, and its commits one after the other; numbers are little-endian,
 //! lengths 32 bits. Compares and bounds are not kept: what the log holds was decided.
 
+use std::ops::Range;
+
 use bytes::{Buf, BufMut, Bytes};
 use toolplane_store::{Append, Commit, Family, IndexOp, RecordKey, Write};
 
@@ -11,6 +13,8 @@ use crate::operations::Digest;
 use crate::tables::{family_byte, family_of};
 
 const VERSION: u8 = 2;
+/// What a length takes.
+const LEN_BYTES: usize = 4;
 
 const PUT: u8 = 1;
 const DELETE: u8 = 2;
@@ -85,6 +89,15 @@ pub(crate) fn encode_events(events: &[Bytes]) -> Vec<u8> {
     let mut out = Vec::with_capacity(4 + events.iter().map(|event| event.len() + 4).sum::<usize>());
     put_events(&mut out, events);
     out
+}
+
+/// Where in their encoding each of the events is, counted from behind their number.
+pub(crate) fn places_of_events(events: &[Bytes]) -> impl Iterator<Item = Range<usize>> {
+    events.iter().scan(0, |end, event| {
+        let start = *end + LEN_BYTES;
+        *end = start + event.len();
+        Some(start..*end)
+    })
 }
 
 fn put_events(out: &mut Vec<u8>, events: &[Bytes]) {

@@ -79,12 +79,16 @@ fn rows() {
     let record = row::seal_record(b"k", &versioned(Bytes::from_static(b"value")));
     let events = row::seal_encoded_events(b"k", &codec::encode_events(&[Bytes::from_static(b"one"), Bytes::new()]));
     let operations = row::seal_operations(9, &[1; 48]);
-    let alike = |number: u8| versioned(vec![number; 20].into_iter().chain(0..200).collect());
+    let call = |number: u8| {
+        Bytes::from(format!(r#"{{"invocation_id":"{number}","tool_id":"{}"}}"#, "of-many-calls/".repeat(10)))
+    };
+    let alike = |number: u8| versioned(call(number));
     let slim = |number| row::slim_record(b"k", &alike(number), Some(1), &patterns);
-    let many = |number: u8| [Bytes::from(vec![number; 100]), Bytes::from_iter(0..200)];
+    let many = |number: u8| [call(number), call(number + 1)];
     let slim_events = |number| row::slim_events(b"k", &many(number), &patterns);
     (1..3).for_each(|number| drop((slim(number), slim_events(number))));
     patterns.found().into_iter().for_each(|named| patterns.add(named));
+    assert_eq!(patterns.all().len(), 2);
     fuzz!("rows", [record, events, operations, slim(3), slim_events(3)], |bytes: &[u8]| {
         if let Ok(found) = row::open_record(b"k", bytes, &patterns) {
             let is_slim = row::open_record(b"k", bytes, &none).is_err();

@@ -116,7 +116,7 @@ pub(crate) fn slim_events(key: &[u8], events: &[Bytes], patterns: &Patterns) -> 
     let (encoded, mut differs) = (codec::encode_events(events), Vec::new());
     let counted = encoded.split_first_chunk::<4>().map(|(count, rest)| (u32::from_le_bytes(*count), rest));
     let alike = counted.filter(|(count, _)| count & EVENTS_ALIKE == 0).and_then(|(count, rest)| {
-        let pattern = patterns.slim(likeness::EVENTS, rest, &mut differs)?;
+        let pattern = patterns.slim_row(likeness::EVENTS, rest, codec::places_of_events(events), &mut differs)?;
         Some((count, rest.len(), pattern))
     });
     let Some((count, length, pattern)) = alike else { return seal_encoded_events(key, &encoded) };
@@ -240,9 +240,11 @@ mod tests {
     fn rows_that_are_alike_are_short_and_every_flipped_bit_is_noticed() {
         let (patterns, key) = (Patterns::default(), b"\x01name");
         let text = |number: u8| {
-            Bytes::from(format!("record {number} of a call whose tool, surface, policy and plan are those of many"))
+            Bytes::from(format!(
+                r#"{{"invocation_id":"{number}","tool_id":"of-a-call-whose-surface-and-plan-are-those-of-many"}}"#
+            ))
         };
-        let long = |number: u8| Bytes::from([text(number), text(number)].concat());
+        let long = |number: u8| Bytes::from([b"[", &text(number)[..], b",", &text(number), b"]"].concat());
         let record = |number: u8| Versioned { version: number.into(), bytes: long(number) };
         let rows = || (1..5).map(|number| slim_record(key, &record(number), Some(1), &patterns)).collect::<Vec<_>>();
         let events =

@@ -57,7 +57,7 @@ fn read(answer: &Value, commit: &Commit) {
 #[test]
 fn stored_values() {
     let name = ValueName::Event("inv_1", 3);
-    let long = "{\"invocation_id\": \"inv_1\", \"status\": \"queued\"}".repeat(20);
+    let long = format!("[{}]", [r#"{"invocation_id":"inv_1","status":"queued"}"#; 20].join(","));
     let patterns = Patterns::default();
     (0..2).for_each(|_| drop(value::pack(name, long.as_bytes(), &patterns)));
     patterns.found().into_iter().for_each(|named| patterns.add(named));

@@ -13,6 +13,7 @@ mod index;
 mod random;
 mod records;
 mod replay;
+mod texts;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use index::{
 };
 pub use records::{clock_never_goes_back, keys_page_in_id_order, records_read_back_with_their_versions};
 pub use replay::{operations_apply_once, unapplied_operations_are_not_remembered};
+pub use texts::{call_with_texts, check_no_text};
 
 use crate::Store;
 

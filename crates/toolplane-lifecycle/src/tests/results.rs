@@ -1,7 +1,8 @@
 //! What a terminal result says.
 
-use toolplane_records::codes;
+use toolplane_records::ids::ToolId;
 use toolplane_records::vocabulary::*;
+use toolplane_records::{codes, stored};
 
 use super::fixtures::*;
 use crate::*;
@@ -60,4 +61,24 @@ fn a_tool_ended_for_its_output_has_failed_and_one_whose_output_is_not_kept_has_n
         assert_eq!(last.invocation.status, status, "{code}");
         assert_eq!(last.terminal.unwrap().result.is_error, status == InvocationStatus::Failed);
     }
+}
+
+/// Stores keep parts of earlier values for as long as they live: the name of a tool that does not exist is in none of them.
+#[test]
+fn nothing_that_tells_of_a_tool_that_does_not_exist_is_kept_beyond_its_call() {
+    const NAME: &str = "sk-live-0123456789";
+    let unknown = ToolId::from_trusted(format!("unknown:{NAME}"));
+    let asked = Acceptance { tool_id: unknown, tool_name: NAME.into(), ..acceptance(true) };
+    let mut refused = error(ErrorClass::UnknownTool);
+    refused.message = NAME.to_owned();
+    let ended = accept(asked, Preparation::Unresolved { error: refused, blocked: false }, at(0)).unwrap();
+    let mut told = vec![Vec::new()];
+    stored::write(&ended.invocation, &mut told[0]).unwrap();
+    for event in &ended.events {
+        told.push(Vec::new());
+        stored::write(event, told.last_mut().unwrap()).unwrap();
+    }
+    let holds = |bytes: &[u8]| bytes.windows(NAME.len()).any(|part| part == NAME.as_bytes());
+    assert!(told.len() > 3 && holds(&told[0]) && holds(&told[1]));
+    assert!(told.iter().filter_map(|bytes| stored::without_texts(bytes)).all(|kept| !holds(&kept)));
 }

@@ -25,29 +25,34 @@ impl<'de> Reader<'de> {
         Self { all, at: 0, depth: 0 }
     }
 
+    /// Where the next byte stands in the record.
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
     /// Whether everything is read.
     pub(super) fn is_at_end(&self) -> bool {
         self.at == self.all.len()
     }
 
-    fn byte(&mut self) -> Result<u8, StoredError> {
+    pub(super) fn byte(&mut self) -> Result<u8, StoredError> {
         let byte = self.peek()?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn peek(&self) -> Result<u8, StoredError> {
+    pub(super) fn peek(&self) -> Result<u8, StoredError> {
         self.all.get(self.at).copied().ok_or(StoredError::Form("it ends too early"))
     }
 
-    fn bytes(&mut self, length: u64) -> Result<&'de [u8], StoredError> {
+    pub(super) fn bytes(&mut self, length: u64) -> Result<&'de [u8], StoredError> {
         let end = usize::try_from(length).ok().and_then(|length| self.at.checked_add(length));
         let bytes = end.and_then(|end| self.all.get(self.at..end)).ok_or(StoredError::Form("it ends too early"))?;
         self.at += bytes.len();
         Ok(bytes)
     }
 
-    fn varint(&mut self) -> Result<u64, StoredError> {
+    pub(super) fn varint(&mut self) -> Result<u64, StoredError> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -69,7 +74,7 @@ impl<'de> Reader<'de> {
     }
 
     /// The key that comes next; nothing at the end of a map.
-    fn key(&mut self) -> Result<Option<&'de str>, StoredError> {
+    pub(super) fn key(&mut self) -> Result<Option<&'de str>, StoredError> {
         Ok(match self.varint()? {
             KEY_END => None,
             KEY_LITERAL => {
@@ -81,7 +86,7 @@ impl<'de> Reader<'de> {
     }
 
     /// The content of a text or of bytes whose tag was read.
-    fn content(&mut self, tag: u8) -> Result<&'de [u8], StoredError> {
+    pub(super) fn content(&mut self, tag: u8) -> Result<&'de [u8], StoredError> {
         match tag {
             TEXT | BYTES => {
                 let length = self.varint()?;
@@ -101,7 +106,10 @@ impl<'de> Reader<'de> {
     }
 
     /// Reads what lies within the value at hand.
-    fn within<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StoredError>) -> Result<T, StoredError> {
+    pub(super) fn within<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, StoredError>,
+    ) -> Result<T, StoredError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(StoredError::Form("values lie too deep within each other"));

@@ -314,14 +314,13 @@ async fn a_damaged_record_is_not_forgotten_with_its_neighbours() {
 }
 
 /// What the records of this test are like.
-const LIKE: &str =
-    "of a call whose tool, surface, policy, plan and agent are those of many calls before it and after it";
+const LIKE: &str = "of-a-call-whose-tool/surface/policy/plan-and-agent-are-those-of-many-calls-before-it-and-after-it";
 
 /// Rows that are told by a pattern depend on it, so it is kept twice.
 #[tokio::test]
 async fn a_pattern_that_is_damaged_once_costs_nothing_and_what_is_lost_with_it_is_named() {
     let call = |n: u64| RecordKey::new(Family::Invocation, format!("call-{n:04}"));
-    let text = |n: u64| Bytes::from(format!("record {n:04} {LIKE}"));
+    let text = |n: u64| Bytes::from(format!(r#"{{"invocation_id":"{n:04}","tool_id":"{LIKE}"}}"#));
     let root = TempDir::new().unwrap();
     let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     // The second is like the first, which is a pattern from then on.

@@ -6,6 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use tempfile::TempDir;
+use toolplane_store::conformance::{call_with_texts, check_no_text};
 use toolplane_store::{Append, Commit, CommitOutcome, Family, IndexOp, RecordKey, ScoreRange, Store, Write};
 use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore, OpenError};
 
@@ -115,21 +116,52 @@ async fn a_store_without_checksums_is_read_and_gets_them() {
 
 /// A record as large and as much like others as those of calls.
 fn like_others(n: u64) -> Commit {
-    let text =
-        format!("record {n} of a call whose tool, surface, policy, plan and agent are those of many calls before it");
+    let text = format!(
+        r#"{{"invocation_id":"{n}","tool_id":"of-a-call-whose-plan-and-agent-are-those-of-many-calls-before"}}"#
+    );
     let key = RecordKey::new(Family::Invocation, format!("call-{n:09}"));
     let events = vec![Bytes::from(text.clone()), Bytes::from(text.clone())];
     Commit {
-        writes: vec![Write::Put { key, bytes: Bytes::from([text.as_str(); 3].concat()) }],
+        writes: vec![Write::Put { key, bytes: Bytes::from(format!("[{text},{text},{text}]")) }],
         events: vec![Append { stream: format!("call-{n:09}"), first_seq: 1, events }],
         ..Commit::default()
     }
 }
 
+const PATTERNS: [TableDefinition<'_, u32, &[u8]>; 2] =
+    [TableDefinition::new("patterns"), TableDefinition::new("patterns_again")];
+
+#[tokio::test]
+async fn what_others_wrote_is_in_no_pattern() {
+    let root = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
+    for number in 0..60 {
+        assert_eq!(store.commit(call_with_texts(number)).await, Ok(CommitOutcome::Applied));
+        if number % 20 == 19 {
+            store.checkpoint().await.unwrap();
+        }
+    }
+    let last = store.get(&RecordKey::new(Family::Invocation, "000000059")).await.unwrap().unwrap();
+    assert!(
+        call_with_texts(59)
+            .writes
+            .contains(&Write::Put { key: RecordKey::new(Family::Invocation, "000000059"), bytes: last.bytes })
+    );
+    store.close().await.unwrap();
+    drop(store);
+    let state = Database::open(root.path().join("state.redb")).unwrap();
+    for table in PATTERNS {
+        let (tables, mut kept) = (state.begin_read().unwrap(), 0);
+        for row in tables.open_table(table).unwrap().iter().unwrap() {
+            check_no_text(row.unwrap().1.value());
+            kept += 1;
+        }
+        assert!(kept >= 4, "a log, an invocation, a decision and a declaration; there are {kept}");
+    }
+}
+
 #[tokio::test]
 async fn a_store_without_patterns_is_read_and_gets_them() {
-    const PATTERNS: [TableDefinition<'_, u32, &[u8]>; 2] =
-        [TableDefinition::new("patterns"), TableDefinition::new("patterns_again")];
     let root = TempDir::new().unwrap();
     let store = EmbeddedStore::open(root.path(), EmbeddedOptions::default()).unwrap();
     for n in 0..50 {

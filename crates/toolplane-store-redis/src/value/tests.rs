@@ -106,9 +106,9 @@ fn known(name: ValueName<'_>) -> Patterns {
 }
 
 fn alike(number: u8) -> Vec<u8> {
-    format!("value {number:03} of a call whose tool, surface, policy and plan are those of many other calls")
-        .repeat(2)
-        .into_bytes()
+    let call =
+        format!(r#"{{"invocation_id":"{number:03}","tool_id":"whose-surface-policy-and-plan-are-those-of-many"}}"#);
+    format!("[{call},{call}]").into_bytes()
 }
 
 #[test]

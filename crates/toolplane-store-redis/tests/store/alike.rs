@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use redis::aio::MultiplexedConnection;
+use toolplane_store::conformance::{call_with_texts, check_no_text};
 use toolplane_store::{Append, Commit, CommitOutcome, Expect, Family, RecordKey, Store, StoreError, Write};
 use toolplane_store_redis::RedisStore;
 
@@ -14,7 +15,9 @@ fn key(n: u64) -> RecordKey {
 }
 
 fn text(n: u64) -> Bytes {
-    Bytes::from(format!("call {n:06} of a tool whose surface, policy and plan are those of many other calls").repeat(4))
+    let call =
+        format!(r#"{{"invocation_id":"call-{n:06}","tool_id":"whose-surface-policy-and-plan-are-those-of-many"}}"#);
+    Bytes::from(format!("[{call},{call},{call},{call}]"))
 }
 
 async fn write(store: &RedisStore, n: u64) {
@@ -95,4 +98,24 @@ async fn a_pattern_that_is_damaged_once_costs_nothing_and_what_is_lost_with_it_i
         // What needs none is there all the same.
         assert_eq!(reader.get(&key(0)).await.unwrap().unwrap().bytes, text(0));
     }
+}
+
+#[tokio::test]
+async fn what_others_wrote_is_in_no_pattern() {
+    let server = server().await;
+    let store = store_on(&server).await;
+    let client = redis::Client::open(server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    for number in 0..10_000 {
+        assert_eq!(store.commit(call_with_texts(number)).await, Ok(CommitOutcome::Applied));
+        let kept: Vec<Vec<u8>> = redis::cmd("HVALS").arg(PATTERNS).query_async(&mut connection).await.unwrap();
+        kept.iter().for_each(|pattern| check_no_text(pattern));
+        // An invocation, a decision, a declaration and some of the log; each twice.
+        if kept.len() >= 12 && number > 200 {
+            let stream = format!("{number:09}");
+            let read = store.events(&stream, 1, 99).await.unwrap().events.into_iter().map(|(_, event)| event);
+            return assert_eq!(read.collect::<Vec<_>>(), call_with_texts(number).events[0].events);
+        }
+    }
+    panic!("no patterns are kept");
 }

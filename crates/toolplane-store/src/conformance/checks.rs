@@ -5,6 +5,7 @@ use crate::{
 };
 use bytes::Bytes;
 use std::fmt::Debug;
+use toolplane_records::stored::StoredError;
 
 #[expect(clippy::panic, reason = "the suite reports a broken promise the way tests do")]
 pub(super) fn must<T>(what: &str, answer: Result<T, StoreError>) -> T {
@@ -12,6 +13,12 @@ pub(super) fn must<T>(what: &str, answer: Result<T, StoreError>) -> T {
         Ok(value) => value,
         Err(error) => panic!("{what}: {} ({error})", error.code()),
     }
+}
+
+/// The same of a record.
+#[expect(clippy::panic, reason = "the suite reports a broken promise the way tests do")]
+pub(super) fn must_be<T>(what: &str, record: Result<T, StoredError>) -> T {
+    record.unwrap_or_else(|error| panic!("{what}: {error}"))
 }
 
 pub(super) async fn check_commit(store: &dyn Store, commit: Commit, expected: CommitOutcome) {

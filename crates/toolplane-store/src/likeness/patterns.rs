@@ -1,12 +1,16 @@
 //! The patterns of a store, and which of them bytes are compared with.
 //!
-//! Bytes become a pattern when others of their kind are like them, so that what is like nothing costs no room.
+//! Bytes become a pattern when others of their kind are like them, so that what is like nothing costs no room. A pattern is kept for
+//! as long as the store, and what a caller, a tool or a person wrote must go with what it was written in: their texts are left out
+//! of it, whatever they stand in (`stored::without_texts`). What is told by a pattern holds them itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
+use toolplane_records::stored;
 
 use super::{MAX_PATTERN_BYTES, Pattern};
 use crate::key::Family;
@@ -108,8 +112,20 @@ impl Patterns {
         pattern.read(written, length)
     }
 
-    /// Writes what differs between `bytes` and a pattern to `out`; its name, or nothing when they are like none.
+    /// Writes what differs between `bytes`, a stored value, and a pattern to `out`; its name, or nothing when it is like none.
     pub fn slim(&self, kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Option<PatternId> {
+        self.slim_row(kind, bytes, std::iter::once(0..bytes.len()), out)
+    }
+
+    /// The same of a row of several values: where in it they are, one after the other. Between them is what the backend counts
+    /// them by.
+    pub fn slim_row(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        values: impl IntoIterator<Item = Range<usize>>,
+        out: &mut Vec<u8>,
+    ) -> Option<PatternId> {
         if !(LEAST_BYTES..=MAX_PATTERN_BYTES).contains(&bytes.len()) {
             return None;
         }
@@ -131,7 +147,10 @@ impl Patterns {
                 choice.awaited.insert(kind);
                 self.has_found.store(true, Ordering::Relaxed);
             }
-            None => choice.unlike.extend(Pattern::new(bytes).map(|pattern| (kind, Arc::new(pattern)))),
+            None => {
+                let pattern = without_texts(bytes, values).and_then(|bytes| Pattern::new(&bytes));
+                choice.unlike.extend(pattern.map(|pattern| (kind, Arc::new(pattern))));
+            }
         }
         None
     }
@@ -157,8 +176,7 @@ impl Patterns {
     }
 }
 
-/// The kind of a record's bytes; nothing for what callers send, tools give or people are asked: a pattern is kept for as long as
-/// the store, and what they say must go when its record goes.
+/// The kind of a record's bytes; nothing for what callers send, tools give or people are asked, which is hardly anything but texts.
 pub fn kind_of(family: Family) -> Option<Kind> {
     // Kept with patterns: a number stays what it is.
     match family {
@@ -173,6 +191,16 @@ pub fn kind_of(family: Family) -> Option<Kind> {
         Family::Batch => Some(11),
         Family::LockDomain => Some(12),
     }
+}
+
+/// What of a row may be in a pattern; nothing when one of its values may not be at all.
+fn without_texts(bytes: &[u8], values: impl IntoIterator<Item = Range<usize>>) -> Option<Vec<u8>> {
+    let mut row = Vec::with_capacity(bytes.len());
+    for value in values {
+        row.extend_from_slice(bytes.get(row.len()..value.start)?);
+        row.extend_from_slice(&stored::without_texts(bytes.get(value)?)?);
+    }
+    (row.len() == bytes.len()).then_some(row)
 }
 
 /// Whether what differs takes at most three fifths; it is in `out` then.
@@ -195,8 +223,10 @@ mod tests {
     }
 
     fn call(number: u32) -> Vec<u8> {
-        format!("call {number:09} of a tool that is always the same, with the same arguments, by the same agent, as {number:09}")
-            .into_bytes()
+        format!(
+            r#"{{"invocation_id":"call-{number:09}","tool_id":"one-that-is-always-the-same","result_id":"of-{number:09}"}}"#
+        )
+        .into_bytes()
     }
 
     #[test]
