@@ -4,7 +4,7 @@
 use redis::Value;
 use toolplane_store::likeness::{Named, PatternId};
 
-use crate::failure::Failure;
+use crate::failure::{Class, Failure};
 use crate::reply;
 use crate::scripts::PATTERN;
 use crate::store::RedisStore;
@@ -66,6 +66,17 @@ impl RedisStore {
                 }
             });
         }
+    }
+
+    /// Keeps what this process knows once more: the server has lost some of it, with its last writes or because it is another one.
+    /// What cannot be kept is not used any more. Then the commit that met this can be sent again.
+    pub(crate) async fn keep_again(&self) -> Failure {
+        for named in self.patterns().all() {
+            if self.keep(&named).await != Ok(true) {
+                self.patterns().retire(&named);
+            }
+        }
+        Failure { class: Class::Moving, reason: "the server has lost patterns of stored values".to_owned() }
     }
 
     /// Whether it is kept now, by this process or another.

@@ -21,6 +21,8 @@ pub(crate) enum Judged {
     TooLate,
     /// The server does not hold the store that was opened.
     Emptied,
+    /// Nothing was done: the server does not have a pattern any more that a value is told by.
+    Patternless,
 }
 
 /// Reads the answer to `commit`, sent as a part of `call`.
@@ -48,6 +50,7 @@ pub(crate) fn judged(answer: Value, commit: &Commit, call: &CallId, patterns: &P
         }
         5 => Ok(Judged::TooLate),
         6 => Ok(Judged::Emptied),
+        7 => Ok(Judged::Patternless),
         other => Err(Failure::strange(format!("the script answered {other}"))),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn encode(
 }
 
 fn count_keys(commit: &Commit) -> usize {
-    3 + commit.compare.len()
+    4 + commit.compare.len()
         + commit.bounds.len()
         + 2 * commit.writes.len()
         + commit.index.len()
@@ -66,7 +66,7 @@ fn name_keys(command: &mut Cmd, commit: &Commit, keys: &KeySpace, call: &CallId)
         Some(id) => command.arg(keys.operation(id)),
         None => command.arg(keys.call(call)),
     };
-    command.arg(keys.identity());
+    command.arg(keys.identity()).arg(keys.patterns());
     let record = |key: &RecordKey| keys.record(key);
     for (key, _) in &commit.compare {
         command.arg(record(key));

@@ -227,6 +227,7 @@ impl RedisStore {
                     self.inner.standing.kept(false);
                     Failure::unfit(&Trouble::Emptied)
                 }
+                Ok(Judged::Patternless) => self.keep_again().await,
                 Ok(Judged::TooLate) => Failure::strange("a later attempt was answered first"),
                 Err(failure) => failure,
             };

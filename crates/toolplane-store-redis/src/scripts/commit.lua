@@ -3,12 +3,13 @@
 -- The first line is put in front of this text when it is loaded: `#!lua` for commits that are refused when memory is
 -- full, `#!lua flags=allow-oom` for those that finish work and must pass.
 --
--- Order: identity, replay, compares, bounds, sequences; only then writes, none of which can fail: records first, then indexes,
+-- Order: identity, replay, compares, bounds, sequences, patterns; only then writes, none of which can fail: records first, then indexes,
 -- then streams, then the memory of the operation.
 --
 -- KEYS  1 the names of non-empty indexes (sorted set)
 --       2 the memory of this operation (string)
 --       3 the name of the store (string)
+--       4 the patterns (hash)
 --       then for each compare its record; for each bound its index; for each write its record and the ids of its
 --       family (sorted set), or its record once more when they are not kept; for each index change its index; for each append its stream (list); for each stream that
 --       is forgotten its list
@@ -23,6 +24,7 @@
 --       nothing to remove, and the member; for each append the first sequence, the number of events and the events
 --
 -- Stored records begin with their version, 6 bytes, highest first.
+-- A value that begins with byte 4 is told by a pattern, whose field is its bytes 6 to 9.
 -- The memory of an operation is `a` and the call that applied it; or `v`, a call and an attempt: that attempt and the
 -- ones before it were judged for good and must not be applied when they arrive late.
 --
@@ -33,13 +35,14 @@
 --          {4, at, sequence}       the first append that does not continue, and the sequence that would
 --          {5}                     this attempt comes too late: a later one was answered
 --          {6}                     the store is not the one that was opened: it was emptied, or is another one
+--          {7}                     a pattern that a value is told by is not there any more
 
 local call = redis.call
 local keys, args = KEYS, ARGV
 local me, attempt, keep = args[1], tonumber(args[2]), args[3]
 local compares, bounds, writes = tonumber(args[4]), tonumber(args[5]), tonumber(args[6])
 local moves, appends, forgotten = tonumber(args[7]), tonumber(args[8]), tonumber(args[9])
-local k, a = 3, 13
+local k, a = 4, 13
 
 -- Later attempts leave a mark, so that an earlier one that is still under way stays without effect.
 local function refuse(reply)
@@ -60,6 +63,19 @@ if seen then
   elseif seen:sub(2, 17) == me and attempt <= tonumber(seen:sub(18)) then
     return {5}
   end
+end
+
+-- A server that lost its last writes, or one in its place, may have lost patterns that a process knows: no value may depend on them.
+local there = {}
+local function can_be_read(value)
+  if value:byte(1) ~= 4 then
+    return true
+  end
+  local pattern = value:sub(6, 9)
+  if not there[pattern] then
+    there[pattern] = call('HEXISTS', keys[4], pattern)
+  end
+  return there[pattern] == 1
 end
 
 local first_version = struct.pack('>I6', 1)
@@ -105,7 +121,18 @@ for at = 1, appends do
   if args[a + 1] ~= next then
     return refuse({4, at, next})
   end
-  a = a + 2 + tonumber(args[a + 2])
+  local last = a + 2 + tonumber(args[a + 2])
+  for event = a + 3, last do
+    if not can_be_read(args[event]) then
+      return {7}
+    end
+  end
+  a = last
+end
+for at = 1, writes do
+  if not can_be_read(args[first_write_arg + at]) then
+    return {7}
+  end
 end
 
 -- From here on nothing is refused any more.

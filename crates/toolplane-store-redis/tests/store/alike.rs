@@ -119,3 +119,30 @@ async fn what_others_wrote_is_in_no_pattern() {
     }
     panic!("no patterns are kept");
 }
+
+/// A server that lost its last writes, or one in its place, may not have what a process knows of it.
+#[tokio::test]
+async fn what_depends_on_a_pattern_that_the_server_lost_is_not_written() {
+    let server = server().await;
+    let store = store_on(&server).await;
+    let client = redis::Client::open(server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let calls = until_they_are_short(&store, &mut connection).await;
+    redis::cmd("DEL").arg(PATTERNS).exec_async(&mut connection).await.unwrap();
+    write(&store, calls).await;
+    // Kept again, and read by a process that never knew them; so is what was told by them before.
+    let reader = store_on(&server).await;
+    assert!(bytes_of(&mut connection, calls).await < 60);
+    for n in [calls - 1, calls] {
+        assert_eq!(reader.get(&key(n)).await.unwrap().unwrap().bytes, text(n));
+        assert_eq!(reader.events(&key(n).id, 1, 9).await.unwrap().events.len(), 2);
+    } // Where they cannot be kept, values are written whole.
+    let fields: Vec<Vec<u8>> = redis::cmd("HKEYS").arg(PATTERNS).query_async(&mut connection).await.unwrap();
+    redis::cmd("DEL").arg(PATTERNS).exec_async(&mut connection).await.unwrap();
+    for field in fields.iter().filter(|field| field.len() == 5) {
+        redis::cmd("HSET").arg(PATTERNS).arg(field).arg("something else").exec_async(&mut connection).await.unwrap();
+    }
+    write(&store, calls + 1).await;
+    assert!(bytes_of(&mut connection, calls + 1).await > 200);
+    assert_eq!(store_on(&server).await.get(&key(calls + 1)).await.unwrap().unwrap().bytes, text(calls + 1));
+}

@@ -101,6 +101,13 @@ impl Patterns {
         self.choice.lock().awaited.remove(&named.kind);
     }
 
+    /// Nothing is told by it from now on. What is can still be read.
+    pub fn retire(&self, named: &Named) {
+        if let Some(recent) = self.choice.lock().recent.get_mut(&named.kind) {
+            recent.retain(|other| other.id != named.id);
+        }
+    }
+
     /// Whether bytes that are told by this one can be read.
     pub fn knows(&self, id: PatternId) -> bool {
         self.known.read().contains_key(&id)
