@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolplane_store::{CommitOutcome, Retry, Store};
 use toolplane_store_redis::{RedisOptions, RedisStore};
 
-use super::support::{create, insist, is_created, key, server, store_on};
+use super::support::{create, insist, is_created, key, once_there, record, server, store_on};
 
 /// Commits go on while the server is killed, again and again: whatever was answered is there afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -36,11 +36,18 @@ async fn a_killed_server_that_flushes_always_loses_no_answered_commit() {
     }
     assert!(answered.len() > 100, "only {} commits were answered", answered.len());
     for id in &answered {
-        assert!(store.get(&key(id)).await.unwrap().is_some(), "{id} was answered and is gone");
-        assert_eq!(store.events(id, 1, 9).await.unwrap().head_seq, 1, "{id}");
+        let key = key(id);
+        let found = once_there(|| store.get(&key)).await;
+        assert_eq!(found.map(|found| found.bytes), Some(record(id)), "{id} was answered");
+        assert_eq!(once_there(|| store.events(id, 1, 9)).await.head_seq, 1, "{id}");
+    }
+    // Nor does it lose what they are told by: another process reads them as well.
+    let other = store_on(&server).await;
+    for id in &answered {
+        assert_eq!(other.get(&key(id)).await.unwrap().unwrap().bytes, record(id), "{id}");
     }
     // What was not answered may be there too.
-    assert!(store.index_len("all").await.unwrap() >= answered.len() as u64);
+    assert!(once_there(|| store.index_len("all")).await >= answered.len() as u64);
 }
 
 /// Commits one after the other; the ids that were answered, and those of which nothing is known.
