@@ -29,7 +29,8 @@ pub enum OpenError {
     },
     /// The user or its rights are refused.
     #[error(
-        "Redis refuses the user: {reason}; it needs all commands on keys `{{namespace}}:*` and the channel `{{namespace}}:h`"
+        "Redis refuses the user: {reason}; it needs all commands on keys `{{namespace}}:*` and the channel `{{namespace}}:h`, \
+         and with more shards also on `{{namespace/1}}:*` and `{{namespace/1}}:h`, `{{namespace/2}}:*` and so on"
     )]
     Denied {
         /// What the server said.

@@ -131,7 +131,7 @@ codes! {
     REDIS_UNREACHABLE = "store.redis.unreachable", Fault,
         "what was tried, and why it failed", "The process could not reach Redis when it started.", "Check `store.redis.url` (or `urls`), and that the server runs.";
     REDIS_DENIED = "store.redis.denied", Fault,
-        "why", "Redis refuses the user, or does not let the user run a command.", "Check the password; give the user all commands on the keys and the channel that the message names.";
+        "why", "Redis refuses the user, or does not let the user run a command.", "Check the password; give the user all commands on the keys and the channels that the message names: each shard of the store has its own.";
     REDIS_TOO_OLD = "store.redis.too_old", Fault,
         "the version found and needed", "The Redis server is older than version 7.0.", "Use Redis 7.0 or newer.";
     REDIS_NOT_PRIMARY = "store.redis.not_primary", Fault,

@@ -49,6 +49,25 @@ async fn a_user_with_rights_on_the_namespace_alone_is_enough() {
 }
 
 #[tokio::test]
+async fn a_user_of_several_shards_needs_rights_on_the_names_of_each() {
+    let rest = "+@all -@admin -@dangerous +info +role";
+    let users = vec![
+        format!(
+            "both on >sesame ~{{toolplane}}:* ~{{toolplane/1}}:* resetchannels &{{toolplane}}:h &{{toolplane/1}}:h {rest}"
+        ),
+        format!("first on >sesame ~{{toolplane}}:* resetchannels &{{toolplane}}:h {rest}"),
+    ];
+    let server = RedisServer::start(ServerOptions { users, ..ServerOptions::default() }).await.unwrap();
+    let open = |user| RedisStore::open_shards(vec![as_user(&server, user, "sesame"); 2]);
+    let error = open("first").await.map(drop).unwrap_err();
+    assert_eq!(error.code(), "store.redis.denied", "{error}");
+    assert!(error.to_string().contains("`{namespace/1}:*` and `{namespace/1}:h`"), "{error}");
+    for shard in open("both").await.unwrap() {
+        assert_eq!(shard.commit(create("a")).await, Ok(CommitOutcome::Applied));
+    }
+}
+
+#[tokio::test]
 async fn tls_trusts_the_named_authority_and_shows_the_named_certificate() {
     let server = RedisServer::start(ServerOptions { tls: true, ..ServerOptions::default() }).await.unwrap();
     let files = server.certificates().unwrap();
