@@ -18,7 +18,24 @@ pub(crate) struct Redis {
     pub(crate) folder: PathBuf,
 }
 
+/// What a process is told of the servers of several shards, behind the URL of the first.
+pub(crate) fn shards<'a>(servers: impl IntoIterator<Item = &'a Redis>) -> Vec<(String, String)> {
+    let others: Vec<String> = servers.into_iter().skip(1).map(|redis| format!("\"{}\"", redis.url())).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        ("TOOLPLANE__STORE__REDIS__URLS".to_owned(), format!("[{}]", others.join(","))),
+        ("TOOLPLANE__STORE__REDIS__SHARDS".to_owned(), (others.len() + 1).to_string()),
+    ]
+}
+
 impl Redis {
+    /// The name of its folder.
+    pub(crate) fn name(&self) -> &str {
+        self.folder.file_name().and_then(|name| name.to_str()).unwrap_or("redis")
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }

@@ -20,9 +20,18 @@ pub(crate) enum Action {
         /// Executors.
         #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         executors: u32,
+        /// Surface processes; more than one need the store `redis`.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+        surfaces: u32,
+        /// Permission processes; the same.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+        permissions: u32,
         /// Where schedulers keep calls: `redis` or `embedded`.
         #[arg(long, default_value = "redis")]
         store: String,
+        /// Shards of the store `redis`, each on a server of its own.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+        shards: u16,
     },
     /// Show every process, its health and what the store promises.
     Status,
@@ -44,13 +53,14 @@ pub(crate) fn run(action: &Action) -> Result<(), TaskError> {
     let mut cluster = Command::new(programs.join("xtask-cluster"));
     cluster.current_dir(command::root()).arg("cluster").env("TOOLPLANE_BIN", programs.join("toolplane"));
     match action {
-        Action::Up { schedulers, executors, store, .. } => {
+        Action::Up { schedulers, executors, surfaces, permissions, store, shards, .. } => {
             needs::bubblewrap();
             if store == "redis" {
                 needs::redis()?;
             }
             cluster.args(["up", "--schedulers", &schedulers.to_string(), "--executors", &executors.to_string()]);
-            cluster.args(["--store", store]);
+            cluster.args(["--surfaces", &surfaces.to_string(), "--permissions", &permissions.to_string()]);
+            cluster.args(["--store", store, "--shards", &shards.to_string()]);
         }
         Action::Status => drop(cluster.arg("status")),
         Action::Kill { name, restart } => {

@@ -11,7 +11,7 @@ use toolplane_store_redis::{RedisOptions, RedisStore};
 use toolplane_testkit::process::Process;
 use toolplane_testkit::{Problem, layout, ports};
 
-use crate::redis::Redis;
+use crate::redis::{self, Redis};
 
 /// The stores there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -84,14 +84,7 @@ impl Stores {
 
     /// What a process is told of the shards after the first.
     pub(super) fn shards(&self) -> Vec<(String, String)> {
-        let others: Vec<String> = self.redis.iter().skip(1).map(|(redis, _)| format!("\"{}\"", redis.url())).collect();
-        if others.is_empty() {
-            return Vec::new();
-        }
-        vec![
-            ("TOOLPLANE__STORE__REDIS__URLS".to_owned(), format!("[{}]", others.join(","))),
-            ("TOOLPLANE__STORE__REDIS__SHARDS".to_owned(), self.redis.len().to_string()),
-        ]
+        redis::shards(self.redis.iter().map(|(redis, _)| redis))
     }
 
     /// The same for a cluster of many processes.

@@ -28,7 +28,7 @@ pub(super) struct Seat {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum What {
-    /// The store of the schedulers.
+    /// The store of the schedulers, or a shard of it.
     Redis(Redis),
     /// One of ours.
     Member(Member),
@@ -37,7 +37,7 @@ pub(super) enum What {
 impl Seat {
     pub(super) fn name(&self) -> &str {
         match &self.what {
-            What::Redis(_) => "redis",
+            What::Redis(redis) => redis.name(),
             What::Member(member) => &member.name,
         }
     }

@@ -12,7 +12,7 @@ use toolplane_testkit::{Problem, binary, ports};
 use super::running::Running;
 use super::state::{Seat, State, What};
 use super::{folder, status};
-use crate::redis::Redis;
+use crate::redis::{self, Redis};
 
 /// How long a process may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Where schedulers keep calls.
     #[arg(long, value_enum, default_value_t = StoreName::Redis)]
     store: StoreName,
+    /// Shards of the store `redis`, each on a server of its own.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    shards: u16,
 }
 
 /// The stores there are.
@@ -65,6 +68,9 @@ pub(super) async fn run(args: &Args) -> Result<(), Problem> {
 
 /// A new cluster in an empty folder.
 fn plan(args: &Args) -> Result<State, Problem> {
+    if args.shards > 1 && args.store == StoreName::Embedded {
+        return Err(Problem::Missing("`--store redis`, which several shards need".to_owned()));
+    }
     let folder = folder();
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(|source| Problem::File { path: folder.clone(), source })?;
@@ -75,15 +81,27 @@ fn plan(args: &Args) -> Result<State, Problem> {
         Layout::new(args.schedulers, args.executors, config).with_services(args.surfaces, args.permissions);
     let mut seats = Vec::new();
     if args.store == StoreName::Redis {
-        let redis = Redis { port: ports::free(), folder: folder.join("redis") };
-        std::fs::create_dir_all(&redis.folder)
-            .map_err(|source| Problem::File { path: redis.folder.clone(), source })?;
-        layout = layout.on(Store::RedisAt(redis.url()));
-        seats.push(Seat { what: What::Redis(redis), running: None });
+        let servers = servers(&folder, args.shards)?;
+        layout = layout.on(Store::RedisAt(servers[0].url()));
+        layout.environment.extend(redis::shards(&servers));
+        seats.extend(servers.into_iter().map(|redis| Seat { what: What::Redis(redis), running: None }));
     }
     let members = layout.members(&folder)?.into_iter();
     seats.extend(members.map(|member| Seat { what: What::Member(member), running: None }));
     Ok(State { seats })
+}
+
+/// A server with an empty folder for each shard, of which there is at least one.
+fn servers(folder: &Path, shards: u16) -> Result<Vec<Redis>, Problem> {
+    let names = (1..=shards).map(|shard| if shard == 1 { "redis".to_owned() } else { format!("redis-{shard}") });
+    names
+        .map(|name| {
+            let redis = Redis { port: ports::free(), folder: folder.join(name) };
+            let made = std::fs::create_dir_all(&redis.folder);
+            made.map_err(|source| Problem::File { path: redis.folder.clone(), source })?;
+            Ok(redis)
+        })
+        .collect()
 }
 
 /// Starts those of the wanted that do not run, waits until all of them are ready, and says how many it were.
