@@ -46,7 +46,10 @@ pub(crate) async fn run(command: Command) -> Result<(), Problem> {
 async fn kill(name: &str, restart: bool) -> Result<(), Problem> {
     let mut state = State::expect()?;
     let seat = state.seat(name)?;
-    let killed = seat.running.take().is_some_and(|running| running.kill());
+    let killed = match seat.running.take() {
+        Some(running) => running.kill().await,
+        None => false,
+    };
     println!("{name} {}", if killed { "was killed" } else { "did not run" });
     state.write()?;
     if restart {

@@ -36,9 +36,14 @@ impl Running {
         birth(self.pid) == Some(self.born)
     }
 
-    /// SIGKILL; true when there was something to kill.
-    pub(super) fn kill(self) -> bool {
-        self.signal(Signal::KILL)
+    /// SIGKILL; true when there was something to kill. It is gone then, and its port is free.
+    pub(super) async fn kill(self) -> bool {
+        let killed = self.signal(Signal::KILL);
+        let begin = Instant::now();
+        while self.lives() && begin.elapsed() < PATIENCE {
+            tokio::time::sleep(LOOK).await;
+        }
+        killed
     }
 
     /// SIGTERM, and SIGKILL when that is not heard; true when it ended by itself.
@@ -47,7 +52,7 @@ impl Running {
         let begin = Instant::now();
         while self.lives() {
             if begin.elapsed() > PATIENCE {
-                self.kill();
+                self.kill().await;
                 return false;
             }
             tokio::time::sleep(LOOK).await;
@@ -80,9 +85,9 @@ mod tests {
         let running = Running::find(child.id()).unwrap();
         assert!(running.lives() && running.pid == child.id());
         assert!(!Running { born: running.born + 1, ..running }.lives(), "another process with the same id");
-        assert!(!Running { born: running.born + 1, ..running }.kill());
+        assert!(!Running { born: running.born + 1, ..running }.kill().await);
         assert!(running.stop().await);
-        assert!(!running.lives() && !running.kill());
+        assert!(!running.lives() && !running.kill().await);
         child.wait().unwrap();
         assert_eq!(Running::find(child.id()), None);
     }
