@@ -29,6 +29,8 @@ pub use error::RecordError;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// First wait between repetitions; doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(20);
+/// Entries read to find one among those that stand where it would.
+const NEAR: usize = 8;
 /// Longest wait between repetitions.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
@@ -131,6 +133,16 @@ impl Storage {
         limit: usize,
     ) -> Result<Vec<IndexEntry>, StoreError> {
         self.store.scan(index, range, limit).await
+    }
+
+    /// Whether an index has this very entry.
+    pub(crate) async fn has_entry(&self, index: &str, entry: &IndexEntry) -> Result<bool, StoreError> {
+        // From just before the one that is looked for.
+        let before = entry.member.char_indices().next_back().map_or("", |(last, _)| &entry.member[..last]);
+        let mut range = ScoreRange::between(entry.score, entry.score);
+        range.after = Some((entry.score, before.to_owned()));
+        let near = self.scan(index, range, NEAR).await?;
+        Ok(near.contains(entry))
     }
 
     /// The names of indexes with members, by prefix.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
+use parking_lot::Mutex;
 use tonic::Code;
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload_bytes};
@@ -17,8 +18,10 @@ use crate::history::{
 use crate::load::{Load, Mix, digest_of, final_batch};
 use crate::trouble::Trouble;
 
-/// How long the cluster may take to bring every call to its end once nothing is broken any more: 60 s at full timers.
+/// How long no call may come to its end, while some have not, once nothing is broken any more: 60 s at full timers.
 const SETTLE: Duration = Duration::from_secs(20);
+/// How long all of them may take: on a slow machine many wait for the same locks.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
 /// Calls read at the same time.
 const READERS: usize = 48;
 /// Calls of the last trial of each client.
@@ -46,18 +49,20 @@ pub async fn finish(bed: &mut Bed) -> Result<Verdict, Trouble> {
     Ok(verdict)
 }
 
-/// Waits until every accepted call has ended; the judge finds those that do not.
+/// Waits until every accepted call has ended, or none ends any more; the judge finds those that do not.
 async fn settle(bed: &Bed) -> Result<(), Trouble> {
     let clients = bed.clients()?;
-    let until = Instant::now() + SETTLE;
-    let accepted = accepted(bed);
-    let waits = stream::iter(accepted).map(|invocation| {
+    let until = Instant::now() + LONGEST;
+    let last_end = Mutex::new(Instant::now());
+    let goes_on = || Instant::now() < until && last_end.lock().elapsed() < SETTLE;
+    let waits = stream::iter(accepted(bed)).map(|invocation| {
         let clients = clients[invocation.len() % clients.len()].clone();
+        let (last_end, goes_on) = (&last_end, &goes_on);
         async move {
-            while Instant::now() < until {
+            while goes_on() {
                 let request = v1::WaitInvocationRequest { invocation_id: invocation.clone(), timeout_ms: 2_000 };
                 match clients.invocations().wait_invocation(request).await {
-                    Ok(answer) if answer.get_ref().done => return,
+                    Ok(answer) if answer.get_ref().done => return *last_end.lock() = Instant::now(),
                     Err(status) if status.code() == Code::NotFound => return,
                     Ok(_) => {}
                     Err(_) => toolplane_wait::look_again().await,

@@ -45,30 +45,48 @@ impl Calls {
         Ok(matches!(self.storage().write(builder.done(true)).await?, Written::Applied))
     }
 
-    /// Takes `id` out of a ready queue it does not belong to. Returns whether it is gone.
-    pub(crate) async fn leave_queue(&self, queue: &QueueName, id: &InvocationKey) -> bool {
+    /// Takes the entry of `id` out of a ready queue it does not belong to. Returns whether it is gone.
+    pub(crate) async fn leave_queue(&self, queue: &QueueName, id: &InvocationKey, entry: &IndexEntry) -> bool {
         let left = async {
             let call = self.records().load(id).await?;
             if is_ready(&call.record) {
-                return Ok(false);
+                return Ok(Left::Belongs);
+            }
+            // Usually another scheduler was faster, and its claim took the entry away.
+            if !self.storage().has_entry(&queue.to_string(), entry).await? {
+                return Ok(Left::WasGone);
             }
             let mut builder = Builder::default();
             builder.compare(keys::invocation(id), Expect::Version(call.version));
             builder.leave(queue.to_string(), id.to_string());
-            Ok::<_, RecordError>(matches!(self.storage().write(builder.done(true)).await?, Written::Applied))
+            Ok::<_, RecordError>(match self.storage().write(builder.done(true)).await? {
+                Written::Applied => Left::TakenOut,
+                _ => Left::Belongs,
+            })
         };
         match left.await {
-            Ok(true) => {
+            Ok(Left::TakenOut) => {
                 tracing::warn!(invocation_id = %id, %queue, "a call was in a queue it does not belong to");
                 true
             }
-            Ok(false) => false,
+            Ok(Left::WasGone) => true,
+            Ok(Left::Belongs) => false,
             Err(error) => {
                 tracing::warn!(invocation_id = %id, %error, "a queue entry could not be looked into");
                 false
             }
         }
     }
+}
+
+/// What became of an entry of a ready queue.
+enum Left {
+    /// It was wrong.
+    TakenOut,
+    /// It is there no more, as its call is not ready.
+    WasGone,
+    /// Its call is ready, or changes right now.
+    Belongs,
 }
 
 fn keep_aside(builder: &mut Builder, index: &str, entry: &IndexEntry, why: &str) {

@@ -140,7 +140,7 @@ impl Claims {
                 self.grants.give_back(&id);
                 // What is remembered may be old; the store is asked whether the entry is wrong.
                 self.calls.forget(&id, held);
-                Err(self.calls.leave_queue(&queue, &id).await)
+                Err(self.calls.leave_queue(&queue, &id, entry).await)
             }
         }
     }

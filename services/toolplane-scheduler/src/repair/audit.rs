@@ -142,11 +142,8 @@ impl Audit {
         let (id, index) = (&*record.key().to_string(), &expected.index);
         let known = match expected.at {
             ExpectedScore::Exactly(score) => {
-                // From just before the one that is looked for.
-                let mut range = ScoreRange::between(score, score);
-                range.after = Some((score, id[..id.len() - 1].to_owned()));
-                let near = self.calls.storage().scan(index, range, 64).await?;
-                return Ok(near.iter().any(|entry| entry.member == id));
+                let entry = IndexEntry { score, member: id.to_owned() };
+                return Ok(self.calls.storage().has_entry(index, &entry).await?);
             }
             ExpectedScore::Created => {
                 if !looked.near.contains_key(index) {
@@ -200,8 +197,10 @@ impl Audit {
                 continue;
             };
             let still = now.since_millis(moved_at(&call.record)) >= STILL_MS;
+            // The entry is looked for again, because the call may have been claimed between the two reads.
             if still
                 && !counts(&call.record, &index)
+                && self.calls.storage().has_entry(&index, entry).await?
                 && self.repair(&call, |builder, id| builder.leave(index.clone(), id)).await?
             {
                 tracing::error!(invocation_id = %call.record.invocation_id, index, "an ended or moved call still counted against a limit; its permit is released");

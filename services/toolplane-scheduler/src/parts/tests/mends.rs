@@ -1,6 +1,6 @@
 //! Faults in the store and around it: damaged records, lost index entries, starts the store forgot.
 
-use toolplane_store::{Commit, IndexOp, RecordKey};
+use toolplane_store::{Commit, IndexOp, RecordKey, ScoreRange};
 
 use super::shared::damage;
 use super::*;
@@ -114,6 +114,36 @@ async fn the_audit_puts_lost_entries_back_and_takes_leaked_places_away() {
     assert_eq!(repairs, 4);
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(bench.audit.repairs(), repairs, "what is right is left alone");
+}
+
+/// Between the scan of an index and the read of a record a call may be claimed.
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_while_it_was_looked_at_is_no_fault() {
+    let member = super::shared::Cluster::new().member();
+    let bench = Bench::over(member.clone()).await;
+    bench.admit(ask("inv_a")).await.unwrap();
+    let (queue, waiting) = (member.indexes("queue/").await.unwrap().remove(0), "waiting/default");
+    let entry = async |index| member.scan(index, ScoreRange::all(), 1).await.unwrap().remove(0);
+    let (queued, waited) = (entry(&queue).await, entry(waiting).await);
+    let (_link, mut messages) = bench.worker(1, vec![]).await;
+    offered(&mut messages).await;
+    // Taken for one that should not be in its queue, it costs no commit.
+    let before = member.commits.load(std::sync::atomic::Ordering::Relaxed);
+    let queue = keys::QueueName::parse(&queue).unwrap();
+    assert!(bench.parts.calls.leave_queue(&queue, &call_key("inv_a"), &queued).await, "it is gone");
+    assert_eq!(member.commits.load(std::sync::atomic::Ordering::Relaxed), before);
+    still(&*member, &["inv_a"]).await;
+    // Another one waits, so that this index is looked at.
+    bench.admit(ask("inv_b")).await.unwrap();
+    // In memory the call is as it was before.
+    drop(bench);
+    let bench = Bench::over(member.clone()).await;
+    *member.overtaken.lock() = Some((waiting.to_owned(), waited));
+    while member.overtaken.lock().is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(bench.audit.repairs(), 0);
 }
 
 #[tokio::test(start_paused = true)]

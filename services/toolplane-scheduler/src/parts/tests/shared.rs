@@ -31,6 +31,8 @@ pub(super) struct Member {
     pub(super) refuse: AtomicU32,
     /// Hints are lost.
     pub(super) deaf: std::sync::atomic::AtomicBool,
+    /// The next scan of this index, of all of it, was made before this entry went.
+    pub(super) overtaken: parking_lot::Mutex<Option<(String, IndexEntry)>>,
 }
 
 impl Cluster {
@@ -46,6 +48,7 @@ impl Cluster {
             swallow: AtomicU32::new(0),
             refuse: AtomicU32::new(0),
             deaf: false.into(),
+            overtaken: parking_lot::Mutex::default(),
         })
     }
 }
@@ -86,7 +89,14 @@ impl Store for Member {
     }
 
     fn scan<'a>(&'a self, index: &'a str, range: ScoreRange, limit: usize) -> StoreFuture<'a, Vec<IndexEntry>> {
-        self.cluster.inner.scan(index, range, limit)
+        let whole = range == ScoreRange::all();
+        let gone = self.overtaken.lock().take_if(|(of, _)| of == index && whole);
+        Box::pin(async move {
+            let mut found = self.cluster.inner.scan(index, range, limit).await?;
+            found.extend(gone.map(|(_, entry)| entry));
+            found.sort_unstable();
+            Ok(found)
+        })
     }
 
     fn indexes<'a>(&'a self, prefix: &'a str) -> StoreFuture<'a, Vec<String>> {
