@@ -139,13 +139,9 @@ fn counted((verdict, kills): (crate::check::Verdict, u64)) -> Outcome {
     Outcome { verdict, kills, ..Outcome::default() }
 }
 
-/// The storm: large on the shared store, a tenth of that on the embedded one.
+/// The storm: as large on each store.
 fn the_storm(args: &Args, kind: StoreKind) -> Storm {
-    let (invocations, kills) = match (args.full, kind) {
-        (true, StoreKind::Redis | StoreKind::Shards(_)) => (100_000, 200),
-        (true, StoreKind::Embedded) => (20_000, 60),
-        (false, _) => (2_500, 20),
-    };
+    let (invocations, kills) = if args.full { (100_000, 200) } else { (2_500, 20) };
     Storm {
         plan: Plan::on(kind, 4),
         invocations: args.invocations.unwrap_or(invocations),

@@ -28,7 +28,7 @@ pub struct Storm {
 /// Between two kills, at least; they must meet processes that work.
 const LULL: Duration = Duration::from_millis(150);
 /// A storm that does not come to its end by then is stopped.
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Runs a storm to its end and judges it.
 pub async fn storm(storm: Storm) -> Result<Outcome, Trouble> {
