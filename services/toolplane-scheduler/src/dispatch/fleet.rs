@@ -50,9 +50,16 @@ impl Fleet {
         self.roster.enlist(link).await;
     }
 
-    /// The stream of a worker ended here. One that said goodbye is forgotten.
+    /// The stream of a worker ended here. One that said goodbye on its last stream is forgotten; one that has another stream here goes
+    /// on with that.
     pub(crate) async fn left(&self, link: &WorkerLink, said_goodbye: bool) {
-        self.roster.left(link, said_goodbye).await;
+        match self.workers.here(&link.info.worker_id) {
+            Some(other) if other.info.incarnation == link.info.incarnation => {
+                self.queues.ring();
+                self.roster.enlist(&other).await;
+            }
+            _ => self.roster.left(link, said_goodbye).await,
+        }
     }
 
     /// Whose credential the worker of this id is connected with now, to whichever scheduler. Returns an error when the store does.

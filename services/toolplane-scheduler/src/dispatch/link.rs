@@ -97,6 +97,11 @@ impl WorkerLink {
         self.assigned.lock().get(&lease.call()).is_some_and(|assigned| assigned.is_same_lease(lease))
     }
 
+    /// The lease under which it runs a call.
+    pub(super) fn lease_of(&self, call: &InvocationKey) -> Option<LeaseKey> {
+        self.assigned.lock().get(call).cloned()
+    }
+
     /// Calls it runs right now.
     pub(crate) fn in_flight(&self) -> Vec<InvocationKey> {
         self.assigned.lock().keys().cloned().collect()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
 use toolplane_lifecycle::LeaseKey;
 use toolplane_records::SmolStr;
 use toolplane_records::ids::{InvocationKey, LeaseId, WorkerId};
@@ -24,34 +25,91 @@ pub(crate) enum Placement {
     NoWorker,
 }
 
+/// The open streams of one worker. Usually there is one; a worker that was not answered in time opens another, and it is
+/// not known which of them it reads: the hello of a stream it has given up may be the one that is taken last.
+#[derive(Debug)]
+struct Streams {
+    newest: Arc<WorkerLink>,
+    earlier: Vec<Arc<WorkerLink>>,
+}
+
+impl Streams {
+    /// The one calls are sent through: the newest whose messages are still read.
+    fn in_use(&self) -> &Arc<WorkerLink> {
+        let open = [&self.newest].into_iter().chain(self.earlier.iter().rev()).find(|link| !link.is_closed());
+        open.unwrap_or(&self.newest)
+    }
+
+    /// Takes out one that ended; false when it was the last.
+    fn end(&mut self, link: &Arc<WorkerLink>) -> bool {
+        self.earlier.retain(|earlier| !Arc::ptr_eq(earlier, link));
+        if !Arc::ptr_eq(&self.newest, link) {
+            return true;
+        }
+        match self.earlier.pop() {
+            Some(earlier) => self.newest = earlier,
+            None => return false,
+        }
+        true
+    }
+}
+
 /// All connected workers.
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
-    links: DashMap<WorkerId, Arc<WorkerLink>>,
+    streams: DashMap<WorkerId, Streams>,
     assignments: DashMap<InvocationKey, Arc<WorkerLink>>,
 }
 
 impl Workers {
-    /// Adds a worker; an earlier link of the same worker is replaced.
+    /// Adds a stream of a worker, through which its calls are sent from now on. Earlier ones of this start of the worker are kept
+    /// until they end.
     pub(crate) fn connect(&self, link: Arc<WorkerLink>) {
-        self.links.insert(link.info.worker_id.clone(), link);
+        let same_start =
+            |earlier: &WorkerLink| earlier.info.incarnation == link.info.incarnation && !earlier.is_closed();
+        match self.streams.entry(link.info.worker_id.clone()) {
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                let replaced = std::mem::replace(&mut known.newest, link.clone());
+                known.earlier.push(replaced);
+                known.earlier.retain(|earlier| same_start(earlier));
+            }
+            Entry::Vacant(place) => drop(place.insert(Streams { newest: link, earlier: Vec::new() })),
+        }
     }
 
     /// The incarnation of a connected worker of this id that is not `incarnation`, when there is one.
     pub(crate) fn other_incarnation(&self, worker_id: &WorkerId, incarnation: &str) -> Option<SmolStr> {
-        let link = self.links.get(worker_id)?;
-        (link.info.incarnation != incarnation && !link.is_closed()).then(|| link.info.incarnation.clone())
+        let link = self.here(worker_id)?;
+        (link.info.incarnation != incarnation).then(|| link.info.incarnation.clone())
     }
 
-    /// Removes a worker, unless a newer link took its place.
+    /// Removes a stream that ended. When the worker has another one that is open, what it was given through this one counts for that.
     pub(crate) fn disconnect(&self, link: &Arc<WorkerLink>) {
-        self.links.remove_if(&link.info.worker_id, |_, current| Arc::ptr_eq(current, link));
-        self.assignments.retain(|_, assigned| !Arc::ptr_eq(assigned, link));
+        self.streams.remove_if_mut(&link.info.worker_id, |_, streams| !streams.end(link));
+        let heir = self.here(&link.info.worker_id);
+        self.assignments.retain(|call, assigned| {
+            let lease = Arc::ptr_eq(assigned, link).then(|| link.lease_of(call));
+            match (lease, &heir) {
+                (None, _) => true,
+                (Some(Some(lease)), Some(heir)) => {
+                    heir.adopt(lease);
+                    *assigned = heir.clone();
+                    true
+                }
+                (Some(_), _) => false,
+            }
+        });
+    }
+
+    /// What connected workers say of themselves, and how to talk to each.
+    fn in_use(&self) -> impl Iterator<Item = Arc<WorkerLink>> + '_ {
+        self.streams.iter().map(|streams| streams.in_use().clone())
     }
 
     /// Every connected worker, ordered by id.
     pub(crate) fn list(&self) -> Vec<Arc<WorkerLink>> {
-        let mut links: Vec<_> = self.links.iter().map(|entry| entry.value().clone()).collect();
+        let mut links: Vec<_> = self.in_use().collect();
         links.sort_by(|a, b| a.info.worker_id.cmp(&b.info.worker_id));
         links
     }
@@ -59,11 +117,12 @@ impl Workers {
     /// Whether calls of `pool` can be run.
     pub(crate) fn placement(&self, pool: &str) -> Placement {
         let mut gap = None;
-        for entry in &self.links {
-            if entry.info.serves(pool) {
+        for streams in &self.streams {
+            let info = &streams.newest.info;
+            if info.serves(pool) {
                 return Placement::Served;
             }
-            gap = gap.or_else(|| entry.info.gaps.iter().find(|gap| gap.pool == pool).cloned());
+            gap = gap.or_else(|| info.gaps.iter().find(|gap| gap.pool == pool).cloned());
         }
         gap.map_or(Placement::NoWorker, Placement::Gap)
     }
@@ -71,7 +130,7 @@ impl Workers {
     /// Free slots of all workers that serve `pool`.
     pub(crate) fn free_slots(&self, pool: &str) -> usize {
         let free = |link: &WorkerLink| link.info.slots.saturating_sub(link.busy());
-        self.links.iter().filter(|entry| entry.serves(pool)).map(|entry| free(entry.value())).sum()
+        self.in_use().filter(|link| link.serves(pool)).map(|link| free(&link)).sum()
     }
 
     /// Takes a slot for `record`, which gets the lease `lease_id` next, at the least busy worker of `pool`.
@@ -89,8 +148,8 @@ impl Workers {
         };
         // Of equally busy ones the first by id. Who is full meanwhile is passed over with the next look.
         let link = loop {
-            let free = self.links.iter().filter(|entry| entry.serves(pool) && entry.has_room());
-            let link = free.min_by(|one, other| one.precedence().cmp(&other.precedence()))?.value().clone();
+            let free = self.in_use().filter(|link| link.serves(pool) && link.has_room());
+            let link = free.min_by(|one, other| one.precedence().cmp(&other.precedence()))?;
             if link.take_slot(&id, lease(&link)) {
                 break link;
             }
@@ -113,21 +172,22 @@ impl Workers {
     }
 
     pub(crate) fn send(&self, worker_id: &WorkerId, message: WorkerMessage) {
-        if let Some(link) = self.links.get(worker_id) {
-            link.send(message);
+        if let Some(streams) = self.streams.get(worker_id) {
+            streams.in_use().send(message);
         }
     }
 
     /// Notes a sign of life of this start of a worker, if it is connected here.
     pub(crate) fn seen(&self, worker_id: &WorkerId, incarnation: &str, now: Timestamp) {
-        if let Some(link) = self.links.get(worker_id).filter(|link| link.info.incarnation == incarnation) {
-            link.seen(now);
+        let streams = self.streams.get(worker_id);
+        if let Some(streams) = streams.filter(|streams| streams.newest.info.incarnation == incarnation) {
+            streams.in_use().seen(now);
         }
     }
 
     /// The worker of this id that is connected to this process.
     pub(crate) fn here(&self, worker_id: &WorkerId) -> Option<Arc<WorkerLink>> {
-        self.links.get(worker_id).filter(|link| !link.is_closed()).map(|link| link.value().clone())
+        self.streams.get(worker_id).map(|streams| streams.in_use().clone()).filter(|link| !link.is_closed())
     }
 
     /// Whether the worker is connected to this process.
@@ -137,17 +197,15 @@ impl Workers {
 
     /// Every lease a slot is taken for.
     pub(crate) fn assigned(&self) -> Vec<LeaseKey> {
-        {
-            let mut leases: Vec<LeaseKey> = self.links.iter().flat_map(|entry| entry.leases()).collect();
-            leases.sort_by_key(LeaseKey::call);
-            leases
-        }
+        let mut leases: Vec<LeaseKey> = self.in_use().flat_map(|link| link.leases()).collect();
+        leases.sort_by_key(LeaseKey::call);
+        leases
     }
 
     /// The worker the lease with this secret was given to, when it is connected here.
     pub(crate) fn holder_of(&self, lease_id: &str) -> Option<WorkerId> {
         let holds = |link: &WorkerLink| link.leases().iter().any(|lease| lease.lease_id.as_str() == lease_id);
-        self.links.iter().find(|entry| holds(entry.value())).map(|entry| entry.info.worker_id.clone())
+        self.in_use().find(|link| holds(link)).map(|link| link.info.worker_id.clone())
     }
 
     /// Frees the slot of exactly this lease.
@@ -162,7 +220,7 @@ impl Workers {
     pub(crate) fn served(&self) -> Vec<Served> {
         let said =
             |link: &WorkerLink| Served { pools: link.info.pools.clone(), native_tools: link.info.native_tools.clone() };
-        let mut served: Vec<Served> = self.links.iter().map(|entry| said(entry.value())).collect();
+        let mut served: Vec<Served> = self.in_use().map(|link| said(&link)).collect();
         served.sort_unstable();
         served.dedup();
         served

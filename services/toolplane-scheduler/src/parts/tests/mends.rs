@@ -262,6 +262,36 @@ async fn what_arrived_is_known_to_every_scheduler_when_the_stream_ends() {
     assert_eq!((losses("inv_seen").await, losses("inv_unseen").await), (1, 0));
 }
 
+/// A scheduler that is slow may take the hello of a stream that its worker has given up after that of the stream it opened instead.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_was_given_up_takes_no_worker_with_it() {
+    let bench = Bench::new().await;
+    let (read, mut messages) = bench.worker_named("w1", 1, vec![]).await;
+    let (given_up, unread) = bench.worker_named("w1", 1, vec![]).await;
+    // It was not known yet that nobody reads it: the call is given to it, and the worker has it nevertheless.
+    bench.admit(ask("inv_a")).await.unwrap();
+    while given_up.in_flight().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    drop(unread);
+    bench.parts.workers.disconnect(&given_up);
+    bench.parts.fleet.left(&given_up, false).await;
+    assert!(Arc::ptr_eq(&bench.parts.workers.here(&read.info.worker_id).unwrap(), &read));
+    assert_eq!(read.in_flight(), [call_key("inv_a")], "what it has counts for the stream that is left");
+    let recorded = bench.parts.fleet.recorded().await.unwrap();
+    assert!(!recorded[0].is_lost(|_| true), "{recorded:?}");
+    bench.parts.workers.unassign(&call_key("inv_a"));
+    bench.parts.queues.ring();
+    bench.admit(ask("inv_b")).await.unwrap();
+    assert_eq!(offered(&mut messages).await.0.invocation_id.as_str(), "inv_b");
+    // The last one takes it with it.
+    drop(messages);
+    bench.parts.workers.disconnect(&read);
+    bench.parts.fleet.left(&read, false).await;
+    assert!(!bench.parts.workers.is_here(&read.info.worker_id));
+    assert!(bench.parts.fleet.recorded().await.unwrap()[0].is_lost(|_| true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_arrived_counts_when_its_worker_starts_again_at_once() {
     let bench = Bench::new().await;
