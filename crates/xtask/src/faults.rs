@@ -31,11 +31,11 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             ["test", "--package", packages[0], "--package", packages[1], "--test", "store", "--", "--ignored"];
         command::run(command::cargo(&arguments))?;
     }
-    // Fault points and mutants exist in development builds only.
-    let programs = programs::build(Build::Development)?;
+    // Fault points and mutants exist in builds with debug assertions only.
+    let how = if args.full { Build::Faults } else { Build::Development };
+    // Both programs of the harness: it looks for its worker beside itself.
+    let programs = programs::build_with(how, &["toolplane-faults"])?;
     let report = args.report.clone().unwrap_or_else(|| command::target().join("faults/report.json"));
-    // Both of its programs: the harness looks for the worker beside itself.
-    command::run(command::cargo(&["build", "--bins", "--package", "toolplane-faults"]))?;
     let mut harness = Command::new(programs.join("toolplane-faults"));
     harness.args(args.full.then_some("--full")).arg("--report").arg(report).args(&args.rest);
     harness.env("TOOLPLANE_BIN", programs.join("toolplane"));

@@ -12,6 +12,8 @@ const PACKAGES: [&str; 3] = ["toolplane", "toolplane-sandbox", "xtask-cluster"];
 pub(crate) enum Build {
     /// Soon, with all checks, fault points and mutants.
     Development,
+    /// With the same, and optimised: for hours of load.
+    Faults,
     /// With optimisations.
     Release,
     /// The same, and the programs count their allocations.
@@ -23,18 +25,37 @@ impl Build {
     pub(crate) fn of(release: bool) -> Self {
         if release { Self::Release } else { Self::Development }
     }
+
+    /// What tells cargo.
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Development => &[],
+            Self::Faults => &["--profile", "faults"],
+            Self::Release => &["--release"],
+            Self::Bench => &["--release", "--features", "toolplane/count-allocations"],
+        }
+    }
+
+    /// Where cargo puts them, below the target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Development => "debug",
+            Self::Faults => "faults",
+            Self::Release | Self::Bench => "release",
+        }
+    }
 }
 
 /// Builds them, with cargo's own progress shown; returns the folder they are in.
 pub(crate) fn build(how: Build) -> Result<PathBuf, TaskError> {
+    build_with(how, &[])
+}
+
+/// The same, with the programs of further packages: those of one build share what they depend on.
+pub(crate) fn build_with(how: Build, further: &[&str]) -> Result<PathBuf, TaskError> {
     let mut cargo = command::cargo(&["build", "--bins"]);
-    cargo.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
-    if how != Build::Development {
-        cargo.arg("--release");
-    }
-    if how == Build::Bench {
-        cargo.args(["--features", "toolplane/count-allocations"]);
-    }
+    cargo.args(PACKAGES.iter().chain(further).flat_map(|package| ["--package", package]));
+    cargo.args(how.arguments());
     command::run(cargo)?;
-    Ok(command::target().join(if how == Build::Development { "debug" } else { "release" }))
+    Ok(command::target().join(how.folder()))
 }
