@@ -22,7 +22,10 @@ pub(crate) async fn run(worker: Arc<Worker>) {
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut spoken = true;
     while !clients.is_empty() {
-        tick.tick().await;
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = worker.held.is_urgent() => {}
+        }
         // First: a process that was halted must not act on what it believed before.
         if spoken {
             worker.held.kill_doubtful();
