@@ -6,7 +6,7 @@ use crate::command::{self, TaskError};
 
 /// Every package and the packages of ours it may use, which are those it does use: a line that is longer than that is an error too.
 /// Tests may use more (`[dev-dependencies]`).
-const MAY_USE: [(&str, &[&str]); 32] = [
+const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-records", &[]),
     ("toolplane-codegen", &[]),
     // Only what a workspace protects, and the codes of errors.
