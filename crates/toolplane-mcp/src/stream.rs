@@ -3,6 +3,7 @@
 pub(crate) mod lines;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -14,6 +15,9 @@ use crate::core::Core;
 use crate::failure::CloseReason;
 use crate::flight::Mailbox;
 use lines::Lines;
+
+/// How long a server that reads no more may go on writing.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The sending end; both ends stop when it is dropped.
 #[derive(Debug)]
@@ -78,6 +82,8 @@ async fn write_lines<W: AsyncWrite + Unpin>(core: Arc<Core>, mut write: W, mut l
     tokio::select! {
         () = core.closed().cancelled() => {}
         written = writing => if let Err(error) = written {
+            // A server that has ended often wrote why: its last lines are read first.
+            let _ = tokio::time::timeout(LAST_WORDS, core.closed().cancelled()).await;
             core.close(CloseReason::Broken(error.to_string()));
         },
     }
