@@ -29,6 +29,7 @@ pub mod invocation;
 pub mod json;
 pub mod locks;
 pub mod mapping;
+pub mod mcp;
 pub mod mode;
 pub mod mutation;
 pub mod payload;
