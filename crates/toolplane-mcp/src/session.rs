@@ -7,6 +7,7 @@ mod negotiate;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -100,6 +101,8 @@ pub(crate) struct Inner {
     options: SessionOptions,
     /// What was agreed on.
     server: ServerInfo,
+    /// A request has had an answer of the server, a refusal included.
+    answered: AtomicBool,
     /// Held while a session that the server has forgotten is begun anew.
     renewing: tokio::sync::Mutex<()>,
 }
@@ -115,7 +118,7 @@ impl Session {
         };
         let server = negotiate::agree(&core, &link, &options).await?;
         let renewing = tokio::sync::Mutex::default();
-        let inner = Arc::new(Inner { core, link, options, server, renewing });
+        let inner = Arc::new(Inner { core, link, options, server, answered: AtomicBool::new(false), renewing });
         Ok(Self { inner, tasks: Mutex::default(), listening: Mutex::default() })
     }
 
@@ -135,6 +138,11 @@ impl Session {
     /// Why the session is over; nothing while it lives.
     pub fn over(&self) -> Option<CloseReason> {
         self.inner.core.over()
+    }
+
+    /// Whether the server has answered any request since the session began.
+    pub fn has_answered(&self) -> bool {
+        self.inner.answered.load(Ordering::Relaxed)
     }
 
     /// Waits until the session is over.
@@ -185,8 +193,17 @@ impl Inner {
         }
     }
 
-    /// Makes a request. A server that has forgotten the session gets a new one, and the request once more: it was not taken.
+    /// Makes a request, and remembers whether the server has ever answered one.
     pub(crate) async fn ask(&self, request: Ask<'_>, clock: &mut Clock) -> Result<Bytes, Failure> {
+        let ended = self.ask_or_renew(request, clock).await;
+        if matches!(ended, Ok(_) | Err(Failure::Refused(_) | Failure::Status { .. })) {
+            self.answered.store(true, Ordering::Relaxed);
+        }
+        ended
+    }
+
+    /// Makes a request. A server that has forgotten the session gets a new one, and the request once more: it was not taken.
+    async fn ask_or_renew(&self, request: Ask<'_>, clock: &mut Clock) -> Result<Bytes, Failure> {
         let Link::Http(http) = &self.link else { return end(ask(&self.core, &self.link, request, clock).await) };
         let session = http.session();
         let again = Ask { heading: request.heading.clone(), ..request };

@@ -5,4 +5,4 @@ mod eras;
 mod hostile;
 mod lists;
 mod questions;
-mod script;
+pub(crate) mod script;

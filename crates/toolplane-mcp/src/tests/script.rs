@@ -15,13 +15,13 @@ use crate::watch::{Progress, Question, Reply, Watch};
 use crate::{Failure, Limits, Session, SessionOptions, StartError, ToolAnswer, ToolCall, TraceContext, Transport};
 
 /// The server's end of a stream.
-pub(super) struct Script {
+pub(crate) struct Script {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     write: WriteHalf<DuplexStream>,
 }
 
 /// A stream whose ends hold `bytes` that are not read yet.
-pub(super) fn pair(bytes: usize) -> (Transport, Script) {
+pub(crate) fn pair(bytes: usize) -> (Transport, Script) {
     let (ours, theirs) = tokio::io::duplex(bytes);
     let (read, write) = tokio::io::split(ours);
     let (their_read, their_write) = tokio::io::split(theirs);
@@ -31,46 +31,52 @@ pub(super) fn pair(bytes: usize) -> (Transport, Script) {
 
 impl Script {
     /// The next line of the client, as it was written.
-    pub(super) async fn line(&mut self) -> String {
+    pub(crate) async fn line(&mut self) -> String {
         self.lines.next_line().await.unwrap().expect("the client says more")
     }
 
-    pub(super) async fn next(&mut self) -> Value {
+    pub(crate) async fn next(&mut self) -> Value {
         serde_json::from_str(&self.line().await).unwrap()
     }
 
+    /// The next message; nothing when the client has gone.
+    pub(crate) async fn maybe_next(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.ok()??;
+        serde_json::from_str(&line).ok()
+    }
+
     /// The client has closed its end.
-    pub(super) async fn ended(&mut self) {
+    pub(crate) async fn ended(&mut self) {
         assert_eq!(self.lines.next_line().await.unwrap(), None);
     }
 
-    pub(super) async fn raw(&mut self, text: &str) {
+    pub(crate) async fn raw(&mut self, text: &str) {
         // A client that has gone reads nothing.
         let _ = self.write.write_all(text.as_bytes()).await;
         let _ = self.write.write_all(b"\n").await;
     }
 
-    pub(super) async fn say(&mut self, message: Value) {
+    pub(crate) async fn say(&mut self, message: Value) {
         self.raw(&message.to_string()).await;
     }
 
     /// The next message is a request of this method; its id.
-    pub(super) async fn expect(&mut self, method: &str) -> Value {
+    pub(crate) async fn expect(&mut self, method: &str) -> Value {
         let message = self.next().await;
         assert_eq!(message["method"], method, "{message}");
         message["id"].clone()
     }
 
-    pub(super) async fn answer(&mut self, id: &Value, result: Value) {
+    pub(crate) async fn answer(&mut self, id: &Value, result: Value) {
         self.say(json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
     }
 
-    pub(super) async fn refuse(&mut self, id: &Value, code: i64, data: Value) {
+    pub(crate) async fn refuse(&mut self, id: &Value, code: i64, data: Value) {
         self.say(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no", "data": data}})).await;
     }
 
     /// The beginning of a server of before 2026-07-28.
-    pub(super) async fn begin_old(&mut self) {
+    pub(crate) async fn begin_old(&mut self) {
         let id = self.expect("server/discover").await;
         self.refuse(&id, -32_601, Value::Null).await;
         let id = self.expect("initialize").await;
@@ -79,47 +85,47 @@ impl Script {
     }
 
     /// The beginning of a server of 2026-07-28.
-    pub(super) async fn begin_new(&mut self) {
+    pub(crate) async fn begin_new(&mut self) {
         let id = self.expect("server/discover").await;
         self.answer(&id, discovered(&["2026-07-28"])).await;
     }
 
     /// The next call of a tool; its id.
-    pub(super) async fn call(&mut self) -> Value {
+    pub(crate) async fn call(&mut self) -> Value {
         self.expect("tools/call").await
     }
 
-    pub(super) async fn done(&mut self, id: &Value) {
+    pub(crate) async fn done(&mut self, id: &Value) {
         self.answer(id, json!({"content": [{"type": "text", "text": "done"}]})).await;
     }
 
-    pub(super) async fn progress(&mut self, id: &Value, progress: f64) {
+    pub(crate) async fn progress(&mut self, id: &Value, progress: f64) {
         let params = json!({"progressToken": id, "progress": progress});
         self.say(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})).await;
     }
 
-    pub(super) async fn ask(&mut self, id: &str) {
+    pub(crate) async fn ask(&mut self, id: &str) {
         let params = json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
         self.say(json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})).await;
     }
 
-    pub(super) async fn end(self) {
+    pub(crate) async fn end(self) {
         drop(self);
     }
 }
 
-pub(super) fn initialized(version: &str) -> Value {
+pub(crate) fn initialized(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
            "serverInfo": {"name": "scripted", "version": "1"}})
 }
 
-pub(super) fn discovered(versions: &[&str]) -> Value {
+pub(crate) fn discovered(versions: &[&str]) -> Value {
     json!({"resultType": "complete", "supportedVersions": versions, "capabilities": {"tools": {"listChanged": true}},
            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "scripted", "version": "2"}}})
 }
 
 /// A session with a server of before 2026-07-28.
-pub(super) async fn old(limits: Limits) -> (Session, Script) {
+pub(crate) async fn old(limits: Limits) -> (Session, Script) {
     let (transport, mut script) = pair(64 * 1024);
     let start = Session::start(transport, options(limits));
     let (session, ()) = tokio::join!(start, script.begin_old());
@@ -127,19 +133,19 @@ pub(super) async fn old(limits: Limits) -> (Session, Script) {
 }
 
 /// A session with a server of 2026-07-28.
-pub(super) async fn new(limits: Limits) -> (Session, Script) {
+pub(crate) async fn new(limits: Limits) -> (Session, Script) {
     let (transport, mut script) = pair(64 * 1024);
     let start = Session::start(transport, options(limits));
     let (session, ()) = tokio::join!(start, script.begin_new());
     (session.unwrap(), script)
 }
 
-pub(super) fn options(limits: Limits) -> SessionOptions {
+pub(crate) fn options(limits: Limits) -> SessionOptions {
     SessionOptions { limits, answers: true, ..SessionOptions::default() }
 }
 
 /// Starts a session against a script; both go on at once.
-pub(super) async fn start_with<F: Future<Output = ()>>(
+pub(crate) async fn start_with<F: Future<Output = ()>>(
     options: SessionOptions,
     script: impl FnOnce(Script) -> F,
 ) -> Result<Session, StartError> {
@@ -149,13 +155,13 @@ pub(super) async fn start_with<F: Future<Output = ()>>(
 
 /// What one call was told.
 #[derive(Clone, Default)]
-pub(super) struct Seen {
-    pub(super) progress: Arc<Mutex<Vec<f64>>>,
-    pub(super) left_out: Arc<Mutex<u64>>,
-    pub(super) questions: Arc<Mutex<Vec<Question>>>,
-    pub(super) requests: Arc<Mutex<Vec<u64>>>,
+pub(crate) struct Seen {
+    pub(crate) progress: Arc<Mutex<Vec<f64>>>,
+    pub(crate) left_out: Arc<Mutex<u64>>,
+    pub(crate) questions: Arc<Mutex<Vec<Question>>>,
+    pub(crate) requests: Arc<Mutex<Vec<u64>>>,
     /// How long a person thinks; nobody is there without.
-    pub(super) thinks: Option<std::time::Duration>,
+    pub(crate) thinks: Option<std::time::Duration>,
 }
 
 impl Watch for Seen {
@@ -186,16 +192,16 @@ impl Watch for Seen {
 
 /// One call of the tool `t`.
 #[derive(Clone, Default)]
-pub(super) struct Calling {
-    pub(super) arguments: Option<&'static str>,
-    pub(super) deadline: Option<Instant>,
-    pub(super) cancel: CancellationToken,
-    pub(super) seen: Seen,
-    pub(super) trace: TraceContext,
+pub(crate) struct Calling {
+    pub(crate) arguments: Option<&'static str>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) seen: Seen,
+    pub(crate) trace: TraceContext,
 }
 
 impl Calling {
-    pub(super) async fn on(&self, session: &Session) -> Result<ToolAnswer, Failure> {
+    pub(crate) async fn on(&self, session: &Session) -> Result<ToolAnswer, Failure> {
         let arguments = JsonPayload::from_checked(self.arguments.unwrap_or("{}"));
         let call = ToolCall {
             tool: "t",
