@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The server is started as it is, without a sandbox. `MCP_OLD_FIRST=1` tries `initialize` first, `MCP_CANCEL_AFTER_MS=N` cancels the
-//! call, and `MCP_ANSWER=JSON` answers what the server asks.
+//! call, `MCP_LISTEN_MS=N` listens for changes so long, and `MCP_ANSWER=JSON` answers what the server asks.
 #![expect(clippy::disallowed_methods, reason = "an example spawns where it wants to")]
 
 use std::error::Error;
@@ -112,6 +112,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if let [tool, arguments] = call {
         one_call(&session, tool, arguments, &list).await;
     }
+    if let Some(listen) = number("MCP_LISTEN_MS") {
+        tokio::time::sleep(Duration::from_millis(listen)).await;
+    }
     println!("changes {}, garbage {:?}, over {:?}", *changes.borrow(), session.garbage(), session.over());
     session.close().await;
     if let Some(mut process) = process {
@@ -121,9 +124,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
 async fn one_call(session: &Session, tool: &str, arguments: &str, list: &toolplane_mcp::ToolList) {
     let (cancel, arguments) = (CancellationToken::new(), JsonPayload::from_checked(arguments.to_owned()));
-    if let Some(after) = std::env::var("MCP_CANCEL_AFTER_MS").ok().and_then(|text| text.parse().ok()) {
+    if let Some(after) = number("MCP_CANCEL_AFTER_MS") {
         let cancel = cancel.clone();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(after)).await;

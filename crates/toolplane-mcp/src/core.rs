@@ -307,8 +307,8 @@ impl Core {
         };
         let Some(mailbox) = mailbox else { return refuse("no call runs that could ask") };
         match mailbox.ask(Asked { id: id.clone(), question }, &self.limits) {
-            Ok(()) => None,
-            Err(_) => refuse("too many questions at once"),
+            true => None,
+            false => refuse("too many questions at once"),
         }
     }
 

@@ -111,16 +111,16 @@ impl Mailbox {
         self.bell.notify_one();
     }
 
-    /// Keeps a question until the caller can be asked; gives it back when too many wait.
-    pub(crate) fn ask(&self, asked: Asked, limits: &Limits) -> Result<(), Asked> {
+    /// Keeps a question until the caller can be asked; `false` when too many wait.
+    pub(crate) fn ask(&self, asked: Asked, limits: &Limits) -> bool {
         let mut inside = self.inside.lock();
         if inside.questions.len() >= limits.questions {
-            return Err(asked);
+            return false;
         }
         inside.questions.push_back(asked);
         drop(inside);
         self.bell.notify_one();
-        Ok(())
+        true
     }
 
     /// The server does not want an answer any more.

@@ -84,11 +84,11 @@ fn read_error(text: &str) -> RpcError {
     let Ok(body) = serde_json::from_str::<ErrorBody<'_>>(text) else {
         return RpcError { code: 0, message: "the server sent an error without a code".to_owned(), data: None };
     };
-    let end = body.message.floor_char_boundary(ERROR_TEXT);
+    let end = (0..=ERROR_TEXT.min(body.message.len())).rev().find(|end| body.message.is_char_boundary(*end));
     let data = body.data.filter(|data| data.get().len() <= ERROR_TEXT);
     RpcError {
         code: body.code,
-        message: body.message[..end].to_owned(),
+        message: body.message[..end.unwrap_or_default()].to_owned(),
         data: data.map(|data| JsonPayload::from_checked(Bytes::copy_from_slice(data.get().as_bytes()))),
     }
 }

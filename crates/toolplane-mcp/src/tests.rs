@@ -6,3 +6,4 @@ mod hostile;
 mod lists;
 mod questions;
 pub(crate) mod script;
+mod web;

@@ -54,7 +54,7 @@ fn a_result_that_is_none_is_no_answer() {
 
 #[test]
 fn a_result_of_many_parts_is_cut() {
-    let parts = vec![r#"{"type":"text","text":"x"}"#; 5].join(",");
+    let parts = [r#"{"type":"text","text":"x"}"#; 5].join(",");
     let limits = Limits { contents: 3, ..Limits::default() };
     let answer = read(&Bytes::from(format!(r#"{{"content":[{parts}]}}"#)), &limits).unwrap();
     assert_eq!((answer.content.len(), answer.notes.len()), (3, 1));

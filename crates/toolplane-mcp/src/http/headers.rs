@@ -56,10 +56,10 @@ pub(crate) fn parameters(wanted: &[HeaderParameter], arguments: &str) -> Vec<(St
 
 /// A value as it may stand in a header: as it is, or in base64 with a mark around it.
 fn encoded(value: &str) -> String {
-    let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && !value.starts_with(' ')
-        && !value.ends_with(' ')
-        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    let writable = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let trimmed = value.starts_with(' ') || value.ends_with(' ');
+    let marked = value.starts_with("=?base64?") && value.ends_with("?=");
+    let plain = writable && !trimmed && !marked;
     if plain { value.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(value)) }
 }
 
