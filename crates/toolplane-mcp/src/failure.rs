@@ -1,5 +1,6 @@
 //! How things end that do not end with an answer.
 
+use toolplane_records::codes::{self, Code};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::visible;
 
@@ -102,6 +103,20 @@ fn may(sent: bool) -> &'static str {
 }
 
 impl Failure {
+    /// The code of a call that ends so.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotSent(_) => codes::MCP_NOT_STARTED,
+            Self::Lost(_) => codes::MCP_NO_ANSWER,
+            Self::Refused(_) => codes::MCP_REFUSED,
+            Self::Status { .. } => codes::HTTP_STATUS,
+            Self::Canceled { .. } => codes::EXEC_CANCELED,
+            Self::TimedOut { .. } => codes::EXEC_TIMEOUT,
+            Self::Unreadable(_) => codes::MCP_ANSWER,
+            Self::NotGiven(_) => codes::MCP_NOT_GIVEN,
+        }
+    }
+
     /// Whether the server may have done something. What may not have run may be asked again.
     pub fn may_have_run(&self) -> bool {
         match self {

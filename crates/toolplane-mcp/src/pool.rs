@@ -25,6 +25,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use toolplane_records::codes::{self, Code};
 
 use crate::failure::StartError;
 use crate::meta::Era;
@@ -112,6 +113,13 @@ pub enum LendError {
     /// As many sessions as there may be are in use.
     #[error("all {0} sessions with servers are in use")]
     AllInUse(usize),
+}
+
+impl LendError {
+    /// The code of a call that ends so.
+    pub fn code(&self) -> Code {
+        codes::MCP_NOT_STARTED
+    }
 }
 
 /// Sessions by key, e.g. a server and a tenant. The key must say all that the sessions of two keys must not share.

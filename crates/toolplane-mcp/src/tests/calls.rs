@@ -205,3 +205,19 @@ async fn a_session_that_is_dropped_closes_the_stream() {
     drop(session);
     script.ended().await;
 }
+
+#[test]
+fn every_failure_has_a_code_that_says_what_may_be_done() {
+    use toolplane_records::vocabulary::Recoverability::{self, VerifyBeforeRetry};
+    let error = crate::RpcError { code: -32_602, message: "no".to_owned(), data: None };
+    for (failure, code, advice) in [
+        (Failure::NotSent(String::new()), "mcp.not_started", Recoverability::RetryLater),
+        (Failure::Lost(CloseReason::Ended), "mcp.no_answer", VerifyBeforeRetry),
+        (Failure::Refused(error), "mcp.refused", Recoverability::ChangeArguments),
+        (Failure::Unreadable(String::new()), "mcp.unreadable_answer", VerifyBeforeRetry),
+        (Failure::NotGiven(String::new()), "mcp.input_not_given", Recoverability::NotRetryable),
+        (Failure::TimedOut { sent: true }, "exec.timeout", VerifyBeforeRetry),
+    ] {
+        assert_eq!((failure.code().as_str(), failure.code().of_call().1), (code, advice), "{failure}");
+    }
+}

@@ -280,6 +280,26 @@ codes! {
         "why the server could not be reached, or where its answer broke off",
         "The tool could not connect to the server, or the connection broke before the answer was complete (then `execution_failed`).",
         "Check host and port, then try again later; for a request that changes something, first look whether the server did it.";
+    MCP_NOT_STARTED = "mcp.not_started", Call(DependencyUnavailable, RetryLater),
+        "why the tool's MCP server could not be asked; nothing was sent",
+        "The MCP server of the tool was not started, no session with it began, or the request could not be sent to it. The tool did not run.",
+        "Try again later; whoever runs the server looks at what the message names.";
+    MCP_NO_ANSWER = "mcp.no_answer", Call(DependencyUnavailable, VerifyBeforeRetry),
+        "sent, and no answer came: <why>",
+        "The MCP server ended, broke off or was closed for what it sent before it answered. The tool may have run.",
+        "Look whether the effect has happened before making the call again.";
+    MCP_REFUSED = "mcp.refused", Call(ExecutionFailed, ChangeArguments),
+        "the server refused: error <code>: <message>",
+        "The MCP server answered with an error of the protocol: a tool it does not have, arguments it does not take, or a tool that ended so.",
+        "Change the arguments as the message says; for a tool the server has no longer, look for another one.";
+    MCP_ANSWER = "mcp.unreadable_answer", Call(ExecutionFailed, VerifyBeforeRetry),
+        "the answer cannot be read: <why>",
+        "The MCP server answered something that is not a result of a tool. The tool has run, or may have.",
+        "Look whether the effect has happened; whoever runs the server brings it to what the protocol says.";
+    MCP_NOT_GIVEN = "mcp.input_not_given", Call(CapabilityGap, NotRetryable),
+        "the server wants what it is not given: <what>",
+        "The MCP server asked for something beside answers of a person: a model, roots, or more questions than one call may ask.",
+        "Use another tool; servers are given neither a model nor roots.";
     RESULT_TOO_LARGE = "result.too_large", Call(ResultTooLarge, NotRetryable),
         "the tool succeeded, but its <output> is larger than may be kept",
         "The tool succeeded, but its result is larger than `objects.max_bytes`; only a preview is kept.",
