@@ -4,8 +4,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::error::SandboxError;
+use crate::limits::StreamRates;
 use crate::posture::Posture;
 use crate::running::{OutputTap, Running};
+use crate::session::Session;
 use crate::spec::SandboxSpec;
 
 /// A future that can be sent between threads.
@@ -23,4 +25,11 @@ pub trait SandboxBackend: Send + Sync + std::fmt::Debug {
     /// Fails with [`SandboxError::Invalid`], [`SandboxError::Full`], [`SandboxError::Unavailable`] or
     /// [`SandboxError::SetupFailed`]; in all these cases the tool was not started. Dropping the future ends the attempt and everything it started.
     fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>>;
+
+    /// Starts a run that talks: its standard input and output are streams of the caller, which flow no faster than `rates`.
+    /// Returns once the program runs. Of its output nothing is kept and no total is bound; standard error is kept as in
+    /// [`SandboxBackend::spawn`].
+    ///
+    /// Fails like [`SandboxBackend::spawn`], and with [`SandboxError::Invalid`] when the specification has a standard input of its own.
+    fn open(&self, spec: SandboxSpec, rates: StreamRates) -> BoxFuture<'_, Result<Session, SandboxError>>;
 }

@@ -12,9 +12,11 @@ pub(crate) use setup::host_namespaces;
 use crate::backend::{BoxFuture, SandboxBackend};
 use crate::cgroup::ControlGroups;
 use crate::error::SandboxError;
+use crate::limits::StreamRates;
 use crate::posture::Posture;
 use crate::probe;
-use crate::running::{OutputTap, Running};
+use crate::running::{Listening, OutputTap, Running};
+use crate::session::Session;
 use crate::spec::SandboxSpec;
 
 /// Sandboxes made by bubblewrap (Debian and Ubuntu package `bubblewrap`, 0.8 or newer).
@@ -49,6 +51,10 @@ impl Bubblewrap {
         }
     }
 
+    fn programs(&self) -> Result<&find::SandboxPrograms, SandboxError> {
+        self.programs.as_ref().map_err(|missing| SandboxError::Unavailable(missing.to_string()))
+    }
+
     /// Why nothing can be run, if that is already known.
     pub(crate) fn missing(&self) -> Option<find::MissingProgram> {
         self.programs.as_ref().err().copied()
@@ -62,8 +68,17 @@ impl SandboxBackend for Bubblewrap {
 
     fn spawn(&self, spec: SandboxSpec, tap: Option<OutputTap>) -> BoxFuture<'_, Result<Running, SandboxError>> {
         Box::pin(async move {
-            let programs = self.programs.as_ref().map_err(|missing| SandboxError::Unavailable(missing.to_string()))?;
-            setup::start(programs, &self.control_groups, spec, tap).await
+            let limits = spec.limits.clone();
+            let started = setup::start(self.programs()?, &self.control_groups, spec).await?;
+            Running::start(started, limits, Listening::Both(tap))
+        })
+    }
+
+    fn open(&self, spec: SandboxSpec, rates: StreamRates) -> BoxFuture<'_, Result<Session, SandboxError>> {
+        Box::pin(async move {
+            let limits = spec.limits.clone();
+            let (started, input) = setup::open(self.programs()?, &self.control_groups, spec).await?;
+            Session::start(started, input, limits, &rates)
         })
     }
 }

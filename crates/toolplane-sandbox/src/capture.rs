@@ -10,6 +10,14 @@ pub enum OutputStream {
 }
 
 impl OutputStream {
+    /// Where the stream stands in a pair of both.
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Self::Stdout => 0,
+            Self::Stderr => 1,
+        }
+    }
+
     /// `stdout` or `stderr`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,6 +43,11 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// A stream of which somebody else has read `total_bytes` so far; nothing of it was kept.
+    pub(crate) fn of_others(total_bytes: u64) -> Self {
+        Self { total_bytes, truncated: total_bytes > 0, ..Self::default() }
+    }
+
     /// Bytes between head and tail that were not kept.
     pub fn omitted_bytes(&self) -> u64 {
         self.total_bytes - (self.head.len() + self.tail.len()) as u64
@@ -47,7 +60,7 @@ impl Captured {
 }
 
 /// Collects one stream. Memory stays below the bound however much is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Capture {
     head: Vec<u8>,
     /// The last bytes after the head; once it is as long as `half`, the oldest byte is at `start`.

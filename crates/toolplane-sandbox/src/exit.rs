@@ -13,7 +13,7 @@ use crate::quota::Usage;
 pub struct Exit {
     /// How the tool's first process ended.
     pub ending: ProcessEnd,
-    /// What it wrote to standard output.
+    /// What it wrote to standard output. Of a session only the bytes are counted that its caller had read by then.
     pub stdout: Captured,
     /// What it wrote to standard error.
     pub stderr: Captured,
@@ -66,6 +66,19 @@ pub struct ResourceUse {
     pub system_cpu_us: u64,
     /// Largest resident set of one process, in bytes.
     pub max_rss_bytes: u64,
+}
+
+/// What a tree of processes uses while it runs, and has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UseNow {
+    /// Processes that live, without those of the sandbox itself.
+    pub processes: u64,
+    /// Bytes of memory they hold together. Pages of several processes count once, except of one that lets nobody look.
+    pub resident_bytes: u64,
+    /// CPU time in user mode so far, in microseconds, of those that have ended too.
+    pub user_cpu_us: u64,
+    /// CPU time in the kernel so far, in microseconds, of those that have ended too.
+    pub system_cpu_us: u64,
 }
 
 /// A bound that was reached.

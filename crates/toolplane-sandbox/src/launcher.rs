@@ -14,6 +14,7 @@ mod stage;
 mod staging;
 mod start;
 mod sys;
+mod uses;
 mod verify;
 
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 //! A [`SandboxSpec`] says what a tool may see and use; [`Bubblewrap`] runs it so, or not at all: a layer that is missing
 //! or fails is an error ([`SandboxError`]), never a run with less protection. What really holds on this machine is found
 //! out by running inside the sandbox ([`SandboxBackend::probe`]) and published as a [`Posture`]. How a run ended, what it
-//! used and what it was caught trying is an [`Exit`].
+//! used and what it was caught trying is an [`Exit`]. A run that stays open and talks is a [`Session`].
 //!
 //! A tool is started through `toolplane-sandbox-launcher`, a small single-threaded program of this crate, so that the
 //! (threaded) worker never forks. The launcher drops to a user of its own, hands over to bubblewrap, and waits inside
@@ -34,6 +34,7 @@ mod probe;
 pub mod protected;
 mod quota;
 pub mod running;
+pub mod session;
 mod slot;
 pub mod spec;
 mod wire;
@@ -43,9 +44,10 @@ pub use backend::SandboxBackend;
 pub use bubblewrap::Bubblewrap;
 pub use capture::{Captured, OutputStream};
 pub use error::SandboxError;
-pub use exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, Violation};
-pub use limits::RunLimits;
+pub use exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
+pub use limits::{Rate, RunLimits, StreamRates};
 pub use posture::{Layer, Posture};
-pub use running::{OutputTap, Progress, Running};
+pub use running::{Observer, OutputTap, Progress, Running};
+pub use session::{Session, SessionInput, SessionOutput};
 pub use spec::{MaskedPath, Masks, Profile, SandboxSpec, WorkspaceAccess, WorkspaceMount};
 pub use workspace::{Quota, Usage};

@@ -1,12 +1,13 @@
-//! How much one sandboxed run may use.
+//! How much one sandboxed run may use, and how fast one that stays open may talk.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1024 * 1024;
+const HOUR: u64 = 3600;
 
-/// Bounds on one run. Every field is always in force; there is no "unlimited".
+/// Bounds on one run. Every field is always in force, but the last one in a session; there is no "unlimited".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunLimits {
@@ -28,7 +29,7 @@ pub struct RunLimits {
     pub scratch_bytes: u64,
     /// Bytes kept of each output stream: the first and the last half of them.
     pub output_kept_bytes: u64,
-    /// Bytes read of each output stream before the tree is killed.
+    /// Bytes read of each output stream before the tree is killed. Not of a session, whose streams have a rate instead of a total.
     pub output_max_bytes: u64,
 }
 
@@ -50,6 +51,27 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
+    /// The bounds of a run that stays open when nothing is said: 8 hours, of which a process computes for one at most.
+    pub fn session() -> Self {
+        Self {
+            wall: Duration::from_secs(8 * HOUR),
+            grace: Duration::from_secs(2),
+            cpu_seconds: HOUR,
+            memory_bytes: 1024 * MIB,
+            pids: 128,
+            open_files: 1024,
+            file_bytes: 64 * MIB,
+            scratch_bytes: 256 * MIB,
+            output_kept_bytes: 64 * 1024,
+            output_max_bytes: 16 * MIB,
+        }
+    }
+
+    /// The largest bounds a caller can ask for in a run that stays open.
+    pub fn session_ceiling() -> Self {
+        Self { wall: Duration::from_secs(7 * 24 * HOUR), cpu_seconds: 24 * HOUR, ..Self::ceiling() }
+    }
+
     /// The largest bounds a caller can ask for.
     pub fn ceiling() -> Self {
         Self {
@@ -81,5 +103,34 @@ impl RunLimits {
             output_kept_bytes: self.output_kept_bytes.min(ceiling.output_kept_bytes),
             output_max_bytes: self.output_max_bytes.min(ceiling.output_max_bytes),
         }
+    }
+}
+
+/// How fast bytes may flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// In the long run; at least 1.
+    pub bytes_per_second: u64,
+    /// As many more at once after a pause.
+    pub burst_bytes: u64,
+}
+
+/// How fast the streams of a session flow at most. What is faster waits: nothing is lost, and nobody is killed for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamRates {
+    /// From the caller to the program's standard input.
+    pub input: Rate,
+    /// From the program's standard output to the caller.
+    pub output: Rate,
+    /// From the program's standard error.
+    pub errors: Rate,
+}
+
+impl Default for StreamRates {
+    /// 16 MiB a second each way, 256 KiB a second of standard error.
+    fn default() -> Self {
+        let talk = Rate { bytes_per_second: 16 * MIB, burst_bytes: 16 * MIB };
+        Self { input: talk, output: talk, errors: Rate { bytes_per_second: MIB / 4, burst_bytes: MIB } }
     }
 }

@@ -1,25 +1,32 @@
 //! A run while it lasts: its output, its progress, and its end.
 
 mod driver;
+mod observe;
+pub(crate) mod pace;
 pub(crate) mod reports;
+
+pub use observe::Observer;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::net::UnixStream;
 use tokio::process::Child;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::capture::OutputStream;
+use crate::capture::{Capture, OutputStream};
 use crate::cgroup::RunGroup;
 use crate::error::SandboxError;
 use crate::exit::Exit;
-use crate::limits::RunLimits;
+use crate::limits::{Rate, RunLimits};
 use crate::slot::Slot;
 use crate::workspace::Visit;
+use observe::Ask;
 use reports::Reports;
 
 /// Given every chunk of output as it is read, exact bytes, in the order of its stream. Must not block.
@@ -41,12 +48,33 @@ pub struct Progress {
 }
 
 /// What the owner of a run wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wish {
     GoOn,
+    Close,
     Cancel,
     Abandon,
 }
+
+/// A tool whose program runs, and everything that goes with it.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) control: UnixStream,
+    pub(crate) reports: Reports,
+    pub(crate) held: HostResources,
+}
+
+/// What is done with the output of a run.
+pub(crate) enum Listening {
+    /// Both streams are read as fast as they come, up to a total.
+    Both(Option<OutputTap>),
+    /// Only standard error is read, at this rate; somebody else reads standard output and counts it here.
+    Errors(Rate, Arc<AtomicU64>),
+}
+
+/// What was kept of both streams so far.
+type Captures = Arc<Mutex<[Capture; 2]>>;
 
 /// What a run keeps on the host until it has ended.
 #[derive(Debug)]
@@ -64,6 +92,14 @@ pub struct Running {
     wish: watch::Sender<Wish>,
     progress: watch::Receiver<Progress>,
     killer: Killer,
+    observer: Observer,
+}
+
+/// What a driver hears from the owner of its run, and tells him.
+struct Ears {
+    wished: watch::Receiver<Wish>,
+    asked: mpsc::Receiver<Ask>,
+    progress: watch::Sender<Progress>,
 }
 
 /// Cancels a run from elsewhere.
@@ -73,12 +109,23 @@ pub struct Canceler(watch::Sender<Wish>);
 impl Canceler {
     /// Asks the tool to end (SIGTERM), and kills the tree after the grace of its limits. Returns at once.
     pub fn cancel(&self) {
+        self.go_on_to(Wish::Cancel);
+    }
+
+    /// Waits for the tool to end by itself for the grace of its limits, and then does as [`Canceler::cancel`]. Returns at once.
+    /// For tools that end with their standard input, which whoever writes to it has closed.
+    pub fn close(&self) {
+        self.go_on_to(Wish::Close);
+    }
+
+    /// Wishes only grow.
+    fn go_on_to(&self, wanted: Wish) {
         self.0.send_if_modified(|wish| {
-            let first = *wish == Wish::GoOn;
-            if first {
-                *wish = Wish::Cancel;
+            let more = *wish < wanted;
+            if more {
+                *wish = wanted;
             }
-            first
+            more
         });
     }
 }
@@ -109,19 +156,20 @@ impl Running {
         clippy::disallowed_methods,
         reason = "the driver tells its own end, a panic too, through the handle that is kept"
     )]
-    pub(crate) fn start(
-        child: Child,
-        control: UnixStream,
-        reports: Reports,
-        held: HostResources,
-        limits: RunLimits,
-        tap: Option<OutputTap>,
-    ) -> Result<Self, SandboxError> {
+    pub(crate) fn start(started: Started, limits: RunLimits, listening: Listening) -> Result<Self, SandboxError> {
         let (wish, wished) = watch::channel(Wish::GoOn);
         let (report, progress) = watch::channel(Progress::default());
-        let killer = Killer::of(&child);
-        let driver = driver::Driver::new(child, control, reports, held, limits, tap, wished, report)?;
-        Ok(Self { driver: tokio::spawn(driver.run()), wish, progress, killer })
+        let (ask, asked) = mpsc::channel(observe::MAX_WAITING);
+        let killer = Killer::of(&started.child);
+        let ears = Ears { wished, asked, progress: report };
+        let driver = driver::Driver::new(started, limits, listening, ears)?;
+        let observer = Observer::new(ask, driver.captures());
+        Ok(Self { driver: tokio::spawn(driver.run()), wish, progress, killer, observer })
+    }
+
+    /// A handle to look at the run while a task waits for it.
+    pub fn observer(&self) -> Observer {
+        self.observer.clone()
     }
 
     /// How far the run has come; changes with every chunk of output.

@@ -1,7 +1,7 @@
 //! What the worker and the launcher say to each other: length-prefixed JSON frames over one socket pair.
 //!
 //! The worker sends an [`OuterPlan`] (read before bubblewrap starts), an [`InnerPlan`] followed by the standard input of
-//! the tool (read inside the sandbox), and then [`Order`]s. The launcher answers with [`LauncherReport`]s. The exit code of the
+//! the tool (bytes or a descriptor, read inside the sandbox), and then [`Order`]s. The launcher answers with [`LauncherReport`]s. The exit code of the
 //! launcher means nothing: the tool cannot speak on this channel, so it cannot forge a report.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{ProcessEnd, ResourceUse, Violation};
+use crate::exit::{ProcessEnd, ResourceUse, UseNow, Violation};
 
 /// Most bytes of one frame.
 pub(crate) const MAX_FRAME: usize = 4 * 1024 * 1024;
@@ -55,8 +55,8 @@ pub(crate) struct InnerPlan {
     pub(crate) argv: Vec<String>,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) cwd: String,
-    /// Bytes of standard input that follow this frame.
-    pub(crate) stdin_len: Option<u64>,
+    /// What the tool reads.
+    pub(crate) stdin: StdinPlan,
     /// (resource, soft, hard), as numbered by the operating system.
     pub(crate) rlimits: Vec<(u32, u64, u64)>,
     /// Namespaces of the worker, which must not be ours: name to inode.
@@ -67,6 +67,17 @@ pub(crate) struct InnerPlan {
     pub(crate) protected: Vec<ExpectedMount>,
     /// Paths that must not open.
     pub(crate) hidden: Vec<String>,
+}
+
+/// Where the standard input of the tool comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum StdinPlan {
+    /// From nowhere: end of file at once.
+    Nothing,
+    /// As many bytes follow the frame.
+    Bytes(u64),
+    /// One byte follows the frame, and with it the end of a pipe.
+    Pipe,
 }
 
 /// A protected path as the worker saw it.
@@ -85,6 +96,8 @@ pub(crate) enum Order {
     Terminate,
     /// Kill every process.
     Kill,
+    /// Tell what the tree uses now.
+    Tell,
 }
 
 /// From the launcher.
@@ -96,6 +109,8 @@ pub(crate) enum LauncherReport {
     Inside,
     /// The tool was started.
     Started,
+    /// The answer to [`Order::Tell`].
+    Uses(UseNow),
     /// The tool ended, and with it everything it had started.
     Exited {
         ending: ProcessEnd,

@@ -1,14 +1,20 @@
 //! From a specification to a running tool.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::pipe::PipeFlags;
+use rustix::process::{Gid, Uid};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
 use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use super::arguments::{self, Sources};
@@ -19,27 +25,58 @@ use crate::error::SandboxError;
 use crate::limits::RunLimits;
 use crate::namespaces::NAMESPACES;
 use crate::protected::ProtectedSnapshot;
-use crate::running::{HostResources, OutputTap, Running, reports::Reports};
+use crate::running::{HostResources, Started, reports::Reports};
 use crate::slot::Slot;
 use crate::spec::{SandboxSpec, WorkspaceAccess, WorkspaceMount};
 use crate::wire::{
-    self, ExpectedMount, InnerPlan, LauncherReport, OuterPlan, PART_OUTER, STAGED_LAUNCHER, STAGED_WORKSPACE,
+    self, ExpectedMount, InnerPlan, LauncherReport, OuterPlan, PART_OUTER, STAGED_LAUNCHER, STAGED_WORKSPACE, StdinPlan,
 };
 use crate::workspace::Visit;
 
 /// How long the layers may take to be set up. Usually a few milliseconds.
 const SETUP_BOUND: Duration = Duration::from_secs(20);
 
-/// Starts a run and waits until the tool's program runs.
+/// Starts a run that reads what its specification says, and waits until the tool's program runs.
 pub(super) async fn start(
     programs: &SandboxPrograms,
     groups: &ControlGroups,
     spec: SandboxSpec,
-    tap: Option<OutputTap>,
-) -> Result<Running, SandboxError> {
+) -> Result<Started, SandboxError> {
+    stand(programs, groups, spec, None).await
+}
+
+/// Starts a run that reads from the returned pipe, and waits until the tool's program runs.
+pub(super) async fn open(
+    programs: &SandboxPrograms,
+    groups: &ControlGroups,
+    spec: SandboxSpec,
+) -> Result<(Started, pipe::Sender), SandboxError> {
+    if spec.stdin.is_some() {
+        return Err(SandboxError::invalid("stdin", "must be absent: a session reads from a stream"));
+    }
+    let failed = |error: std::io::Error| SandboxError::setup("streams", &error);
+    let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+    rustix::io::ioctl_fionbio(&ours, true).map_err(|error| failed(error.into()))?;
+    let ours = pipe::Sender::from_owned_fd(ours).map_err(failed)?;
+    Ok((stand(programs, groups, spec, Some(theirs)).await?, ours))
+}
+
+/// `input` is the end of a pipe the tool reads from instead of what the specification says.
+async fn stand(
+    programs: &SandboxPrograms,
+    groups: &ControlGroups,
+    spec: SandboxSpec,
+    input: Option<OwnedFd>,
+) -> Result<Started, SandboxError> {
     spec.check()?;
     let host = Host::prepare(groups, &spec).await?;
-    let plans = plans(programs, groups, &spec, &host)?;
+    if let (Some(pipe), Some(slot)) = (&input, &host.slot) {
+        // The tool may open `/dev/stdin` by name.
+        let (user, group) = (Uid::from_raw(slot.id()), Gid::from_raw(slot.id()));
+        rustix::fs::fchown(pipe, Some(user), Some(group))
+            .map_err(|error| SandboxError::setup("streams", &error.into()))?;
+    }
+    let plans = plans(programs, groups, &spec, &host, input.is_some())?;
     let (ours, theirs) =
         std::os::unix::net::UnixStream::pair().map_err(|error| SandboxError::setup("control", &error))?;
     ours.set_nonblocking(true).map_err(|error| SandboxError::setup("control", &error))?;
@@ -55,7 +92,7 @@ pub(super) async fn start(
         .spawn()
         .map_err(|error| SandboxError::setup("launcher", &error))?;
     let mut reports = Reports::default();
-    let standing = stand_up(&mut control, &mut reports, &plans);
+    let standing = stand_up(&mut control, &mut reports, &plans, input);
     match tokio::time::timeout(SETUP_BOUND, standing).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => return Err(explain(error, control, child).await),
@@ -69,7 +106,7 @@ pub(super) async fn start(
     }
     let Host { slot, group, visit, .. } = host;
     let held = HostResources { group, _slot: slot, writable: visit };
-    Running::start(child, control, reports, held, spec.limits, tap)
+    Ok(Started { child, control, reports, held })
 }
 
 /// What a run needs on the host beside the programs.
@@ -128,6 +165,7 @@ fn plans(
     groups: &ControlGroups,
     spec: &SandboxSpec,
     host: &Host,
+    piped: bool,
 ) -> Result<Vec<u8>, SandboxError> {
     let failed = |error: std::io::Error| SandboxError::setup("plan", &error);
     let staged = host.slot.is_some();
@@ -149,7 +187,11 @@ fn plans(
         argv: spec.argv.clone(),
         env: environment::complete(&spec.env),
         cwd: spec.working_directory().to_owned(),
-        stdin_len: spec.stdin.as_ref().map(|stdin| stdin.len() as u64),
+        stdin: match &spec.stdin {
+            _ if piped => StdinPlan::Pipe,
+            Some(stdin) => StdinPlan::Bytes(stdin.len() as u64),
+            None => StdinPlan::Nothing,
+        },
         rlimits: rlimits(&spec.limits, groups),
         host_namespaces: host_namespaces(),
         workspace_writable: host.workspace.is_some().then_some(host.visit.is_some()),
@@ -195,9 +237,17 @@ pub(crate) fn host_namespaces() -> BTreeMap<String, u64> {
     NAMESPACES.iter().filter_map(|name| Some(((*name).to_owned(), inode(name)?))).collect()
 }
 
-async fn stand_up(control: &mut UnixStream, reports: &mut Reports, plans: &[u8]) -> Result<(), SandboxError> {
+async fn stand_up(
+    control: &mut UnixStream,
+    reports: &mut Reports,
+    plans: &[u8],
+    input: Option<OwnedFd>,
+) -> Result<(), SandboxError> {
     // A failed launcher closes the channel while we write; what it reported first is the reason, not the closed pipe.
-    let written = control.write_all(plans).await;
+    let mut written = control.write_all(plans).await;
+    if let (Ok(()), Some(pipe)) = (&written, input) {
+        written = hand_over(control, &pipe).await;
+    }
     let mut stage = "namespaces";
     loop {
         match reports.next(control).await {
@@ -206,7 +256,7 @@ async fn stand_up(control: &mut UnixStream, reports: &mut Reports, plans: &[u8])
             }
             Ok(Some(LauncherReport::Inside)) => stage = "start",
             Ok(Some(LauncherReport::Started)) => return Ok(()),
-            Ok(Some(LauncherReport::Exited { .. })) => {
+            Ok(Some(LauncherReport::Exited { .. } | LauncherReport::Uses(_))) => {
                 let detail = "the launcher reported an end before a start".into();
                 return Err(SandboxError::SetupFailed { stage: stage.into(), errno: None, detail });
             }
@@ -217,6 +267,22 @@ async fn stand_up(control: &mut UnixStream, reports: &mut Reports, plans: &[u8])
             Err(error) => return Err(SandboxError::setup(stage, &error)),
         }
     }
+}
+
+/// Sends a descriptor, with one byte to carry it.
+async fn hand_over(control: &UnixStream, fd: &OwnedFd) -> std::io::Result<()> {
+    control
+        .async_io(Interest::WRITABLE, || {
+            let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut message = SendAncillaryBuffer::new(&mut room);
+            let fds = [fd.as_fd()];
+            if !message.push(SendAncillaryMessage::ScmRights(&fds)) {
+                return Err(std::io::ErrorKind::OutOfMemory.into());
+            }
+            rustix::net::sendmsg(control, &[IoSlice::new(&[0])], &mut message, SendFlags::NOSIGNAL)?;
+            Ok(())
+        })
+        .await
 }
 
 /// Adds what bubblewrap said to a failure that has no words of its own, once everything has ended.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::ExitCode;
 
 use rustix::process::{DumpableBehavior, Signal};
@@ -10,7 +11,7 @@ use super::reaper::Reaper;
 use super::stage::{CONTROL_FD, StageFailure, control_channel};
 use super::{start, sys, verify};
 use crate::spec::MAX_STDIN_BYTES;
-use crate::wire::{self, InnerPlan, LauncherReport};
+use crate::wire::{self, InnerPlan, LauncherReport, StdinPlan};
 
 /// Checks the sandbox, runs the tool, and reports. When this process ends, the kernel ends everything in the sandbox.
 pub(super) fn run() -> ExitCode {
@@ -30,21 +31,31 @@ fn supervise(control: &mut File) -> Result<LauncherReport, StageFailure> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(StageFailure::at("hide"))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(StageFailure::at("hide"))?;
     let plan: InnerPlan = wire::read_frame(control).map_err(StageFailure::at("plan"))?;
-    let stdin = match plan.stdin_len {
-        None => None,
-        Some(length) if length > MAX_STDIN_BYTES as u64 => {
-            return Err(StageFailure::new("plan", "standard input too large"));
-        }
-        Some(length) => {
-            let mut bytes = vec![0; length as usize];
-            control.read_exact(&mut bytes).map_err(StageFailure::at("plan"))?;
-            Some(bytes)
-        }
-    };
+    let stdin = stdin(plan.stdin, control)?;
     verify::check(&plan)?;
     wire::write_frame(control, &LauncherReport::Inside).map_err(StageFailure::at("report"))?;
     let children = sys::watch_children().map_err(StageFailure::at("signals"))?;
-    let tool = start::tool(&plan, stdin.as_deref())?;
+    let tool = start::tool(&plan, stdin)?;
     wire::write_frame(control, &LauncherReport::Started).map_err(StageFailure::at("report"))?;
     Ok(Reaper::new(control, children, tool).run())
+}
+
+/// What the tool will read, as the worker sends it after the plan.
+fn stdin(plan: StdinPlan, control: &mut File) -> Result<OwnedFd, StageFailure> {
+    match plan {
+        StdinPlan::Nothing => File::open("/dev/null").map(Into::into).map_err(StageFailure::at("stdin")),
+        StdinPlan::Bytes(length) if length > MAX_STDIN_BYTES as u64 => {
+            Err(StageFailure::new("plan", "standard input too large"))
+        }
+        StdinPlan::Bytes(length) => {
+            let mut bytes = vec![0; length as usize];
+            control.read_exact(&mut bytes).map_err(StageFailure::at("plan"))?;
+            sys::memory_file(&bytes).map_err(StageFailure::at("stdin"))
+        }
+        StdinPlan::Pipe => {
+            // One byte and no more: what follows are orders.
+            let (_, pipe) = sys::receive_message(control.as_fd(), 1).map_err(StageFailure::at("plan"))?;
+            pipe.ok_or_else(|| StageFailure::new("plan", "standard input did not arrive"))
+        }
+    }
 }

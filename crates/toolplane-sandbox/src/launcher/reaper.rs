@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::filter::{self, SyscallDenial};
 use super::sockets::{self, Connected};
 use super::start::Tool;
-use super::sys;
+use super::{sys, uses};
 use crate::exit::{ProcessEnd, ResourceUse, Violation};
 use crate::inside::SCRATCH;
 use crate::wire::{self, LauncherReport, Order};
@@ -112,6 +112,11 @@ impl<'a> Reaper<'a> {
                     sys::signal_everyone(libc::SIGCONT);
                 }
                 Ok(Some(Order::Kill)) => sys::signal_everyone(libc::SIGKILL),
+                Ok(Some(Order::Tell)) => {
+                    if wire::write_frame(self.control, &LauncherReport::Uses(uses::now())).is_err() {
+                        return false;
+                    }
+                }
                 Ok(None) => return true,
                 Err(_) => return false,
             }

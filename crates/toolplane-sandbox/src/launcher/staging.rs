@@ -74,12 +74,12 @@ fn owner_map(uid: u32, gid: u32, slot: u32) -> Result<OwnedFd, StageFailure> {
             let made = sys::unshare(libc::CLONE_NEWUSER).map_or_else(|error| error.raw_os_error().unwrap_or(0), |()| 0);
             let _ = sys::send_message(theirs.as_fd(), &made.to_le_bytes(), None);
             // Stays until the other side has its hold on the namespace.
-            let _ = sys::receive_message(theirs.as_fd());
+            let _ = sys::receive_message(theirs.as_fd(), 4);
             std::process::exit(0);
         }
         Fork::Parent(pid) => {
             drop(theirs);
-            let (answer, _) = sys::receive_message(ours.as_fd()).map_err(&failed)?;
+            let (answer, _) = sys::receive_message(ours.as_fd(), 4).map_err(&failed)?;
             let errno = answer.first_chunk().map_or(libc::EPIPE, |bytes| i32::from_le_bytes(*bytes));
             if errno != 0 {
                 return Err(no_user_namespaces(&io::Error::from_raw_os_error(errno)));

@@ -17,17 +17,14 @@ pub(super) struct Tool {
     pub(super) listener: OwnedFd,
 }
 
+/// Longest message of the child.
+const MAX_MESSAGE: usize = 16;
 /// What the child says when a step failed: the step and the error number.
 const STEPS: &[&str] = &["stdin", "rlimit", "cwd", "seccomp", "exec"];
 
 /// Starts the tool and returns once its program runs.
-pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, StageFailure> {
+pub(super) fn tool(plan: &InnerPlan, stdin: OwnedFd) -> Result<Tool, StageFailure> {
     let command = ExecVectors::prepare(plan)?;
-    let stdin = match stdin {
-        Some(bytes) => sys::memory_file(bytes),
-        None => fs::File::open("/dev/null").map(Into::into),
-    };
-    let stdin = stdin.map_err(StageFailure::at("stdin"))?;
     let (ours, theirs) = sys::message_pair().map_err(StageFailure::at("start"))?;
     match sys::fork().map_err(StageFailure::at("start"))? {
         Fork::Child => {
@@ -47,9 +44,9 @@ pub(super) fn tool(plan: &InnerPlan, stdin: Option<&[u8]>) -> Result<Tool, Stage
 
 /// First message: the listener. Then the socket closes when the program runs, or a second message tells what failed.
 fn wait_for_exec(pid: i32, socket: &OwnedFd) -> Result<Tool, StageFailure> {
-    let (first, listener) = sys::receive_message(socket.as_fd()).map_err(StageFailure::at("start"))?;
+    let (first, listener) = sys::receive_message(socket.as_fd(), MAX_MESSAGE).map_err(StageFailure::at("start"))?;
     let Some(listener) = listener else { return Err(failed_step(&first)) };
-    let (second, _) = sys::receive_message(socket.as_fd()).map_err(StageFailure::at("start"))?;
+    let (second, _) = sys::receive_message(socket.as_fd(), MAX_MESSAGE).map_err(StageFailure::at("start"))?;
     if second.is_empty() { Ok(Tool { pid, listener }) } else { Err(failed_step(&second)) }
 }
 

@@ -264,9 +264,9 @@ pub(super) fn send_message(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<Borr
     Ok(())
 }
 
-/// Receives one message and the descriptor that came with it. No bytes: the other side is closed.
-pub(super) fn receive_message(socket: BorrowedFd<'_>) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
-    let mut bytes = vec![0; 512];
+/// Receives one message of at most `most` bytes and the descriptor that came with it. No bytes: the other side is closed.
+pub(super) fn receive_message(socket: BorrowedFd<'_>, most: usize) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let mut bytes = vec![0; most];
     let mut control = FdMessage([0; 64]);
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     // SAFETY: as in `send_message`; a received descriptor is new and ours.

@@ -1,25 +1,31 @@
 //! The task that carries one run from its start to its end.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdout};
-use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::observe::Ask;
+use super::pace::Pace;
 use super::reports::Reports;
-use super::{HostResources, OutputTap, Progress, Wish};
-use crate::capture::{Capture, OutputStream};
+use super::{Captures, Ears, HostResources, Listening, OutputTap, Progress, Started, Wish};
+use crate::capture::{Capture, Captured, OutputStream};
 use crate::error::SandboxError;
-use crate::exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, Violation};
+use crate::exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
 use crate::limits::RunLimits;
 use crate::wire::{self, LauncherReport, Order};
 use crate::workspace::{Departure, Visit, WorkspaceWatch};
 
 /// Most bytes read at once.
 const CHUNK: usize = 64 * 1024;
+/// Most bytes of standard error read at once where a run may last for hours.
+const SMALL_CHUNK: usize = 8 * 1024;
 /// How long process 1 may take to carry out a kill before bubblewrap is killed from outside.
 const KILL_BOUND: Duration = Duration::from_secs(2);
 /// How long output is still read after everything has ended.
@@ -50,6 +56,7 @@ enum Happened {
     ReportsClosed,
     Alarm,
     Wished,
+    Asked(Ask),
     /// The workspace went over a bound.
     Full(LimitHit),
     Ended,
@@ -62,12 +69,17 @@ pub(super) struct Driver {
     held: HostResources,
     limits: RunLimits,
     tap: Option<OutputTap>,
-    wished: watch::Receiver<Wish>,
-    progress: watch::Sender<Progress>,
+    ears: Ears,
+    /// Who waits for what the tree uses.
+    asking: Vec<Ask>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     buffers: [Vec<u8>; 2],
-    captures: [Capture; 2],
+    captures: Captures,
+    /// How fast standard error is read, when its total is not bound.
+    pace: Option<Pace>,
+    /// Bytes of standard output that somebody else has read.
+    read_elsewhere: Option<Arc<AtomicU64>>,
     started: Instant,
     alarm: Pin<Box<Sleep>>,
     push: Push,
@@ -83,22 +95,23 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    #[expect(clippy::too_many_arguments, reason = "the parts of one run, put together in one place")]
     pub(super) fn new(
-        mut child: Child,
-        control: UnixStream,
-        reports: Reports,
-        held: HostResources,
+        parts: Started,
         limits: RunLimits,
-        tap: Option<OutputTap>,
-        wished: watch::Receiver<Wish>,
-        progress: watch::Sender<Progress>,
+        listening: Listening,
+        ears: Ears,
     ) -> Result<Self, SandboxError> {
         let started = Instant::now();
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(SandboxError::Lost { detail: "the output of the tool is not connected".into() });
-        };
+        let Started { mut child, control, reports, held } = parts;
+        let unconnected = || SandboxError::Lost { detail: "the output of the tool is not connected".into() };
+        let stderr = child.stderr.take().ok_or_else(unconnected)?;
         let capture = || Capture::new(limits.output_kept_bytes);
+        let (stdout, tap, pace, read_elsewhere, chunks) = match listening {
+            Listening::Both(tap) => (Some(child.stdout.take().ok_or_else(unconnected)?), tap, None, None, [CHUNK; 2]),
+            Listening::Errors(rate, count) => {
+                (None, None, Some(Pace::new(rate, started)), Some(count), [0, SMALL_CHUNK])
+            }
+        };
         Ok(Self {
             child,
             control,
@@ -107,12 +120,14 @@ impl Driver {
             full: None,
             held,
             tap,
-            wished,
-            progress,
-            stdout: Some(stdout),
+            ears,
+            asking: Vec::new(),
+            stdout,
             stderr: Some(stderr),
-            buffers: [vec![0; CHUNK], vec![0; CHUNK]],
-            captures: [capture(), capture()],
+            buffers: chunks.map(|length| vec![0; length]),
+            captures: Arc::new(Mutex::new([capture(), capture()])),
+            pace,
+            read_elsewhere,
             started,
             alarm: Box::pin(sleep_until(started + limits.wall)),
             limits,
@@ -127,6 +142,11 @@ impl Driver {
         })
     }
 
+    /// What is kept of the output, as it grows.
+    pub(super) fn captures(&self) -> Captures {
+        Arc::clone(&self.captures)
+    }
+
     pub(super) async fn run(mut self) -> Result<Exit, SandboxError> {
         loop {
             match self.next().await {
@@ -136,17 +156,19 @@ impl Driver {
                 Happened::Report(report) => self.take_report(report),
                 Happened::ReportsClosed => self.reports_open = false,
                 Happened::Wished => self.take_wish().await,
+                Happened::Asked(ask) => self.take_question(ask).await,
                 Happened::Full(hit) => {
                     self.full = Some(hit);
                     self.kill().await;
                 }
                 Happened::Ended => {
                     self.ended = true;
+                    self.pace = None;
                     self.alarm.as_mut().reset(Instant::now() + DRAIN_BOUND);
                 }
                 Happened::Alarm if self.ended => break,
                 Happened::Alarm => {
-                    if self.push == Push::None {
+                    if self.push == Push::None && self.wish != Wish::Close {
                         self.timed_out = true;
                     }
                     self.push_on().await;
@@ -162,11 +184,11 @@ impl Driver {
     async fn next(&mut self) -> Happened {
         let [out, err] = &mut self.buffers;
         tokio::select! {
-            read = read_some(&mut self.stdout, out) => match read {
+            read = read_some(&mut self.stdout, out, None) => match read {
                 0 => Happened::Closed(OutputStream::Stdout),
                 length => Happened::Output(OutputStream::Stdout, length),
             },
-            read = read_some(&mut self.stderr, err) => match read {
+            read = read_some(&mut self.stderr, err, self.pace.as_mut()) => match read {
                 0 => Happened::Closed(OutputStream::Stderr),
                 length => Happened::Output(OutputStream::Stderr, length),
             },
@@ -175,31 +197,36 @@ impl Driver {
                 Ok(None) | Err(_) => Happened::ReportsClosed,
             },
             () = self.alarm.as_mut() => Happened::Alarm,
-            changed = self.wished.changed(), if self.wish != Wish::Abandon => {
-                self.wish = changed.map_or(Wish::Abandon, |()| *self.wished.borrow_and_update());
+            changed = self.ears.wished.changed(), if self.wish != Wish::Abandon => {
+                self.wish = changed.map_or(Wish::Abandon, |()| *self.ears.wished.borrow_and_update());
                 Happened::Wished
             }
+            Some(ask) = self.ears.asked.recv(), if self.reported.is_none() && self.reports_open => Happened::Asked(ask),
             hit = reached(&mut self.watch), if self.full.is_none() => Happened::Full(hit),
             _ = self.child.wait(), if !self.ended => Happened::Ended,
         }
     }
 
     async fn take_output(&mut self, stream: OutputStream, length: usize) {
-        let at = usize::from(stream == OutputStream::Stderr);
-        let chunk = &self.buffers[at][..length];
-        self.captures[at].push(chunk);
+        let chunk = &self.buffers[stream.index()][..length];
         if let Some(tap) = &mut self.tap {
             tap(stream, chunk);
         }
-        let [out, err] = &self.captures;
-        self.progress.send_replace(Progress {
-            stdout_bytes: out.total_bytes(),
-            stdout_lines: out.total_lines(),
-            stderr_bytes: err.total_bytes(),
-            stderr_lines: err.total_lines(),
-            elapsed: self.started.elapsed(),
-        });
-        if self.captures[at].total_bytes() > self.limits.output_max_bytes {
+        let total = {
+            let mut captures = self.captures.lock();
+            captures[stream.index()].push(chunk);
+            let [out, err] = &*captures;
+            self.ears.progress.send_replace(Progress {
+                stdout_bytes: out.total_bytes(),
+                stdout_lines: out.total_lines(),
+                stderr_bytes: err.total_bytes(),
+                stderr_lines: err.total_lines(),
+                elapsed: self.started.elapsed(),
+            });
+            captures[stream.index()].total_bytes()
+        };
+        let bound = self.read_elsewhere.is_none();
+        if bound && total > self.limits.output_max_bytes {
             if !self.output_limit_hit {
                 self.output_limit_hit = true;
                 self.kill().await;
@@ -213,18 +240,41 @@ impl Driver {
     }
 
     fn take_report(&mut self, report: LauncherReport) {
-        if let LauncherReport::Exited { ending, resources, scratch_full, violations } = report {
-            self.tool_ended = Some(Instant::now());
-            self.reported = Some(Reported { ending, resources, scratch_full, violations });
-            // Process 1 is ending; if it does not end in time, it is killed.
-            self.push = self.push.max(Push::Killed);
-            self.alarm.as_mut().reset(Instant::now() + KILL_BOUND);
+        match report {
+            LauncherReport::Exited { ending, resources, scratch_full, violations } => {
+                self.tool_ended = Some(Instant::now());
+                self.asking.clear();
+                self.reported = Some(Reported { ending, resources, scratch_full, violations });
+                // Process 1 is ending; if it does not end in time, it is killed.
+                self.push = self.push.max(Push::Killed);
+                self.alarm.as_mut().reset(Instant::now() + KILL_BOUND);
+            }
+            LauncherReport::Uses(uses) => self.answer(uses),
+            LauncherReport::Failed { .. } | LauncherReport::Inside | LauncherReport::Started => {}
+        }
+    }
+
+    /// Questions that come while one is asked get the same answer.
+    async fn take_question(&mut self, ask: Ask) {
+        self.asking.push(ask);
+        if self.asking.len() == 1 {
+            self.order(Order::Tell).await;
+        }
+    }
+
+    fn answer(&mut self, uses: UseNow) {
+        for ask in self.asking.drain(..) {
+            let _ = ask.send(uses);
         }
     }
 
     async fn take_wish(&mut self) {
         match self.wish {
             Wish::GoOn => {}
+            Wish::Close if self.push == Push::None => {
+                self.alarm.as_mut().reset(Instant::now() + self.limits.grace);
+            }
+            Wish::Close => {}
             Wish::Cancel if self.push == Push::None => self.push_on().await,
             Wish::Cancel => {}
             Wish::Abandon => self.kill().await,
@@ -280,14 +330,16 @@ impl Driver {
             return Err(SandboxError::Lost { detail });
         };
         limits_hit.extend(limits_shown_by(&reported, &self.limits));
-        let [stdout, stderr] = self.captures;
+        let [stdout, stderr] = self.captures.lock().clone().map(|capture| capture.finish(self.output_limit_hit));
+        let elsewhere = self.read_elsewhere.map(|count| count.load(Ordering::Relaxed));
+        let stdout = elsewhere.map_or(stdout, Captured::of_others);
         Ok(Exit {
             ending: reported.ending,
-            stdout: stdout.finish(self.output_limit_hit),
-            stderr: stderr.finish(self.output_limit_hit),
+            stdout,
+            stderr,
             wall,
             timed_out: self.timed_out,
-            canceled: self.wish != Wish::GoOn && !self.timed_out && !self.output_limit_hit,
+            canceled: self.wish > Wish::Close && !self.timed_out && !self.output_limit_hit,
             output_limit_hit: self.output_limit_hit,
             resources: reported.resources,
             limits_hit,
@@ -299,12 +351,22 @@ impl Driver {
     }
 }
 
-/// Reads into `buffer`; 0 at the end of the stream. Never ends when there is no stream.
-async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, buffer: &mut [u8]) -> usize {
-    match stream {
-        Some(stream) => stream.read(buffer).await.unwrap_or(0),
-        None => std::future::pending().await,
+/// Reads into `buffer` when the time has come; 0 at the end of the stream. Never ends when there is no stream. Nothing is lost
+/// when the future is dropped.
+async fn read_some<R: AsyncRead + Unpin>(
+    stream: &mut Option<R>,
+    buffer: &mut [u8],
+    mut pace: Option<&mut Pace>,
+) -> usize {
+    let Some(stream) = stream else { return std::future::pending().await };
+    if let Some(until) = pace.as_ref().and_then(|pace| pace.wait(Instant::now())) {
+        sleep_until(until).await;
     }
+    let length = stream.read(buffer).await.unwrap_or(0);
+    if let Some(pace) = &mut pace {
+        pace.flowed(length as u64, Instant::now());
+    }
+    length
 }
 
 /// Bounds whose reaching shows in how the tool ended.

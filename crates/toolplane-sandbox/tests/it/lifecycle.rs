@@ -8,12 +8,12 @@ use toolplane_sandbox::{ProcessEnd, Profile, SandboxBackend as _, SandboxError};
 use crate::support::{run, sandbox, shell, stdout};
 
 /// A workspace with a file that lives as long as a process in the sandbox holds a lock on it.
-struct Lock {
-    dir: tempfile::TempDir,
+pub(crate) struct Lock {
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Lock {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("lock"), "").unwrap();
         Self { dir }
@@ -23,12 +23,12 @@ impl Lock {
         self.dir.path().join("lock")
     }
 
-    fn free(&self) -> bool {
+    pub(crate) fn free(&self) -> bool {
         let file = std::fs::File::open(self.path()).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
-    async fn becomes(&self, free: bool) {
+    pub(crate) async fn becomes(&self, free: bool) {
         let bound = Instant::now() + Duration::from_secs(15);
         while self.free() != free {
             assert!(Instant::now() < bound, "the lock did not become {}", if free { "free" } else { "held" });
@@ -38,7 +38,7 @@ impl Lock {
 }
 
 /// Starts a process that holds the lock, leaves its session, ignores signals, and then does `then`.
-fn holding(then: &str) -> String {
+pub(crate) fn holding(then: &str) -> String {
     format!("exec 9<lock; flock 9; (trap '' TERM HUP INT; setsid nohup sleep 1000 >/dev/null 2>&1 &); {then}")
 }
 

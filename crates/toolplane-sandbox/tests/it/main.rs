@@ -9,9 +9,11 @@
 
 mod basics;
 mod confinement;
+mod crowds;
 mod leftovers;
 mod lifecycle;
 mod limits;
 mod posture;
 mod quota;
+mod sessions;
 mod support;
