@@ -30,12 +30,20 @@ pub enum Profile {
     WorkspaceWrite,
     /// Like [`Profile::WorkspaceWrite`]; the name shell tools declare.
     WorkspaceShellSandbox,
+    /// A server that talks over its standard input and output for as long as its session lasts: a home of its own in scratch space,
+    /// and a workspace only where [`SandboxSpec::workspace`] is set besides.
+    McpStdioServer,
 }
 
 impl Profile {
     /// Every profile.
-    pub const ALL: &'static [Self] =
-        &[Self::ComputeOnly, Self::WorkspaceReadOnly, Self::WorkspaceWrite, Self::WorkspaceShellSandbox];
+    pub const ALL: &'static [Self] = &[
+        Self::ComputeOnly,
+        Self::WorkspaceReadOnly,
+        Self::WorkspaceWrite,
+        Self::WorkspaceShellSandbox,
+        Self::McpStdioServer,
+    ];
 
     /// The name tools declare.
     pub const fn as_str(self) -> &'static str {
@@ -44,13 +52,14 @@ impl Profile {
             Self::WorkspaceReadOnly => "workspace_read_only",
             Self::WorkspaceWrite => "workspace_write",
             Self::WorkspaceShellSandbox => "workspace_shell_sandbox",
+            Self::McpStdioServer => "mcp_stdio_server",
         }
     }
 
     /// What the profile allows in the workspace; `None` when it has none.
     pub const fn access(self) -> Option<WorkspaceAccess> {
         match self {
-            Self::ComputeOnly => None,
+            Self::ComputeOnly | Self::McpStdioServer => None,
             Self::WorkspaceReadOnly => Some(WorkspaceAccess::ReadOnly),
             Self::WorkspaceWrite | Self::WorkspaceShellSandbox => Some(WorkspaceAccess::ReadWrite),
         }
@@ -186,6 +195,11 @@ impl SandboxSpec {
             declared_env: BTreeSet::new(),
             limits: RunLimits::default(),
         }
+    }
+
+    /// A server `argv` to be opened as a session: [`Profile::McpStdioServer`] with the limits of one.
+    pub fn server(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { limits: RunLimits::session(), ..Self::new(argv) }
     }
 
     /// The same run with `profile` applied to the directory `workspace`; a profile without a workspace ignores it.

@@ -18,10 +18,15 @@ pub(crate) const MAX_FRAME: usize = 4 * 1024 * 1024;
 
 /// Where the launcher lies inside the sandbox.
 pub(crate) const INNER_LAUNCHER: &str = "/.toolplane/launcher";
-/// Where the outer stage puts the launcher and the workspace when it runs as root, in a mount namespace of its own.
+/// Where the outer stage puts the launcher, the workspace and what else can be read when it runs as root, in a mount namespace of its own.
 pub(crate) const STAGED_LAUNCHER: &str = "/tmp/launcher";
 /// See [`STAGED_LAUNCHER`].
 pub(crate) const STAGED_WORKSPACE: &str = "/tmp/workspace";
+
+/// See [`STAGED_LAUNCHER`]: the path numbered `index` of those that can be read.
+pub(crate) fn staged_read_only(index: usize) -> PathBuf {
+    format!("/tmp/read-only-{index}").into()
+}
 
 /// First argument of the launcher: which part it plays.
 pub(crate) const PART_OUTER: &str = "outer";
@@ -43,6 +48,8 @@ pub(crate) struct OuterPlan {
     pub(crate) launcher: PathBuf,
     /// The workspace on the host, to be staged.
     pub(crate) workspace: Option<PathBuf>,
+    /// Further paths of the host, to be staged.
+    pub(crate) read_only: Vec<PathBuf>,
     /// The bubblewrap program.
     pub(crate) bwrap: PathBuf,
     /// Its arguments.

@@ -1,7 +1,7 @@
 //! What bubblewrap is told: namespaces, and a file system laid out from nothing.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
 use crate::inside::SCRATCH;
@@ -29,6 +29,8 @@ const MASKED: &[&str] = &["/proc/kcore", "/proc/keys", "/proc/timer_list", "/pro
 pub(super) struct Sources<'a> {
     pub(super) launcher: &'a Path,
     pub(super) workspace: Option<&'a Path>,
+    /// As many as the specification names, in its order.
+    pub(super) read_only: Vec<PathBuf>,
 }
 
 struct Arguments(Vec<String>);
@@ -58,8 +60,8 @@ pub(super) fn build(
     arguments.add(["--uid", TOOL_ID, "--gid", TOOL_ID, "--hostname", "sandbox", "--cap-drop", "ALL"]);
     system(&mut arguments)?;
     kernel(&mut arguments, spec.limits.scratch_bytes);
-    for path in &spec.read_only_paths {
-        arguments.bind("--ro-bind", path, &path.to_string_lossy())?;
+    for (source, path) in sources.read_only.iter().zip(&spec.read_only_paths) {
+        arguments.bind("--ro-bind", source, &path.to_string_lossy())?;
     }
     arguments.bind("--ro-bind", sources.launcher, INNER_LAUNCHER)?;
     if let (Some(mount), Some(source)) = (&spec.workspace, sources.workspace) {

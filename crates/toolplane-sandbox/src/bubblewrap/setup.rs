@@ -172,6 +172,10 @@ fn plans(
     let sources = Sources {
         launcher: if staged { Path::new(STAGED_LAUNCHER) } else { &programs.launcher },
         workspace: host.workspace.as_deref().map(|path| if staged { Path::new(STAGED_WORKSPACE) } else { path }),
+        read_only: match staged {
+            true => (0..spec.read_only_paths.len()).map(wire::staged_read_only).collect(),
+            false => spec.read_only_paths.clone(),
+        },
     };
     let nothing = ProtectedSnapshot::default();
     let snapshot = host.visit.as_ref().map_or(&nothing, Visit::protected);
@@ -180,6 +184,7 @@ fn plans(
         slot: host.slot.as_ref().map(Slot::id),
         launcher: programs.launcher.clone(),
         workspace: host.workspace.clone(),
+        read_only: spec.read_only_paths.clone(),
         bwrap: programs.bwrap.clone(),
         arguments: arguments::build(spec, &sources, snapshot)?,
     };

@@ -48,7 +48,7 @@ fn isolate(plan: &OuterPlan) -> Result<(), StageFailure> {
             Ok(())
         };
     };
-    staging::prepare(&plan.launcher, plan.workspace.as_deref(), slot)?;
+    staging::prepare(plan, slot)?;
     // The tool may open `/dev/stdout` and `/dev/stderr` by name.
     for stream in [1, 2] {
         sys::give_to(stream, slot).map_err(StageFailure::at("streams"))?;

@@ -1,6 +1,7 @@
-//! For a root worker: the launcher and the workspace, placed where the sandbox's own user can reach them.
+//! For a root worker: the launcher, the workspace and further paths that can be read, placed where the sandbox's own user can reach
+//! them, whatever directories they lie in.
 //!
-//! In a mount namespace of its own, both are put on an empty `/tmp`. The workspace is mounted with translated owners:
+//! In a mount namespace of its own, they are put on an empty `/tmp`. What else can be read keeps its owners and modes. The workspace is mounted with translated owners:
 //! what belongs to the workspace's owner on disk belongs to the sandbox's user in there, and what the tool makes
 //! belongs to the workspace's owner on disk. No file changes its owner for a call.
 
@@ -14,15 +15,16 @@ use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeF
 
 use super::stage::StageFailure;
 use super::sys::{self, Fork};
-use crate::wire::{STAGED_LAUNCHER, STAGED_WORKSPACE};
+use crate::wire::{self, OuterPlan, STAGED_LAUNCHER, STAGED_WORKSPACE};
 
-pub(super) fn prepare(launcher: &Path, workspace: Option<&Path>, slot: u32) -> Result<(), StageFailure> {
+pub(super) fn prepare(plan: &OuterPlan, slot: u32) -> Result<(), StageFailure> {
     sys::unshare(libc::CLONE_NEWNS).map_err(StageFailure::at("staging"))?;
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     rustix::mount::mount_change("/", private).map_err(StageFailure::at("staging"))?;
-    // Both are taken before `/tmp` is covered, since they may lie there.
-    let launcher = detached(launcher, false).map_err(StageFailure::at("staging"))?;
-    let workspace = workspace.map(|path| translated(path, slot)).transpose()?;
+    // All are taken before `/tmp` is covered, since they may lie there.
+    let launcher = detached(&plan.launcher, false).map_err(StageFailure::at("staging"))?;
+    let workspace = plan.workspace.as_deref().map(|path| translated(path, slot)).transpose()?;
+    let read_only = plan.read_only.iter().map(|path| readable(path)).collect::<Result<Vec<_>, _>>()?;
     rustix::mount::mount("tmpfs", "/tmp", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(c"mode=0755,size=64k"))
         .map_err(StageFailure::at("staging"))?;
     fs::write(STAGED_LAUNCHER, "").map_err(StageFailure::at("staging"))?;
@@ -31,7 +33,24 @@ pub(super) fn prepare(launcher: &Path, workspace: Option<&Path>, slot: u32) -> R
         fs::create_dir(STAGED_WORKSPACE).map_err(StageFailure::at("staging"))?;
         attach(&workspace, STAGED_WORKSPACE)?;
     }
+    for (index, (directory, mount)) in read_only.into_iter().enumerate() {
+        let place = wire::staged_read_only(index);
+        let made = if directory { fs::create_dir(&place) } else { fs::write(&place, "") };
+        made.map_err(StageFailure::at("staging"))?;
+        attach(&mount, &place)?;
+    }
     Ok(())
+}
+
+/// A path that can be read, with what is mounted below it, and whether it is a directory.
+fn readable(path: &Path) -> Result<(bool, OwnedFd), StageFailure> {
+    let failed = |error: io::Error| StageFailure {
+        stage: "read_only_paths",
+        errno: error.raw_os_error(),
+        detail: format!("`{}` cannot be read: {error}", path.display()),
+    };
+    let directory = fs::metadata(path).map_err(failed)?.is_dir();
+    Ok((directory, detached(path, true).map_err(|error| failed(error.into()))?))
 }
 
 fn detached(path: &Path, recursive: bool) -> rustix::io::Result<OwnedFd> {
@@ -42,9 +61,9 @@ fn detached(path: &Path, recursive: bool) -> rustix::io::Result<OwnedFd> {
     rustix::mount::open_tree(CWD, path, flags)
 }
 
-fn attach(mount: &OwnedFd, target: &str) -> Result<(), StageFailure> {
+fn attach(mount: &OwnedFd, target: impl AsRef<Path>) -> Result<(), StageFailure> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    rustix::mount::move_mount(mount, "", CWD, target, flags).map_err(StageFailure::at("staging"))
+    rustix::mount::move_mount(mount, "", CWD, target.as_ref(), flags).map_err(StageFailure::at("staging"))
 }
 
 /// The workspace with its owner shown as the user `slot`. Mounts below it are left out.

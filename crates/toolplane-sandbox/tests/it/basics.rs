@@ -122,5 +122,23 @@ async fn further_directories_can_be_read() {
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut spec = SandboxSpec::new([tool.to_str().unwrap()]);
     spec.read_only_paths = vec![tools.path().into()];
-    assert_eq!(stdout(&run(spec).await), "from the tool\n");
+    assert_eq!(stdout(&run(spec.clone()).await), "from the tool\n");
+    // What an operator names can be read wherever it lies; what lies beside it is not there.
+    std::fs::write(tools.path().join("beside"), "").unwrap();
+    std::fs::set_permissions(tools.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    spec.read_only_paths = vec![tool];
+    assert_eq!(stdout(&run(spec.clone()).await), "from the tool\n");
+    spec.argv = vec!["ls".into(), tools.path().to_str().unwrap().into()];
+    assert_eq!(stdout(&run(spec).await), "tool\n");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_not_there_is_named() {
+    let mut spec = shell("true");
+    spec.read_only_paths = vec!["/nowhere/at/all".into()];
+    let error = sandbox().spawn(spec, None).await.unwrap_err();
+    assert!(
+        matches!(&error, SandboxError::SetupFailed { detail, .. } if detail.contains("/nowhere/at/all")),
+        "{error:?}"
+    );
 }

@@ -15,5 +15,6 @@ mod lifecycle;
 mod limits;
 mod posture;
 mod quota;
+mod servers;
 mod sessions;
 mod support;
