@@ -10,6 +10,8 @@
 //! the new namespaces as process 1: it installs the system call filter, starts the tool, records denied system calls and
 //! ends every process of the tree.
 //!
+//! A run has no network, or what a [`Gate`] of the worker connects it to ([`network`]).
+//!
 //! This crate knows processes, files and limits. It knows no tools, no invocations and no results: what an exit means to
 //! a caller is decided by who asked for the run. It is the only crate where `unsafe` is allowed, and there only in
 //! `launcher::sys` and its siblings, next to the system calls they wrap.
@@ -29,6 +31,7 @@ mod inside;
 pub mod launcher;
 pub mod limits;
 mod namespaces;
+pub mod network;
 pub mod posture;
 mod probe;
 pub mod protected;
@@ -46,6 +49,7 @@ pub use capture::{Captured, OutputStream};
 pub use error::SandboxError;
 pub use exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
 pub use limits::{Rate, RunLimits, StreamRates};
+pub use network::{Gate, GateError, Target};
 pub use posture::{Layer, Posture};
 pub use running::{Observer, OutputTap, Progress, Running};
 pub use session::{Session, SessionInput, SessionOutput};

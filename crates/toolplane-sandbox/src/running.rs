@@ -24,6 +24,7 @@ use crate::cgroup::RunGroup;
 use crate::error::SandboxError;
 use crate::exit::Exit;
 use crate::limits::{Rate, RunLimits};
+use crate::network::Proxy;
 use crate::slot::Slot;
 use crate::workspace::Visit;
 use observe::Ask;
@@ -83,6 +84,8 @@ pub(crate) struct HostResources {
     pub(crate) _slot: Option<Slot>,
     /// The writable workspace.
     pub(crate) writable: Option<Visit>,
+    /// What connects the tool to hosts.
+    pub(crate) proxy: Option<Proxy>,
 }
 
 /// A tool that was started. Dropping it kills the whole tree.

@@ -6,10 +6,12 @@ use crate::excerpt::excerpt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::RunLimits;
+use crate::network::Gate;
 use crate::quota::Quota;
 
 /// Most bytes of one argument, and of all arguments together.
@@ -177,6 +179,8 @@ pub struct SandboxSpec {
     pub env: BTreeMap<String, String>,
     /// Names the operator declared although they can change what programs run (`PATH`, `LD_LIBRARY_PATH`, ...).
     pub declared_env: BTreeSet<String>,
+    /// Who connects the run to hosts, for each connection; without one it has no network.
+    pub network: Option<Arc<dyn Gate>>,
     /// Bounds of the run.
     pub limits: RunLimits,
 }
@@ -193,6 +197,7 @@ impl SandboxSpec {
             cwd: None,
             env: BTreeMap::new(),
             declared_env: BTreeSet::new(),
+            network: None,
             limits: RunLimits::default(),
         }
     }

@@ -64,6 +64,8 @@ pub(crate) struct InnerPlan {
     pub(crate) cwd: String,
     /// What the tool reads.
     pub(crate) stdin: StdinPlan,
+    /// Open a listening socket for the worker's proxy, and hand it over before the first report.
+    pub(crate) network: bool,
     /// (resource, soft, hard), as numbered by the operating system.
     pub(crate) rlimits: Vec<(u32, u64, u64)>,
     /// Namespaces of the worker, which must not be ours: name to inode.

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use crate::environment;
 use crate::error::SandboxError;
 use crate::limits::RunLimits;
 use crate::namespaces::NAMESPACES;
+use crate::network::{self, Gate, Proxy};
 use crate::protected::ProtectedSnapshot;
 use crate::running::{HostResources, Started, reports::Reports};
 use crate::slot::Slot;
@@ -92,9 +94,9 @@ async fn stand(
         .spawn()
         .map_err(|error| SandboxError::setup("launcher", &error))?;
     let mut reports = Reports::default();
-    let standing = stand_up(&mut control, &mut reports, &plans, input);
-    match tokio::time::timeout(SETUP_BOUND, standing).await {
-        Ok(Ok(())) => {}
+    let standing = stand_up(&mut control, &mut reports, &plans, input, spec.network.clone());
+    let proxy = match tokio::time::timeout(SETUP_BOUND, standing).await {
+        Ok(Ok(proxy)) => proxy,
         Ok(Err(error)) => return Err(explain(error, control, child).await),
         Err(_) => {
             return Err(SandboxError::SetupFailed {
@@ -103,9 +105,9 @@ async fn stand(
                 detail: format!("the sandbox did not stand within {} s", SETUP_BOUND.as_secs()),
             });
         }
-    }
+    };
     let Host { slot, group, visit, .. } = host;
-    let held = HostResources { group, _slot: slot, writable: visit };
+    let held = HostResources { group, _slot: slot, writable: visit, proxy };
     Ok(Started { child, control, reports, held })
 }
 
@@ -190,13 +192,14 @@ fn plans(
     };
     let inner = InnerPlan {
         argv: spec.argv.clone(),
-        env: environment::complete(&spec.env),
+        env: variables(spec),
         cwd: spec.working_directory().to_owned(),
         stdin: match &spec.stdin {
             _ if piped => StdinPlan::Pipe,
             Some(stdin) => StdinPlan::Bytes(stdin.len() as u64),
             None => StdinPlan::Nothing,
         },
+        network: spec.network.is_some(),
         rlimits: rlimits(&spec.limits, groups),
         host_namespaces: host_namespaces(),
         workspace_writable: host.workspace.is_some().then_some(host.visit.is_some()),
@@ -211,6 +214,15 @@ fn plans(
     plans.extend(wire::encode(&inner).map_err(failed)?);
     plans.extend_from_slice(spec.stdin.as_deref().unwrap_or_default());
     Ok(plans)
+}
+
+/// Everything the program finds in its environment.
+fn variables(spec: &SandboxSpec) -> BTreeMap<String, String> {
+    let mut variables = environment::complete(&spec.env);
+    for (name, value) in network::VARIABLES.iter().filter(|_| spec.network.is_some()) {
+        variables.entry((*name).to_owned()).or_insert_with(|| (*value).to_owned());
+    }
+    variables
 }
 
 /// Limits of each process. Bounds of the whole tree are in the control groups where there are any.
@@ -247,12 +259,25 @@ async fn stand_up(
     reports: &mut Reports,
     plans: &[u8],
     input: Option<OwnedFd>,
-) -> Result<(), SandboxError> {
+    gate: Option<Arc<dyn Gate>>,
+) -> Result<Option<Proxy>, SandboxError> {
     // A failed launcher closes the channel while we write; what it reported first is the reason, not the closed pipe.
     let mut written = control.write_all(plans).await;
     if let (Ok(()), Some(pipe)) = (&written, input) {
         written = hand_over(control, &pipe).await;
     }
+    let proxy = match gate {
+        Some(gate) => {
+            match reports.descriptor(control).await.map_err(|error| SandboxError::setup("network", &error))? {
+                Some(listener) => {
+                    Some(Proxy::start(listener, gate).map_err(|error| SandboxError::setup("network", &error))?)
+                }
+                // Something failed before; what, is told next.
+                None => None,
+            }
+        }
+        None => None,
+    };
     let mut stage = "namespaces";
     loop {
         match reports.next(control).await {
@@ -260,7 +285,7 @@ async fn stand_up(
                 return Err(SandboxError::SetupFailed { stage, errno, detail });
             }
             Ok(Some(LauncherReport::Inside)) => stage = "start",
-            Ok(Some(LauncherReport::Started)) => return Ok(()),
+            Ok(Some(LauncherReport::Started)) => return Ok(proxy),
             Ok(Some(LauncherReport::Exited { .. } | LauncherReport::Uses(_))) => {
                 let detail = "the launcher reported an end before a start".into();
                 return Err(SandboxError::SetupFailed { stage: stage.into(), errno: None, detail });

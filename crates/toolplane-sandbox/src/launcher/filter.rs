@@ -177,8 +177,8 @@ const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const ASK: u32 = libc::SECCOMP_RET_USER_NOTIF;
 const MISSING: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// The filter as the kernel wants it.
-pub(super) fn program() -> Vec<sock_filter> {
+/// The filter as the kernel wants it; `network`: a run that is connected to hosts by a proxy in its own network namespace.
+pub(super) fn program(network: bool) -> Vec<sock_filter> {
     let mut code = vec![load(ARCHITECTURE), jump(JUMP_EQUAL, ARCH, 1, 0), done(ASK), load(NUMBER)];
     // Also covers the x32 numbers, which start at 2^30.
     code.extend([jump(JUMP_AT_LEAST, LAST_KNOWN + 1, 0, 1), done(MISSING)]);
@@ -191,7 +191,7 @@ pub(super) fn program() -> Vec<sock_filter> {
     }
     code.extend(when(libc::SYS_clone, &unless_any(0, NAMESPACE_FLAGS)));
     code.extend(files());
-    code.extend(sockets());
+    code.extend(sockets(network));
     let mut requests = vec![load(argument_low(1))];
     for (request, _) in TERMINAL_REQUESTS {
         requests.extend([jump(JUMP_EQUAL, *request, 0, 1), done(ASK)]);
@@ -227,9 +227,19 @@ fn files() -> Vec<sock_filter> {
     code
 }
 
-/// Unix sockets of the kinds that have to be connected, and every connection put to process 1.
-fn sockets() -> Vec<sock_filter> {
+/// Unix sockets of the kinds that have to be connected, and every connection put to process 1. With `network` also TCP over IPv4, which
+/// is how the proxy is reached: there is nothing else in the namespace to connect to.
+fn sockets(network: bool) -> Vec<sock_filter> {
     let mut code = Vec::new();
+    if network {
+        let mut tcp = vec![load(argument_low(0)), jump(JUMP_EQUAL, libc::AF_INET as u32, 0, 7)];
+        tcp.extend([load(argument_low(1)), jump(MASK, SOCKET_TYPE_BITS, 0, 0)]);
+        tcp.extend([jump(JUMP_EQUAL, libc::SOCK_STREAM as u32, 0, 4), load(argument_low(2))]);
+        tcp.extend([jump(JUMP_EQUAL, 0, 1, 0), jump(JUMP_EQUAL, libc::IPPROTO_TCP as u32, 0, 1), done(ALLOW)]);
+        // Whatever else it is, the rules below decide.
+        tcp.push(load(NUMBER));
+        code.extend(when(libc::SYS_socket, &tcp));
+    }
     for number in [libc::SYS_socket, libc::SYS_socketpair] {
         let mut kinds = vec![load(argument_low(0)), jump(JUMP_EQUAL, libc::AF_UNIX as u32, 1, 0), done(ASK)];
         kinds.extend([load(argument_low(1)), jump(MASK, SOCKET_TYPE_BITS, 0, 0)]);

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ use rustix::process::{DumpableBehavior, Signal};
 use super::reaper::Reaper;
 use super::stage::{CONTROL_FD, StageFailure, control_channel};
 use super::{start, sys, verify};
+use crate::network::PROXY_PORT;
 use crate::spec::MAX_STDIN_BYTES;
 use crate::wire::{self, InnerPlan, LauncherReport, StdinPlan};
 
@@ -33,11 +35,21 @@ fn supervise(control: &mut File) -> Result<LauncherReport, StageFailure> {
     let plan: InnerPlan = wire::read_frame(control).map_err(StageFailure::at("plan"))?;
     let stdin = stdin(plan.stdin, control)?;
     verify::check(&plan)?;
+    if plan.network {
+        hand_over_listener(control)?;
+    }
     wire::write_frame(control, &LauncherReport::Inside).map_err(StageFailure::at("report"))?;
     let children = sys::watch_children().map_err(StageFailure::at("signals"))?;
     let tool = start::tool(&plan, stdin)?;
     wire::write_frame(control, &LauncherReport::Started).map_err(StageFailure::at("report"))?;
-    Ok(Reaper::new(control, children, tool).run())
+    Ok(Reaper::new(control, children, tool, plan.network).run())
+}
+
+/// The one way out of this network namespace: a socket of it that the worker answers on. Nobody here keeps it.
+fn hand_over_listener(control: &File) -> Result<(), StageFailure> {
+    let failed = StageFailure::at("network");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).map_err(&failed)?;
+    sys::send_message(control.as_fd(), &[0], Some(listener.as_fd())).map_err(&failed)
 }
 
 /// What the tool will read, as the worker sends it after the plan.

@@ -23,6 +23,8 @@ pub(super) struct Reaper<'a> {
     control: &'a mut File,
     children: OwnedFd,
     tool: Tool,
+    /// Sockets of other families are tried on the way to the one that is granted.
+    network: bool,
     listening: bool,
     orders: Vec<u8>,
     denied: BTreeMap<SyscallDenial, u64>,
@@ -30,8 +32,17 @@ pub(super) struct Reaper<'a> {
 }
 
 impl<'a> Reaper<'a> {
-    pub(super) fn new(control: &'a mut File, children: OwnedFd, tool: Tool) -> Self {
-        Self { control, children, tool, listening: true, orders: Vec::new(), denied: BTreeMap::new(), ending: None }
+    pub(super) fn new(control: &'a mut File, children: OwnedFd, tool: Tool, network: bool) -> Self {
+        Self {
+            control,
+            children,
+            tool,
+            network,
+            listening: true,
+            orders: Vec::new(),
+            denied: BTreeMap::new(),
+            ending: None,
+        }
     }
 
     /// Until the tool has ended or the worker is gone; then nothing else is left running.
@@ -80,7 +91,8 @@ impl<'a> Reaper<'a> {
                 return;
             }
         };
-        let verdict = filter::judge(question.arch, question.number, &question.arguments);
+        let mut verdict = filter::judge(question.arch, question.number, &question.arguments);
+        verdict.probe |= self.network && verdict.syscall == "socket";
         if verdict.connects
             && let Connected::Answered(errno) = sockets::connect(&question, listener)
         {

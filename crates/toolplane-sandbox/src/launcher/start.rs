@@ -105,7 +105,7 @@ fn child(
 ) -> (&'static str, io::Error) {
     match prepare_child(plan, stdin) {
         Err(failed) => failed,
-        Ok(()) => match sys::install_filter(&filter::program()) {
+        Ok(()) => match sys::install_filter(&filter::program(plan.network)) {
             Err(error) => ("seccomp", error),
             Ok(listener) => match sys::send_message(socket, b"listener", Some(listener.as_fd())) {
                 Err(error) => ("seccomp", error),

@@ -355,7 +355,11 @@ pub(super) fn read_memory(pid: u32, at: u64, length: usize) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// Connects a socket without ever waiting: a listener whose queue is full is `EAGAIN`.
+/// Longest wait for a connection within the sandbox, which is made at once when somebody listens.
+const CONNECT_BOUND_MS: i32 = 100;
+
+/// Connects a socket without waiting for long: a Unix listener whose queue is full is `EAGAIN`, a TCP connection that is not made at once
+/// goes on (`EINPROGRESS`) for a caller that does not wait, and has timed out for one that does.
 pub(super) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
     let fd = socket.as_raw_fd();
     // SAFETY: plain descriptor calls; the address outlives the call and its length is told.
@@ -364,6 +368,15 @@ pub(super) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> 
         check(libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK))?;
         let connected = check(libc::connect(fd, address.as_ptr().cast(), address.len() as libc::socklen_t));
         check(libc::fcntl(fd, libc::F_SETFL, flags))?;
-        connected.map(drop)
+        match connected {
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) && flags & libc::O_NONBLOCK == 0 => {
+                let mut poll = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+                match check(libc::poll(&raw mut poll, 1, CONNECT_BOUND_MS))? {
+                    0 => Err(io::Error::from_raw_os_error(libc::ETIMEDOUT)),
+                    _ => rustix::net::sockopt::socket_error(socket)?.map_err(Into::into),
+                }
+            }
+            connected => connected.map(drop),
+        }
     }
 }

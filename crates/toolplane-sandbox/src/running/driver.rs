@@ -19,6 +19,7 @@ use crate::capture::{Capture, Captured, OutputStream};
 use crate::error::SandboxError;
 use crate::exit::{Exit, LimitHit, LimitKind, ProcessEnd, ResourceUse, UseNow, Violation};
 use crate::limits::RunLimits;
+use crate::network::Proxy;
 use crate::wire::{self, LauncherReport, Order};
 use crate::workspace::{Departure, Visit, WorkspaceWatch};
 
@@ -321,7 +322,8 @@ impl Driver {
         let departure = departure(self.held.writable.take()).await;
         let mut limits_hit = Vec::from_iter(self.full.take());
         limits_hit.extend(self.held.group.limits_hit(&self.limits));
-        let Some(reported) = self.reported.take() else {
+        let proxy = self.held.proxy.take();
+        let Some(mut reported) = self.reported.take() else {
             let evidence: Vec<_> = limits_hit.iter().map(|hit| hit.evidence.as_str()).collect();
             let detail = match evidence.is_empty() {
                 true => "process 1 ended without a report".to_owned(),
@@ -330,6 +332,7 @@ impl Driver {
             return Err(SandboxError::Lost { detail });
         };
         limits_hit.extend(limits_shown_by(&reported, &self.limits));
+        reported.violations.extend(proxy.iter().flat_map(Proxy::violations));
         let [stdout, stderr] = self.captures.lock().clone().map(|capture| capture.finish(self.output_limit_hit));
         let elsewhere = self.read_elsewhere.map(|count| count.load(Ordering::Relaxed));
         let stdout = elsewhere.map_or(stdout, Captured::of_others);

@@ -13,6 +13,7 @@ mod crowds;
 mod leftovers;
 mod lifecycle;
 mod limits;
+mod network;
 mod posture;
 mod quota;
 mod servers;

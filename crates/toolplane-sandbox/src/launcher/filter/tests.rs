@@ -4,7 +4,10 @@ use super::{ALLOW, ARCH, ASK, MISSING, judge, program};
 
 /// Runs the program as the kernel would.
 fn verdict(arch: u32, number: u32, arguments: [u64; 4]) -> u32 {
-    let code = program();
+    verdict_of(&program(false), arch, number, arguments)
+}
+
+fn verdict_of(code: &[sock_filter], arch: u32, number: u32, arguments: [u64; 4]) -> u32 {
     let (mut at, mut loaded) = (0, 0_u32);
     loop {
         let sock_filter { code: operation, jt, jf, k } = code[at];
@@ -125,6 +128,40 @@ fn only_sockets_that_must_connect_are_given_out() {
         }
     }
     check(libc::SYS_connect, [3, 0, 110], ASK);
+}
+
+#[test]
+fn a_grant_adds_tcp_and_nothing_else() {
+    let code = program(true);
+    let socket = |family: i32, kind: i32, protocol: u64| {
+        verdict_of(&code, ARCH, libc::SYS_socket as u32, [family as u64, kind as u64, protocol, 0])
+    };
+    let stream = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    for (kind, protocol) in [(libc::SOCK_STREAM, 0), (stream, 0), (stream, 6), (libc::SOCK_STREAM, 0x5_0000_0006)] {
+        assert_eq!(socket(libc::AF_INET, kind, protocol), ALLOW, "{kind} {protocol}");
+    }
+    for (family, kind, protocol) in [
+        (libc::AF_INET, libc::SOCK_DGRAM, 0),
+        (libc::AF_INET, libc::SOCK_RAW, 1),
+        (libc::AF_INET, libc::SOCK_SEQPACKET, 0),
+        (libc::AF_INET, libc::SOCK_STREAM, 132),
+        (libc::AF_INET, libc::SOCK_STREAM, 262),
+        (libc::AF_INET6, libc::SOCK_STREAM, 0),
+        (libc::AF_NETLINK, libc::SOCK_RAW, 0),
+        (libc::AF_VSOCK, libc::SOCK_STREAM, 0),
+        (libc::AF_UNIX, libc::SOCK_DGRAM, 0),
+    ] {
+        assert_eq!(socket(family, kind, protocol), ASK, "{family} {kind} {protocol}");
+    }
+    assert_eq!(socket(libc::AF_UNIX, libc::SOCK_STREAM, 0), ALLOW);
+    // Every other call is judged as without it.
+    for number in 0..=470 {
+        for arguments in [[0; 4], [2, 1, 0, 0], [u64::MAX; 4]] {
+            if i64::from(number) != libc::SYS_socket {
+                assert_eq!(verdict_of(&code, ARCH, number, arguments), verdict(ARCH, number, arguments), "{number}");
+            }
+        }
+    }
 }
 
 #[test]
