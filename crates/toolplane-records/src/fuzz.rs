@@ -35,6 +35,8 @@ fn the_json_gate() {
             Some(b'[') => assert!(elements(raw).unwrap().len() <= limits.max_nodes),
             _ => {}
         }
+        let form = crate::json::canonical(text).unwrap();
+        assert_eq!(crate::json::canonical(&form).unwrap(), form, "{text}");
         let kept = JsonPayload::ingest(text.to_owned(), &limits).unwrap();
         assert_eq!(check(kept.text().as_bytes(), &JsonLimits::default()), Ok(()), "{text}");
     });
@@ -70,6 +72,10 @@ fn records_as_json() {
     record::<crate::event::ToolEvent>("event", golden!("event"));
     record::<crate::result::ToolResult>("result", golden!("result"));
     record::<crate::surface::ToolSurface>("surface", golden!("tool-surface"));
+    record::<crate::provider::Provider>("provider", golden!("provider-mcp-stdio"));
+    record::<crate::provider::Provider>("provider openapi", golden!("provider-openapi"));
+    record::<crate::provider::ProviderStatus>("provider status", golden!("provider-status"));
+    record::<crate::provider::ProvidedTool>("provided tool", golden!("provided-tool"));
 }
 
 /// An instant that can be read is written so that it is read as the same.

@@ -182,6 +182,8 @@ ids! {
     LeaseId,
     /// Calls that were accepted together.
     BatchId,
+    /// A provider of tools.
+    ProviderId,
 }
 
 /// The text of the tenant of unauthenticated callers.

@@ -1,5 +1,7 @@
-//! The strict JSON gate: what untrusted JSON bytes must satisfy before anything else looks at them.
+//! The strict JSON gate: what untrusted JSON bytes must satisfy before anything else looks at them; and the form in which texts that
+//! say the same are the same ([`canonical()`]).
 
+mod canonical;
 mod parts;
 
 use crate::codes;
@@ -9,6 +11,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+pub use canonical::{canonical, canonical_number};
 pub use parts::{elements, members};
 
 /// Bounds on one JSON value.

@@ -36,6 +36,7 @@ pub mod payload;
 pub mod persistence;
 pub mod profile;
 pub mod progress;
+pub mod provider;
 pub mod refs;
 pub mod result;
 pub mod rule;

@@ -66,6 +66,7 @@ macro_rules! vocabulary {
 mod calls;
 mod decisions;
 mod events;
+mod providers;
 mod results;
 mod tools;
 
@@ -78,6 +79,10 @@ pub use decisions::{
     RiskLevel, RuleFit, RuleSource, WriteEffect,
 };
 pub use events::EventClass;
+pub use providers::{
+    CircuitState, ProviderFault, ProviderKind, ProviderState, ProviderTrust, RefusalCode, ReviewBasis, ReviewState,
+    SessionSharing,
+};
 pub use results::{ErrorClass, PersistenceStrategy, Recoverability, RedactionState, ResultStatus};
 pub use tools::{
     ArgumentMode, ExecutionKind, HiddenReason, LoadingState, SchemaVisibility, StartGuard, SurfaceScope, ToolKind,

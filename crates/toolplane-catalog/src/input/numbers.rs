@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use toolplane_records::json::canonical_number;
+
 use crate::schema::pointer::escape;
 
 /// Every number of checked JSON `text` that neither a 64-bit integer nor a double holds, with its JSON pointer; at most
@@ -55,26 +57,9 @@ fn is_held(literal: &str) -> bool {
     }
     match literal.parse::<f64>() {
         Ok(double) if !double.is_finite() => false,
-        Ok(double) => double.fract() != 0.0 || normal_form(literal) == normal_form(&format!("{double:e}")),
+        Ok(double) => double.fract() != 0.0 || canonical_number(literal) == canonical_number(&format!("{double:e}")),
         Err(_) => false,
     }
-}
-
-/// Significant digits without zeros at either end, and the power of ten of the last one; zero has no digits.
-fn normal_form(literal: &str) -> (String, i64) {
-    let unsigned = literal.trim_start_matches('-');
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let significant = digits.trim_end_matches('0');
-    let dropped = digits.len() - significant.len();
-    let significant = significant.trim_start_matches('0');
-    if significant.is_empty() {
-        return (String::new(), 0);
-    }
-    let exponent: i64 = exponent.parse().unwrap_or(i64::MAX / 2);
-    let last = exponent.saturating_sub(fraction.len() as i64).saturating_add(dropped as i64);
-    (significant.to_owned(), last)
 }
 
 /// A walk over the tokens of JSON text that is known to be well formed.

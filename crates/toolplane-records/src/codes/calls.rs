@@ -300,6 +300,30 @@ codes! {
         "the server wants what it is not given: <what>",
         "The MCP server asked for something beside answers of a person: a model, roots, or more questions than one call may ask.",
         "Use another tool; servers are given neither a model nor roots.";
+    PROVIDER_AWAY = "provider.away", Call(DependencyUnavailable, RetryLater),
+        "the provider `<id>` is away (<what happened>); it is tried again <when>",
+        "The provider of the tool does not answer, or answers with something else than it should, so its tools are not called for a while.",
+        "Wait for `retry_after_ms` and try again, or use another tool; the operator looks at `toolplane providers ls`.";
+    PROVIDER_RETIRED = "provider.retired", Call(CapabilityGap, NotRetryable),
+        "the provider `<id>` is retired",
+        "Somebody took the provider of the tool out of use.",
+        "Use another tool.";
+    PROVIDED_TOOL_WAITS = "provider.tool_waits", Call(SetupRequired, CompleteSetup),
+        "`<tool>` is new | has changed: it cannot be called until somebody has looked at it",
+        "Nobody has approved the tool as its provider defines it now.",
+        "A person looks at the definition and approves it (`toolplane providers review`).";
+    PROVIDED_TOOL_REJECTED = "provider.tool_rejected", Call(PolicyBlocked, NotRetryable),
+        "somebody looked at `<tool>` and does not want it to be called",
+        "A person rejected the tool as its provider defines it now.",
+        "Use another tool.";
+    PROVIDED_TOOL_WITHDRAWN = "provider.tool_withdrawn", Call(UnknownTool, DiscoverToolFirst),
+        "the provider has no tool `<tool>` any more",
+        "The provider no longer lists the tool.",
+        "Search for another tool.";
+    PROVIDED_TOOL_REFUSED = "provider.tool_refused", Call(CapabilityGap, NotRetryable),
+        "`<tool>` cannot be called as its provider defines it now",
+        "The provider changed the tool to something that cannot be a tool here (`toolplane providers tools` says why).",
+        "Use another tool; the provider's author corrects the definition.";
     RESULT_TOO_LARGE = "result.too_large", Call(ResultTooLarge, NotRetryable),
         "the tool succeeded, but its <output> is larger than may be kept",
         "The tool succeeded, but its result is larger than `objects.max_bytes`; only a preview is kept.",

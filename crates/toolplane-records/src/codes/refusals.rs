@@ -192,6 +192,18 @@ codes! {
         "what is damaged",
         "A stored record is not as it was written, so the service refuses to use it.",
         "The operator runs `toolplane store check`, then `toolplane store restore` or `toolplane store forget` for what is named.";
+    REVIEW_OUTDATED = "REVIEW_OUTDATED", Refusal(FailedPrecondition, AfterReread),
+        "`<tool>` has another definition now: <digest>",
+        "The provider changed the tool after the definition was shown that the answer is about.",
+        "Look at the definition as it is now (`toolplane providers review`), then answer again.";
+    REVIEW_NOT_WANTED = "REVIEW_NOT_WANTED", Refusal(FailedPrecondition, AfterReread),
+        "`<tool>` is <state>: there is no definition to look at",
+        "The provider no longer has the tool, or defines it so that it cannot be a tool here.",
+        "Read the tools of the provider again (`toolplane providers tools`).";
+    REVIEW_UNREADABLE = "REVIEW_UNREADABLE", Refusal(FailedPrecondition, AfterChange),
+        "what is known of `<tool>` cannot be read",
+        "This version cannot read the stored record of the tool, so the tool counts as changed.",
+        "Refresh the provider, which makes the record anew (`toolplane providers refresh`), then look at the tool.";
     STORE_FAILED = "STORE_FAILED", Refusal(Internal, Never),
         "internal error",
         "The store failed, and the same request would fail again.",

@@ -10,6 +10,7 @@ use crate::event::LogEvent;
 use crate::invocation::Invocation;
 use crate::payload::{Digest, JsonPayload};
 use crate::persistence::ResultPersistence;
+use crate::provider::{ProvidedTool, Provider, ProviderStatus};
 use crate::result::ToolResult;
 use crate::time::Timestamp;
 
@@ -49,6 +50,19 @@ fn records_of_a_call_read_back_and_are_small() {
     check::<ResultPersistence>(golden!("result-persistence"), 50);
     check::<PermissionDecision>(golden!("permission-decision"), 60);
     check::<LogEvent>(golden!("log-event"), 70);
+    check::<ProviderStatus>(golden!("provider-status"), 50);
+    check::<ProvidedTool>(golden!("provided-tool"), 60);
+}
+
+/// Not made small: there is one of each provider.
+#[test]
+fn providers_of_every_kind_read_back() {
+    check::<Provider>(golden!("provider-mcp-stdio"), 100);
+    check::<Provider>(golden!("provider-mcp-http"), 100);
+    check::<Provider>(golden!("provider-openapi"), 100);
+    check::<Provider>(golden!("provider-openapi-uploaded"), 100);
+    check::<Provider>(golden!("provider-worker"), 100);
+    check::<Provider>(golden!("provider-file"), 100);
 }
 
 /// Each is one number in every record that names it.
@@ -65,7 +79,8 @@ fn the_fields_of_a_call_are_words() {
         }
     }
     let mut found = Vec::new();
-    for [text, _] in [golden!("invocation-record"), golden!("result-persistence"), golden!("permission-decision")] {
+    let of_calls = [golden!("invocation-record"), golden!("result-persistence"), golden!("permission-decision")];
+    for [text, _] in of_calls.into_iter().chain([golden!("provider-status"), golden!("provided-tool")]) {
         let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
         // Payloads are copied as they are.
         for payload in ["updated_input", "suggested_updates", "pending_classifier_check", "content_blocks"] {

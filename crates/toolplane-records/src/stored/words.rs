@@ -68,6 +68,12 @@ pub(super) const WORDS: &[&str] = &[
     "allow_once", "allow_always", "reject_once", "reject_always", "approve", "recommend", "yes", "maybe",
     "not_declared", "yield", "discard", "refuse", "placement", "no", "lease_expired", "reject", "unknown",
     "threshold", "max_inline_chars", "max_inline_bytes", "reused_from",
+    // Of providers.
+    "provider_id", "namespace", "native_id", "state", "fault", "code", "circuit", "circuit_until", "times_opened",
+    "last_success_at", "last_try_at", "next_try_at", "consecutive_failures", "call_failures", "tools", "found",
+    "imported", "waiting", "refused", "server_name", "server_version", "protocol_version", "list_digest",
+    "basis", "by", "comment", "refusal", "first_seen_at", "changed_at", "notes", "ready", "degraded", "retired",
+    "closed", "open", "half_open", "changed", "new", "person", "trust",
 ];
 
 /// Places of the table of numbers; few of them are taken, so that a look finds its word at once.

@@ -3,6 +3,7 @@
 mod batches;
 mod calls;
 mod decisions;
+mod providers;
 mod results;
 mod tools;
 
@@ -31,10 +32,8 @@ pub(crate) struct Sample {
 
 /// Every sample.
 pub(crate) fn samples() -> Vec<Sample> {
-    [tools::samples(), calls::samples(), batches::samples(), decisions::samples(), results::samples()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let of_calls = [calls::samples(), batches::samples(), decisions::samples(), results::samples()];
+    [tools::samples(), providers::samples()].into_iter().chain(of_calls).flatten().collect()
 }
 
 /// A record of the standard.

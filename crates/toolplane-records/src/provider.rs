@@ -1,0 +1,240 @@
+//! Providers: where tools come from that nobody declared by hand (ours).
+//!
+//! A provider is a record of one tenant. What it has is asked again and again; each of its tools is an ordinary registration, and a
+//! [`ProvidedTool`] beside it says whether somebody has looked at it. Credentials are named here, and never held.
+
+mod status;
+mod tool;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use crate::ids::{ProviderId, TenantId};
+use crate::payload::Digest;
+use crate::time::Timestamp;
+use crate::vocabulary::{ProviderKind, ProviderTrust, SessionSharing};
+
+pub use status::{FaultReport, ProviderStatus, ToolCounts};
+pub use tool::{ProvidedTool, ToolRefusal, ToolReview};
+
+/// Where some tools of a tenant come from, and what is allowed to those who run them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provider {
+    /// Version of the standard.
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: SmolStr,
+    /// Identifier within the tenant; part of the id of each of its tools.
+    pub provider_id: ProviderId,
+    /// Owner.
+    pub tenant: TenantId,
+    /// The namespace of its tools; no other provider of the tenant has it.
+    pub namespace: String,
+    /// For people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Where it is.
+    pub source: ProviderSource,
+    /// What it, and what runs its tools, may reach in the network; nothing beyond its own address when empty.
+    #[serde(default, skip_serializing_if = "Reach::is_empty")]
+    pub reach: Reach,
+    /// The credentials it is given, by name, and where each is put.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialUse>,
+    /// Which of its tools may be called before somebody has looked at them.
+    #[serde(default)]
+    pub trust: ProviderTrust,
+    /// Which calls may share one session with it.
+    #[serde(default)]
+    pub sessions: SessionSharing,
+    /// Milliseconds between two looks at what it has; only when asked or told to when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_interval_ms: Option<u64>,
+    /// Who made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub created_by: String,
+    /// When it was made.
+    #[serde(default)]
+    pub created_at: Timestamp,
+    /// Who changed it last.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub changed_by: String,
+    /// When it was changed last; absent when it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<Timestamp>,
+    /// Grows with every change of this record.
+    #[serde(default)]
+    pub revision: u64,
+}
+
+/// Where a provider is. Tagged by `kind` in JSON, with the words of [`ProviderKind`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProviderSource {
+    /// An MCP server that a worker starts in the sandbox and talks to over its standard input and output.
+    McpStdio {
+        /// Program and arguments, started without a shell.
+        argv: Vec<String>,
+        /// Further environment variables. A secret is no value here: it is a credential that is put into the environment.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        env: BTreeMap<String, String>,
+        /// Environment variables of the worker that are passed on, by name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pass_env: Vec<String>,
+        /// Paths outside of the workspace that it may read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        read_only_paths: Vec<String>,
+    },
+    /// An MCP server at a URL.
+    McpHttp {
+        /// Its address.
+        url: String,
+        /// Further headers of every request. A secret is no value here: it is a credential that is put into a header.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+    },
+    /// The operations of an OpenAPI document.
+    Openapi {
+        /// The document.
+        document: ProviderDocument,
+        /// Which of its operations become tools; all of them when it says nothing.
+        #[serde(default, skip_serializing_if = "OperationSelection::is_all")]
+        selection: OperationSelection,
+        /// The server to ask, in place of those the document names.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        server_url: String,
+        /// Values of the variables in the URL of the document's server.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        server_variables: BTreeMap<String, String>,
+    },
+    /// Tools that workers bring along.
+    Worker {
+        /// What the names of these tools begin with, e.g. `acme.`.
+        native_prefix: String,
+    },
+    /// A file of registrations.
+    File {
+        /// Its path, as the surface role sees it.
+        path: String,
+    },
+}
+
+impl ProviderSource {
+    /// The kind as a word.
+    pub const fn kind(&self) -> ProviderKind {
+        match self {
+            Self::McpStdio { .. } => ProviderKind::McpStdio,
+            Self::McpHttp { .. } => ProviderKind::McpHttp,
+            Self::Openapi { .. } => ProviderKind::Openapi,
+            Self::Worker { .. } => ProviderKind::Worker,
+            Self::File { .. } => ProviderKind::File,
+        }
+    }
+}
+
+/// Where an OpenAPI document is. Tagged by `from` in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum ProviderDocument {
+    /// Fetched at each look, by a worker.
+    Url {
+        /// Its address.
+        url: String,
+    },
+    /// Handed in with the provider, and kept.
+    Uploaded {
+        /// SHA-256 over its exact bytes.
+        digest: Digest,
+    },
+}
+
+/// Which operations of a document become tools. An operation has to be in every list that is not empty, and not left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationSelection {
+    /// Operations by id, or `METHOD /path`; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<String>,
+    /// Tags of the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Methods, in capitals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
+    /// Operations that are left out, written as in `operations`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+}
+
+impl OperationSelection {
+    /// Whether it says nothing, and so selects every operation.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What may be reached in the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// Exact names or addresses, or `*.example.org` for subdomains. Loopback must be named like any other host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Ports at these hosts; 80 and 443 when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
+}
+
+impl Reach {
+    /// Whether it names nothing.
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.ports.is_empty()
+    }
+}
+
+/// A credential by its name, and where it is put. Its value is known to workers alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CredentialUse {
+    /// Name of the credential in the configuration of the workers.
+    pub credential: String,
+    /// Where it is put.
+    pub placement: CredentialPlacement,
+}
+
+/// Where a credential is put. Tagged by `in` in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "in", rename_all = "snake_case")]
+pub enum CredentialPlacement {
+    /// An environment variable of the process.
+    Env {
+        /// Its name.
+        name: String,
+    },
+    /// A file in the sandbox of the process.
+    File {
+        /// Its path.
+        path: String,
+    },
+    /// A header of every request.
+    Header {
+        /// Its name.
+        name: String,
+        /// What stands before the credential, e.g. `Bearer ` with its space.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        prefix: String,
+    },
+    /// A parameter in the query of every request.
+    Query {
+        /// Its name.
+        name: String,
+    },
+    /// A cookie of every request.
+    Cookie {
+        /// Its name.
+        name: String,
+    },
+    /// Where a security scheme of the OpenAPI document says.
+    Scheme {
+        /// Name of the scheme.
+        name: String,
+    },
+}
