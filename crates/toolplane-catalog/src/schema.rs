@@ -16,6 +16,6 @@ mod tests;
 pub use compile::{CompiledSchema, compile};
 pub use cost::CostProfile;
 pub use dialect::{Dialect, UnknownDialect};
-pub(crate) use differences::differences;
+pub use differences::differences;
 pub use pointer::decode_pointer;
 pub(crate) use pointer::escape;

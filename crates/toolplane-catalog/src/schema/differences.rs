@@ -11,7 +11,7 @@ const MAX_TOLD: usize = 8;
 const MAX_KEYWORDS: usize = 3;
 
 /// The differences, fields first; `None` is a tool without arguments. Empty when both say the same.
-pub(crate) fn differences(before: Option<&Value>, now: Option<&Value>) -> Vec<String> {
+pub fn differences(before: Option<&Value>, now: Option<&Value>) -> Vec<String> {
     let mut told = match (before, now) {
         (None, None) => Vec::new(),
         (None, Some(_)) => vec!["it takes arguments now".to_owned()],

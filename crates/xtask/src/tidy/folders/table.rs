@@ -12,6 +12,10 @@ pub(super) const FOLDERS: &[Folder] = &[
     rule("crates/toolplane-policy/src/evaluate", &["explain", "suggest"], "a decision is not made of its explanation"),
     rule("crates/toolplane-results/src/decide", &["payload", "render"], "what is kept is decided from sizes alone"),
     rule("crates/toolplane-results/src/render", &["payload"], "what is shown is pure, and the object store is not"),
+    // --- what providers have, and how they are, are two questions ---
+    rule("crates/toolplane-providers/src/difference", &["health"], "what has changed is no matter of how it was asked"),
+    rule("crates/toolplane-providers/src/health", &["difference", "known", "listing", "review"], PROVIDERS),
+    rule("crates/toolplane-providers/src/review", &["difference", "health", "listing", "words"], PROVIDERS),
     // --- adapters do not know each other ---
     rule("crates/toolplane-execution/src/files", &["http", "native", "process", "sandboxed", "shell"], ADAPTERS),
     rule("crates/toolplane-execution/src/http", &["files", "native", "process", "sandboxed", "shell"], ADAPTERS),
@@ -150,4 +154,5 @@ pub(super) const FOLDERS: &[Folder] = &[
 ];
 
 const ADAPTERS: &str = "an adapter does not know the others; what they share is a module of its own";
+const PROVIDERS: &str = "each question about providers has its own answer; the role puts them together";
 const HANDLERS: &str = "what a service does does not know how it is asked for";
