@@ -8,7 +8,7 @@ use toolplane_records::provider::Provider;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::ProviderTrust;
 
-use crate::listing::Offered;
+use crate::listing::Found;
 use crate::names::ToolNames;
 
 pub(crate) fn at(seconds: i64) -> Timestamp {
@@ -43,6 +43,6 @@ pub(crate) fn with_schema(native: &str, schema: &str) -> Registration {
     registration
 }
 
-pub(crate) fn offered(native: &str, description: &str) -> Offered {
-    Offered { native_id: native.to_owned(), made: Ok(registration(native, description)) }
+pub(crate) fn listed(native: &str, description: &str) -> Found {
+    Found { native_id: native.to_owned(), made: Ok(registration(native, description)) }
 }

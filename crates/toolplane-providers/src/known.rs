@@ -30,7 +30,7 @@ pub struct KnownTool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// Its record.
-    Read(ProvidedTool),
+    Read(Box<ProvidedTool>),
     /// There is one, and it cannot be read: the tool counts as changed.
     Unreadable,
 }
@@ -42,6 +42,12 @@ impl Record {
             Self::Read(tool) => Some(tool),
             Self::Unreadable => None,
         }
+    }
+}
+
+impl From<ProvidedTool> for Record {
+    fn from(tool: ProvidedTool) -> Self {
+        Self::Read(Box::new(tool))
     }
 }
 
@@ -70,7 +76,7 @@ impl Known {
                 ReviewState::Approved => registration(&tool_id).or(before),
                 _ => before.filter(|_| record.approved.is_some()),
             };
-            self.tools.insert(tool_id, KnownTool { record: Record::Read(record), approved });
+            self.tools.insert(tool_id, KnownTool { record: record.into(), approved });
         }
     }
 

@@ -6,7 +6,7 @@
 //! with the names of [`names::ToolNames`], or says why none can be made.
 //!
 //! ```text
-//! offers ──► Listing ──► difference(known) ──► Difference ──► records() ──► stored
+//! tools ──► Listing  ──► difference(known) ──► Difference ──► records() ──► stored
 //!                                                                             │
 //!            a person: ModelView, Changed::words ──► approve, reject ─────────┤
 //!                                                                             ▼
@@ -33,7 +33,7 @@ pub use difference::{Difference, difference};
 pub use digest::definition_digest;
 pub use health::{Admission, Outcome};
 pub use known::{Known, KnownTool, Record, counts};
-pub use listing::{Definition, Limits, Listing, Offered};
+pub use listing::{Definition, Found, Limits, Listing};
 pub use names::ToolNames;
 pub use review::{Answer, ReviewRefusal, Standing};
 pub use shown::ModelView;

@@ -17,7 +17,7 @@ use crate::names::ToolNames;
 
 /// One tool a provider says it has.
 #[derive(Clone, Debug)]
-pub struct Offered {
+pub struct Found {
     /// What the provider calls it.
     pub native_id: String,
     /// The registration that is made from its definition, or why none can be made.
@@ -65,14 +65,14 @@ pub(crate) struct Listed {
 }
 
 impl Listing {
-    /// What `provider` offers. Registrations that are not known are checked as the catalogue would; those that are known were.
+    /// What `provider` has. Registrations that are not known are checked as the catalogue would; those that are known were.
     ///
-    /// Refused, each by name, are tools that cannot be registered, whose ids or names are not those of [`ToolNames`], that are offered
+    /// Refused, each by name, are tools that cannot be registered, whose ids or names are not those of [`ToolNames`], that are listed
     /// twice with different definitions, that would have the name of another one (the one that was known before keeps it; where none
     /// was, nobody gets it), and those beyond the bounds (known ones come first).
-    pub fn of(provider: &Provider, offered: Vec<Offered>, known: &Known, limits: &Limits) -> Self {
+    pub fn of(provider: &Provider, found: Vec<Found>, known: &Known, limits: &Limits) -> Self {
         let mut listing = Self { is_complete: true, ..Self::default() };
-        for one in offered {
+        for one in found {
             listing.take(provider, one, known, limits);
         }
         listing.refuse_shared_names(known);
@@ -123,8 +123,8 @@ impl Listing {
         Digest::of(&bytes)
     }
 
-    fn take(&mut self, provider: &Provider, offered: Offered, known: &Known, limits: &Limits) {
-        let Offered { native_id, made } = offered;
+    fn take(&mut self, provider: &Provider, found: Found, known: &Known, limits: &Limits) {
+        let Found { native_id, made } = found;
         let names = match ToolNames::of(&provider.provider_id, &native_id) {
             Ok(names) => names,
             Err(refusal) => return self.nameless.push((excerpt(&native_id, 80), refusal)),
@@ -150,8 +150,8 @@ impl Listing {
                 _ => false,
             };
         if !same {
-            let reason = "the provider offers it twice, with different definitions".to_owned();
-            there.outcome = Err(ToolRefusal { code: RefusalCode::OfferedTwice, reason });
+            let reason = "the provider lists it twice, with different definitions".to_owned();
+            there.outcome = Err(ToolRefusal { code: RefusalCode::ListedTwice, reason });
             // Whichever of two native names came first.
             there.native_id = native_id.min(std::mem::take(&mut there.native_id));
         }
@@ -198,7 +198,7 @@ impl Listing {
             self.tools.keys().map(|tool_id| (!known.has(tool_id), tool_id.clone())).collect();
         order.sort();
         for (_, tool_id) in order.into_iter().skip(most) {
-            let reason = format!("the provider offers more than {most} tools");
+            let reason = format!("the provider lists more than {most} tools");
             self.refuse(&tool_id, RefusalCode::TooMany, reason);
         }
     }
@@ -226,7 +226,7 @@ fn check_identity(provider: &Provider, names: &ToolNames, made: &Registration) -
         return wrong(format!("its alias `{alias}` is not in the namespace `{namespace}` of its provider"));
     }
     if declaration.lifecycle == ToolLifecycle::Retired {
-        return wrong("a tool that is offered cannot be retired: its identity would be spent".to_owned());
+        return wrong("a tool that is there cannot be retired: its identity would be spent".to_owned());
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ impl<'a> Tool<'a> {
     /// What is known of it, or that it cannot be read.
     fn from(self, record: Option<&Record>, now: Timestamp) -> ProvidedTool {
         match record {
-            Some(Record::Read(before)) => before.clone(),
+            Some(Record::Read(before)) => ProvidedTool::clone(before),
             Some(Record::Unreadable) => ProvidedTool { notes: vec![UNREADABLE.to_owned()], ..self.unseen(now) },
             None => self.unseen(now),
         }

@@ -42,6 +42,19 @@ fn the_json_gate() {
     });
 }
 
+/// What has a canonical form is JSON, and so is the form; it is its own form.
+#[test]
+fn the_canonical_form() {
+    fuzz!("canonical json", JSON, |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let Some(form) = crate::json::canonical(&text) else { return };
+        for text in [&text, form.as_str()] {
+            assert!(serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok(), "{text}");
+        }
+        assert_eq!(crate::json::canonical(&form), Some(form.clone()), "{text}");
+    });
+}
+
 /// A record that can be read is written so that it is read as the same.
 fn record<R: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(name: &str, golden: [&str; 2]) {
     fuzz!(name, golden, |bytes: &[u8]| {

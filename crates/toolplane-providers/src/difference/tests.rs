@@ -2,9 +2,9 @@ use proptest::prelude::*;
 use toolplane_records::vocabulary::ProviderTrust;
 
 use super::*;
-use crate::fixtures::{at, of_provider, offered, provider, registration, with_schema};
+use crate::fixtures::{at, listed, of_provider, provider, registration, with_schema};
 use crate::known::KnownTool;
-use crate::listing::{Limits, Offered};
+use crate::listing::{Found, Limits};
 use crate::names::ToolNames;
 use crate::review::{Standing, standing};
 
@@ -20,19 +20,19 @@ impl World {
         Self { provider: provider("gh", trust), known: Known::default(), clock: 0 }
     }
 
-    fn listing(&self, offers: Vec<Offered>) -> Listing {
-        Listing::of(&self.provider, offers, &self.known, &Limits::default())
+    fn listing(&self, tools: Vec<Found>) -> Listing {
+        Listing::of(&self.provider, tools, &self.known, &Limits::default())
     }
 
     /// What has changed; nothing is taken in.
-    fn look(&self, offers: Vec<Offered>) -> Difference {
-        difference(&self.known, &self.listing(offers))
+    fn look(&self, tools: Vec<Found>) -> Difference {
+        difference(&self.known, &self.listing(tools))
     }
 
     /// What has changed; it is taken in.
-    fn take(&mut self, offers: Vec<Offered>) -> Difference {
+    fn take(&mut self, tools: Vec<Found>) -> Difference {
         self.clock += 1;
-        let listing = self.listing(offers);
+        let listing = self.listing(tools);
         let found = difference(&self.known, &listing);
         let records = found.records(&self.provider, &self.known, at(self.clock));
         let of = |tool_id: &ToolId| listing.definition(tool_id).map(|definition| Arc::clone(&definition.registration));
@@ -65,8 +65,8 @@ fn codes(found: &Difference) -> Vec<(String, RefusalCode)> {
 #[test]
 fn every_tool_is_in_one_list() {
     let mut world = World::new(ProviderTrust::AllTools);
-    assert_eq!(sizes(&world.take(vec![offered("a", "1"), offered("b", "1"), offered("c", "1")])), [3, 0, 0, 0, 0]);
-    let next = || vec![offered("d", "1"), offered("a", "1"), offered("b", "2"), offered("bad", "")];
+    assert_eq!(sizes(&world.take(vec![listed("a", "1"), listed("b", "1"), listed("c", "1")])), [3, 0, 0, 0, 0]);
+    let next = || vec![listed("d", "1"), listed("a", "1"), listed("b", "2"), listed("bad", "")];
     let found = world.take(next());
     assert_eq!(sizes(&found), [1, 1, 1, 1, 1]);
     assert_eq!(found.changed[0].words().unwrap().told[0].after, "2");
@@ -77,7 +77,7 @@ fn every_tool_is_in_one_list() {
     assert_eq!(sizes(&again), [0, 0, 3, 0, 1]);
     assert!(again.records(&world.provider, &world.known, at(99)).is_empty());
     assert_eq!(again.list_digest, found.list_digest);
-    let back = world.take(vec![offered("c", "1")]);
+    let back = world.take(vec![listed("c", "1")]);
     assert!(back.added[0].came_back && back.withdrawn.len() == 4);
 }
 
@@ -85,7 +85,7 @@ fn every_tool_is_in_one_list() {
 fn a_provider_that_has_nothing_any_more_is_pointed_out() {
     let mut world = World::new(ProviderTrust::NewTools);
     assert!(!world.look(Vec::new()).empties(), "it never had any");
-    world.take(vec![offered("a", "1")]);
+    world.take(vec![listed("a", "1")]);
     assert!(world.look(Vec::new()).empties());
     // A list that is not whole takes nothing away.
     let part = difference(&world.known, &world.listing(Vec::new()).in_part());
@@ -102,9 +102,9 @@ fn one_bad_tool_never_loses_the_rest() {
     alias.declaration.aliases = vec!["shell.exec".to_owned()];
     let mut retired = registration("retired", "1");
     retired.declaration.lifecycle = toolplane_records::vocabulary::ToolLifecycle::Retired;
-    let made = |native: &str, made| Offered { native_id: native.to_owned(), made };
+    let made = |native: &str, made| Found { native_id: native.to_owned(), made };
     let found = world.take(vec![
-        offered("good", "1"),
+        listed("good", "1"),
         made("unsupported", Err(unsupported)),
         made("elsewhere", Ok(elsewhere)),
         made("alias", Ok(alias)),
@@ -128,24 +128,24 @@ fn one_bad_tool_never_loses_the_rest() {
 }
 
 #[test]
-fn what_is_offered_twice_is_one_or_none() {
+fn what_is_listed_twice_is_one_or_none() {
     let mut world = World::new(ProviderTrust::AllTools);
-    let found = world.take(vec![offered("same", "1"), offered("two", "1"), offered("same", "1"), offered("two", "2")]);
+    let found = world.take(vec![listed("same", "1"), listed("two", "1"), listed("same", "1"), listed("two", "2")]);
     assert_eq!(sizes(&found), [1, 0, 0, 0, 1]);
-    assert_eq!(codes(&found), [("two".to_owned(), RefusalCode::OfferedTwice)]);
+    assert_eq!(codes(&found), [("two".to_owned(), RefusalCode::ListedTwice)]);
     // A tool that was approved is called no more while its provider says two things of it.
-    world.take(vec![offered("same", "1"), offered("same", "2")]);
+    world.take(vec![listed("same", "1"), listed("same", "2")]);
     assert_eq!(world.state("same"), ReviewState::Refused);
 }
 
 #[test]
 fn names_are_never_shared() {
-    let shared = || vec![offered("a.b", "1"), offered("a__b", "1"), offered("gh.x", "1"), offered("x", "1")];
+    let shared = || vec![listed("a.b", "1"), listed("a__b", "1"), listed("gh.x", "1"), listed("x", "1")];
     let mut world = World::new(ProviderTrust::NewTools);
     // Nobody was there before: nobody gets the name.
     assert_eq!(codes(&world.take(shared())).len(), 4);
     let mut world = World::new(ProviderTrust::NewTools);
-    world.take(vec![offered("a.b", "1"), offered("x", "1")]);
+    world.take(vec![listed("a.b", "1"), listed("x", "1")]);
     let found = world.take(shared());
     let lost: Vec<_> = codes(&found).into_iter().map(|(native, _)| native).collect();
     assert_eq!((lost, found.unchanged.len()), (vec!["a__b".to_owned(), "gh.x".to_owned()], 2));
@@ -155,8 +155,8 @@ fn names_are_never_shared() {
 #[test]
 fn a_flood_of_tools_costs_those_that_were_there_nothing() {
     let mut world = World::new(ProviderTrust::NewTools);
-    world.take(vec![offered("zz", "1")]);
-    let many = (0..20).map(|n| offered(&format!("a{n:02}"), "1")).chain([offered("zz", "1")]).collect();
+    world.take(vec![listed("zz", "1")]);
+    let many = (0..20).map(|n| listed(&format!("a{n:02}"), "1")).chain([listed("zz", "1")]).collect();
     let limits = Limits { max_tools: 5, ..Limits::default() };
     let listing = Listing::of(&world.provider, many, &world.known, &limits);
     let found = difference(&world.known, &listing);
@@ -169,7 +169,7 @@ fn a_record_that_cannot_be_read_counts_as_changed() {
     let mut world = World::new(ProviderTrust::NewTools);
     world.known.put(id("a"), KnownTool { record: Record::Unreadable, approved: None });
     world.known.put(id("gone"), KnownTool { record: Record::Unreadable, approved: None });
-    let found = world.take(vec![offered("a", "1")]);
+    let found = world.take(vec![listed("a", "1")]);
     assert!(found.changed[0].was_unreadable && found.changed[0].words().is_none());
     assert_eq!((world.state("a"), world.state("gone")), (ReviewState::Changed, ReviewState::Withdrawn));
     assert_eq!(world.record("a").notes, ["what was known of it could not be read"]);
@@ -177,7 +177,7 @@ fn a_record_that_cannot_be_read_counts_as_changed() {
 
 #[test]
 fn another_spelling_is_no_change() {
-    let spelled = |schema: &str| vec![Offered { native_id: "a".to_owned(), made: Ok(with_schema("a", schema)) }];
+    let spelled = |schema: &str| vec![Found { native_id: "a".to_owned(), made: Ok(with_schema("a", schema)) }];
     let mut world = World::new(ProviderTrust::NewTools);
     world.take(spelled(r#"{"type":"object","properties":{"n":{"minimum":1.0}}}"#));
     let found = world.take(spelled(r#"{ "properties":{"n":{"minimum":1}}, "type":"object" }"#));
@@ -187,43 +187,43 @@ fn another_spelling_is_no_change() {
 /// Says how long each step takes; that is not asserted, because machines differ.
 #[test]
 fn ten_thousand_tools() {
-    let offers = |what: &str| (0..10_000).map(|n| offered(&format!("tool_{n}"), what)).collect::<Vec<_>>();
+    let tools = |what: &str| (0..10_000).map(|n| listed(&format!("tool_{n}"), what)).collect::<Vec<_>>();
     let (provider, limits) = (provider("gh", ProviderTrust::NewTools), Limits::default());
-    let timed = |what: &str, known: &Known, offers| {
+    let timed = |what: &str, known: &Known, tools| {
         let start = std::time::Instant::now();
-        let listing = Listing::of(&provider, offers, known, &limits);
-        let (listed, start) = (start.elapsed(), std::time::Instant::now());
+        let listing = Listing::of(&provider, tools, known, &limits);
+        let (ordered, start) = (start.elapsed(), std::time::Instant::now());
         let found = difference(known, &listing);
         let (compared, start) = (start.elapsed(), std::time::Instant::now());
         let records = found.records(&provider, known, at(1));
-        println!("{what}: listed {listed:?}, compared {compared:?}, {} records {:?}", records.len(), start.elapsed());
+        println!("{what}: ordered {ordered:?}, compared {compared:?}, {} records {:?}", records.len(), start.elapsed());
         (listing, found, records)
     };
     let mut known = Known::default();
-    let (listing, _, records) = timed("new", &known, offers("1"));
+    let (listing, _, records) = timed("new", &known, tools("1"));
     known.take_in(records, |tool_id| listing.definition(tool_id).map(|one| Arc::clone(&one.registration)));
-    let (_, same, _) = timed("unchanged", &known, offers("1"));
+    let (_, same, _) = timed("unchanged", &known, tools("1"));
     assert_eq!(sizes(&same), [0, 0, 10_000, 0, 0]);
-    let (_, other, records) = timed("changed", &known, offers("2"));
+    let (_, other, records) = timed("changed", &known, tools("2"));
     assert_eq!((sizes(&other), records.len()), ([0, 10_000, 0, 0, 0], 10_000));
 }
 
-fn offers() -> impl Strategy<Value = Vec<(u8, u8)>> {
+fn lists() -> impl Strategy<Value = Vec<(u8, u8)>> {
     prop::collection::vec((0..6u8, 0..4u8), 0..12)
 }
 
-fn made(offers: &[(u8, u8)]) -> Vec<Offered> {
+fn made(tools: &[(u8, u8)]) -> Vec<Found> {
     let one = |(tool, what): &(u8, u8)| match what {
-        3 => offered(&format!("t{tool}"), ""),
-        _ => offered(&format!("t{tool}"), &format!("{what}")),
+        3 => listed(&format!("t{tool}"), ""),
+        _ => listed(&format!("t{tool}"), &format!("{what}")),
     };
-    offers.iter().map(one).collect()
+    tools.iter().map(one).collect()
 }
 
 proptest! {
     /// However it is ordered and repeated, the same list is the same difference; and no tool is in two lists.
     #[test]
-    fn order_means_nothing(before in offers(), now in offers(), seed in any::<u64>()) {
+    fn order_means_nothing(before in lists(), now in lists(), seed in any::<u64>()) {
         let mut world = World::new(ProviderTrust::NewTools);
         world.take(made(&before));
         let mut shuffled: Vec<(u8, u8)> = now.iter().chain(&now).copied().collect();
@@ -245,7 +245,7 @@ proptest! {
 
     /// A second look at the same changes nothing, and what a list does not hold may not be called.
     #[test]
-    fn what_is_taken_in_is_known(lists in prop::collection::vec(offers(), 1..5)) {
+    fn what_is_taken_in_is_known(lists in prop::collection::vec(lists(), 1..5)) {
         let mut world = World::new(ProviderTrust::AllTools);
         for list in &lists {
             world.take(made(list));

@@ -40,7 +40,7 @@ impl World {
             None if record.is_none() => return self,
             None => withdrawn(record, tool, now),
         };
-        self.record = Some(Record::Read(after));
+        self.record = Some(after.into());
         self
     }
 
@@ -48,7 +48,7 @@ impl World {
         self.clock += 1;
         let tool = Tool::new(&self.provider, &self.tool_id, "a");
         self.now = None;
-        self.record = Some(Record::Read(refused(self.record.as_ref(), tool, &refusal(), at(self.clock))));
+        self.record = Some(refused(self.record.as_ref(), tool, &refusal(), at(self.clock)).into());
         self
     }
 
@@ -57,7 +57,7 @@ impl World {
         let said = Answer { approves, by: "ada".to_owned(), comment: String::new(), at: at(self.clock) };
         let Some(Record::Read(before)) = &self.record else { return Ok(()) };
         let after = answer(before, &digest(of), &said)?;
-        self.record = Some(Record::Read(after));
+        self.record = Some(after.into());
         Ok(())
     }
 
@@ -85,7 +85,7 @@ fn a_tool_waits_until_somebody_approves_exactly_what_it_is() {
     assert_eq!(*world.tool(), approved, "said once more");
     assert_eq!(world.says(Some(3)).standing(), Standing::Changed);
     // What is asked of another definition than the record is about is no, whatever the record says.
-    let stale = Record::Read(approved);
+    let stale = approved.into();
     assert_eq!(standing(Some(&stale), Some(&digest(3)), ProviderTrust::Untrusted), Standing::Changed);
     assert_eq!(standing(Some(&stale), None, ProviderTrust::Untrusted), Standing::Changed);
 }
@@ -180,7 +180,7 @@ fn many_are_answered_each_alone() {
         let provider = provider("gh", ProviderTrust::Untrusted);
         let tool_id = ToolNames::of(&provider.provider_id, native).unwrap().tool_id;
         let tool = Tool::new(&provider, &tool_id, native);
-        let record = Record::Read(defined(None, tool, digest(n), provider.trust, at(0)));
+        let record = defined(None, tool, digest(n), provider.trust, at(0)).into();
         let record = if n == 9 { Record::Unreadable } else { record };
         known.put(tool_id.clone(), KnownTool { record, approved: None });
         tool_id
@@ -321,7 +321,7 @@ proptest! {
         let mut known = Known::default();
         let approved = of("gh", &native);
         let gh = provider("gh", ProviderTrust::AllTools);
-        let record = Record::Read(defined(None, Tool::new(&gh, &approved, &native), digest(1), gh.trust, at(0)));
+        let record = defined(None, Tool::new(&gh, &approved, &native), digest(1), gh.trust, at(0)).into();
         known.put(approved.clone(), KnownTool { record, approved: None });
         for copy in [of(&by, &native), of("gh", &other)] {
             if copy == approved {

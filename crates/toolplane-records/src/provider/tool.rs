@@ -65,7 +65,7 @@ pub struct ToolReview {
     pub comment: String,
 }
 
-/// Why something a provider offers is no tool here.
+/// Why something a provider lists is no tool here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRefusal {
     /// What kind of reason.

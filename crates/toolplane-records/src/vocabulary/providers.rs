@@ -72,13 +72,13 @@ vocabulary! {
         Trust = "trust",
     }
 
-    /// Why something a provider offers is no tool here.
+    /// Why something a provider lists is no tool here.
     RefusalCode {
         Unsupported = "unsupported",
         InvalidDefinition = "invalid_definition",
         InvalidName = "invalid_name",
         NameTaken = "name_taken",
-        OfferedTwice = "offered_twice",
+        ListedTwice = "listed_twice",
         TooMany = "too_many",
         WrongIdentity = "wrong_identity",
     }
