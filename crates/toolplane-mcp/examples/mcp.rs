@@ -106,7 +106,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let changes = session.changes();
     let list = session.list_tools(&CancellationToken::new()).await?;
     for tool in &list.tools {
-        println!("  {} {} {:?} {:?}", tool.name, &tool.digest().hex()[..12], tool.annotations, tool.notes);
+        println!("  {} {:?} {:?}", tool.name, tool.annotations, tool.notes);
     }
     println!("{} tools, {} refused {:?}, notes {:?}", list.tools.len(), list.refused.len(), list.refused, list.notes);
     if let [tool, arguments] = call {

@@ -6,13 +6,11 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolplane_records::json;
-use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::mcp::McpHeaderParameter;
+use toolplane_records::payload::JsonPayload;
 
-use crate::canonical;
 use crate::failure::shown;
 use crate::limits::Limits;
-
-pub use header::HeaderParameter;
 
 /// Longest name of a tool, in bytes. The protocol asks for at most 128 characters.
 const NAME: usize = 512;
@@ -74,7 +72,7 @@ pub struct ToolDefinition {
     /// What the server claims.
     pub annotations: Annotations,
     /// Arguments that go into headers as well.
-    pub headers: Vec<HeaderParameter>,
+    pub headers: Vec<McpHeaderParameter>,
     /// What was left out, and what is odd.
     pub notes: Vec<String>,
 }
@@ -106,38 +104,6 @@ struct Hints {
     idempotent_hint: Option<bool>,
     #[serde(default)]
     open_world_hint: Option<bool>,
-}
-
-impl ToolDefinition {
-    /// The digest of what a person approves: name, title, description, both schemas, annotations as they were said, arguments in headers.
-    ///
-    /// The order of keys, white space and the spelling of texts do not matter, and numbers are compared by value: `1`, `1.0` and `10e-1` are the
-    /// same, whatever their size. What was left out does not count.
-    pub fn digest(&self) -> Digest {
-        let mut text = String::from("mcp-tool-1\n");
-        let mut part = |name: &str, value: Option<&str>| {
-            text.push_str(name);
-            match value {
-                Some(value) => canonical::write(value, &mut text),
-                None => text.push('-'),
-            }
-            text.push('\n');
-        };
-        let json = |text: &str| serde_json::to_string(text).unwrap_or_default();
-        part("name", Some(&json(&self.name)));
-        part("title", self.title.as_deref().map(json).as_deref());
-        part("description", self.description.as_deref().map(json).as_deref());
-        part("input", Some(self.input_schema.text()));
-        part("output", self.output_schema.as_ref().map(JsonPayload::text));
-        let hints = &self.annotations;
-        let said = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint];
-        for hint in said {
-            part("hint", hint.map(|yes| if yes { "true" } else { "false" }));
-        }
-        part("annotated", hints.title.as_deref().map(json).as_deref());
-        // The arguments in headers follow from the schema.
-        Digest::of(text.as_bytes())
-    }
 }
 
 /// Reads one element of a list.

@@ -62,8 +62,6 @@ fn tools() {
     fuzz!("tools", corpus, |bytes: &[u8]| {
         let limits = Limits::default();
         if let Ok(tool) = definition::read(&Bytes::copy_from_slice(bytes), &limits) {
-            let renamed = definition::ToolDefinition { name: format!("{}x", tool.name), ..tool.clone() };
-            assert_ne!(tool.digest(), renamed.digest());
             assert!(!tool.name.is_empty());
         }
     });

@@ -16,7 +16,6 @@
 //! are), it begins a task for each message of a server and reads lines of any length, and its errors do not say whether a request left.
 
 mod ask;
-mod canonical;
 mod content;
 mod core;
 mod definition;
@@ -38,7 +37,7 @@ mod tests;
 mod watch;
 
 pub use content::{Content, ResourceBody, ToolAnswer};
-pub use definition::{Annotations, HeaderParameter, RefusedTool, ToolDefinition};
+pub use definition::{Annotations, RefusedTool, ToolDefinition};
 pub use failure::{CloseReason, Failure, RpcError, StartError};
 pub use http::{Body, HttpEndpoint, HttpSend, SendError};
 pub use limits::Limits;

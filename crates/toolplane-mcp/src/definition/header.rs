@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use toolplane_records::mcp::McpHeaderParameter;
 use toolplane_records::payload::JsonPayload;
 
 use crate::failure::shown;
@@ -12,17 +13,8 @@ const DEPTH: usize = 16;
 /// Most arguments of a tool that go into headers.
 const MOST: usize = 32;
 
-/// An argument that is sent in a header as well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeaderParameter {
-    /// Where the argument is: names of properties from the outermost on.
-    pub path: Vec<String>,
-    /// The name of the header without its beginning `Mcp-Param-`.
-    pub header: String,
-}
-
 /// The arguments a schema marks, and what is wrong with others it marks.
-pub(super) fn parameters(schema: &JsonPayload) -> (Vec<HeaderParameter>, Vec<String>) {
+pub(super) fn parameters(schema: &JsonPayload) -> (Vec<McpHeaderParameter>, Vec<String>) {
     let mut found = Found::default();
     if schema.text().contains("x-mcp-header") {
         found.look(&schema.to_value(), &mut Vec::new());
@@ -32,7 +24,7 @@ pub(super) fn parameters(schema: &JsonPayload) -> (Vec<HeaderParameter>, Vec<Str
 
 #[derive(Default)]
 struct Found {
-    parameters: Vec<HeaderParameter>,
+    parameters: Vec<McpHeaderParameter>,
     odd: Vec<String>,
     names: HashSet<String>,
 }
@@ -47,7 +39,7 @@ impl Found {
             path.push(name.clone());
             if let Some(header) = property.get("x-mcp-header") {
                 match self.usable(header, property) {
-                    Some(header) => self.parameters.push(HeaderParameter { path: path.clone(), header }),
+                    Some(header) => self.parameters.push(McpHeaderParameter { path: path.clone(), header }),
                     None => self.odd.push(format!("`x-mcp-header` of `{}` cannot be used", shown(&path.join(".")))),
                 }
             }

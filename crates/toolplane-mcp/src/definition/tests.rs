@@ -59,36 +59,6 @@ fn a_bad_tool_is_refused_with_its_reason() {
 }
 
 #[test]
-fn the_digest_is_of_what_is_meant() {
-    let one =
-        of(r#"{"name":"t","inputSchema":{"type":"object","maxProperties":1.0},"annotations":{"readOnlyHint":true}}"#);
-    let same = of(
-        r#"{"annotations":{"readOnlyHint": true},"inputSchema":{"maxProperties":1,"type":"\u006fbject"},"name":"t","icons":[1]}"#,
-    );
-    let (one, same) = (one.unwrap(), same.unwrap());
-    assert_eq!(one.digest(), same.digest());
-    let with_claim = |hint| ToolDefinition {
-        annotations: Annotations { read_only_hint: hint, ..Annotations::default() },
-        ..one.clone()
-    };
-    // What was said to be so by default is not the same as what was not said.
-    assert_ne!(with_claim(None).digest(), with_claim(Some(false)).digest());
-    let others = [
-        ToolDefinition { name: "u".to_owned(), ..one.clone() },
-        ToolDefinition { title: Some("t".to_owned()), ..one.clone() },
-        ToolDefinition { description: Some("t".to_owned()), ..one.clone() },
-        ToolDefinition { output_schema: Some(one.input_schema.clone()), ..one.clone() },
-        ToolDefinition {
-            input_schema: JsonPayload::from_checked(r#"{"type":"object","maxProperties":2}"#),
-            ..one.clone()
-        },
-    ];
-    for other in others {
-        assert_ne!(other.digest(), one.digest(), "{other:?}");
-    }
-}
-
-#[test]
 fn arguments_in_headers_are_found() {
     let tool = with_schema(
         r#"{"type":"object","properties":{

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, Request};
+use toolplane_records::mcp::McpHeaderParameter;
 
 use super::Shared;
-use crate::definition::HeaderParameter;
 use crate::link::Heading;
 use crate::meta::STATELESS;
 
@@ -36,12 +36,12 @@ pub(crate) fn heading(version: &str, method: &str, name: Option<&str>) -> Headin
 }
 
 /// The headers a tool wants some of its arguments in.
-pub(crate) fn parameters(wanted: &[HeaderParameter], arguments: &str) -> Vec<(String, String)> {
+pub(crate) fn parameters(wanted: &[McpHeaderParameter], arguments: &str) -> Vec<(String, String)> {
     if wanted.is_empty() {
         return Vec::new();
     }
     let Ok(arguments) = serde_json::from_str::<serde_json::Value>(arguments) else { return Vec::new() };
-    let value = |parameter: &HeaderParameter| {
+    let value = |parameter: &McpHeaderParameter| {
         let found = parameter.path.iter().try_fold(&arguments, |value, key| value.get(key))?;
         let text = match found {
             serde_json::Value::String(text) => text.clone(),
@@ -126,7 +126,7 @@ mod tests {
         ] {
             assert_eq!(encoded(value), written, "{value:?}");
         }
-        let wanted = |path: &[&str]| HeaderParameter {
+        let wanted = |path: &[&str]| McpHeaderParameter {
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             header: "Region".to_owned(),
         };

@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolplane_records::json;
+use toolplane_records::mcp::McpHeaderParameter;
 use toolplane_records::payload::JsonPayload;
 
 use super::{Inner, Session};
 use crate::ask::{Ask, Clock, ask_person};
 use crate::content::{self, ToolAnswer};
-use crate::definition::HeaderParameter;
 use crate::elicit;
 use crate::failure::{Failure, shown};
 use crate::http::headers;
@@ -28,7 +28,7 @@ pub struct ToolCall<'a> {
     /// A JSON object, sent byte for byte; only over a stream line ends between values become spaces.
     pub arguments: &'a JsonPayload,
     /// Arguments the tool wants in headers as well ([`ToolDefinition::headers`](crate::ToolDefinition::headers)); used over HTTP.
-    pub headers: &'a [HeaderParameter],
+    pub headers: &'a [McpHeaderParameter],
     /// When the time is over; it stands still while a person is asked.
     pub deadline: Option<Instant>,
     /// Canceled by the caller.

@@ -10,12 +10,13 @@ use http::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
+use toolplane_records::mcp::McpHeaderParameter;
 use toolplane_records::payload::JsonPayload;
 
 use super::script::{Calling, Seen, discovered, initialized, options};
 use crate::{
-    Body, CloseReason, Era, Failure, HeaderParameter, HttpEndpoint, HttpSend, Limits, SendError, Session, StartError,
-    ToolCall, TraceContext, Transport,
+    Body, CloseReason, Era, Failure, HttpEndpoint, HttpSend, Limits, SendError, Session, StartError, ToolCall,
+    TraceContext, Transport,
 };
 
 /// One request as the server sees it, and how to answer it.
@@ -179,7 +180,7 @@ async fn requests_of_2026_say_in_headers_what_they_are() {
     let (session, mut server) = new(Limits::default()).await;
     assert_eq!((session.server().era, session.session_id()), (Era::Stateless, None));
     let (arguments, cancel) = (JsonPayload::from_checked("{\"b\":1.0,\n\"region\": \"süd\"}"), Default::default());
-    let headers = [HeaderParameter { path: vec!["region".to_owned()], header: "Region".to_owned() }];
+    let headers = [McpHeaderParameter { path: vec!["region".to_owned()], header: "Region".to_owned() }];
     let (watch, trace) = (Seen::default(), TraceContext::default());
     let call = ToolCall {
         tool: "räume",
