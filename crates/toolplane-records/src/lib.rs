@@ -32,6 +32,7 @@ pub mod mapping;
 pub mod mcp;
 pub mod mode;
 pub mod mutation;
+pub mod operation;
 pub mod payload;
 pub mod persistence;
 pub mod profile;

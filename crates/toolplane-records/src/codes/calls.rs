@@ -324,6 +324,18 @@ codes! {
         "`<tool>` cannot be called as its provider defines it now",
         "The provider changed the tool to something that cannot be a tool here (`toolplane providers tools` says why).",
         "Use another tool; the provider's author corrects the definition.";
+    OPENAPI_DOCUMENT = "openapi.document_refused", Call(ExecutionFailed, CompleteSetup),
+        "`<place in the document>` <rule>",
+        "The bytes are no OpenAPI document, are of a version that is not known, or break a bound on size, nesting or number of operations.",
+        "Correct the place that is named, or name another document; known are OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0.";
+    OPENAPI_OPERATION = "openapi.operation_refused", Call(ExecutionFailed, CompleteSetup),
+        "`<operation>` is not imported: `<place in the document>` <rule>",
+        "One operation of an OpenAPI document cannot be a tool; the others are imported all the same.",
+        "Correct the place that is named, name a server where the document has none, or do without the operation.";
+    OPENAPI_SELECTION = "openapi.selection_unknown", Call(InvalidArguments, ChangeArguments),
+        "the document has no <tag, path, operation or method> `<word>`",
+        "The selection asks for something the OpenAPI document does not have, so nothing was imported.",
+        "Use a word of the document; without a selection all of its operations are imported.";
     RESULT_TOO_LARGE = "result.too_large", Call(ResultTooLarge, NotRetryable),
         "the tool succeeded, but its <output> is larger than may be kept",
         "The tool succeeded, but its result is larger than `objects.max_bytes`; only a preview is kept.",

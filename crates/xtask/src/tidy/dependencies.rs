@@ -17,6 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-catalog", &["toolplane-matching", "toolplane-records"]),
     // What a registration is, and what has changed in one, is said by the catalogue.
     ("toolplane-providers", &["toolplane-catalog", "toolplane-matching", "toolplane-records"]),
+    // The catalogue says which schemas a tool may have.
+    ("toolplane-openapi", &["toolplane-catalog", "toolplane-records"]),
     ("toolplane-policy", &["toolplane-matching", "toolplane-records"]),
     ("toolplane-cedar", &["toolplane-matching", "toolplane-policy", "toolplane-records"]),
     ("toolplane-lifecycle", &["toolplane-records"]),

@@ -1,0 +1,178 @@
+//! Schemas: what the document's dialect says, in the words of JSON Schema, and always taken by the catalogue.
+
+use serde_json::{Value, json};
+use toolplane_catalog::{AnswerValidator, CatalogLimits};
+use toolplane_records::payload::JsonPayload;
+
+use super::{DOCUMENTS, document, import, of_version, only, read};
+use crate::Operation;
+
+fn with_body(version: &str, schema: Value, schemas: Value) -> Operation {
+    let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    only(&of_version(version, json!({ "/x": { "post": { "requestBody": body } } }), json!({ "schemas": schemas })))
+}
+
+fn takes(operation: &Operation, input: Value) -> bool {
+    let validator = AnswerValidator::new(Some(&operation.input_schema), &CatalogLimits::default()).unwrap();
+    validator.validate(&JsonPayload::of(&input)).is_ok()
+}
+
+#[test]
+fn the_words_of_3_0_are_said_in_json_schema() {
+    let schemas = json!({ "Named": { "type": "string" } });
+    let schema = json!({ "type": "object", "properties": {
+        "n": { "type": "string", "nullable": true, "enum": ["a"] },
+        "m": { "type": "integer", "minimum": 1, "exclusiveMinimum": true, "maximum": 5, "exclusiveMaximum": false },
+        "r": { "$ref": "#/components/schemas/Named", "nullable": true, "maxLength": 1 },
+        "o": { "nullable": true, "allOf": [{ "$ref": "#/components/schemas/Named" }] },
+        "e": { "type": "string", "example": "x", "required": true, "x-y": 1, "format": "byte" },
+        "ro": { "type": "string", "readOnly": true },
+        "f": { "type": "file" }
+    }, "required": ["ro"] });
+    let operation = with_body("3.0.3", schema, schemas);
+    for (input, fits) in [
+        (json!({ "n": null }), true),
+        (json!({ "n": "b" }), false),
+        (json!({ "m": 1 }), false),
+        (json!({ "m": 5 }), true),
+        (json!({ "r": null }), true),
+        (json!({ "r": "long" }), true),
+        (json!({ "r": 1 }), false),
+        (json!({ "o": null }), true),
+        (json!({ "o": 1 }), false),
+        (json!({ "ro": "x" }), false),
+        (json!({ "f": 1 }), true),
+        (json!({}), true),
+    ] {
+        assert_eq!(takes(&operation, input.clone()), fits, "{input}");
+    }
+    let schema = operation.input_schema.to_value();
+    assert_eq!(
+        schema["properties"]["e"],
+        json!({ "type": "string", "format": "byte", "examples": ["x"], "contentEncoding": "base64" })
+    );
+}
+
+#[test]
+fn the_words_of_3_1_are_kept() {
+    let schema = json!({ "type": "object", "properties": {
+        "a": { "type": ["string", "null"], "const": "x" },
+        "t": { "prefixItems": [{ "type": "integer" }], "items": false },
+        "r": { "$ref": "#/components/schemas/Named", "maxLength": 1 },
+        "x": { "exclusiveMinimum": 3 }
+    }, "additionalProperties": false });
+    let operation = with_body("3.1.0", schema, json!({ "Named": { "type": "string" } }));
+    for (input, fits) in [
+        (json!({ "a": null }), false),
+        (json!({ "t": [1] }), true),
+        (json!({ "t": [1, 2] }), false),
+        (json!({ "r": "ab" }), false),
+        (json!({ "x": 3 }), false),
+    ] {
+        assert_eq!(takes(&operation, input.clone()), fits, "{input}");
+    }
+}
+
+#[test]
+fn a_cycle_stays_a_cycle() {
+    let node = json!({ "type": "object", "properties": { "children": { "type": "array", "items": {
+        "$ref": "#/components/schemas/Node" } } } });
+    for version in ["3.0.3", "3.1.0"] {
+        let operation = with_body(version, json!({ "$ref": "#/components/schemas/Node" }), json!({ "Node": node }));
+        assert_eq!(operation.input_schema.to_value()["$defs"].as_object().unwrap().len(), 1);
+        assert!(takes(&operation, json!({ "children": [{ "children": [] }] })));
+        assert!(!takes(&operation, json!({ "children": [{ "children": [1] }] })));
+    }
+}
+
+#[test]
+fn a_loop_that_says_nothing_is_opened() {
+    // A parent that lists its children, each of which is all of its parent: how inheritance is often written.
+    let schemas = json!({
+        "Pet": { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string" } },
+            "oneOf": [{ "$ref": "#/components/schemas/Cat" }, { "$ref": "#/components/schemas/Dog" }],
+            "discriminator": { "propertyName": "kind" } },
+        "Cat": { "allOf": [{ "$ref": "#/components/schemas/Pet" }] },
+        "Dog": { "allOf": [{ "$ref": "#/components/schemas/Pet" }] }
+    });
+    let operation = with_body("3.0.3", json!({ "$ref": "#/components/schemas/Pet" }), schemas);
+    assert!(operation.notes.iter().any(|note| note.contains("cannot be checked")));
+    assert!(takes(&operation, json!({ "body": { "kind": "Cat" } })) && !takes(&operation, json!({ "body": {} })));
+    let alone = with_body(
+        "3.1.0",
+        json!({ "$ref": "#/components/schemas/A" }),
+        json!({ "A": { "$ref": "#/components/schemas/A" } }),
+    );
+    assert!(takes(&alone, json!({ "body": 1 })));
+}
+
+#[test]
+fn a_discriminator_chooses_one_branch() {
+    let schemas = json!({
+        "Cat": { "type": "object", "properties": { "kind": { "type": "string" } } },
+        "Dog": { "type": "object", "properties": { "kind": { "type": "string" } } }
+    });
+    let schema = json!({ "oneOf": [{ "$ref": "#/components/schemas/Cat" }, { "$ref": "#/components/schemas/Dog" }],
+        "discriminator": { "propertyName": "kind", "mapping": { "meow": "#/components/schemas/Cat" } } });
+    let operation = with_body("3.0.3", schema, schemas);
+    for (kind, fits) in [("meow", true), ("Dog", true), ("Bird", false)] {
+        assert_eq!(takes(&operation, json!({ "body": { "kind": kind } })), fits, "{kind}");
+    }
+}
+
+#[test]
+fn what_cannot_be_checked_is_left_open_and_told() {
+    let schema = json!({ "type": "object", "properties": { "p": { "type": "string",
+        "pattern": "^(?=a)(?!b).*\\1$" }, "q": { "type": "string", "pattern": "^a+$" } } });
+    let operation = with_body("3.0.3", schema, json!({}));
+    assert!(takes(&operation, json!({ "p": "zzz" })) && !takes(&operation, json!({ "q": "b" })));
+    assert_eq!(operation.notes.len(), 1);
+}
+
+#[test]
+fn a_schema_that_is_too_large_is_cut_and_not_refused() {
+    let mut schemas = json!({});
+    for level in 0..60 {
+        let next: serde_json::Map<String, Value> = (0..60)
+            .map(|field| {
+                (
+                    format!("f{field}"),
+                    json!({ "oneOf": [{ "$ref": format!("#/components/schemas/L{}",
+                (level + field + 1) % 60) }, { "type": "null" }] }),
+                )
+            })
+            .collect();
+        schemas[format!("L{level}")] = json!({ "type": "object", "properties": next });
+    }
+    let operation = with_body("3.1.0", json!({ "$ref": "#/components/schemas/L0" }), schemas);
+    assert!(operation.notes.iter().any(|note| note.contains("larger than the catalogue takes")));
+    assert!(takes(&operation, json!({ "f0": { "f1": { "f2": null } } })));
+}
+
+#[test]
+fn a_schema_of_answers_that_cannot_be_used_is_left_out_alone() {
+    let responses = |schema: Value| {
+        json!({ "/x": { "get": { "responses": { "200": { "content": {
+        "application/json": { "schema": schema } } } } } } })
+    };
+    let operation = only(&document(responses(json!({ "$ref": "http://other.test/schema" })), json!({})));
+    assert_eq!(operation.output_schema, None);
+    assert!(operation.notes[0].contains("the schema of the answer is left out"));
+    let operation = only(&document(
+        responses(json!({ "type": "object", "required": ["w"], "properties": { "w": { "writeOnly": true } } })),
+        json!({}),
+    ));
+    assert_eq!(operation.output_schema.unwrap().to_value()["required"], json!([]));
+    assert_eq!(operation.binding.accept, ["application/json"]);
+}
+
+#[test]
+fn every_schema_of_the_examples_is_taken_by_the_catalogue() {
+    for text in DOCUMENTS {
+        for operation in import(&read(text)).operations {
+            for schema in std::iter::once(&operation.input_schema).chain(&operation.output_schema) {
+                toolplane_catalog::schema::compile(schema, &CatalogLimits::default()).unwrap();
+            }
+        }
+    }
+}
