@@ -97,6 +97,7 @@ pub struct Import {
 
 /// One operation where it stands.
 pub(crate) struct Found<'d> {
+    /// As it is written, which tells it from others.
     pub(crate) path: &'d str,
     /// In capitals.
     pub(crate) method: String,
@@ -107,9 +108,14 @@ pub(crate) struct Found<'d> {
     pub(crate) place: String,
 }
 
-impl Found<'_> {
+impl<'d> Found<'d> {
     pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
         self.members.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// The path that is asked for. Some documents tell operations apart by a fragment, which no request holds.
+    pub(crate) fn asked_path(&self) -> &'d str {
+        self.path.split('#').next().unwrap_or_default()
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {
@@ -238,7 +244,7 @@ fn operation(
         operation: one.native_id.clone(),
         method: one.method.clone(),
         server: server.base,
-        path: one.path.to_owned(),
+        path: one.asked_path().to_owned(),
         parameters: input.parameters,
         body: input.body,
         credentials,

@@ -50,7 +50,8 @@ pub(super) fn read<'d>(
             "is set by the platform"
         } else if is_credential(binding, credentials) {
             "is a credential"
-        } else if binding.place == ParameterPlace::Path && !one.path.contains(&format!("{{{}}}", binding.name)) {
+        } else if binding.place == ParameterPlace::Path && !one.asked_path().contains(&format!("{{{}}}", binding.name))
+        {
             "is not in the path"
         } else {
             return true;
@@ -62,7 +63,7 @@ pub(super) fn read<'d>(
     if all.len() > most {
         return Err(Fault::at(&one.place, format!("has {} parameters; at most {most} are allowed", all.len())));
     }
-    check_path(one, &all)?;
+    implied(one, &mut all, &mut notes)?;
     let whole = all.iter().filter(|parameter| parameter.binding.place == ParameterPlace::Querystring).count();
     let pairs = all.iter().any(|parameter| parameter.binding.place == ParameterPlace::Query);
     if whole > 1 || (whole == 1 && pairs) {
@@ -71,13 +72,13 @@ pub(super) fn read<'d>(
     Ok((all, notes))
 }
 
-/// Every place of the path has a parameter, and the path is nothing but a path.
-fn check_path(one: &Found<'_>, all: &[Parameter<'_>]) -> Result<(), Fault> {
+/// Every place of the path has a parameter: one that the document forgot takes any value. The path is nothing but a path.
+fn implied(one: &Found<'_>, all: &mut Vec<Parameter<'_>>, notes: &mut Vec<String>) -> Result<(), Fault> {
     let place = &one.item_place;
-    if !one.path.starts_with('/') || one.path.contains(['?', '#']) {
-        return Err(Fault::at(place, "must begin with `/` and have no query and no fragment"));
+    let mut rest = one.asked_path();
+    if !rest.starts_with('/') || rest.contains('?') {
+        return Err(Fault::at(place, "must begin with `/` and have no query"));
     }
-    let mut rest = one.path;
     while let Some((_, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else {
             return Err(Fault::at(place, "has a `{` without `}`"));
@@ -85,12 +86,30 @@ fn check_path(one: &Found<'_>, all: &[Parameter<'_>]) -> Result<(), Fault> {
         let is_it = |parameter: &Parameter<'_>| {
             parameter.binding.place == ParameterPlace::Path && parameter.binding.name == name
         };
+        if name.is_empty() {
+            return Err(Fault::at(place, "has a parameter without a name"));
+        }
         if !all.iter().any(is_it) {
-            return Err(Fault::at(place, format!("names `{{{}}}`, for which there is no parameter", shown(name))));
+            notes.push(format!("the document does not describe `{}` of the path", shown(name)));
+            all.push(undescribed(name));
         }
         rest = after;
     }
     Ok(())
+}
+
+fn undescribed<'d>(name: &str) -> Parameter<'d> {
+    let binding = OperationParameter {
+        place: ParameterPlace::Path,
+        name: name.to_owned(),
+        input: Vec::new(),
+        required: true,
+        style: ParameterStyle::Simple,
+        explode: false,
+        allow_reserved: false,
+        media_type: None,
+    };
+    Parameter { binding, schema: None, description: "", example: None, deprecated: false }
 }
 
 fn is_credential(parameter: &OperationParameter, credentials: &[Vec<CredentialRequirement>]) -> bool {

@@ -94,7 +94,7 @@ fn a_selection_names_what_is_there() {
 fn one_bad_operation_is_not_the_end_of_the_others() {
     let paths = json!({
         "/good": { "get": {} },
-        "/lost/{id}": { "get": {} },
+        "/lost/{}": { "get": {} },
         "/out": { "get": { "parameters": [{ "$ref": "other.yaml#/x" }] } },
         "/loop": { "get": { "parameters": [{ "$ref": "#/components/parameters/a" }] } },
         "/schema": { "post": { "requestBody": { "content": { "application/json": { "schema": {
@@ -112,7 +112,7 @@ fn one_bad_operation_is_not_the_end_of_the_others() {
     for (operation, rule) in [
         ("/bad", "must be an object"),
         ("GET /null", "must be an object"),
-        ("GET /lost/{id}", "names `{id}`, for which there is no parameter"),
+        ("GET /lost/{}", "has a parameter without a name"),
         ("GET /out", "only references inside the document"),
         ("GET /loop", "refers back to itself"),
         ("POST /schema", "which does not exist"),

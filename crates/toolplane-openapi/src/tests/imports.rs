@@ -165,3 +165,16 @@ fn words_are_bounded_and_say_what_was_cut() {
     assert!(operation.description.chars().count() < 4_400);
     assert!(operation.input_schema.size() < 1_000);
 }
+
+#[test]
+fn what_documents_often_forget_is_no_refusal() {
+    let forgotten = only(&document(json!({ "/x/{id}": { "get": {} } }), json!({})));
+    assert_eq!(url(&forgotten, r#"{"id":"a/b"}"#), "https://api.test/v1/x/a%2Fb");
+    assert_eq!(forgotten.notes, ["the document does not describe `id` of the path"]);
+    // Operations told apart by what no request holds.
+    let paths = json!({ "/#A": { "post": {} }, "/#B": { "post": {} } });
+    let import = import(&document(paths, json!({})));
+    let names: Vec<&str> = import.operations.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["post_A", "post_B"]);
+    assert_eq!(url(&import.operations[0], "{}"), "https://api.test/v1/");
+}
