@@ -187,13 +187,13 @@ pub(crate) fn import(
         return Err(SelectionError::unknown("operation", unknown));
     }
     let names = naming::names(&all, document.limits().max_name_chars);
-    let mut import = Import::default();
+    let (mut import, mut known) = (Import::default(), answers::Known::default());
     if selection.is_everything() {
         import.refused = broken;
     }
     for index in selected {
         let (one, name) = (&all[index], &names[index]);
-        match operation(document, one, name, options) {
+        match operation(document, one, name, options, &mut known) {
             Ok(Some(operation)) => import.operations.push(operation),
             Ok(None) => import.excluded += 1,
             Err(fault) => import.refused.push(fault.of(&one.native_id)),
@@ -223,6 +223,7 @@ fn operation(
     one: &Found<'_>,
     name: &str,
     options: &ImportOptions,
+    known: &mut answers::Known,
 ) -> Result<Option<Operation>, Fault> {
     let said = overrides::read(one, options)?;
     if said.is_excluded() {
@@ -237,7 +238,7 @@ fn operation(
     let (parameters, mut notes) = parameters::read(document, one, &credentials)?;
     let body = body::read(document, one)?;
     let input = input::plan(document, parameters, body)?;
-    let answers = answers::read(document, one);
+    let answers = answers::read(document, one, known);
     notes.extend(input.notes);
     notes.extend(answers.notes);
     let binding = OperationBinding {

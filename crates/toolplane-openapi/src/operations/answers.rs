@@ -1,14 +1,19 @@
 //! What an operation answers with, as the document says.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 use toolplane_records::payload::JsonPayload;
 
 use super::{Found, pointer_token};
 use crate::document::Document;
-use crate::schema::{Direction, fitted};
+use crate::error::Fault;
+use crate::schema::{Direction, Fitted, fitted};
 
 /// Most media types that are asked for.
 const MAX_ACCEPT: usize = 8;
+/// Longest text of a schema that is remembered: references and little more.
+const MAX_KNOWN_BYTES: usize = 512;
 /// Parameters that ask for another page.
 const PAGES: [&str; 16] = [
     "page",
@@ -39,8 +44,26 @@ pub(super) struct Answers {
     pub(super) notes: Vec<String>,
 }
 
+/// Schemas of answers that were written already: many operations answer with the same ones.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    by_text: HashMap<String, Result<Fitted, Fault>>,
+}
+
+impl Known {
+    /// What is written of a schema depends on the schema alone, because references name places of the whole document.
+    fn fitted(&mut self, document: &Document, schema: &Value, place: &str) -> Result<Fitted, Fault> {
+        let write = || fitted(document, Direction::Response, |writer| writer.write(schema, place));
+        let text = schema.to_string();
+        match text.len() <= MAX_KNOWN_BYTES {
+            true => self.by_text.entry(text).or_insert_with(write).clone(),
+            false => write(),
+        }
+    }
+}
+
 /// Reads the successful answers. Nothing here refuses an operation: what cannot be used is left out and told.
-pub(super) fn read(document: &Document, one: &Found<'_>) -> Answers {
+pub(super) fn read(document: &Document, one: &Found<'_>, known: &mut Known) -> Answers {
     let mut answers = Answers::default();
     let Some(responses) = one.members.get("responses").and_then(Value::as_object) else { return answers };
     let mut schema = None;
@@ -68,7 +91,7 @@ pub(super) fn read(document: &Document, one: &Found<'_>) -> Answers {
         }
     }
     if let Some((schema, place)) = schema {
-        match fitted(document, Direction::Response, |writer| writer.write(schema, &place)) {
+        match known.fitted(document, schema, &place) {
             Ok(fitted) if fitted.cut => {
                 answers
                     .notes
