@@ -1,18 +1,23 @@
 //! Imports documents and prints what became of them: `cargo run -p toolplane-openapi --example import -- FILE...`.
 //!
-//! For each document one line with the operations found, imported and refused, the schemas of answers that were left out, and the time;
-//! with `-v` every refusal, with `-vv` every note. Afterwards the most memory the process had, in MiB.
+//! For each document one line with the operations found, imported and refused, the schemas of answers that were left out, and
+//! the time; with `-v` every refusal, with `-vv` every note, with `-vvv` every tool. With `-vc` each tool is held to the rules of
+//! the catalogue. Afterwards the most memory the process had, in MiB.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use serde_json::json;
+use toolplane_catalog::{CatalogLimits, Registration, validate};
 use toolplane_openapi::{Document, DocumentLimits, Import, ImportOptions, Selection};
+use toolplane_records::payload::JsonPayload;
 use url::Url;
 
 fn main() -> ExitCode {
     let (flags, files): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.starts_with("-v"));
-    let verbose = flags.iter().map(|flag| flag.len() - 1).max().unwrap_or(0);
+    let check = flags.iter().any(|flag| flag == "-vc");
+    let verbose = flags.iter().map(|flag| flag.matches('v').count()).max().unwrap_or(0);
     let mut failed = false;
     for file in &files {
         let started = Instant::now();
@@ -46,6 +51,9 @@ fn main() -> ExitCode {
                             counts(&import)
                         );
                         details(&import, verbose);
+                        if check {
+                            registered(&import);
+                        }
                     }
                 }
             }
@@ -99,6 +107,29 @@ fn details(import: &Import, verbose: usize) {
             );
         }
     }
+}
+
+/// Holds each tool to the rules of the catalogue, and prints how many it takes.
+fn registered(import: &Import) {
+    let (mut taken, mut names) = (0, BTreeSet::new());
+    for one in &import.operations {
+        let declaration = json!({
+            "tool_id": format!("openapi:api/{}", one.id_part()), "namespace": "github", "name": one.name,
+            "title": one.title, "description": one.description, "search_hint": one.search_hint,
+            "lifecycle": "available", "tool_kind": one.kind,
+            "input_contract": { "model_input_schema": one.input_schema.to_value() },
+            "output_contract": { "structured_schema": one.output_schema.as_ref().map(JsonPayload::to_value) }
+        });
+        let registration: Result<Registration, _> = serde_json::from_value(json!({ "declaration": declaration }));
+        match registration.map(|registration| validate(&registration, &CatalogLimits::default())) {
+            Ok(Ok(checked)) if checked.registration().provider_alias().len() <= 64 => {
+                taken += 1;
+                names.insert(checked.registration().provider_alias());
+            }
+            other => println!("    {}: {other:?}", one.native_id),
+        }
+    }
+    println!("    the catalogue takes {taken} of {}, under {} names", import.operations.len(), names.len());
 }
 
 /// The most memory the process had so far.

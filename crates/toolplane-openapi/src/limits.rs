@@ -22,15 +22,15 @@ pub struct DocumentLimits {
 }
 
 impl Default for DocumentLimits {
-    /// 32 MiB, 2,000,000 values, 100 levels, 5,000 operations of 200 parameters, descriptions of 4,000 characters (in schemas
+    /// 32 MiB, 2,000,000 values, 100 levels, 20,000 operations of 600 parameters, descriptions of 4,000 characters (in schemas
     /// 600), names of 56 characters.
     fn default() -> Self {
         Self {
             max_bytes: 32 * 1024 * 1024,
             max_nodes: 2_000_000,
             max_depth: 100,
-            max_operations: 5_000,
-            max_parameters: 200,
+            max_operations: 20_000,
+            max_parameters: 600,
             max_description_chars: 4_000,
             max_schema_text_chars: 600,
             // Providers take 64 characters for `namespace__name`; this leaves six for the namespace.

@@ -257,7 +257,7 @@ fn operation(
         max_response_bytes: None,
     };
     let deprecated = one.members.get("deprecated") == Some(&Value::Bool(true));
-    let title = said.title.clone().unwrap_or_else(|| describe::title(one));
+    let title = describe::title(said.title.as_deref().unwrap_or_else(|| one.text("summary")));
     let description = describe::description(document, one, &said, &binding, answers.pages, deprecated);
     Ok(Some(Operation {
         native_id: one.native_id.clone(),

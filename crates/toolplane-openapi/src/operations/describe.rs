@@ -12,9 +12,9 @@ const MAX_TITLE: usize = 120;
 const MAX_HINT_WORDS: usize = 10;
 const MAX_HINT: usize = 160;
 
-/// Its summary in one line.
-pub(super) fn title(one: &Found<'_>) -> String {
-    let text: Vec<&str> = one.text("summary").split_whitespace().collect();
+/// A summary in one line, within its bound.
+pub(super) fn title(summary: &str) -> String {
+    let text: Vec<&str> = summary.split_whitespace().collect();
     text.join(" ").chars().take(MAX_TITLE).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Schemas: what the document's dialect says, in the words of JSON Schema, and always taken by the catalogue.
 
 use serde_json::{Value, json};
-use toolplane_catalog::{AnswerValidator, CatalogLimits};
+use toolplane_catalog::{AnswerValidator, CatalogLimits, Registration, validate};
 use toolplane_records::payload::JsonPayload;
 
 use super::{DOCUMENTS, document, import, of_version, only, read};
@@ -166,13 +166,26 @@ fn a_schema_of_answers_that_cannot_be_used_is_left_out_alone() {
     assert_eq!(operation.binding.accept, ["application/json"]);
 }
 
+/// The operation as a tool of the namespace `api`.
+fn registration(operation: &Operation) -> Registration {
+    let declaration = json!({
+        "tool_id": format!("openapi:api/{}", operation.id_part()), "namespace": "api", "name": operation.name,
+        "title": operation.title, "description": operation.description, "search_hint": operation.search_hint,
+        "lifecycle": "available", "tool_kind": operation.kind,
+        "input_contract": { "model_input_schema": operation.input_schema.to_value() },
+        "output_contract": { "structured_schema": operation.output_schema.as_ref().map(JsonPayload::to_value) }
+    });
+    serde_json::from_value(json!({ "declaration": declaration })).unwrap()
+}
+
 #[test]
-fn every_schema_of_the_examples_is_taken_by_the_catalogue() {
+fn every_operation_of_the_examples_is_a_tool_of_the_catalogue() {
     for text in DOCUMENTS {
+        let mut aliases = Vec::new();
         for operation in import(&read(text)).operations {
-            for schema in std::iter::once(&operation.input_schema).chain(&operation.output_schema) {
-                toolplane_catalog::schema::compile(schema, &CatalogLimits::default()).unwrap();
-            }
+            let checked = validate(&registration(&operation), &CatalogLimits::default()).unwrap();
+            aliases.push(checked.registration().provider_alias());
         }
+        assert!(!aliases.is_empty() && aliases.iter().all(|alias| alias.len() <= 64), "{aliases:?}");
     }
 }
