@@ -58,6 +58,10 @@ fn mended(mut schema: Value, limits: &CatalogLimits) -> Result<(JsonPayload, usi
         let payload = JsonPayload::of(&schema);
         let Err(violations) = compile(&payload, limits) else { return Ok((payload, mended)) };
         let any = violations.iter().filter(|violation| mend(&mut schema, violation)).count();
+        // What takes more in one place must not make the whole take less. Later: violations name places of before.
+        if mended == 0 {
+            loosen(&mut schema);
+        }
         if any == 0 || mended == MAX_MENDED {
             return Err(violations
                 .into_iter()
@@ -70,7 +74,12 @@ fn mended(mut schema: Value, limits: &CatalogLimits) -> Result<(JsonPayload, usi
 
 /// Takes away what the violation is about, where that makes the schema wider and nothing else. False when it cannot.
 fn mend(schema: &mut Value, violation: &FieldViolation) -> bool {
-    let Some(tokens) = decode_pointer(&violation.field) else { return false };
+    let Some(mut tokens) = decode_pointer(&violation.field) else { return false };
+    // A bound on how many fit is told as the place of what has to fit.
+    let last = tokens.len().saturating_sub(1);
+    for token in tokens.iter_mut().take(last).filter(|token| ["maxContains", "minContains"].contains(&token.as_str())) {
+        *token = "contains".to_owned();
+    }
     let at = |tokens: &[String]| {
         tokens.iter().fold(String::new(), |at, token| format!("{at}/{}", token.replace('~', "~0").replace('/', "~1")))
     };
@@ -87,6 +96,10 @@ fn mend(schema: &mut Value, violation: &FieldViolation) -> bool {
         return false;
     }
     let Some(part) = schema.pointer_mut(&at(&tokens[..keyword])).and_then(Value::as_object_mut) else { return false };
+    if tokens[keyword] == "patternProperties" {
+        // They would forbid the members that were described by a pattern.
+        ["additionalProperties", "unevaluatedProperties"].iter().for_each(|word| _ = part.shift_remove(*word));
+    }
     part.shift_remove(&tokens[keyword]).is_some()
 }
 
@@ -110,10 +123,13 @@ const WIDENING: [&str; 16] = [
     "type",
 ];
 
+/// Keywords by which a schema takes less when a part of it takes more.
+const TURNING: [&str; 7] = ["not", "if", "then", "else", "maxContains", "unevaluatedProperties", "unevaluatedItems"];
+
 /// Where parts are left out, alternatives overlap: exactly one of them can no longer be asked for, nor that none fits.
 fn loosen(part: &mut Value) {
     let Some(members) = part.as_object_mut() else { return };
-    members.shift_remove("not");
+    TURNING.iter().for_each(|word| _ = members.shift_remove(*word));
     if let Some(branches) = members.shift_remove("oneOf") {
         match members.get_mut("allOf").and_then(Value::as_array_mut) {
             Some(all) => all.push(json!({ "anyOf": branches })),
