@@ -69,12 +69,13 @@ fn counts(import: &Import) -> String {
     let noted =
         |word: &str| import.operations.iter().filter(|one| one.notes.iter().any(|note| note.contains(word))).count();
     format!(
-        "{} imported, {} refused, {} excluded; {} with an answer schema, {} lost one, {} inputs cut, {} widened",
+        "{} imported, {} refused, {} excluded; {} with an answer schema ({} cut), {} lost one, {} inputs cut, {} widened",
         import.operations.len(),
         import.refused.len(),
         import.excluded,
         import.operations.iter().filter(|one| one.output_schema.is_some()).count(),
-        noted("schema of the answer"),
+        noted("only its outer parts are checked"),
+        noted("schema of the answer is left out"),
         noted("larger than the catalogue takes: parts"),
         noted("cannot be checked"),
     )

@@ -92,12 +92,13 @@ pub(super) fn read(document: &Document, one: &Found<'_>, known: &mut Known) -> A
     }
     if let Some((schema, place)) = schema {
         match known.fitted(document, schema, &place) {
-            Ok(fitted) if fitted.cut => {
-                answers
-                    .notes
-                    .push("the schema of the answer is larger than the catalogue takes, and left out".to_owned());
+            Ok(fitted) => {
+                if fitted.cut {
+                    let rule = "is larger than the catalogue takes: only its outer parts are checked";
+                    answers.notes.push(format!("the schema of the answer {rule}"));
+                }
+                answers.schema = Some(fitted.schema);
             }
-            Ok(fitted) => answers.schema = Some(fitted.schema),
             Err(fault) => answers.notes.push(format!("the schema of the answer is left out: {}", fault.rule)),
         }
     }

@@ -163,9 +163,28 @@ fn large() -> Value {
             .collect();
         schemas[format!("L{level}")] = json!({ "type": "object", "properties": next });
     }
-    let operation = with_body("3.1.0", json!({ "$ref": "#/components/schemas/L0" }), schemas);
+    schemas
+}
+
+#[test]
+fn a_schema_that_is_too_large_is_cut_and_not_refused() {
+    let operation = with_body("3.1.0", json!({ "$ref": "#/components/schemas/L0" }), large());
     assert!(operation.notes.iter().any(|note| note.contains("larger than the catalogue takes")));
     assert!(takes(&operation, json!({ "f0": { "f1": { "f2": null } } })));
+}
+
+#[test]
+fn of_an_answer_that_is_too_large_the_outer_parts_are_checked() {
+    let answer = json!({ "200": { "content": { "application/json": { "schema": {
+        "$ref": "#/components/schemas/L0" } } } } });
+    let paths = json!({ "/x": { "get": { "responses": answer } } });
+    let operation = only(&document(paths, json!({ "schemas": large() })));
+    assert!(operation.notes[0].contains("only its outer parts are checked"), "{:?}", operation.notes);
+    let schema = operation.output_schema.unwrap();
+    assert!(schema.size() < 20_000, "{}", schema.size());
+    let validator = AnswerValidator::new(Some(&schema), &CatalogLimits::default()).unwrap();
+    let fits = |value: Value| validator.validate(&JsonPayload::of(&value)).is_ok();
+    assert!(fits(json!({ "f0": { "f1": { "f2": null } } })) && !fits(json!("text")));
 }
 
 #[test]
