@@ -7,6 +7,7 @@ mod input;
 mod naming;
 mod overrides;
 mod parameters;
+mod path;
 mod security;
 mod selection;
 mod servers;
@@ -235,7 +236,7 @@ fn operation(
     let facts = said.facts(&one.method);
     let server = servers::choose(document, one, options)?;
     let credentials = security::requirements(document, one)?;
-    let (parameters, mut notes) = parameters::read(document, one, &credentials)?;
+    let (parameters, path, mut notes) = parameters::read(document, one, &credentials)?;
     let body = body::read(document, one)?;
     let input = input::plan(document, parameters, body)?;
     let answers = answers::read(document, one, known);
@@ -245,7 +246,7 @@ fn operation(
         operation: one.native_id.clone(),
         method: one.method.clone(),
         server: server.base,
-        path: one.asked_path().to_owned(),
+        path,
         parameters: input.parameters,
         body: input.body,
         credentials,

@@ -184,7 +184,7 @@ impl Written {
     fn url(&mut self, binding: &OperationBinding) -> Result<Url, Box<ToolError>> {
         let broken = |why: &str| invalid_binding(format!("the operation `{}` {why}", binding.operation));
         let mut path = String::new();
-        let mut rest = binding.path.as_str();
+        let (mut rest, fixed) = binding.path.split_once('?').unwrap_or((binding.path.as_str(), ""));
         while let Some((before, after)) = rest.split_once('{') {
             let (name, after) = after.split_once('}').ok_or_else(|| broken("has a `{` without `}` in its path"))?;
             let value = self.path.iter().find(|(other, _)| other == name);
@@ -202,6 +202,9 @@ impl Written {
         let server = Url::parse(&binding.server).map_err(|_| broken("has a server that is not a URL"))?;
         let expected = format!("{}{path}", server.path().trim_end_matches('/'));
         let mut text = format!("{}{path}", binding.server);
+        if !fixed.is_empty() {
+            self.query.insert(0, encode::literal(fixed));
+        }
         if !self.query.is_empty() {
             text.push('?');
             text.push_str(&self.query.join("&"));

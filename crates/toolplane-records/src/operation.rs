@@ -14,7 +14,8 @@ pub struct OperationBinding {
     pub method: String,
     /// The server, an absolute `http` or `https` URL without user, query, fragment and final `/`.
     pub server: String,
-    /// The path below the server, with `{name}` where path parameters go; begins with `/`.
+    /// The path below the server, with `{name}` where path parameters go; begins with `/`. What stands after a `?` is asked for
+    /// as it is written, before the parameters of the query.
     pub path: String,
     /// Parameters in the order of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,7 +5,7 @@ use toolplane_records::operation::{
     CredentialPlacement, CredentialRequirement, OperationParameter, ParameterPlace, ParameterStyle,
 };
 
-use super::Found;
+use super::{Found, path};
 use crate::document::Document;
 use crate::error::{Fault, shown};
 use crate::request::is_reserved_header;
@@ -22,12 +22,12 @@ pub(super) struct Parameter<'d> {
     pub(super) deprecated: bool,
 }
 
-/// The parameters callers give, and notes of those they do not.
+/// The parameters callers give, the path as it is asked for, and notes of what callers do not give.
 pub(super) fn read<'d>(
     document: &'d Document,
     one: &Found<'d>,
     credentials: &[Vec<CredentialRequirement>],
-) -> Result<(Vec<Parameter<'d>>, Vec<String>), Fault> {
+) -> Result<(Vec<Parameter<'d>>, String, Vec<String>), Fault> {
     let mut all: Vec<Parameter<'d>> = Vec::new();
     let mut notes = Vec::new();
     let lists =
@@ -44,14 +44,14 @@ pub(super) fn read<'d>(
             all.push(parameter);
         }
     }
+    let path = path::read(one, &mut all, &mut notes)?;
     all.retain(|parameter| {
         let binding = &parameter.binding;
         let reason = if binding.place == ParameterPlace::Header && is_reserved_header(&binding.name) {
             "is set by the platform"
         } else if is_credential(binding, credentials) {
             "is a credential"
-        } else if binding.place == ParameterPlace::Path && !one.asked_path().contains(&format!("{{{}}}", binding.name))
-        {
+        } else if binding.place == ParameterPlace::Path && !path.contains(&format!("{{{}}}", binding.name)) {
             "is not in the path"
         } else {
             return true;
@@ -63,53 +63,12 @@ pub(super) fn read<'d>(
     if all.len() > most {
         return Err(Fault::at(&one.place, format!("has {} parameters; at most {most} are allowed", all.len())));
     }
-    implied(one, &mut all, &mut notes)?;
     let whole = all.iter().filter(|parameter| parameter.binding.place == ParameterPlace::Querystring).count();
     let pairs = all.iter().any(|parameter| parameter.binding.place == ParameterPlace::Query);
     if whole > 1 || (whole == 1 && pairs) {
         return Err(Fault::at(&one.place, "has a parameter that is the whole query, and others in the query"));
     }
-    Ok((all, notes))
-}
-
-/// Every place of the path has a parameter: one that the document forgot takes any value. The path is nothing but a path.
-fn implied(one: &Found<'_>, all: &mut Vec<Parameter<'_>>, notes: &mut Vec<String>) -> Result<(), Fault> {
-    let place = &one.item_place;
-    let mut rest = one.asked_path();
-    if !rest.starts_with('/') || rest.contains('?') {
-        return Err(Fault::at(place, "must begin with `/` and have no query"));
-    }
-    while let Some((_, after)) = rest.split_once('{') {
-        let Some((name, after)) = after.split_once('}') else {
-            return Err(Fault::at(place, "has a `{` without `}`"));
-        };
-        let is_it = |parameter: &Parameter<'_>| {
-            parameter.binding.place == ParameterPlace::Path && parameter.binding.name == name
-        };
-        if name.is_empty() {
-            return Err(Fault::at(place, "has a parameter without a name"));
-        }
-        if !all.iter().any(is_it) {
-            notes.push(format!("the document does not describe `{}` of the path", shown(name)));
-            all.push(undescribed(name));
-        }
-        rest = after;
-    }
-    Ok(())
-}
-
-fn undescribed<'d>(name: &str) -> Parameter<'d> {
-    let binding = OperationParameter {
-        place: ParameterPlace::Path,
-        name: name.to_owned(),
-        input: Vec::new(),
-        required: true,
-        style: ParameterStyle::Simple,
-        explode: false,
-        allow_reserved: false,
-        media_type: None,
-    };
-    Parameter { binding, schema: None, description: "", example: None, deprecated: false }
+    Ok((all, path, notes))
 }
 
 fn is_credential(parameter: &OperationParameter, credentials: &[Vec<CredentialRequirement>]) -> bool {

@@ -178,3 +178,26 @@ fn what_documents_often_forget_is_no_refusal() {
     assert_eq!(names, ["post_A", "post_B"]);
     assert_eq!(url(&import.operations[0], "{}"), "https://api.test/v1/");
 }
+
+#[test]
+fn a_query_in_the_path_is_asked_for() {
+    let paths = json!({
+        "/rest?method=a.b&x": { "get": { "parameters": [
+            { "name": "method", "in": "query", "required": true }, { "name": "q", "in": "query" }] } },
+        "/export/{id}?filename={file}&since={since}&to={to}#one": { "get": { "parameters": [
+            { "name": "id", "in": "path" }, { "name": "file", "in": "path" }, { "name": "since", "in": "query" }] } }
+    });
+    let import = import(&document(paths, json!({})));
+    assert_eq!(import.refused, []);
+    let [fixed, given] = &import.operations[..] else { panic!("{import:?}") };
+    assert_eq!(url(fixed, r#"{"q":"1&method=c"}"#), "https://api.test/v1/rest?method=a.b&x&q=1%26method%3Dc");
+    assert_eq!(url(fixed, "{}"), "https://api.test/v1/rest?method=a.b&x");
+    assert_eq!(fixed.input_schema.to_value()["properties"], json!({ "q": {} }));
+    assert_eq!(url(given, r#"{"id":1,"filename":"a/b","to":2}"#), "https://api.test/v1/export/1?filename=a%2Fb&to=2");
+    assert_eq!(given.input_schema.to_value()["required"], json!(["id", "filename"]));
+    assert_eq!(given.notes, ["the document does not describe `to` of the query"]);
+    for wrong in ["/x?{a}=1", "/x?a={b}{c}", "/x?a=b{c}", "/x?=a", "x?a=b"] {
+        let import = super::import(&document(json!({ wrong: { "get": {} } }), json!({})));
+        assert_eq!((import.operations.len(), import.refused.len()), (0, 1), "{wrong}");
+    }
+}
