@@ -104,6 +104,30 @@ codes! {
         "which hook failed, and that the call is denied or its output withheld",
         "A hook failed or did not answer in time: before the call, the call is denied (advice `change_arguments_or_policy`); after it, the tool has run and Toolplane withholds its output.",
         "The operator repairs the hook; `toolplane hooks ls` shows how it failed. If the tool ran, look for its effect before the call is made again.";
+    CREDENTIAL_MISSING = "credential.missing", Call(CredentialMissing, CompleteSetup),
+        "this worker has no credential `<name>`, or its source has nothing: <why>",
+        "The tool needs a credential that the worker does not have: it is not configured there, its file is gone, or its variable is not set.",
+        "The operator adds it to `[[credentials]]` of the worker, or puts the secret back; `toolplane credentials test` tries it.";
+    CREDENTIAL_OUT_OF_SCOPE = "credential.out_of_scope", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
+        "the credential `<name>` is not for this <provider, tool, tenant or actor>",
+        "The credential is there, but its scope does not take in the provider, the tool, the tenant or the actor of the call.",
+        "Use a tool or a caller it is for, or the operator widens `providers`, `tools`, `tenants` or `actors` of the credential.";
+    CREDENTIAL_UNREADABLE = "credential.unreadable", Call(CredentialMissing, CompleteSetup),
+        "the credential `<name>` cannot be used: <why>",
+        "The source of the credential is there, but what it gives cannot be used: others may read the file, it is too short, too long or not of its kind, or its command failed.",
+        "The operator corrects what the message names; `toolplane credentials test` tries it.";
+    CREDENTIAL_REFUSED = "credential.refused", Call(CredentialMissing, CompleteSetup),
+        "the credential `<name>` is refused: <what the token server answered>",
+        "The token server does not take the client id or secret, or the provider refuses every token it gives.",
+        "The operator checks client id, secret and scopes with the provider's administrator; a changed secret is taken up without a restart.";
+    CREDENTIAL_UNAVAILABLE = "credential.unavailable", Call(DependencyUnavailable, RetryLater),
+        "the credential `<name>` cannot be had now: <why>",
+        "The token server did not answer, or the command of the credential was late, and no earlier value may be used any more.",
+        "Try again later; the operator checks the token server or the command.";
+    CREDENTIAL_UNFIT = "credential.unfit", Call(SetupRequired, CompleteSetup),
+        "the credential `<name>` cannot be put there: <rule>",
+        "The tool's declaration wants the credential in a place it does not fit: a header with a line break, a field it does not have.",
+        "The tool's author corrects where the credential goes, or the operator gives a credential of the right kind.";
     SANDBOX_UNAVAILABLE = "sandbox.unavailable", Call(CapabilityGap, CompleteSetup),
         "this worker cannot run sandboxed tools: <reason>",
         "The worker's machine lacks something the sandbox needs.",

@@ -32,6 +32,8 @@ codes! {
         "that it is set", "The program set up telemetry twice in one process.", "The author of the program that embeds Toolplane sets it up once.";
     HOOKS_CONFIG_INVALID = "HOOKS_CONFIG_INVALID", Fault,
         "`hooks[<n>].<key>`: <rule>", "The configuration of a hook breaks a rule.", "Correct the key that is named.";
+    CREDENTIALS_CONFIG_INVALID = "CREDENTIALS_CONFIG_INVALID", Fault,
+        "`credentials[<n>].<key>`: <rule>", "The configuration of a credential breaks a rule.", "Correct the key that is named.";
     HOOKS_NO_SANDBOX = "HOOKS_NO_SANDBOX", Fault,
         "the hook, and what is missing", "A hook is a program, and this machine cannot run it in a sandbox.", "Install what the message names, or run the hook as a service (`hooks[].grpc`).";
     HOOKS_SERVICE_INVALID = "HOOKS_SERVICE_INVALID", Fault,

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // A protocol: who starts a server, and whether it may be asked, is for those that use it.
     ("toolplane-mcp", &["toolplane-records"]),
     ("toolplane-results", &["toolplane-records"]),
+    ("toolplane-credentials", &["toolplane-matching", "toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
     ("toolplane-execution", &["toolplane-catalog", "toolplane-matching", "toolplane-records", "toolplane-sandbox"]),
     // The counted allocations are there in builds for benches alone.

@@ -1,0 +1,244 @@
+//! Where a credential is put: a header, a query parameter, a cookie, a variable, a file. Pure; nothing is sent or written here.
+
+#[cfg(test)]
+mod tests;
+
+use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use toolplane_records::codes::{self, Code};
+use url::Url;
+
+use crate::secret::Secret;
+
+/// Headers that say where a message begins, ends or goes. A secret in one of them would change what is sent.
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "cookie",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+/// Longest name of a parameter, cookie, variable or file, and longest prefix of a header.
+const MAX_NAME: usize = 128;
+
+/// Where a tool's declaration wants a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// A header of the request.
+    Header {
+        /// Its name.
+        name: String,
+        /// What stands before the secret, with the space if there is one: `Token `.
+        prefix: Option<String>,
+    },
+    /// A parameter of the query. Servers write queries into their logs: a header is better where there is a choice.
+    Query {
+        /// Its name.
+        name: String,
+    },
+    /// A cookie of the request.
+    Cookie {
+        /// Its name.
+        name: String,
+    },
+    /// A variable of the environment of a process.
+    Env {
+        /// Its name.
+        name: String,
+    },
+    /// A file that a process can read.
+    File {
+        /// Its name, without folders.
+        name: String,
+    },
+}
+
+/// A credential at its place, for the adapter that puts it there. Printing it shows no secret.
+#[derive(Clone, Debug)]
+pub enum Injection {
+    /// A header; its value is marked as sensitive.
+    Header {
+        /// Its name.
+        name: HeaderName,
+        /// Its value.
+        value: HeaderValue,
+    },
+    /// A parameter of the query, not yet escaped.
+    Query {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Secret,
+    },
+    /// A cookie.
+    Cookie {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Secret,
+    },
+    /// A variable of the environment.
+    Env {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Secret,
+    },
+    /// A file that only its owner may read.
+    File {
+        /// Its name.
+        name: String,
+        /// What is in it.
+        content: Secret,
+    },
+}
+
+/// Why a credential does not fit a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The place has no name that can be used.
+    #[error("the place has no name that can be used there")]
+    Name,
+    /// The header belongs to the connection.
+    #[error("the header belongs to the connection, or to cookies")]
+    FramingHeader,
+    /// The value holds a character that the place does not take.
+    #[error("the value, or what stands before it, holds a character that cannot be there, like a line break")]
+    Character,
+    /// The credential has no such field.
+    #[error("it has no such field")]
+    NoField,
+}
+
+impl Unfit {
+    pub(crate) fn code(self) -> Code {
+        codes::CREDENTIAL_UNFIT
+    }
+}
+
+impl Injection {
+    /// A header: what stands before the secret, and the secret.
+    pub(crate) fn header(name: &str, prefix: &str, secret: &[u8]) -> Result<Self, Unfit> {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Unfit::Name)?;
+        if FRAMING.contains(&name.as_str()) || name.as_str().starts_with("proxy-") {
+            return Err(Unfit::FramingHeader);
+        }
+        let bytes = [prefix.as_bytes(), secret].concat();
+        let is_visible = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+        if prefix.len() > MAX_NAME || !is_visible || bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ') {
+            return Err(Unfit::Character);
+        }
+        let mut value = HeaderValue::from_bytes(&bytes).map_err(|_| Unfit::Character)?;
+        value.set_sensitive(true);
+        Ok(Self::Header { name, value })
+    }
+
+    /// Everything that is not a header.
+    pub(crate) fn plain(placement: &Placement, secret: Secret) -> Result<Self, Unfit> {
+        let bytes = secret.reveal();
+        match placement {
+            Placement::Header { name, prefix } => {
+                Self::header(name, prefix.as_deref().unwrap_or_default(), secret.reveal())
+            }
+            Placement::Query { name } => {
+                check(is_short(name) && !name.chars().any(char::is_control), Unfit::Name)?;
+                let is_line = secret.reveal_text().is_some_and(|text| !text.chars().any(char::is_control));
+                check(is_line, Unfit::Character)?;
+                Ok(Self::Query { name: name.clone(), value: secret })
+            }
+            Placement::Cookie { name } => {
+                check(is_short(name) && name.bytes().all(is_token_char), Unfit::Name)?;
+                check(bytes.iter().copied().all(is_cookie_octet), Unfit::Character)?;
+                Ok(Self::Cookie { name: name.clone(), value: secret })
+            }
+            Placement::Env { name } => {
+                let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+                let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                check(is_short(name) && starts && is_name, Unfit::Name)?;
+                check(!bytes.contains(&0), Unfit::Character)?;
+                Ok(Self::Env { name: name.clone(), value: secret })
+            }
+            Placement::File { name } => {
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+                check(is_short(name) && name.bytes().all(is_plain) && !name.starts_with('.'), Unfit::Name)?;
+                Ok(Self::File { name: name.clone(), content: secret })
+            }
+        }
+    }
+}
+
+/// Puts headers, cookies and parameters into a request. What the request has under the same name gives way: a caller does not
+/// choose the credential. Variables and files are left out.
+///
+/// # Errors
+///
+/// [`Unfit::Character`] when the cookies of the request are not text.
+pub fn put_into_request(injections: &[Injection], headers: &mut HeaderMap, url: &mut Url) -> Result<(), Unfit> {
+    for injection in injections {
+        match injection {
+            Injection::Header { name, value } => {
+                headers.insert(name, value.clone());
+            }
+            Injection::Cookie { name, value } => {
+                let cookies = with_cookie(headers, name, value)?;
+                headers.insert(COOKIE, cookies);
+            }
+            Injection::Query { name, value } => set_parameter(url, name, value),
+            Injection::Env { .. } | Injection::File { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// The cookies of a request with this one in place of any of its name, as one header.
+fn with_cookie(headers: &HeaderMap, name: &str, value: &Secret) -> Result<HeaderValue, Unfit> {
+    let mut cookies = Vec::new();
+    for header in headers.get_all(COOKIE) {
+        let text = header.to_str().map_err(|_| Unfit::Character)?;
+        let others = text.split(';').map(str::trim).filter(|cookie| !cookie.is_empty());
+        cookies.extend(others.filter(|cookie| cookie.split('=').next().map(str::trim) != Some(name)));
+    }
+    let mut all = cookies.join("; ").into_bytes();
+    if !all.is_empty() {
+        all.extend_from_slice(b"; ");
+    }
+    all.extend_from_slice(name.as_bytes());
+    all.push(b'=');
+    all.extend_from_slice(value.reveal());
+    let mut value = HeaderValue::from_bytes(&all).map_err(|_| Unfit::Character)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn set_parameter(url: &mut Url, name: &str, value: &Secret) {
+    let is_there = url.query_pairs().any(|(key, _)| key == name);
+    if is_there {
+        let others: Vec<(String, String)> =
+            url.query_pairs().filter(|(key, _)| key != name).map(|(key, value)| (key.into(), value.into())).collect();
+        url.query_pairs_mut().clear().extend_pairs(others);
+    }
+    url.query_pairs_mut().append_pair(name, value.reveal_text().unwrap_or_default());
+}
+
+fn check(holds: bool, otherwise: Unfit) -> Result<(), Unfit> {
+    if holds { Ok(()) } else { Err(otherwise) }
+}
+
+fn is_short(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len())
+}
+
+/// A character of a token, RFC 9110, 5.6.2.
+fn is_token_char(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// A character of a cookie's value, RFC 6265, 4.1.1.
+fn is_cookie_octet(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b';' | b'\\')
+}
