@@ -1,0 +1,166 @@
+//! Secrets in files and variables.
+
+use std::ffi::OsString;
+use std::time::{Duration, SystemTime};
+
+use crate::house::{House, get, look, value};
+
+fn config(path: &str) -> String {
+    format!("[[credentials]]\nname = 'key'\nkind = 'api_key'\nsource = {{ file = '{path}' }}\ntools = ['*']\n")
+}
+
+#[tokio::test]
+async fn a_file_is_taken_up_as_it_is_now() {
+    let house = House::new();
+    let broker = house.broker(&config(&house.write("key", "first-secret\n")));
+    assert_eq!(look(&broker, "key").await, "first-secret");
+    let first = get(&broker, "key").await.unwrap();
+    assert_eq!((first.generation(), get(&broker, "key").await.unwrap().generation()), (1, 1));
+    // Written in place.
+    house.write("key", "other-secret\n");
+    assert_eq!(look(&broker, "key").await, "other-secret");
+    // Exchanged at once, as mounted secrets are.
+    house.write("new", "third-secret\n");
+    std::fs::rename(house.path("new"), house.path("key")).unwrap();
+    assert_eq!(look(&broker, "key").await, "third-secret");
+    // Half written: what was there before is good for a while.
+    house.write("key", "");
+    assert_eq!(look(&broker, "key").await, "third-secret");
+    house.later(3601);
+    assert_eq!(look(&broker, "key").await, "credential.unreadable");
+    house.write("key", "forth-secret");
+    assert_eq!(look(&broker, "key").await, "forth-secret");
+    // Gone is gone at once.
+    std::fs::remove_file(house.path("key")).unwrap();
+    assert_eq!(look(&broker, "key").await, "credential.missing");
+    // What was given is what it was.
+    assert_eq!(value(&first), "first-secret");
+}
+
+#[tokio::test]
+async fn an_unchanged_file_is_not_taken_up_again() {
+    let house = House::new();
+    let path = house.write("key", "first-secret\n");
+    let broker = house.broker(&config(&path));
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+    for _ in 0..3 {
+        assert_eq!(get(&broker, "key").await.unwrap().generation(), 1);
+        house.later(2000);
+    }
+    // It was looked at all the time, so its value is not old.
+    assert_eq!(broker.names()[0].age, Some(Duration::from_secs(6000)));
+    house.write("same", "first-secret");
+    std::fs::rename(house.path("same"), house.path("key")).unwrap();
+    assert_eq!(get(&broker, "key").await.unwrap().generation(), 1, "the same bytes in another file");
+}
+
+#[tokio::test]
+async fn what_others_could_read_or_change_is_not_used() {
+    let house = House::new();
+    let broker = house.broker(&config(&house.write("key", "first-secret\n")));
+    assert_eq!(look(&broker, "key").await, "first-secret");
+    for mode in [0o640, 0o604, 0o644, 0o660, 0o611] {
+        house.mode("key", mode);
+        assert_eq!(look(&broker, "key").await, "credential.unreadable", "{mode:o}");
+        let error = get(&broker, "key").await.unwrap_err().to_string();
+        assert!(error.contains("chmod 600") && error.contains(&format!("{mode:o}")), "{error}");
+    }
+    house.mode("key", 0o400);
+    assert_eq!(look(&broker, "key").await, "first-secret");
+    // What is no file does not keep anybody waiting.
+    std::fs::remove_file(house.path("key")).unwrap();
+    let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(house.path("key")).status().unwrap();
+    assert!(made.success());
+    assert_eq!(look(&broker, "key").await, "credential.unreadable");
+    std::fs::remove_file(house.path("key")).unwrap();
+    std::fs::create_dir(house.path("key")).unwrap();
+    house.mode("key", 0o700);
+    assert_eq!(look(&broker, "key").await, "credential.unreadable");
+}
+
+#[tokio::test]
+async fn links_are_followed() {
+    let house = House::new();
+    let broker = house.broker(&config(house.path("key").to_str().unwrap()));
+    assert_eq!(look(&broker, "key").await, "credential.missing");
+    std::os::unix::fs::symlink(house.write("one", "first-secret"), house.path("key")).unwrap();
+    assert_eq!(look(&broker, "key").await, "first-secret");
+    std::os::unix::fs::symlink(house.write("two", "other-secret"), house.path("next")).unwrap();
+    std::fs::rename(house.path("next"), house.path("key")).unwrap();
+    assert_eq!(look(&broker, "key").await, "other-secret");
+    std::fs::remove_file(house.path("two")).unwrap();
+    assert_eq!(look(&broker, "key").await, "credential.missing");
+}
+
+#[tokio::test]
+async fn what_is_not_of_its_kind_is_refused() {
+    let house = House::new();
+    for (kind, content, expected) in [
+        ("bearer", "seven77", "it has fewer than 8 bytes"),
+        ("bearer", "Bearer abcdefghijk", "visible ASCII"),
+        ("bearer", "two-lines\nof-it", "visible ASCII"),
+        ("api_key", "caf\u{e9}-caf\u{e9}", "visible ASCII"),
+        ("basic", "no-colon-here", "it is not `user:password`"),
+        ("basic", "user:short", "it has fewer than 8 bytes"),
+        ("json", "[]", "it is not a JSON object"),
+        ("json", r#"{"a":"aaaaaaaa","a":"bbbbbbbb"}"#, "it is not a JSON object"),
+        ("json", r#"{"a":1}"#, "no text field"),
+        ("json", r#"{"user":"ann","token":"0123456789"}"#, "name those that are secret"),
+        ("raw", "", "it has fewer than 8 bytes"),
+    ] {
+        let path = house.write("key", content);
+        let broker = house.broker(&config(&path).replace("api_key", kind));
+        let error = get(&broker, "key").await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{kind} {content}: {error}");
+        assert_eq!(error.code().as_str(), "credential.unreadable");
+    }
+    house.write("key", vec![b'a'; 20_000]);
+    let broker = house.broker(&config(house.path("key").to_str().unwrap()));
+    assert!(get(&broker, "key").await.unwrap_err().to_string().contains("more than 16384 bytes"));
+}
+
+#[tokio::test]
+async fn variables_are_looked_at_each_time() {
+    let house = House::new();
+    let broker =
+        house.broker("[[credentials]]\nname = 'key'\nkind = 'bearer'\nsource = { env = 'KEY' }\ntools = ['*']\n");
+    assert_eq!(look(&broker, "key").await, "credential.missing");
+    house.variables.lock().insert("KEY".to_owned(), OsString::from("first-secret"));
+    assert_eq!(look(&broker, "key").await, "first-secret");
+    house.variables.lock().clear();
+    assert_eq!(look(&broker, "key").await, "credential.missing");
+}
+
+#[tokio::test]
+async fn every_value_in_use_and_the_earlier_ones_are_masked() {
+    let house = House::new();
+    let document = r#"{"user":"ann","private_key":"-k-e-y-k-e-y-"}"#;
+    let text = format!(
+        "{}[[credentials]]\nname = 'db'\nkind = 'basic'\nsource = {{ file = '{}' }}\ntenants = ['*']\n\
+         [[credentials]]\nname = 'sa'\nkind = 'json'\nsecret_fields = ['private_key']\nsource = {{ file = '{}' }}\ntenants = ['*']\n",
+        config(&house.write("key", "first-secret\n")),
+        house.write("db", "bot:hunter22hunter22"),
+        house.write("sa", document),
+    );
+    let broker = house.broker(&text);
+    assert!(broker.mask().is_empty());
+    broker.load().await;
+    let mask = broker.mask();
+    let shown = mask
+        .text("first-secret Basic Ym90Omh1bnRlcjIyaHVudGVyMjI= hunter22hunter22 bot ann -k-e-y-k-e-y-")
+        .into_owned();
+    assert_eq!(shown, "[credential key] Basic [credential db]= [credential db] bot ann [credential sa]");
+    assert_eq!(mask.text(document), "[credential sa]");
+    house.write("key", "other-secret\n");
+    get(&broker, "key").await.unwrap();
+    let both = "first-secret other-secret";
+    assert_eq!(broker.mask().text(both), "[credential key] [credential key]");
+    assert_eq!(mask.text(both), "[credential key] other-secret", "a mask is what it was when it was taken");
+    // Earlier values go after an hour, at the next change.
+    house.later(3601);
+    house.write("key", "third-secret\n");
+    get(&broker, "key").await.unwrap();
+    let all = broker.mask().text("first-secret other-secret third-secret").into_owned();
+    assert_eq!(all, "first-secret [credential key] [credential key]");
+}
