@@ -38,7 +38,8 @@ pub struct CredentialConfig {
     /// Of `basic`: the user, when the source gives the password alone. Without it the source gives `user:password`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
-    /// Of `json`: the fields that are secret and masked; every text field when absent.
+    /// Of `json`: the fields at its top that are secret, with every text in them at any depth; all fields when absent. Numbers are
+    /// not masked by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_fields: Option<Vec<String>>,
     /// How old a value of a command may be before the command is run again, in milliseconds; 5 minutes when absent. Files

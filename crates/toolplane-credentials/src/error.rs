@@ -114,7 +114,7 @@ pub enum SourceFault {
     #[error("it is not a JSON object that has each field once")]
     NotAnObject,
     /// A field of the configuration is not in it.
-    #[error("it lacks a text field that `secret_fields` names, or has no text field")]
+    #[error("it has no text in a field that `secret_fields` names, or no text at all")]
     NoField,
     /// A field is too short.
     #[error("one of its texts has fewer than {MIN_SECRET_BYTES} bytes; name those that are secret in `secret_fields`")]

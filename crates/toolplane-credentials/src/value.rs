@@ -20,8 +20,8 @@ pub(crate) enum Value {
     Basic { user: Secret, password: Secret, both: Secret },
     /// Any bytes.
     Raw(Secret),
-    /// A document and the texts at its top; the names of those that are secret.
-    Json { whole: Secret, fields: BTreeMap<String, Secret>, secret: Vec<String> },
+    /// A document, the texts at its top by name, and every text in it that is secret.
+    Json { whole: Secret, fields: BTreeMap<String, Secret>, secret: Vec<Secret> },
 }
 
 impl Value {
@@ -50,9 +50,7 @@ impl Value {
         match self {
             Self::Token(secret) | Self::Raw(secret) => vec![secret],
             Self::Basic { password, both, .. } => vec![password, both],
-            Self::Json { whole, fields, secret } => {
-                [whole].into_iter().chain(secret.iter().filter_map(|name| fields.get(name))).collect()
-            }
+            Self::Json { whole, secret, .. } => [whole].into_iter().chain(secret).collect(),
         }
     }
 
@@ -95,19 +93,49 @@ fn basic(username: Option<&str>, line: Secret) -> Result<Value, SourceFault> {
 fn document(bytes: &Secret, secret_fields: Option<&[String]>) -> Result<Value, SourceFault> {
     json::check(bytes.reveal(), &JsonLimits::default()).map_err(|_| SourceFault::NotAnObject)?;
     let read: BTreeMap<String, Field> = serde_json::from_slice(bytes.reveal()).map_err(|_| SourceFault::NotAnObject)?;
-    let fields: BTreeMap<_, _> = read.into_iter().filter_map(|(name, field)| Some((name, field.0?))).collect();
-    let secret = secret_fields.map_or_else(|| fields.keys().cloned().collect(), <[String]>::to_vec);
-    if secret.is_empty() || !secret.iter().all(|name| fields.contains_key(name)) {
+    let is_secret = |name: &String| secret_fields.is_none_or(|secret| secret.contains(name));
+    let mut secret = Vec::new();
+    for (_, field) in read.iter().filter(|(name, _)| is_secret(name)) {
+        field.texts_into(&mut secret);
+    }
+    let has_text = |name: &String| read.get(name).is_some_and(|field| !field.is_without_text());
+    if secret.is_empty() || !secret_fields.unwrap_or_default().iter().all(has_text) {
         return Err(SourceFault::NoField);
     }
-    if secret.iter().filter_map(|name| fields.get(name)).any(|field| field.len() < MIN_SECRET_BYTES) {
+    if secret.iter().any(|text| text.len() < MIN_SECRET_BYTES) {
         return Err(SourceFault::ShortField);
     }
+    let own = |(name, field)| if let Field::Text(text) = field { Some((name, text)) } else { None };
+    let fields = read.into_iter().filter_map(own).collect();
     Ok(Value::Json { whole: long_enough(bytes.clone())?, fields, secret })
 }
 
-/// A text at the top of a document; anything else is there and not used.
-struct Field(Option<Secret>);
+/// What a document holds, as far as it is text.
+enum Field {
+    Text(Secret),
+    /// The values of a list or an object.
+    Many(Vec<Field>),
+    Other,
+}
+
+impl Field {
+    /// Adds every text in it, at any depth. Documents are not deeper than [`JsonLimits`] allow.
+    fn texts_into(&self, texts: &mut Vec<Secret>) {
+        match self {
+            Self::Text(text) => texts.push(text.clone()),
+            Self::Many(fields) => fields.iter().for_each(|field| field.texts_into(texts)),
+            Self::Other => {}
+        }
+    }
+
+    fn is_without_text(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Many(fields) => fields.iter().all(Self::is_without_text),
+            Self::Other => true,
+        }
+    }
+}
 
 impl<'de> Deserialize<'de> for Field {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -125,36 +153,42 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Field, E> {
-        Ok(Field(Some(Secret::new(text))))
+        Ok(Field::Text(Secret::new(text)))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Field, E> {
-        Ok(Field(None))
+        Ok(Field::Other)
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Field, E> {
-        Ok(Field(None))
+        Ok(Field::Other)
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Field, E> {
-        Ok(Field(None))
+        Ok(Field::Other)
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Field, E> {
-        Ok(Field(None))
+        Ok(Field::Other)
     }
 
     fn visit_unit<E>(self) -> Result<Field, E> {
-        Ok(Field(None))
+        Ok(Field::Other)
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Field, A::Error> {
-        while items.next_element::<de::IgnoredAny>()?.is_some() {}
-        Ok(Field(None))
+        let mut fields = Vec::new();
+        while let Some(field) = items.next_element()? {
+            fields.push(field);
+        }
+        Ok(Field::Many(fields))
     }
 
     fn visit_map<A: de::MapAccess<'de>>(self, mut items: A) -> Result<Field, A::Error> {
-        while items.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
-        Ok(Field(None))
+        let mut fields = Vec::new();
+        while let Some((_, field)) = items.next_entry::<de::IgnoredAny, Field>()? {
+            fields.push(field);
+        }
+        Ok(Field::Many(fields))
     }
 }

@@ -105,7 +105,8 @@ async fn what_is_not_of_its_kind_is_refused() {
         ("basic", "user:short", "it has fewer than 8 bytes"),
         ("json", "[]", "it is not a JSON object"),
         ("json", r#"{"a":"aaaaaaaa","a":"bbbbbbbb"}"#, "it is not a JSON object"),
-        ("json", r#"{"a":1}"#, "no text field"),
+        ("json", r#"{"a":1}"#, "no text at all"),
+        ("json", r#"{"a":[1,{"b":"0123456789","c":["x"]}]}"#, "name those that are secret"),
         ("json", r#"{"user":"ann","token":"0123456789"}"#, "name those that are secret"),
         ("raw", "", "it has fewer than 8 bytes"),
     ] {
@@ -115,6 +116,9 @@ async fn what_is_not_of_its_kind_is_refused() {
         assert!(error.to_string().contains(expected), "{kind} {content}: {error}");
         assert_eq!(error.code().as_str(), "credential.unreadable");
     }
+    let path = house.write("key", r#"{"a":"0123456789","b":{"c":[1]}}"#);
+    let broker = house.broker(&(config(&path).replace("api_key", "json") + "secret_fields = ['b']\n"));
+    assert!(get(&broker, "key").await.unwrap_err().to_string().contains("`secret_fields` names"));
     house.write("key", vec![b'a'; 20_000]);
     let broker = house.broker(&config(house.path("key").to_str().unwrap()));
     assert!(get(&broker, "key").await.unwrap_err().to_string().contains("more than 16384 bytes"));
@@ -130,6 +134,27 @@ async fn variables_are_looked_at_each_time() {
     assert_eq!(look(&broker, "key").await, "first-secret");
     house.variables.lock().clear();
     assert_eq!(look(&broker, "key").await, "credential.missing");
+}
+
+#[tokio::test]
+async fn every_text_of_a_document_is_masked_at_any_depth() {
+    let house = House::new();
+    let document = r#"{"client":{"id":"our-client-id","secret":"inner-secret"},"keys":["first-key-22",{"k":"other-key-22"}],
+        "port":12345678,"own":"outer-secret"}"#;
+    let all = config(&house.write("all", document)).replace("api_key", "json");
+    let some = all.replace("'key'", "'some'") + "secret_fields = ['keys', 'own']\n";
+    let text = "our-client-id inner-secret first-key-22 other-key-22 12345678 outer-secret";
+    for (config, expected) in [
+        (all, "[credential key] [credential key] [credential key] [credential key] 12345678 [credential key]"),
+        (some, "our-client-id inner-secret [credential some] [credential some] 12345678 [credential some]"),
+    ] {
+        let broker = house.broker(&config);
+        broker.load().await;
+        assert_eq!(broker.mask().text(text), expected);
+        // Written anew by a program that has read it.
+        let compact = serde_json::from_str::<serde_json::Value>(document).unwrap().to_string();
+        assert!(!broker.mask().text(&compact).contains("outer-secret"));
+    }
 }
 
 #[tokio::test]
