@@ -122,11 +122,19 @@ impl Broker {
         Ok(Self { entries, means, clock: options.clock, masking: Masking::default() })
     }
 
-    /// Looks at every source but token servers, so that what is in them is masked before the first call. What is wrong is logged,
-    /// and told by [`names`](Self::names).
+    /// Looks at every source that a call would have to look at first, so that what is in them is masked before the first call, and
+    /// [`names`](Self::names) and [`check`](Self::check) are true. Of token servers only those that gave nothing are asked. What is
+    /// wrong is logged. To be called at the start, and then every minute or so: a tool that is hidden because something was missing
+    /// is called by nobody.
     pub async fn load(&self) {
-        let plain = self.entries.values().filter(|entry| matches!(entry.source, Source::Plain(_)));
-        futures_util::future::join_all(plain.map(|entry| self.get(entry))).await;
+        let now = self.clock.now();
+        let is_looked_at = |entry: &&Entry| {
+            let state = entry.state.lock();
+            let is_asked = matches!(entry.source, Source::Plain(_)) || state.fault().is_some();
+            is_asked && state.want(entry.policy, now) == Want::Read
+        };
+        let entries: Vec<&Entry> = self.entries.values().filter(is_looked_at).collect();
+        futures_util::future::join_all(entries.into_iter().map(|entry| self.freshen(entry))).await;
     }
 
     /// The credential of that name, as it is now, for a call within its scope. A name that is not known is told before anything else;
@@ -136,12 +144,15 @@ impl Broker {
     ///
     /// A [`CredentialError`], which has a code of the registry and no secret.
     pub async fn credential(&self, request: &Request<'_>) -> Result<Credential, CredentialError> {
-        let entry = self.entry(request.name)?;
-        entry
-            .scope
-            .check(request)
-            .map_err(|what| CredentialError::OutOfScope { name: entry.config.name.clone(), what })?;
-        self.get(entry).await
+        let entry = self.entry_for(request)?;
+        self.freshen(entry).await;
+        let now = self.clock.now();
+        let usable = {
+            let mut state = entry.state.lock();
+            state.used = true;
+            state.usable(entry.policy, now).cloned()
+        };
+        usable.ok_or_else(|| entry.error(now))
     }
 
     /// A provider refused this credential (status 401, or what says the same). A token is dropped; any other source is looked at
@@ -177,37 +188,22 @@ impl Broker {
         self.masking.mask()
     }
 
-    /// Every credential in the order of names: what it is, for whom, how old; no values, and no source is looked at.
-    pub fn names(&self) -> Vec<CredentialStatus> {
-        let now = self.clock.now();
-        self.entries.values().map(|entry| entry.status(now)).collect()
-    }
-
-    /// Looks at the source of that credential now, whatever its age and scope are, and says how it is.
-    ///
-    /// # Errors
-    ///
-    /// The [`CredentialError`] that a call would get.
-    pub async fn test(&self, name: &str) -> Result<CredentialStatus, CredentialError> {
-        let entry = self.entry(name)?;
-        let reader = entry.reader.lock().await;
-        self.look(entry, None).await;
-        drop(reader);
-        let now = self.clock.now();
-        let fault = entry.state.lock().fault();
-        match fault {
-            Some(_) => Err(entry.error(now)),
-            None => Ok(entry.status(now)),
-        }
-    }
-
     fn entry(&self, name: &str) -> Result<&Entry, CredentialError> {
         self.entries
             .get(name)
             .ok_or_else(|| CredentialError::Unknown { name: toolplane_records::visible::excerpt(name, MAX_SHOWN) })
     }
 
-    async fn get(&self, entry: &Entry) -> Result<Credential, CredentialError> {
+    fn entry_for(&self, request: &Request<'_>) -> Result<&Entry, CredentialError> {
+        let entry = self.entry(request.name)?;
+        match entry.scope.check(request) {
+            Ok(()) => Ok(entry),
+            Err(what) => Err(CredentialError::OutOfScope { name: entry.config.name.clone(), what }),
+        }
+    }
+
+    /// Looks at the source if that is due.
+    async fn freshen(&self, entry: &Entry) {
         let (want, looks) = entry.want(self.clock.now());
         match want {
             Want::Use | Want::Fail => {}
@@ -219,13 +215,6 @@ impl Broker {
                 }
             }
         }
-        let now = self.clock.now();
-        let usable = {
-            let mut state = entry.state.lock();
-            state.used = true;
-            state.usable(entry.policy, now).cloned()
-        };
-        usable.ok_or_else(|| entry.error(now))
     }
 
     /// Looks for a newer value, unless somebody does already; others use what there is meanwhile.
@@ -310,23 +299,5 @@ impl Entry {
         let state = self.state.lock();
         let fault = state.fault().unwrap_or(SourceFault::Io);
         CredentialError::of_source(&self.config.name, fault, state.retry_after(now))
-    }
-
-    fn status(&self, now: Instant) -> CredentialStatus {
-        let state = self.state.lock();
-        let age = state.age(now);
-        let usable = state.usable(self.policy, now);
-        let is_unasked = state.fault().is_none() && matches!(self.policy, Policy::ByLifetime);
-        CredentialStatus {
-            name: self.config.name.clone(),
-            kind: self.config.kind.as_str(),
-            source: self.source.kind(),
-            scope: ScopeTexts::of(&self.config),
-            available: usable.is_some() || is_unasked,
-            generation: state.next_generation() - 1,
-            age: age.map(|(age, _)| age),
-            ends_in: age.and_then(|(_, left)| left),
-            fault: state.fault().map(|fault| (fault.code(), fault.to_string())),
-        }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolplane_records::codes::{self, Code};
 use toolplane_records::error::ToolError;
+use toolplane_records::vocabulary::HiddenReason;
 
 use crate::placement::Unfit;
 use crate::scope::OutOfScope;
@@ -215,6 +216,19 @@ impl CredentialError {
             Self::Refused { .. } => codes::CREDENTIAL_REFUSED,
             Self::Unavailable { .. } => codes::CREDENTIAL_UNAVAILABLE,
             Self::Unfit { rule, .. } => rule.code(),
+        }
+    }
+
+    /// Why a surface hides a tool that requires the credential: the word that the class of its calls would have. Nothing where
+    /// it may be there in a moment, because tools must not come and go with a token server.
+    pub fn hidden_reason(&self) -> Option<HiddenReason> {
+        match self {
+            Self::Unknown { .. } | Self::Missing { .. } | Self::Unreadable { .. } | Self::Refused { .. } => {
+                Some(HiddenReason::CredentialMissing)
+            }
+            Self::OutOfScope { .. } => Some(HiddenReason::PolicyBlocked),
+            Self::Unfit { .. } => Some(HiddenReason::SetupRequired),
+            Self::Unavailable { .. } => None,
         }
     }
 

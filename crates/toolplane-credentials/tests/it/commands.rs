@@ -37,14 +37,23 @@ async fn a_program_is_run_once_for_all_who_wait_and_again_by_age() {
     assert_eq!((look(&broker, "key").await.as_str(), counted()), ("secret-number-3", 3));
     broker.refused(&held);
     assert_eq!(counted(), 3, "an old value says nothing about the new one");
-    // Nobody asked since, so nothing is renewed.
+    // A look at all sources is no use of one: nothing is run while there is a value.
+    house.later(30);
+    broker.load().await;
+    house.later(40);
+    broker.load().await;
+    assert_eq!(counted(), 3);
+    // What was used is renewed, and once only.
     look(&broker, "key").await;
-    house.later(61);
-    broker.renew().await;
     assert_eq!(counted(), 4);
     house.later(61);
     broker.renew().await;
-    assert_eq!(counted(), 4, "nobody used the last one");
+    assert_eq!(counted(), 5);
+    house.later(59);
+    broker.load().await;
+    house.later(2);
+    broker.renew().await;
+    assert_eq!(counted(), 5, "nobody used the last one");
 }
 
 #[tokio::test]

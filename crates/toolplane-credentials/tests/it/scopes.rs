@@ -1,8 +1,9 @@
 //! Who gets a credential, and what may be told of it.
 
 use toolplane_credentials::{CredentialError, OutOfScope, Request};
+use toolplane_records::vocabulary::HiddenReason;
 
-use crate::house::{House, get, look, tool};
+use crate::house::{House, get, look, request, tool};
 
 #[tokio::test]
 async fn who_is_not_named_gets_nothing() {
@@ -50,6 +51,37 @@ async fn everybody_is_said_by_a_star() {
     ] {
         let config = format!("[[credentials]]\nname = 'key'\nkind = 'raw'\nsource = {{ file = '{path}' }}\n{scope}\n");
         assert_eq!(get(&house.broker(&config), "key").await.is_ok(), gets, "{scope}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_tool_lacks_is_known_without_a_call_and_known_again_when_it_is_there() {
+    let house = House::new();
+    let broker = house.broker(&format!(
+        "[[credentials]]\nname = 'key'\nkind = 'api_key'\nsource = {{ file = '{}' }}\ntools = ['web.*']\n\
+         [[credentials]]\nname = 'acme'\nkind = 'raw'\nsource = {{ env = 'KEY' }}\ntenants = ['acme']\n",
+        house.path("key").display()
+    ));
+    let reason = |name: &str| broker.check(&request(name)).err().map(|error| error.hidden_reason());
+    assert_eq!(reason("key"), Some(None), "nobody has looked yet, so nothing is hidden");
+    assert_eq!(reason("no-such"), Some(Some(HiddenReason::CredentialMissing)));
+    assert_eq!(reason("acme"), Some(Some(HiddenReason::PolicyBlocked)));
+    broker.load().await;
+    assert_eq!(reason("key"), Some(Some(HiddenReason::CredentialMissing)));
+    house.write("key", "first-secret");
+    assert_eq!(reason("key"), Some(Some(HiddenReason::CredentialMissing)), "no source is looked at");
+    broker.load().await;
+    assert_eq!(reason("key"), None);
+    house.mode("key", 0o644);
+    broker.load().await;
+    assert_eq!(reason("key"), Some(Some(HiddenReason::CredentialMissing)));
+    for error in [
+        broker.check(&request("no-such")).unwrap_err(),
+        broker.check(&request("acme")).unwrap_err(),
+        broker.check(&request("key")).unwrap_err(),
+    ] {
+        let word = error.hidden_reason().unwrap().to_string();
+        assert_eq!(word, error.to_tool_error().error_class.to_string(), "a hidden tool and a call say the same");
     }
 }
 

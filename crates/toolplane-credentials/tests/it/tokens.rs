@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use toolplane_credentials::CredentialError;
+use toolplane_records::vocabulary::HiddenReason;
 
-use crate::house::{House, get, look};
+use crate::house::{House, get, look, request};
 use crate::token_server::{TokenServer, granted};
 
 const SECRET: &str = "client+secret/22";
@@ -120,6 +121,27 @@ async fn a_refused_token_is_never_used_again() {
     }
     house.later(1);
     assert_eq!(look(&broker, "billing").await, "token-number-3");
+}
+
+#[tokio::test]
+async fn a_token_that_was_refused_is_asked_for_again_without_a_call() {
+    let house = House::new();
+    let server = TokenServer::start(|before, _| match before {
+        0 => Some((400, "", r#"{"error":"invalid_scope"}"#.to_owned())),
+        _ => granted("token-number-2", 600),
+    })
+    .await;
+    let broker = house.broker(&config(&house, &server.url, ""));
+    broker.load().await;
+    assert_eq!((server.count(), broker.names()[0].available), (0, true), "a token is asked for when it is needed");
+    assert_eq!(look(&broker, "billing").await, "credential.refused");
+    let hidden = broker.check(&request("billing")).unwrap_err().hidden_reason();
+    assert_eq!(hidden, Some(HiddenReason::CredentialMissing));
+    broker.load().await;
+    assert_eq!(server.count(), 1, "it was asked a moment ago");
+    house.later(60);
+    broker.load().await;
+    assert_eq!((server.count(), broker.check(&request("billing"))), (2, Ok(())));
 }
 
 #[tokio::test]
