@@ -52,7 +52,7 @@ impl Credential {
     /// What is put at a place. `field` names a text of a `json` credential, or `username` or `password` of a `basic` one; without it
     /// the whole of it is meant.
     ///
-    /// In a header a `basic` credential is `Basic` and its Base64; a `bearer` one is `Bearer` and the token where the header
+    /// In a header, also one of a proxy, a `basic` credential is `Basic` and its Base64; a `bearer` one is `Bearer` and the token where the header
     /// is `Authorization` and no other prefix is asked for.
     ///
     /// # Errors
@@ -63,19 +63,19 @@ impl Credential {
     }
 
     fn injection(&self, placement: &Placement, field: Option<&str>) -> Result<Injection, Unfit> {
-        let Placement::Header { name, prefix } = placement else {
-            return Injection::plain(placement, self.part(field)?.clone());
+        let (Placement::Header { name, prefix } | Placement::Proxy { name, prefix, .. }) = placement else {
+            return Injection::at(placement, "", self.part(field)?.clone());
         };
         match (&self.0.value, field, prefix) {
             (Value::Basic { both, .. }, None, None) => {
-                Injection::header(name, "Basic ", STANDARD.encode(both.reveal()).as_bytes())
+                Injection::at(placement, "Basic ", Secret::new(STANDARD.encode(both.reveal())))
             }
             (Value::Token(token), None, None)
                 if self.0.kind == CredentialKind::Bearer && name.eq_ignore_ascii_case("authorization") =>
             {
-                Injection::header(name, "Bearer ", token.reveal())
+                Injection::at(placement, "Bearer ", token.clone())
             }
-            _ => Injection::header(name, prefix.as_deref().unwrap_or_default(), self.part(field)?.reveal()),
+            _ => Injection::at(placement, prefix.as_deref().unwrap_or_default(), self.part(field)?.clone()),
         }
     }
 

@@ -1,5 +1,7 @@
-//! Where a credential is put: a header, a query parameter, a cookie, a variable, a file. Pure; nothing is sent or written here.
+//! Where a credential is put: a header, a query parameter, a cookie, a variable, a file, or requests that
+//! pass a proxy. Pure; nothing is sent or written here.
 
+mod proxy;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +10,8 @@ use toolplane_records::codes::{self, Code};
 use url::Url;
 
 use crate::secret::Secret;
+
+pub use self::proxy::ProxyHeader;
 
 /// Headers that say where a message begins, ends or goes. A secret in one of them would change what is sent.
 const FRAMING: &[&str] = &[
@@ -55,6 +59,15 @@ pub enum Placement {
         /// Its name, without folders.
         name: String,
     },
+    /// A header of the requests that a process sends through the worker's proxy. The process never has the secret.
+    Proxy {
+        /// The hosts it is for: 1 to 32 names, addresses, or `*.` and a name.
+        hosts: Vec<String>,
+        /// The name of the header.
+        name: String,
+        /// What stands before the secret, as in [`Placement::Header`].
+        prefix: Option<String>,
+    },
 }
 
 /// A credential at its place, for the adapter that puts it there. Printing it shows no secret.
@@ -95,6 +108,8 @@ pub enum Injection {
         /// What is in it.
         content: Secret,
     },
+    /// A header that a proxy puts into requests to some hosts.
+    Proxy(ProxyHeader),
 }
 
 /// Why a credential does not fit a place.
@@ -104,6 +119,9 @@ pub enum Unfit {
     /// The place has no name that can be used.
     #[error("the place has no name that can be used there")]
     Name,
+    /// The hosts of a proxy are none, too many, or not hosts.
+    #[error("the hosts it is for are none, more than 32, or one of them is not a host")]
+    Host,
     /// The header belongs to the connection.
     #[error("the header belongs to the connection, or to cookies")]
     FramingHeader,
@@ -122,58 +140,68 @@ impl Unfit {
 }
 
 impl Injection {
-    /// A header: what stands before the secret, and the secret.
-    pub(crate) fn header(name: &str, prefix: &str, secret: &[u8]) -> Result<Self, Unfit> {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Unfit::Name)?;
-        if FRAMING.contains(&name.as_str()) || name.as_str().starts_with("proxy-") {
-            return Err(Unfit::FramingHeader);
-        }
-        let bytes = [prefix.as_bytes(), secret].concat();
-        let is_visible = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        if prefix.len() > MAX_NAME || !is_visible || bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ') {
-            return Err(Unfit::Character);
-        }
-        let mut value = HeaderValue::from_bytes(&bytes).map_err(|_| Unfit::Character)?;
-        value.set_sensitive(true);
-        Ok(Self::Header { name, value })
-    }
-
-    /// Everything that is not a header.
-    pub(crate) fn plain(placement: &Placement, secret: Secret) -> Result<Self, Unfit> {
-        let bytes = secret.reveal();
+    /// A secret at its place. `prefix` stands before it where the place is a header.
+    pub(crate) fn at(placement: &Placement, prefix: &str, secret: Secret) -> Result<Self, Unfit> {
         match placement {
-            Placement::Header { name, prefix } => {
-                Self::header(name, prefix.as_deref().unwrap_or_default(), secret.reveal())
+            Placement::Header { name, .. } => {
+                header(name, prefix, secret.reveal()).map(|(name, value)| Self::Header { name, value })
             }
-            Placement::Query { name } => {
-                check(is_short(name) && !name.chars().any(char::is_control), Unfit::Name)?;
-                let is_line = secret.reveal_text().is_some_and(|text| !text.chars().any(char::is_control));
-                check(is_line, Unfit::Character)?;
-                Ok(Self::Query { name: name.clone(), value: secret })
+            Placement::Proxy { hosts, name, .. } => {
+                let (name, value) = header(name, prefix, secret.reveal())?;
+                ProxyHeader::new(hosts, name, value).map(Self::Proxy)
             }
-            Placement::Cookie { name } => {
-                check(is_short(name) && name.bytes().all(is_token_char), Unfit::Name)?;
-                check(bytes.iter().copied().all(is_cookie_octet), Unfit::Character)?;
-                Ok(Self::Cookie { name: name.clone(), value: secret })
-            }
-            Placement::Env { name } => {
-                let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-                let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-                check(is_short(name) && starts && is_name, Unfit::Name)?;
-                check(!bytes.contains(&0), Unfit::Character)?;
-                Ok(Self::Env { name: name.clone(), value: secret })
-            }
-            Placement::File { name } => {
-                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-                check(is_short(name) && name.bytes().all(is_plain) && !name.starts_with('.'), Unfit::Name)?;
-                Ok(Self::File { name: name.clone(), content: secret })
-            }
+            Placement::Query { name } => query(name, secret),
+            Placement::Cookie { name } => cookie(name, secret),
+            Placement::Env { name } => variable(name, secret),
+            Placement::File { name } => file(name, secret),
         }
     }
 }
 
+fn header(name: &str, prefix: &str, secret: &[u8]) -> Result<(HeaderName, HeaderValue), Unfit> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Unfit::Name)?;
+    if FRAMING.contains(&name.as_str()) || name.as_str().starts_with("proxy-") {
+        return Err(Unfit::FramingHeader);
+    }
+    let bytes = [prefix.as_bytes(), secret].concat();
+    let is_visible = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    if prefix.len() > MAX_NAME || !is_visible || bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ') {
+        return Err(Unfit::Character);
+    }
+    let mut value = HeaderValue::from_bytes(&bytes).map_err(|_| Unfit::Character)?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+fn query(name: &str, value: Secret) -> Result<Injection, Unfit> {
+    check(is_short(name) && !name.chars().any(char::is_control), Unfit::Name)?;
+    let is_line = value.reveal_text().is_some_and(|text| !text.chars().any(char::is_control));
+    check(is_line, Unfit::Character)?;
+    Ok(Injection::Query { name: name.to_owned(), value })
+}
+
+fn cookie(name: &str, value: Secret) -> Result<Injection, Unfit> {
+    check(is_short(name) && name.bytes().all(is_token_char), Unfit::Name)?;
+    check(value.reveal().iter().copied().all(is_cookie_octet), Unfit::Character)?;
+    Ok(Injection::Cookie { name: name.to_owned(), value })
+}
+
+fn variable(name: &str, value: Secret) -> Result<Injection, Unfit> {
+    let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    check(is_short(name) && starts && is_name, Unfit::Name)?;
+    check(!value.reveal().contains(&0), Unfit::Character)?;
+    Ok(Injection::Env { name: name.to_owned(), value })
+}
+
+fn file(name: &str, content: Secret) -> Result<Injection, Unfit> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    check(is_short(name) && name.bytes().all(is_plain) && !name.starts_with('.'), Unfit::Name)?;
+    Ok(Injection::File { name: name.to_owned(), content })
+}
+
 /// Puts headers, cookies and parameters into a request. What the request has under the same name gives way: a caller does not
-/// choose the credential. Variables and files are left out.
+/// choose the credential. Variables, files and what a proxy puts in are left out.
 ///
 /// # Errors
 ///
@@ -189,7 +217,7 @@ pub fn put_into_request(injections: &[Injection], headers: &mut HeaderMap, url: 
                 headers.insert(COOKIE, cookies);
             }
             Injection::Query { name, value } => set_parameter(url, name, value),
-            Injection::Env { .. } | Injection::File { .. } => {}
+            Injection::Env { .. } | Injection::File { .. } | Injection::Proxy(_) => {}
         }
     }
     Ok(())

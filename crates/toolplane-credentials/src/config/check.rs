@@ -1,15 +1,15 @@
 //! The rules of `[[credentials]]`. Files are not opened and programs not looked for here.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::path::Path;
 
 use toolplane_records::codes;
 use toolplane_records::ids::check_id;
-use url::{Host, Url};
+use url::Url;
 
 use super::{CommandConfig, CredentialConfig, CredentialKind, OAuth2Config, SourceConfig};
 use crate::scope::Scope;
+use crate::way::is_private;
 
 /// Most credentials of one worker.
 const MAX_CREDENTIALS: usize = 256;
@@ -196,13 +196,7 @@ fn token_server(oauth2: &OAuth2Config) -> Result<(), Fault> {
 
 fn token_url(text: &str) -> Result<(), &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL")?;
-    let local = match url.host() {
-        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
-        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => return Err("names no host"),
-    };
-    if url.scheme() != "https" && !(url.scheme() == "http" && local) {
+    if !is_private(&url) {
         return Err("must start with `https://`, or `http://` on loopback");
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

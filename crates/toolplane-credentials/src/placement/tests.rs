@@ -40,6 +40,13 @@ fn placed(credential: &Credential, placement: &Placement, field: Option<&str>) -
                     format!("{name}={}", value.reveal_text().unwrap())
                 }
                 Injection::File { name, content } => format!("{name}<{}", content.reveal_text().unwrap()),
+                Injection::Proxy(header) => {
+                    let mut headers = HeaderMap::new();
+                    assert!(header.put(&Url::parse("https://api.example.com/").unwrap(), &mut headers));
+                    let (name, value) = headers.iter().next().unwrap();
+                    assert!(value.is_sensitive());
+                    format!("{name}: {}", value.to_str().unwrap())
+                }
             })
         }
         Err(CredentialError::Unfit { rule, .. }) => Err(rule),
@@ -62,6 +69,65 @@ fn headers_have_the_form_of_their_kind() {
         "authorization: Basic Ym90Omh1bnRlcjIy"
     );
     assert_eq!(placed(&basic(), &header("X-Password", None), Some("password")).unwrap(), "x-password: hunter22");
+}
+
+fn proxy(hosts: &[&str], name: &str, prefix: Option<&str>) -> Placement {
+    let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    Placement::Proxy { hosts, name: name.to_owned(), prefix: prefix.map(str::to_owned) }
+}
+
+#[test]
+fn a_proxy_puts_it_into_requests_to_its_hosts_alone() {
+    let token = token("hunter22hunter22");
+    let placement = proxy(&["API.example.com.", "*.cdn.example.com", "127.0.0.1", "[::1]"], "Authorization", None);
+    let Injection::Proxy(header) = token.place(&placement, None).unwrap() else { panic!("another place") };
+    for (url, is_put) in [
+        ("https://api.example.com/v1?x=1", true),
+        ("https://API.EXAMPLE.COM:8443/", true),
+        ("https://a.b.cdn.example.com/", true),
+        ("http://127.0.0.1:8080/", true),
+        ("http://[::1]/", true),
+        // In the clear, beside a host, or what only looks like one.
+        ("http://api.example.com/", false),
+        ("ftp://api.example.com/", false),
+        ("https://cdn.example.com/", false),
+        ("https://evilcdn.example.com/", false),
+        ("https://api.example.com.evil.com/", false),
+        ("https://api.example.com@evil.com/", false),
+        ("https://evil.com/api.example.com", false),
+        ("http://127.0.0.2/", false),
+        ("data:text/plain,api.example.com", false),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.append("authorization", HeaderValue::from_static("Bearer mine"));
+        headers.append("authorization", HeaderValue::from_static("Bearer placeholder"));
+        assert_eq!(header.put(&Url::parse(url).unwrap(), &mut headers), is_put, "{url}");
+        let shown: Vec<_> = headers.get_all("authorization").iter().map(|value| value.to_str().unwrap()).collect();
+        let expected = if is_put { &["Bearer hunter22hunter22"][..] } else { &["Bearer mine", "Bearer placeholder"] };
+        assert_eq!(shown, expected, "{url}");
+    }
+    let hosts = ["api.example.com"];
+    assert_eq!(
+        placed(&basic(), &proxy(&hosts, "Authorization", None), None).unwrap(),
+        "authorization: Basic Ym90Omh1bnRlcjIy"
+    );
+    assert_eq!(placed(&token, &proxy(&hosts, "X-Key", Some("k=")), None).unwrap(), "x-key: k=hunter22hunter22");
+    let many: Vec<String> = (0..33).map(|n| format!("h{n}.example.com")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for (placement, rule) in [
+        (proxy(&[], "X-Key", None), Unfit::Host),
+        (proxy(&many, "X-Key", None), Unfit::Host),
+        (proxy(&["*"], "X-Key", None), Unfit::Host),
+        (proxy(&["https://api.example.com"], "X-Key", None), Unfit::Host),
+        (proxy(&["*.127.0.0.1"], "X-Key", None), Unfit::Host),
+        (proxy(&hosts, "Host", None), Unfit::FramingHeader),
+        (proxy(&hosts, "X-Key", Some("a\r\n")), Unfit::Character),
+    ] {
+        assert_eq!(placed(&token, &placement, None), Err(rule), "{placement:?}");
+    }
+    let (mut headers, mut url) = (HeaderMap::new(), Url::parse("https://api.example.com/").unwrap());
+    put_into_request(&[Injection::Proxy(header)], &mut headers, &mut url).unwrap();
+    assert!(headers.is_empty(), "a worker's own request is no proxy's");
 }
 
 #[test]
