@@ -135,3 +135,18 @@ fn a_secret_that_was_written_down_is_refused_and_not_repeated() {
         assert!(!shown.contains("ghp_") || lines.contains("file = 'ghp_"), "{shown}");
     }
 }
+
+#[test]
+fn what_the_documentation_shows_is_a_configuration() {
+    let page = include_str!("../../../../docs/credentials.md");
+    let blocks: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        assert_eq!(read(block).map(|credentials| credentials.len()), Ok(3));
+    }
+    for code in
+        toolplane_records::codes::Code::all().map(|code| code.as_str()).filter(|code| code.starts_with("credential."))
+    {
+        assert!(page.contains(&format!("(errors.md#{code})")), "{code}");
+    }
+}

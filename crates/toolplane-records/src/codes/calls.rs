@@ -107,7 +107,7 @@ codes! {
     CREDENTIAL_MISSING = "credential.missing", Call(CredentialMissing, CompleteSetup),
         "this worker has no credential `<name>`, or its source has nothing: <why>",
         "The tool needs a credential that the worker does not have: it is not configured there, its file is gone, or its variable is not set.",
-        "The operator adds it to `[[credentials]]` of the worker, or puts the secret back; `toolplane credentials test` tries it.";
+        "The operator adds it to `[[credentials]]` of the worker, or puts the secret back. A file or a variable is looked at before every use, so nothing is restarted.";
     CREDENTIAL_OUT_OF_SCOPE = "credential.out_of_scope", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
         "the credential `<name>` is not for this <provider, tool, tenant or actor>",
         "The credential is there, but its scope does not take in the provider, the tool, the tenant or the actor of the call.",
@@ -115,7 +115,7 @@ codes! {
     CREDENTIAL_UNREADABLE = "credential.unreadable", Call(CredentialMissing, CompleteSetup),
         "the credential `<name>` cannot be used: <why>",
         "The source of the credential is there, but what it gives cannot be used: others may read the file, it is too short, too long or not of its kind, or its command failed.",
-        "The operator corrects what the message names; `toolplane credentials test` tries it.";
+        "The operator corrects what the message names; nothing is restarted.";
     CREDENTIAL_REFUSED = "credential.refused", Call(CredentialMissing, CompleteSetup),
         "the credential `<name>` is refused: <what the token server answered>",
         "The token server does not take the client id or secret, or the provider refuses every token it gives.",

@@ -16,6 +16,16 @@ pub(super) const FOLDERS: &[Folder] = &[
     rule("crates/toolplane-providers/src/difference", &["health"], "what has changed is no matter of how it was asked"),
     rule("crates/toolplane-providers/src/health", &["difference", "known", "listing", "review"], PROVIDERS),
     rule("crates/toolplane-providers/src/review", &["difference", "health", "listing", "words"], PROVIDERS),
+    rule(
+        "crates/toolplane-credentials/src/mask",
+        &["broker", "config", "source", "tokens"],
+        "a mask is made of bytes and names",
+    ),
+    rule(
+        "crates/toolplane-credentials/src/broker/state",
+        &["tokens", "mask"],
+        "when to look is decided from times and faults alone",
+    ),
     // --- adapters do not know each other ---
     rule("crates/toolplane-execution/src/files", &["http", "native", "process", "sandboxed", "shell"], ADAPTERS),
     rule("crates/toolplane-execution/src/http", &["files", "native", "process", "sandboxed", "shell"], ADAPTERS),
