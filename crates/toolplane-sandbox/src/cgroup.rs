@@ -5,9 +5,12 @@
 //! version 1. Where neither can be written, memory and processes are bound per process by resource limits; the posture
 //! says which it is.
 
-use std::fs;
+mod abandoned;
+
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::exit::{LimitHit, LimitKind};
 use crate::limits::RunLimits;
@@ -25,6 +28,8 @@ pub struct ControlGroups {
 struct Hierarchy {
     /// The directory of this worker, beneath the group it was started in.
     dir: PathBuf,
+    /// Held while this worker lives: who can take it may clear the directory.
+    _lock: Option<File>,
     unified: bool,
     memory: bool,
     pids: bool,
@@ -173,21 +178,9 @@ impl RunGroup {
         hits
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the kernel tells nobody when the last member of a control group is gone"
-    )]
     fn remove(&self) {
         for part in &self.parts {
-            // The last member may still be ending.
-            for _ in 0..50 {
-                match fs::remove_dir(&part.dir) {
-                    Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                        std::thread::sleep(std::time::Duration::from_millis(2));
-                    }
-                    _ => break,
-                }
-            }
+            remove_when_empty(&part.dir);
         }
     }
 }
@@ -195,6 +188,22 @@ impl RunGroup {
 impl Drop for RunGroup {
     fn drop(&mut self) {
         self.remove();
+    }
+}
+
+/// Removes a group whose last member may still be ending. One that stays is left to the next worker.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kernel tells nobody when the last member of a control group is gone"
+)]
+fn remove_when_empty(dir: &Path) {
+    for _ in 0..50 {
+        match fs::remove_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            _ => break,
+        }
     }
 }
 
@@ -209,14 +218,14 @@ fn unified(mounts: &str, memberships: &str) -> Option<Hierarchy> {
     let mount = mounts.lines().filter_map(parse_mount).find(|mount| mount.kind == "cgroup2")?;
     let own = memberships.lines().find_map(|line| line.strip_prefix("0::"))?;
     let base = beneath(&mount.point, own);
-    let dir = make_worker_dir(&base)?;
+    let (dir, lock) = make_worker_dir(&base)?;
     let offered = fs::read_to_string(base.join("cgroup.controllers")).unwrap_or_default();
     let offers = |name: &str| offered.split_whitespace().any(|controller| controller == name);
     let delegated = offers("memory")
         && offers("pids")
         && delegate(&base.join("cgroup.subtree_control"))
         && delegate(&dir.join("cgroup.subtree_control"));
-    Some(Hierarchy { dir, unified: true, memory: delegated, pids: delegated })
+    Some(Hierarchy { dir, _lock: lock, unified: true, memory: delegated, pids: delegated })
 }
 
 fn delegate(file: &Path) -> bool {
@@ -233,8 +242,8 @@ fn legacy(controller: &str, mounts: &str, memberships: &str) -> Option<Hierarchy
         let (names, path) = rest.split_once(':')?;
         carries(names).then_some(path)
     })?;
-    let dir = make_worker_dir(&beneath(&mount.point, own))?;
-    Some(Hierarchy { dir, unified: false, memory: controller == "memory", pids: controller == "pids" })
+    let (dir, lock) = make_worker_dir(&beneath(&mount.point, own))?;
+    Some(Hierarchy { dir, _lock: lock, unified: false, memory: controller == "memory", pids: controller == "pids" })
 }
 
 fn beneath(mount: &Path, own: &str) -> PathBuf {
@@ -242,23 +251,13 @@ fn beneath(mount: &Path, own: &str) -> PathBuf {
 }
 
 /// Makes the directory of this worker and clears those of workers that are gone.
-fn make_worker_dir(base: &Path) -> Option<PathBuf> {
-    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    for entry in fs::read_dir(base).ok()?.flatten() {
-        let name = entry.file_name();
-        let pid =
-            name.to_str().and_then(|name| name.strip_prefix("toolplane-")?.split('-').next()?.parse::<u32>().ok());
-        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-            for run in fs::read_dir(entry.path()).ok().into_iter().flatten().flatten() {
-                let _ = fs::remove_dir(run.path());
-            }
-            let _ = fs::remove_dir(entry.path());
-        }
-    }
-    let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let dir = base.join(format!("toolplane-{}-{number}", std::process::id()));
+fn make_worker_dir(base: &Path) -> Option<(PathBuf, Option<File>)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    abandoned::sweep(base);
+    let dir = base.join(format!("toolplane-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     fs::create_dir(&dir).ok()?;
-    Some(dir)
+    let lock = abandoned::lock(&dir);
+    Some((dir, lock))
 }
 
 struct Mount {
