@@ -25,7 +25,7 @@ pub struct DecisionReason {
 pub type DecisionSource = SmolStr;
 
 /// Paths that rules keep from a call, as patterns of rules: what the tool opens by itself must not lead to them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeniedPaths {
     /// Neither read nor written.

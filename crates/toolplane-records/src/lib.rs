@@ -14,6 +14,7 @@ pub mod batch;
 pub mod cluster;
 pub mod codes;
 pub mod contract;
+pub mod credential;
 pub mod decision;
 pub mod decision_request;
 pub mod declaration;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// What a worker needs to call a tool of a server of the Model Context Protocol (ours).
+/// What a worker needs to call a tool of a server of the Model Context Protocol, or to ask the server what tools it has (ours).
 ///
 /// It holds no secret: credentials are named, and put in by the worker. Whether what the server claims of a tool is believed is not
 /// said here: that is for who reads its declaration.
@@ -15,8 +15,9 @@ pub struct McpBinding {
     pub provider_id: SmolStr,
     /// The server.
     pub server: McpServer,
-    /// The tool, as its server names it.
-    pub tool: String,
+    /// The tool, as its server names it. Absent: the call asks what tools the server has, and its structured content is that list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// Arguments the tool wants in headers as well, for servers over HTTP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub header_parameters: Vec<McpHeaderParameter>,
@@ -57,19 +58,41 @@ pub struct McpStdioServer {
 /// What a program that is a server needs of its sandbox. Nothing is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct McpSandbox {
-    /// It reaches the network.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub network: bool,
-    /// It writes beneath the workspace.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub write_workspace: bool,
-    /// Further paths it reads, e.g. where its packages are installed.
+    /// Hosts it may reach; a name, an address, or `*.` and the end of names. Without one it has no network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_hosts: Vec<String>,
+    /// Ports it may reach there; 80 and 443 when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_ports: Vec<u16>,
+    /// What it may do in the workspace of the tenant.
+    #[serde(default, skip_serializing_if = "McpWorkspace::is_default")]
+    pub workspace: McpWorkspace,
+    /// Further paths it reads, e.g. where its packages are installed. The operator of the worker allows them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_paths: Vec<String>,
 }
 
 impl McpSandbox {
     fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a program that is a server may do in the workspace of the tenant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpWorkspace {
+    /// It does not see it.
+    #[default]
+    None,
+    /// It reads it.
+    Read,
+    /// It reads and writes it.
+    Write,
+}
+
+impl McpWorkspace {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -139,7 +162,7 @@ mod tests {
                 credentials: BTreeMap::from([("TOKEN".to_owned(), "git-token".to_owned())]),
                 ..McpStdioServer::default()
             }),
-            tool: "git status".to_owned(),
+            tool: Some("git status".to_owned()),
             header_parameters: Vec::new(),
             sharing: McpSharing::Tenant,
         };
@@ -162,10 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn a_binding_without_a_server_or_a_tool_is_none() {
+    fn a_binding_without_a_tool_asks_for_all_of_them() {
+        let server = McpServer::Http(McpHttpServer { url: "https://h/".to_owned(), ..McpHttpServer::default() });
+        let (provider_id, sharing) = ("p".into(), McpSharing::Call);
+        let binding = McpBinding { provider_id, server, tool: None, header_parameters: Vec::new(), sharing };
+        check(r#"{"provider_id":"p","server":{"transport":"http","url":"https://h/"},"sharing":"call"}"#, &binding);
+    }
+
+    #[test]
+    fn a_binding_without_a_server_is_none() {
         for json in [
             r#"{"provider_id":"p","tool":"t"}"#,
-            r#"{"provider_id":"p","server":{"transport":"stdio","argv":[]}}"#,
+            r#"{"provider_id":"p","server":{"transport":"stdio"},"tool":"t"}"#,
             r#"{"provider_id":"p","server":{"transport":"telepathy"},"tool":"t"}"#,
         ] {
             assert!(serde_json::from_str::<McpBinding>(json).is_err(), "{json}");

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::credential::{CredentialPlacement, CredentialUse};
+
 /// One operation and how an input becomes its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationBinding {
@@ -177,34 +179,42 @@ pub struct CredentialRequirement {
     /// What the credential must be good for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// The name of the credential in the broker; none as long as the operator has not bound one.
+    /// The name of the credential in the configuration of workers; none as long as the operator has not bound one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<String>,
+    /// The part of it that is meant, as in [`CredentialUse::field`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
 }
 
-/// Where a credential goes in a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "in", rename_all = "snake_case")]
-pub enum CredentialPlacement {
-    /// The value of a header.
-    Header {
-        /// Its name.
-        name: String,
-    },
-    /// One parameter of the query.
-    Query {
-        /// Its name.
-        name: String,
-    },
-    /// One cookie.
-    Cookie {
-        /// Its name.
-        name: String,
-    },
-    /// `Authorization: Basic`; the credential is `user:password`.
-    Basic,
-    /// `Authorization: Bearer`.
-    Bearer,
+impl CredentialRequirement {
+    /// The credential that was bound, at its place.
+    fn bound(&self) -> Option<CredentialUse> {
+        let credential = self.credential.clone()?;
+        Some(CredentialUse { credential, field: self.field.clone(), placement: self.placement.clone() })
+    }
+}
+
+impl OperationBinding {
+    /// The credentials its requests are sent with: those of the first way for which all are bound, else none if one way needs
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// The security schemes for which no credential is bound, when there is no such way.
+    pub fn credential_uses(&self) -> Result<Vec<CredentialUse>, Vec<&str>> {
+        let bound = |way: &Vec<CredentialRequirement>| way.iter().map(CredentialRequirement::bound).collect();
+        let complete: Option<Vec<CredentialUse>> =
+            self.credentials.iter().filter(|way| !way.is_empty()).find_map(bound);
+        match complete {
+            Some(uses) => Ok(uses),
+            None if self.credentials.is_empty() || self.credentials.iter().any(Vec::is_empty) => Ok(Vec::new()),
+            None => {
+                let unbound = self.credentials.iter().flatten().filter(|needed| needed.credential.is_none());
+                Err(unbound.map(|needed| needed.scheme.as_str()).collect())
+            }
+        }
+    }
 }
 
 /// How a token is got.

@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::credential::CredentialUse;
 use crate::ids::ProfileId;
 use crate::mapping::ExternalMapping;
+use crate::mcp::{McpBinding, McpServer};
+use crate::operation::OperationBinding;
 use crate::vocabulary::{AccessKind, ExecutionKind, RiskLevel, StartGuard, WriteEffect};
 
 /// How a tool is run and what its executor supports. Absent capabilities are unsupported.
@@ -86,6 +89,10 @@ pub enum ExecutionBinding {
     Process(ProcessBinding),
     /// HTTP requests within an allow list.
     Http(HttpBinding),
+    /// A tool of an MCP server.
+    Mcp(McpBinding),
+    /// An operation of an HTTP API that an OpenAPI document describes.
+    Operation(OperationBinding),
 }
 
 /// Built-in tools by the pool they share. A worker serves all of a pool or none. The lists stay as they are: a later built-in
@@ -110,6 +117,12 @@ impl ExecutionBinding {
             Self::Shell { .. } => Cow::Borrowed("shell"),
             Self::Process(_) => Cow::Borrowed("process"),
             Self::Http(_) => Cow::Borrowed("http"),
+            Self::Operation(_) => Cow::Borrowed("openapi"),
+            // Not every machine that asks servers over HTTP can start programs in a sandbox.
+            Self::Mcp(mcp) => Cow::Borrowed(match mcp.server {
+                McpServer::Stdio(_) => "mcp_stdio",
+                McpServer::Http(_) => "mcp_http",
+            }),
         }
     }
 }
@@ -159,6 +172,9 @@ pub struct ProcessBinding {
     /// The standard output is one JSON value to be taken as structured content.
     #[serde(default)]
     pub json_output: bool,
+    /// Credentials the worker puts into its environment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialUse>,
 }
 
 /// What a process reads on standard input.
@@ -186,6 +202,10 @@ pub struct HttpBinding {
     /// Most body bytes read after decompression; 1 MiB when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_response_bytes: Option<u64>,
+    /// Credentials the worker puts into every request: headers, parameters of the query, cookies. A redirect to another origin takes
+    /// none of them along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialUse>,
 }
 
 /// Risk facts of a tool, for policy and reviewers. It is not a decision.

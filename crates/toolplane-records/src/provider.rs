@@ -11,13 +11,38 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::ids::{ProviderId, TenantId};
+use crate::ids::{ProviderId, TenantId, ToolId};
+use crate::mcp::McpWorkspace;
 use crate::payload::Digest;
 use crate::time::Timestamp;
 use crate::vocabulary::{ProviderKind, ProviderTrust, SessionSharing};
 
+pub use crate::credential::{CredentialPlacement, CredentialUse};
 pub use status::{FaultReport, ProviderStatus, ToolCounts};
 pub use tool::{ProvidedTool, ToolRefusal, ToolReview};
+
+/// What the id of a provider's tool begins with; the id of the provider and a `/` follow. No tool that is declared by hand may have such
+/// an id.
+pub const TOOL_ID_PREFIX: &str = "provider:";
+
+/// Whether a tool is one of the provider with that id.
+pub fn is_tool_of(tool_id: &ToolId, provider_id: &str) -> bool {
+    let rest = tool_id.as_str().strip_prefix(TOOL_ID_PREFIX).and_then(|rest| rest.strip_prefix(provider_id));
+    rest.and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
+}
+
+/// What the id of the tool by which a provider is asked ends with; no tool of a provider can be called so.
+const LIST: &str = "/:list";
+
+/// The id of the tool by which the platform asks a provider what it has. Only processes of the cluster may call it.
+pub fn list_tool(provider_id: &ProviderId) -> String {
+    format!("{TOOL_ID_PREFIX}{provider_id}{LIST}")
+}
+
+/// Whether it is a tool by which the platform asks a provider what it has.
+pub fn is_list_tool(tool_id: &ToolId) -> bool {
+    tool_id.as_str().strip_prefix(TOOL_ID_PREFIX).is_some_and(|rest| rest.ends_with(LIST))
+}
 
 /// Where some tools of a tenant come from, and what is allowed to those who run them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +67,9 @@ pub struct Provider {
     /// The credentials it is given, by name, and where each is put.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credentials: Vec<CredentialUse>,
+    /// Of an OpenAPI document: the credential of each security scheme, by the name of the scheme. The document says where it is put.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scheme_credentials: BTreeMap<String, String>,
     /// Which of its tools may be called before somebody has looked at them.
     #[serde(default)]
     pub trust: ProviderTrust,
@@ -85,6 +113,9 @@ pub enum ProviderSource {
         /// Paths outside of the workspace that it may read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         read_only_paths: Vec<String>,
+        /// What it may do in the workspace of the tenant.
+        #[serde(default, skip_serializing_if = "McpWorkspace::is_default")]
+        workspace: McpWorkspace,
     },
     /// An MCP server at a URL.
     McpHttp {
@@ -189,52 +220,4 @@ impl Reach {
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty() && self.ports.is_empty()
     }
-}
-
-/// A credential by its name, and where it is put. Its value is known to workers alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CredentialUse {
-    /// Name of the credential in the configuration of the workers.
-    pub credential: String,
-    /// Where it is put.
-    pub placement: CredentialPlacement,
-}
-
-/// Where a credential is put. Tagged by `in` in JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "in", rename_all = "snake_case")]
-pub enum CredentialPlacement {
-    /// An environment variable of the process.
-    Env {
-        /// Its name.
-        name: String,
-    },
-    /// A file in the sandbox of the process.
-    File {
-        /// Its path.
-        path: String,
-    },
-    /// A header of every request.
-    Header {
-        /// Its name.
-        name: String,
-        /// What stands before the credential, e.g. `Bearer ` with its space.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        prefix: String,
-    },
-    /// A parameter in the query of every request.
-    Query {
-        /// Its name.
-        name: String,
-    },
-    /// A cookie of every request.
-    Cookie {
-        /// Its name.
-        name: String,
-    },
-    /// Where a security scheme of the OpenAPI document says.
-    Scheme {
-        /// Name of the scheme.
-        name: String,
-    },
 }

@@ -1,5 +1,9 @@
 //! Execution and permission profiles, and whether the binding can carry out what the profile says.
 
+mod credentials;
+mod mcp;
+mod operation;
+
 use toolplane_matching::host::HostPattern;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding, ProcessBinding};
 use toolplane_records::vocabulary::ExecutionKind;
@@ -45,6 +49,8 @@ pub(super) fn check(registration: &Registration, schemas: &Schemas, limits: &Cat
         ExecutionBinding::Shell { shell } => check_shell(shell.as_deref(), schemas, faults),
         ExecutionBinding::Process(process) => check_process(process, schemas, limits, faults),
         ExecutionBinding::Http(http) => check_http(http, limits, faults),
+        ExecutionBinding::Mcp(mcp) => mcp::check(mcp, limits, faults),
+        ExecutionBinding::Operation(operation) => operation::check(operation, limits, faults),
     }
 }
 
@@ -55,7 +61,8 @@ fn carries_out(binding: &ExecutionBinding, kind: ExecutionKind) -> bool {
         ExecutionBinding::Native { .. } => matches!(kind, K::EmbeddedRuntime | K::NativeApp),
         ExecutionBinding::Shell { .. } => kind == K::Shell,
         ExecutionBinding::Process(_) => kind == K::LocalProcess,
-        ExecutionBinding::Http(_) => kind == K::HttpApi,
+        ExecutionBinding::Http(_) | ExecutionBinding::Operation(_) => kind == K::HttpApi,
+        ExecutionBinding::Mcp(_) => kind == K::McpServer,
     }
 }
 
@@ -65,6 +72,8 @@ fn binding_type(binding: &ExecutionBinding) -> &'static str {
         ExecutionBinding::Shell { .. } => "shell",
         ExecutionBinding::Process(_) => "process",
         ExecutionBinding::Http(_) => "http",
+        ExecutionBinding::Mcp(_) => "mcp",
+        ExecutionBinding::Operation(_) => "operation",
     }
 }
 
@@ -99,17 +108,26 @@ fn check_process(process: &ProcessBinding, schemas: &Schemas, limits: &CatalogLi
             faults.add(place, format!("takes the input field `{}`, which no schema describes", shown(field, 80)));
         }
     }
+    credentials::check(&process.credentials, credentials::Bound::Process, limits, faults);
     for (name, value) in &process.env {
-        let well_formed = !name.starts_with(|c: char| c.is_ascii_digit())
-            && !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !well_formed || value.contains('\0') {
+        if !is_variable(name) || value.contains('\0') {
             faults.add(format!("{BINDING}.env.{}", shown(name, 80)), "is not an environment variable");
         }
     }
     if process.success_exit_codes.iter().any(|code| !(0..=255).contains(code)) {
         faults.add(format!("{BINDING}.success_exit_codes"), "must be 0 to 255");
     }
+}
+
+fn is_header(name: &str) -> bool {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.len() <= 128 && name.bytes().all(token)
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The field of an argument that is one placeholder, `{field}`.
@@ -120,16 +138,11 @@ fn placeholder(argument: &str) -> Option<&str> {
 fn check_http(http: &HttpBinding, limits: &CatalogLimits, faults: &mut Violations) {
     const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     let hosts = format!("{BINDING}.allowed_hosts");
-    check_list_length(&hosts, http.allowed_hosts.len(), limits, faults);
     if http.allowed_hosts.is_empty() {
         faults.add(&hosts, "must name at least one host");
     }
-    for (index, host) in http.allowed_hosts.iter().enumerate() {
-        if !is_host(host) {
-            let rule = format!("`{}` is not a host name, an address or `*.<domain>`", shown(host, 80));
-            faults.add(format!("{hosts}[{index}]"), rule);
-        }
-    }
+    check_hosts(&hosts, &http.allowed_hosts, limits, faults);
+    credentials::check(&http.credentials, credentials::Bound::Request, limits, faults);
     for (index, method) in http.allowed_methods.iter().enumerate() {
         if !METHODS.contains(&method.as_str()) {
             let rule = format!("`{}` is not one of: {}", shown(method, 20), METHODS.join(", "));
@@ -138,6 +151,16 @@ fn check_http(http: &HttpBinding, limits: &CatalogLimits, faults: &mut Violation
     }
     if http.max_response_bytes == Some(0) {
         faults.add(format!("{BINDING}.max_response_bytes"), "must be at least 1");
+    }
+}
+
+fn check_hosts(field: &str, hosts: &[String], limits: &CatalogLimits, faults: &mut Violations) {
+    check_list_length(field, hosts.len(), limits, faults);
+    for (index, host) in hosts.iter().enumerate() {
+        if !is_host(host) {
+            let rule = format!("`{}` is not a host name, an address or `*.<domain>`", shown(host, 80));
+            faults.add(format!("{field}[{index}]"), rule);
+        }
     }
 }
 

@@ -232,3 +232,46 @@ fn everything_wrong_is_reported_at_once() {
     put(&mut json, "/execution_profile/timeout_ms", json!(0));
     assert!(found(&json).len() >= 4);
 }
+
+fn mcp(binding: &Value) -> Value {
+    let mut json = shell_json();
+    put(&mut json, "/execution_profile/execution_kind", json!("mcp_server"));
+    put(&mut json, "/execution_profile/binding", binding.clone());
+    json
+}
+
+#[test]
+fn a_binding_to_a_server_says_what_a_worker_needs() {
+    let stdio = json!({ "transport": "stdio", "argv": ["mcp-server-git"] });
+    let of =
+        |server: &Value, tool: &Value| json!({ "type": "mcp", "provider_id": "p", "server": server, "tool": tool });
+    for binding in [
+        of(&stdio, &json!("git status")),
+        // Without a tool it asks what there is.
+        of(&stdio, &Value::Null),
+        of(
+            &json!({ "transport": "http", "url": "https://h.example/mcp", "allowed_hosts": ["*.example"] }),
+            &json!("t"),
+        ),
+    ] {
+        assert_eq!(found(&mcp(&binding)), [], "{binding}");
+    }
+    for tool in [json!(""), json!("a\u{0}"), json!("x".repeat(513))] {
+        check_refused(&mcp(&of(&stdio, &tool)), "execution_profile.binding.tool", "1 to 512 bytes");
+    }
+    for (server, field, rule) in [
+        (json!({ "transport": "stdio", "argv": [] }), "server.argv[0]", "must name the program"),
+        (json!({ "transport": "stdio", "argv": ["a"], "env_names": ["A B"] }), "server", "environment variable"),
+        (
+            json!({ "transport": "stdio", "argv": ["a"], "sandbox": { "read_paths": ["/opt/../etc"] } }),
+            "server.sandbox.read_paths[0]",
+            "absolute",
+        ),
+        (json!({ "transport": "http", "url": "file:///etc/passwd" }), "server.url", "`http` or `https`"),
+        (json!({ "transport": "http", "url": "https://u:p@h/" }), "server.url", "without user"),
+        (json!({ "transport": "http", "url": "https://h/", "headers": { "a b": "" } }), "server.headers.a b", "header"),
+    ] {
+        let field = format!("execution_profile.binding.{field}");
+        check_refused(&mcp(&of(&server, &json!("t"))), &field, rule);
+    }
+}

@@ -30,9 +30,14 @@ impl Egress {
     /// The allow list as it is declared.
     pub fn of(binding: &HttpBinding) -> Self {
         // What is no host was refused when the tool was registered; it allows nothing.
-        let hosts = binding.allowed_hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
         let methods = binding.allowed_methods.iter().map(|method| method.to_ascii_uppercase()).collect();
-        Self { hosts, ports: binding.allowed_ports.clone(), methods }
+        Self { methods, ..Self::of_places(&binding.allowed_hosts, &binding.allowed_ports) }
+    }
+
+    /// The allow list of hosts and ports alone, each as in [`HttpBinding`]; a text that is no host allows nothing.
+    pub fn of_places(hosts: &[String], ports: &[u16]) -> Self {
+        let hosts = hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
+        Self { hosts, ports: ports.to_vec(), methods: Vec::new() }
     }
 
     /// The URL and the method in capitals, if a request of them may be sent. What the name of the host leads to is decided when
@@ -83,11 +88,17 @@ impl Egress {
         if !url.username().is_empty() || url.password().is_some() {
             return denied("a URL must not carry a user or password", url.host_str().unwrap_or_default());
         }
-        let allowed = url.host_str().is_some_and(|host| self.allows_host(host));
-        if !allowed {
-            return denied("the host is not allowed for this tool", url.host_str().unwrap_or_default());
+        self.check_place(url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
+    }
+
+    /// Checks that the host, a name or an address in any spelling, and the port are allowed.
+    ///
+    /// Fails with a [`ToolError`] of the code [`codes::EGRESS_DENIED`] when one of them is not.
+    pub fn check_place(&self, host: &str, port: u16) -> Result<(), Box<ToolError>> {
+        let denied = |reason: &str, what: &str| Err(egress_denied("url", reason, what));
+        if !self.allows_host(host) {
+            return denied("the host is not allowed for this tool", host);
         }
-        let port = url.port_or_known_default().unwrap_or_default();
         let allowed = match self.ports.as_slice() {
             [] => matches!(port, 80 | 443),
             ports => ports.contains(&0) || ports.contains(&port),

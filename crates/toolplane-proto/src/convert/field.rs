@@ -139,6 +139,14 @@ pub fn kept(texts: Vec<String>) -> Vec<SmolStr> {
     texts.into_iter().map(SmolStr::from).collect()
 }
 
+/// Reads ports, which are at most 65535.
+pub fn ports(field: &str, numbers: &[u32]) -> Result<Vec<u16>, ConvertError> {
+    let port = |(at, number): (usize, &u32)| {
+        u16::try_from(*number).map_err(|_| ConvertError::new(format!("{field}[{at}]"), "is above 65535"))
+    };
+    numbers.iter().enumerate().map(port).collect()
+}
+
 /// Reads the version of the standard: this one when left out.
 pub fn version(text: &str) -> SmolStr {
     if text.is_empty() { toolplane_records::schema_version() } else { text.into() }

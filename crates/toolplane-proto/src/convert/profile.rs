@@ -68,6 +68,7 @@ impl From<&records::ProcessBinding> for v1::ProcessBinding {
             env: record.env.clone(),
             success_exit_codes: record.success_exit_codes.clone(),
             json_output: record.json_output,
+            credentials: field::outs(&record.credentials),
         }
     }
 }
@@ -82,6 +83,7 @@ impl TryFrom<v1::ProcessBinding> for records::ProcessBinding {
             env: message.env,
             success_exit_codes: message.success_exit_codes,
             json_output: message.json_output,
+            credentials: field::list("credentials", message.credentials)?,
         })
     }
 }
@@ -93,6 +95,7 @@ impl From<&records::HttpBinding> for v1::HttpBinding {
             allowed_ports: record.allowed_ports.iter().copied().map(u32::from).collect(),
             allowed_methods: record.allowed_methods.clone(),
             max_response_bytes: record.max_response_bytes,
+            credentials: field::outs(&record.credentials),
         }
     }
 }
@@ -103,9 +106,10 @@ impl TryFrom<v1::HttpBinding> for records::HttpBinding {
     fn try_from(message: v1::HttpBinding) -> Result<Self, ConvertError> {
         Ok(Self {
             allowed_hosts: message.allowed_hosts,
-            allowed_ports: ports(&message.allowed_ports)?,
+            allowed_ports: field::ports("allowed_ports", &message.allowed_ports)?,
             allowed_methods: message.allowed_methods,
             max_response_bytes: message.max_response_bytes,
+            credentials: field::list("credentials", message.credentials)?,
         })
     }
 }
@@ -171,6 +175,8 @@ impl From<&records::ExecutionBinding> for v1::ExecutionBinding {
             records::ExecutionBinding::Shell { shell } => Binding::Shell(v1::ShellBinding { shell: shell.clone() }),
             records::ExecutionBinding::Process(process) => Binding::Process(process.into()),
             records::ExecutionBinding::Http(http) => Binding::Http(http.into()),
+            records::ExecutionBinding::Mcp(mcp) => Binding::Mcp(mcp.into()),
+            records::ExecutionBinding::Operation(operation) => Binding::Operation(operation.into()),
         };
         Self { binding: Some(binding) }
     }
@@ -180,12 +186,19 @@ impl TryFrom<v1::ExecutionBinding> for records::ExecutionBinding {
     type Error = ConvertError;
 
     fn try_from(message: v1::ExecutionBinding) -> Result<Self, ConvertError> {
-        Ok(match message.binding.ok_or_else(|| ConvertError::missing("native, shell, process or http"))? {
-            Binding::Native(native) => Self::Native { name: native.name },
-            Binding::Shell(shell) => Self::Shell { shell: shell.shell },
-            Binding::Process(process) => Self::Process(field::required("process", Some(process))?),
-            Binding::Http(http) => Self::Http(field::required("http", Some(http))?),
-        })
+        Ok(
+            match message
+                .binding
+                .ok_or_else(|| ConvertError::missing("native, shell, process, http, mcp or operation"))?
+            {
+                Binding::Native(native) => Self::Native { name: native.name },
+                Binding::Shell(shell) => Self::Shell { shell: shell.shell },
+                Binding::Process(process) => Self::Process(field::required("process", Some(process))?),
+                Binding::Http(http) => Self::Http(field::required("http", Some(http))?),
+                Binding::Mcp(mcp) => Self::Mcp(field::required("mcp", Some(mcp))?),
+                Binding::Operation(operation) => Self::Operation(field::required("operation", Some(operation))?),
+            },
+        )
     }
 }
 
@@ -202,11 +215,4 @@ fn stdin(number: i32) -> Result<records::ProcessStdin, ConvertError> {
         Ok(v1::ProcessStdin::Json) => Ok(records::ProcessStdin::Json),
         Err(_) => Err(ConvertError::new("stdin", format!("has the unknown value {number}"))),
     }
-}
-
-fn ports(numbers: &[u32]) -> Result<Vec<u16>, ConvertError> {
-    let port = |(at, number): (usize, &u32)| {
-        u16::try_from(*number).map_err(|_| ConvertError::new(format!("allowed_ports[{at}]"), "is above 65535"))
-    };
-    numbers.iter().enumerate().map(port).collect()
 }

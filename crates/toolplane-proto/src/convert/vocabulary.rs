@@ -112,6 +112,17 @@ words! {
     LockMode { Shared, Exclusive }
     Hold { Batch, Locks }
     StartGuard { Store, Object }
+    ProviderState { Pending, Ready, Degraded, Failed, Retired }
+    ProviderTrust { Untrusted, NewTools, AllTools }
+    SessionSharing { None, Session, Tenant }
+    CircuitState { Closed, Open, HalfOpen }
+    ProviderFault {
+        Unreachable, TimedOut, Exited, ProtocolError, Unauthorized, CredentialMissing, NotAllowed, Misconfigured,
+        Overloaded, Flooded, Lied, Internal,
+    }
+    ReviewState { New, Approved, Changed, Rejected, Refused, Withdrawn }
+    ReviewBasis { Person, Trust }
+    RefusalCode { Unsupported, InvalidDefinition, InvalidName, NameTaken, ListedTwice, TooMany, WrongIdentity }
 }
 
 pairs! {
@@ -161,5 +172,9 @@ pairs! {
         ExtHeld => ExtInvocationHeld,
         ExtLockGranted => ExtInvocationLockGranted,
         ExtInputProvided => ExtInvocationInputProvided,
+        ExtProviderChanged => ExtProviderChanged,
+        ExtProviderListed => ExtProviderListed,
+        ExtProviderState => ExtProviderState,
+        ExtProviderReviewed => ExtProviderReviewed,
     }
 }

@@ -1606,6 +1606,10 @@ pub enum EventClass {
     ExtInvocationHeld = 43,
     ExtInvocationLockGranted = 44,
     ExtInvocationInputProvided = 45,
+    ExtProviderChanged = 46,
+    ExtProviderListed = 47,
+    ExtProviderState = 48,
+    ExtProviderReviewed = 49,
 }
 impl EventClass {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1676,6 +1680,10 @@ impl EventClass {
             Self::ExtInvocationInputProvided => {
                 "EVENT_CLASS_EXT_INVOCATION_INPUT_PROVIDED"
             }
+            Self::ExtProviderChanged => "EVENT_CLASS_EXT_PROVIDER_CHANGED",
+            Self::ExtProviderListed => "EVENT_CLASS_EXT_PROVIDER_LISTED",
+            Self::ExtProviderState => "EVENT_CLASS_EXT_PROVIDER_STATE",
+            Self::ExtProviderReviewed => "EVENT_CLASS_EXT_PROVIDER_REVIEWED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1757,6 +1765,10 @@ impl EventClass {
             "EVENT_CLASS_EXT_INVOCATION_INPUT_PROVIDED" => {
                 Some(Self::ExtInvocationInputProvided)
             }
+            "EVENT_CLASS_EXT_PROVIDER_CHANGED" => Some(Self::ExtProviderChanged),
+            "EVENT_CLASS_EXT_PROVIDER_LISTED" => Some(Self::ExtProviderListed),
+            "EVENT_CLASS_EXT_PROVIDER_STATE" => Some(Self::ExtProviderState),
+            "EVENT_CLASS_EXT_PROVIDER_REVIEWED" => Some(Self::ExtProviderReviewed),
             _ => None,
         }
     }
@@ -2445,6 +2457,83 @@ pub struct OutputContract {
     #[prost(string, optional, tag = "9")]
     pub fallback_summary: ::core::option::Option<::prost::alloc::string::String>,
 }
+/// A credential by its name, and where it is put. Its value is known to workers alone.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CredentialUse {
+    /// Name of the credential in the configuration of the workers.
+    #[prost(string, tag = "1")]
+    pub credential: ::prost::alloc::string::String,
+    /// The part of it that is put there: a text of a `json` credential, `username` or `password` of a `basic` one; the whole of it when
+    /// absent.
+    #[prost(string, optional, tag = "2")]
+    pub field: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where it is put.
+    #[prost(message, optional, tag = "3")]
+    pub placement: ::core::option::Option<CredentialPlacement>,
+}
+/// Where a credential is put.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CredentialPlacement {
+    /// One of them has to be there.
+    #[prost(oneof = "credential_placement::Place", tags = "1, 2, 3, 4, 5, 6")]
+    pub place: ::core::option::Option<credential_placement::Place>,
+}
+/// Nested message and enum types in `CredentialPlacement`.
+pub mod credential_placement {
+    /// One of them has to be there.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Place {
+        /// A header of the request.
+        #[prost(message, tag = "1")]
+        Header(super::HeaderPlacement),
+        /// A parameter of the query. Servers write queries into their logs: a header is better where there is a choice.
+        #[prost(message, tag = "2")]
+        Query(super::NamedPlacement),
+        /// A cookie of the request.
+        #[prost(message, tag = "3")]
+        Cookie(super::NamedPlacement),
+        /// A variable of the environment of a process.
+        #[prost(message, tag = "4")]
+        Env(super::NamedPlacement),
+        /// A file that a process can read; its name has no folders.
+        #[prost(message, tag = "5")]
+        File(super::NamedPlacement),
+        /// A header of the requests that a process sends through the worker's proxy.
+        #[prost(message, tag = "6")]
+        Proxy(super::ProxyPlacement),
+    }
+}
+/// A header.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HeaderPlacement {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What stands before the secret, with the space if there is one: `Token `. When absent, the kind of the credential says it: `Basic `, or
+    /// `Bearer ` in `Authorization`.
+    #[prost(string, optional, tag = "2")]
+    pub prefix: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A place that has a name.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NamedPlacement {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+/// A header that a process never sees.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProxyPlacement {
+    /// The hosts it is for: 1 to 32 names, addresses, or `*.` and a name.
+    #[prost(string, repeated, tag = "1")]
+    pub hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The name of the header.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// What stands before the secret.
+    #[prost(string, optional, tag = "3")]
+    pub prefix: ::core::option::Option<::prost::alloc::string::String>,
+}
 /// A reference to a native MCP, OpenAPI, provider, CLI, browser or peer-agent operation.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExternalMapping {
@@ -2715,6 +2804,501 @@ pub struct Event {
     #[prost(uint64, tag = "12")]
     pub sequence: u64,
 }
+/// A tool of a server of the Model Context Protocol: which server, and which of its tools. Credentials are named, never held.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpBinding {
+    /// The provider the tool is of.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// The tool, as its server names it. Empty: the call asks what tools the server has, and its structured content is that list.
+    #[prost(string, tag = "4")]
+    pub tool: ::prost::alloc::string::String,
+    /// Arguments the tool wants in headers as well, for servers over HTTP.
+    #[prost(message, repeated, tag = "5")]
+    pub header_parameters: ::prost::alloc::vec::Vec<McpHeaderParameter>,
+    /// Who shares a session with the server; the calls of a tenant when unspecified.
+    #[prost(enumeration = "McpSharing", tag = "6")]
+    pub sharing: i32,
+    /// Where the server is. Tools with the same server may share a session with it.
+    #[prost(oneof = "mcp_binding::Server", tags = "2, 3")]
+    pub server: ::core::option::Option<mcp_binding::Server>,
+}
+/// Nested message and enum types in `McpBinding`.
+pub mod mcp_binding {
+    /// Where the server is. Tools with the same server may share a session with it.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Server {
+        /// A program, started by the worker in a sandbox, that speaks over its standard streams.
+        #[prost(message, tag = "2")]
+        Stdio(super::McpStdioServer),
+        /// A server over streamable HTTP, asked by the worker within its egress rules.
+        #[prost(message, tag = "3")]
+        Http(super::McpHttpServer),
+    }
+}
+/// A program that is a server.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpStdioServer {
+    /// Program and arguments, without a shell.
+    #[prost(string, repeated, tag = "1")]
+    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Further environment variables with values that are not secret.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub env: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Variables of the worker's own environment that are handed on by name.
+    #[prost(string, repeated, tag = "3")]
+    pub env_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Environment variables filled with credentials: variable to the name of the credential.
+    #[prost(btree_map = "string, string", tag = "4")]
+    pub credentials: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// What the program needs of its sandbox.
+    #[prost(message, optional, tag = "5")]
+    pub sandbox: ::core::option::Option<McpSandbox>,
+}
+/// What a program that is a server needs of its sandbox. Nothing is the default.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct McpSandbox {
+    /// Hosts it may reach; a name, an address, or `*.` and the end of names. Without one it has no network.
+    #[prost(string, repeated, tag = "1")]
+    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ports it may reach there, at most 65535; 80 and 443 when empty.
+    #[prost(uint32, repeated, tag = "2")]
+    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
+    /// What it may do in the workspace of the tenant; nothing when unspecified.
+    #[prost(enumeration = "McpWorkspace", tag = "3")]
+    pub workspace: i32,
+    /// Further paths it reads, e.g. where its packages are installed. The operator of the worker allows them too.
+    #[prost(string, repeated, tag = "4")]
+    pub read_paths: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A server over HTTP.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpHttpServer {
+    /// The address of its one path.
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// Further headers with values that are not secret.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub headers: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Headers filled with credentials: header to the name of the credential.
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub credentials: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Hosts it may be asked at beside that of the address; a name, or `*.` and the end of names.
+    #[prost(string, repeated, tag = "4")]
+    pub allowed_hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ports it may be asked at beside that of the address, at most 65535.
+    #[prost(uint32, repeated, tag = "5")]
+    pub allowed_ports: ::prost::alloc::vec::Vec<u32>,
+}
+/// An argument that is sent in a header as well.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct McpHeaderParameter {
+    /// Where the argument is: names of properties from the outermost on.
+    #[prost(string, repeated, tag = "1")]
+    pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The name of the header without its beginning `Mcp-Param-`.
+    #[prost(string, tag = "2")]
+    pub header: ::prost::alloc::string::String,
+}
+/// What a program that is a server may do in the workspace of the tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum McpWorkspace {
+    /// Same as NONE.
+    Unspecified = 0,
+    /// It does not see it.
+    None = 1,
+    /// It reads it.
+    Read = 2,
+    /// It reads and writes it.
+    Write = 3,
+}
+impl McpWorkspace {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MCP_WORKSPACE_UNSPECIFIED",
+            Self::None => "MCP_WORKSPACE_NONE",
+            Self::Read => "MCP_WORKSPACE_READ",
+            Self::Write => "MCP_WORKSPACE_WRITE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MCP_WORKSPACE_UNSPECIFIED" => Some(Self::Unspecified),
+            "MCP_WORKSPACE_NONE" => Some(Self::None),
+            "MCP_WORKSPACE_READ" => Some(Self::Read),
+            "MCP_WORKSPACE_WRITE" => Some(Self::Write),
+            _ => None,
+        }
+    }
+}
+/// Who shares a session with a server. Never more than the calls of one tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum McpSharing {
+    /// Same as TENANT.
+    Unspecified = 0,
+    /// Every call has a session of its own.
+    Call = 1,
+    /// The calls of one session of a tenant share one.
+    Session = 2,
+    /// The calls of a tenant share one.
+    Tenant = 3,
+}
+impl McpSharing {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MCP_SHARING_UNSPECIFIED",
+            Self::Call => "MCP_SHARING_CALL",
+            Self::Session => "MCP_SHARING_SESSION",
+            Self::Tenant => "MCP_SHARING_TENANT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MCP_SHARING_UNSPECIFIED" => Some(Self::Unspecified),
+            "MCP_SHARING_CALL" => Some(Self::Call),
+            "MCP_SHARING_SESSION" => Some(Self::Session),
+            "MCP_SHARING_TENANT" => Some(Self::Tenant),
+            _ => None,
+        }
+    }
+}
+/// One operation of an HTTP API, as an OpenAPI document describes it, with all a worker needs to ask for it. Credentials are named, never
+/// held.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OperationBinding {
+    /// Its id in the document: the `operationId`, or `METHOD /path` where it has none.
+    #[prost(string, tag = "1")]
+    pub operation: ::prost::alloc::string::String,
+    /// The HTTP method, in capitals.
+    #[prost(string, tag = "2")]
+    pub method: ::prost::alloc::string::String,
+    /// The server, an absolute `http` or `https` URL without user, query, fragment and final `/`.
+    #[prost(string, tag = "3")]
+    pub server: ::prost::alloc::string::String,
+    /// The path below the server, with `{name}` where path parameters go; begins with `/`. What stands after a `?` is asked for as it
+    /// is written.
+    #[prost(string, tag = "4")]
+    pub path: ::prost::alloc::string::String,
+    /// Parameters in the order of the document.
+    #[prost(message, repeated, tag = "5")]
+    pub parameters: ::prost::alloc::vec::Vec<OperationParameter>,
+    /// The body; none when the operation takes none.
+    #[prost(message, optional, tag = "6")]
+    pub body: ::core::option::Option<OperationBody>,
+    /// Ways to show who is asking: one of them is needed, and of that one all. Empty: none is needed.
+    #[prost(message, repeated, tag = "7")]
+    pub credentials: ::prost::alloc::vec::Vec<CredentialWay>,
+    /// Media types of answers, for `Accept`; any when empty.
+    #[prost(string, repeated, tag = "8")]
+    pub accept: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// JSON Schema of a successful JSON answer, as JSON text.
+    #[prost(string, optional, tag = "9")]
+    pub response_schema: ::core::option::Option<::prost::alloc::string::String>,
+    /// The only host requests may go to: that of the server.
+    #[prost(string, tag = "10")]
+    pub allowed_host: ::prost::alloc::string::String,
+    /// The only port requests may go to: that of the server; 1 to 65535.
+    #[prost(uint32, tag = "11")]
+    pub allowed_port: u32,
+    /// Asking twice has the effect of asking once.
+    #[prost(bool, tag = "12")]
+    pub idempotent: bool,
+    /// Most body bytes read of an answer; the worker's own bound when absent.
+    #[prost(uint64, optional, tag = "13")]
+    pub max_response_bytes: ::core::option::Option<u64>,
+}
+/// One parameter.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OperationParameter {
+    /// Where it goes.
+    #[prost(enumeration = "ParameterPlace", tag = "1")]
+    pub place: i32,
+    /// Its name in the request.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Where its value is in the input: the name of a field, or of a group and of a field in it.
+    #[prost(string, repeated, tag = "3")]
+    pub input: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// A request without it is not sent.
+    #[prost(bool, tag = "4")]
+    pub required: bool,
+    /// How it is written.
+    #[prost(enumeration = "ParameterStyle", tag = "5")]
+    pub style: i32,
+    /// Members and elements are written as parameters of their own.
+    #[prost(bool, tag = "6")]
+    pub explode: bool,
+    /// Characters that mean something in URLs stay as they are, except where they would end the parameter.
+    #[prost(bool, tag = "7")]
+    pub allow_reserved: bool,
+    /// The value is written as this media type, and not by a style.
+    #[prost(string, optional, tag = "8")]
+    pub media_type: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// The body of a request.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OperationBody {
+    /// Its media type, without the boundary of parts.
+    #[prost(string, tag = "1")]
+    pub media_type: ::prost::alloc::string::String,
+    /// How it is made.
+    #[prost(enumeration = "BodyEncoding", tag = "2")]
+    pub encoding: i32,
+    /// A request without it is not sent. Where `input` is empty, an object without members is sent instead.
+    #[prost(bool, tag = "3")]
+    pub required: bool,
+    /// Where in the input the whole body is; empty when its members are fields of the input.
+    #[prost(string, repeated, tag = "4")]
+    pub input: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Its members. Where the whole body is one value, those that are encoded in a way of their own, by name.
+    #[prost(message, repeated, tag = "5")]
+    pub parts: ::prost::alloc::vec::Vec<BodyPart>,
+}
+/// One member of a body.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BodyPart {
+    /// Its name in the body.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// The field of the input it comes from; its name when absent.
+    #[prost(string, optional, tag = "2")]
+    pub field: ::core::option::Option<::prost::alloc::string::String>,
+    /// How it is written in a form; by its media type when unspecified.
+    #[prost(enumeration = "ParameterStyle", tag = "3")]
+    pub style: i32,
+    /// Members and elements are written as fields of their own.
+    #[prost(bool, tag = "4")]
+    pub explode: bool,
+    /// Its media type, when the document names one.
+    #[prost(string, optional, tag = "5")]
+    pub media_type: ::core::option::Option<::prost::alloc::string::String>,
+    /// It is a file: its value is an object with `base64` or `text`, and may have `filename` and `media_type`.
+    #[prost(bool, tag = "6")]
+    pub file: bool,
+}
+/// One way to show who is asking: all of these credentials together. An empty way needs none.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CredentialWay {
+    /// What is needed.
+    #[prost(message, repeated, tag = "1")]
+    pub needed: ::prost::alloc::vec::Vec<CredentialRequirement>,
+}
+/// One credential an operation needs.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CredentialRequirement {
+    /// The name of the security scheme in the document.
+    #[prost(string, tag = "1")]
+    pub scheme: ::prost::alloc::string::String,
+    /// Where the credential goes.
+    #[prost(message, optional, tag = "2")]
+    pub placement: ::core::option::Option<CredentialPlacement>,
+    /// How a token is got, where the document says it.
+    #[prost(message, optional, tag = "3")]
+    pub source: ::core::option::Option<TokenSource>,
+    /// What the credential must be good for.
+    #[prost(string, repeated, tag = "4")]
+    pub scopes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The name of the credential in the configuration of workers; none as long as the operator has not bound one.
+    #[prost(string, optional, tag = "5")]
+    pub credential: ::core::option::Option<::prost::alloc::string::String>,
+    /// The part of it that is meant, as in `CredentialUse`.
+    #[prost(string, optional, tag = "6")]
+    pub field: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// How a token is got.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TokenSource {
+    /// One of them has to be there.
+    #[prost(oneof = "token_source::Source", tags = "1, 2, 3")]
+    pub source: ::core::option::Option<token_source::Source>,
+}
+/// Nested message and enum types in `TokenSource`.
+pub mod token_source {
+    /// One of them has to be there.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Source {
+        /// OAuth 2, flow `clientCredentials`: the URL at which tokens are asked for.
+        #[prost(string, tag = "1")]
+        ClientCredentials(::prost::alloc::string::String),
+        /// OpenID Connect discovery: the URL of its document.
+        #[prost(string, tag = "2")]
+        OpenIdConnect(::prost::alloc::string::String),
+        /// OAuth 2 with flows that need a person: the worker is given a token.
+        #[prost(bool, tag = "3")]
+        Given(bool),
+    }
+}
+/// Where a parameter goes in the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ParameterPlace {
+    /// Not said; refused.
+    Unspecified = 0,
+    /// In place of `{name}` in the path.
+    Path = 1,
+    /// One or more pairs of the query.
+    Query = 2,
+    /// The whole query, encoded as its media type says.
+    Querystring = 3,
+    /// A header.
+    Header = 4,
+    /// A cookie.
+    Cookie = 5,
+}
+impl ParameterPlace {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PARAMETER_PLACE_UNSPECIFIED",
+            Self::Path => "PARAMETER_PLACE_PATH",
+            Self::Query => "PARAMETER_PLACE_QUERY",
+            Self::Querystring => "PARAMETER_PLACE_QUERYSTRING",
+            Self::Header => "PARAMETER_PLACE_HEADER",
+            Self::Cookie => "PARAMETER_PLACE_COOKIE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PARAMETER_PLACE_UNSPECIFIED" => Some(Self::Unspecified),
+            "PARAMETER_PLACE_PATH" => Some(Self::Path),
+            "PARAMETER_PLACE_QUERY" => Some(Self::Query),
+            "PARAMETER_PLACE_QUERYSTRING" => Some(Self::Querystring),
+            "PARAMETER_PLACE_HEADER" => Some(Self::Header),
+            "PARAMETER_PLACE_COOKIE" => Some(Self::Cookie),
+            _ => None,
+        }
+    }
+}
+/// How a value is written, in the words of OpenAPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ParameterStyle {
+    /// Not said; refused for a parameter, by its media type for a part of a body.
+    Unspecified = 0,
+    /// `;name=value`
+    Matrix = 1,
+    /// `.value`
+    Label = 2,
+    /// `value,value`
+    Simple = 3,
+    /// `name=value`
+    Form = 4,
+    /// `name=value%20value`
+    SpaceDelimited = 5,
+    /// `name=value%7Cvalue`
+    PipeDelimited = 6,
+    /// `name\[member\]=value`
+    DeepObject = 7,
+    /// `name=value` of a cookie, not percent-encoded.
+    Cookie = 8,
+}
+impl ParameterStyle {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PARAMETER_STYLE_UNSPECIFIED",
+            Self::Matrix => "PARAMETER_STYLE_MATRIX",
+            Self::Label => "PARAMETER_STYLE_LABEL",
+            Self::Simple => "PARAMETER_STYLE_SIMPLE",
+            Self::Form => "PARAMETER_STYLE_FORM",
+            Self::SpaceDelimited => "PARAMETER_STYLE_SPACE_DELIMITED",
+            Self::PipeDelimited => "PARAMETER_STYLE_PIPE_DELIMITED",
+            Self::DeepObject => "PARAMETER_STYLE_DEEP_OBJECT",
+            Self::Cookie => "PARAMETER_STYLE_COOKIE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PARAMETER_STYLE_UNSPECIFIED" => Some(Self::Unspecified),
+            "PARAMETER_STYLE_MATRIX" => Some(Self::Matrix),
+            "PARAMETER_STYLE_LABEL" => Some(Self::Label),
+            "PARAMETER_STYLE_SIMPLE" => Some(Self::Simple),
+            "PARAMETER_STYLE_FORM" => Some(Self::Form),
+            "PARAMETER_STYLE_SPACE_DELIMITED" => Some(Self::SpaceDelimited),
+            "PARAMETER_STYLE_PIPE_DELIMITED" => Some(Self::PipeDelimited),
+            "PARAMETER_STYLE_DEEP_OBJECT" => Some(Self::DeepObject),
+            "PARAMETER_STYLE_COOKIE" => Some(Self::Cookie),
+            _ => None,
+        }
+    }
+}
+/// How a body is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum BodyEncoding {
+    /// Not said; refused.
+    Unspecified = 0,
+    /// The exact JSON of the input.
+    Json = 1,
+    /// `application/x-www-form-urlencoded`
+    Form = 2,
+    /// `multipart/form-data`
+    Multipart = 3,
+    /// A text as it is, in UTF-8.
+    Text = 4,
+    /// Bytes, given as text or in base64.
+    Bytes = 5,
+}
+impl BodyEncoding {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "BODY_ENCODING_UNSPECIFIED",
+            Self::Json => "BODY_ENCODING_JSON",
+            Self::Form => "BODY_ENCODING_FORM",
+            Self::Multipart => "BODY_ENCODING_MULTIPART",
+            Self::Text => "BODY_ENCODING_TEXT",
+            Self::Bytes => "BODY_ENCODING_BYTES",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "BODY_ENCODING_UNSPECIFIED" => Some(Self::Unspecified),
+            "BODY_ENCODING_JSON" => Some(Self::Json),
+            "BODY_ENCODING_FORM" => Some(Self::Form),
+            "BODY_ENCODING_MULTIPART" => Some(Self::Multipart),
+            "BODY_ENCODING_TEXT" => Some(Self::Text),
+            "BODY_ENCODING_BYTES" => Some(Self::Bytes),
+            _ => None,
+        }
+    }
+}
 /// How a tool is run and what its executor supports.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExecutionProfile {
@@ -2779,7 +3363,7 @@ pub struct ExecutionProfile {
 /// What an executor does with a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExecutionBinding {
-    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "execution_binding::Binding", tags = "1, 2, 3, 4, 5, 6")]
     pub binding: ::core::option::Option<execution_binding::Binding>,
 }
 /// Nested message and enum types in `ExecutionBinding`.
@@ -2798,6 +3382,12 @@ pub mod execution_binding {
         /// HTTP requests within an allow list.
         #[prost(message, tag = "4")]
         Http(super::HttpBinding),
+        /// A tool of an MCP server.
+        #[prost(message, tag = "5")]
+        Mcp(super::McpBinding),
+        /// An operation of an HTTP API that an OpenAPI document describes.
+        #[prost(message, tag = "6")]
+        Operation(super::OperationBinding),
     }
 }
 /// A tool built into the executor.
@@ -2835,9 +3425,12 @@ pub struct ProcessBinding {
     /// The standard output is one JSON value to be taken as structured content.
     #[prost(bool, tag = "5")]
     pub json_output: bool,
+    /// Credentials the worker puts into its environment.
+    #[prost(message, repeated, tag = "6")]
+    pub credentials: ::prost::alloc::vec::Vec<CredentialUse>,
 }
 /// Where an HTTP tool may go. Loopback must be allowed by name like any other host.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HttpBinding {
     /// Exact names or addresses, or `*.example.org` for subdomains.
     #[prost(string, repeated, tag = "1")]
@@ -2851,6 +3444,10 @@ pub struct HttpBinding {
     /// Most body bytes read after decompression; 1 MiB when absent.
     #[prost(uint64, optional, tag = "4")]
     pub max_response_bytes: ::core::option::Option<u64>,
+    /// Credentials the worker puts into every request: headers, parameters of the query, cookies. A redirect to another origin takes none
+    /// of them along.
+    #[prost(message, repeated, tag = "5")]
+    pub credentials: ::prost::alloc::vec::Vec<CredentialUse>,
 }
 /// What a process reads on standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -4417,7 +5014,7 @@ pub struct WorkerHello {
     /// Calls it can run at once.
     #[prost(uint32, tag = "4")]
     pub slots: u32,
-    /// Pools it serves: only calls of these are offered. `shell`, `process`, `http`, and `native` and `files` for built-in tools.
+    /// Pools it serves: only calls of these are offered. `shell`, `process`, `http`, `openapi`, and `native` and `files` for built-in tools.
     #[prost(string, repeated, tag = "5")]
     pub pools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Pools it cannot serve, and why.
@@ -4583,7 +5180,8 @@ pub struct ExecutionOutcome {
     /// How long it took, in milliseconds.
     #[prost(uint64, tag = "13")]
     pub duration_ms: u64,
-    /// Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object.
+    /// Evidence of what happened, e.g. exit status, resource use, sandbox violations; an object. Texts in its member `refs`, at most 16 of
+    /// at most 200 visible ASCII characters, are kept as `evidence_refs` of the result: what names the execution elsewhere.
     #[prost(message, optional, tag = "14")]
     pub evidence: ::core::option::Option<JsonPayload>,
     /// Resources the result refers to.
@@ -4801,6 +5399,9 @@ pub struct Dispatch {
     /// Hooks are asked about its ending: until they answer, only they may see its output, and no trace may show it.
     #[prost(bool, tag = "33")]
     pub hooks_follow: bool,
+    /// The namespace of the tool, for who credentials are for; the part of its full name before the last dot when empty.
+    #[prost(string, tag = "34")]
+    pub tool_namespace: ::prost::alloc::string::String,
 }
 /// Bounds on what a tool gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -9471,6 +10072,2088 @@ pub mod permission_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
+/// Where tools come from that nobody declares by hand.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Provider {
+    /// Version of the standard, `0.2.0`; that version when empty in a request.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// Identifier within the tenant, part of the id of each of its tools: 1 to 48 of `A-Za-z0-9_.-`.
+    #[prost(string, tag = "2")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Owner; the caller's tenant when empty in a request.
+    #[prost(string, tag = "3")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The namespace of its tools; no other provider of the tenant has it. The provider's id when empty in a request.
+    #[prost(string, tag = "4")]
+    pub namespace: ::prost::alloc::string::String,
+    /// For people.
+    #[prost(string, tag = "5")]
+    pub title: ::prost::alloc::string::String,
+    /// What it, and what runs its tools, may reach in the network.
+    #[prost(message, optional, tag = "11")]
+    pub reach: ::core::option::Option<Reach>,
+    /// The credentials it is given, by name, and where each is put.
+    #[prost(message, repeated, tag = "12")]
+    pub credentials: ::prost::alloc::vec::Vec<CredentialUse>,
+    /// Which of its tools may be called before somebody has looked at them; none when unspecified.
+    #[prost(enumeration = "ProviderTrust", tag = "13")]
+    pub trust: i32,
+    /// Which calls may share one session with it; none when unspecified.
+    #[prost(enumeration = "SessionSharing", tag = "14")]
+    pub sessions: i32,
+    /// Milliseconds between two looks at what it has; only when asked or told to when absent.
+    #[prost(uint64, optional, tag = "15")]
+    pub refresh_interval_ms: ::core::option::Option<u64>,
+    /// Who made it. Set by the server.
+    #[prost(string, tag = "16")]
+    pub created_by: ::prost::alloc::string::String,
+    /// When it was made. Set by the server.
+    #[prost(message, optional, tag = "17")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who changed it last. Set by the server.
+    #[prost(string, tag = "18")]
+    pub changed_by: ::prost::alloc::string::String,
+    /// When it was changed last. Set by the server.
+    #[prost(message, optional, tag = "19")]
+    pub changed_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Grows with every change of it. Set by the server.
+    #[prost(uint64, tag = "20")]
+    pub revision: u64,
+    /// Of an OpenAPI document: the credential of each security scheme, by the name of the scheme. The document says where it is put.
+    #[prost(btree_map = "string, string", tag = "21")]
+    pub scheme_credentials: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Where it is.
+    #[prost(oneof = "provider::Source", tags = "6, 7, 8, 9, 10")]
+    pub source: ::core::option::Option<provider::Source>,
+}
+/// Nested message and enum types in `Provider`.
+pub mod provider {
+    /// Where it is.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Source {
+        /// An MCP server that a worker starts in the sandbox.
+        #[prost(message, tag = "6")]
+        McpStdio(super::McpStdioSource),
+        /// An MCP server at a URL.
+        #[prost(message, tag = "7")]
+        McpHttp(super::McpHttpSource),
+        /// The operations of an OpenAPI document.
+        #[prost(message, tag = "8")]
+        Openapi(super::OpenapiSource),
+        /// Tools that workers bring along.
+        #[prost(message, tag = "9")]
+        Worker(super::WorkerSource),
+        /// A file of registrations.
+        #[prost(message, tag = "10")]
+        File(super::FileSource),
+    }
+}
+/// An MCP server that a worker starts in the sandbox and talks to over its standard input and output.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpStdioSource {
+    /// Program and arguments, started without a shell.
+    #[prost(string, repeated, tag = "1")]
+    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Further environment variables. A secret is no value here: it is a credential that is put into the environment.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub env: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Environment variables of the worker that are passed on, by name.
+    #[prost(string, repeated, tag = "3")]
+    pub pass_env: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Paths outside of the workspace that it may read.
+    #[prost(string, repeated, tag = "4")]
+    pub read_only_paths: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What it may do in the workspace of the tenant; nothing when unspecified.
+    #[prost(enumeration = "McpWorkspace", tag = "5")]
+    pub workspace: i32,
+}
+/// An MCP server at a URL.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpHttpSource {
+    /// Its address.
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// Further headers of every request. A secret is no value here: it is a credential that is put into a header.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub headers: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+}
+/// The operations of an OpenAPI document.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OpenapiSource {
+    /// Which of its operations become tools; all of them when absent.
+    #[prost(message, optional, tag = "3")]
+    pub selection: ::core::option::Option<OperationSelection>,
+    /// The server to ask, in place of those the document names.
+    #[prost(string, tag = "4")]
+    pub server_url: ::prost::alloc::string::String,
+    /// Values of the variables in the URL of the document's server.
+    #[prost(btree_map = "string, string", tag = "5")]
+    pub server_variables: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// The document.
+    #[prost(oneof = "openapi_source::Document", tags = "1, 2")]
+    pub document: ::core::option::Option<openapi_source::Document>,
+}
+/// Nested message and enum types in `OpenapiSource`.
+pub mod openapi_source {
+    /// The document.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Document {
+        /// Its address: it is fetched at each look, by a worker.
+        #[prost(string, tag = "1")]
+        Url(::prost::alloc::string::String),
+        /// `sha256:<hex>` of a document that was handed in with UploadDocument.
+        #[prost(string, tag = "2")]
+        Uploaded(::prost::alloc::string::String),
+    }
+}
+/// Tools that workers bring along.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerSource {
+    /// What the names of these tools begin with, e.g. `acme.`.
+    #[prost(string, tag = "1")]
+    pub native_prefix: ::prost::alloc::string::String,
+}
+/// A file of registrations.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FileSource {
+    /// Its path, as the surface role sees it.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+}
+/// Which operations of a document become tools. An operation has to be in every list that is not empty, and not left out.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OperationSelection {
+    /// Operations by id, or `METHOD /path`; `*` stands for any text.
+    #[prost(string, repeated, tag = "1")]
+    pub operations: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tags of the document.
+    #[prost(string, repeated, tag = "2")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Methods, in capitals.
+    #[prost(string, repeated, tag = "3")]
+    pub methods: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Operations that are left out, written as in `operations`.
+    #[prost(string, repeated, tag = "4")]
+    pub except: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// What may be reached in the network.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Reach {
+    /// Exact names or addresses, or `*.example.org` for subdomains. Loopback must be named like any other host.
+    #[prost(string, repeated, tag = "1")]
+    pub hosts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ports at these hosts, at most 65535; 80 and 443 when empty.
+    #[prost(uint32, repeated, tag = "2")]
+    pub ports: ::prost::alloc::vec::Vec<u32>,
+}
+/// How a provider is. What it has stays as it was while the provider is away.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderStatus {
+    /// Version of the standard.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// The provider.
+    #[prost(string, tag = "2")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Owner.
+    #[prost(string, tag = "3")]
+    pub tenant: ::prost::alloc::string::String,
+    /// How it is.
+    #[prost(enumeration = "ProviderState", tag = "4")]
+    pub state: i32,
+    /// What went wrong last; absent when nothing has since it was last right.
+    #[prost(message, optional, tag = "5")]
+    pub fault: ::core::option::Option<FaultReport>,
+    /// Whether calls of its tools are let through.
+    #[prost(enumeration = "CircuitState", tag = "6")]
+    pub circuit: i32,
+    /// While the circuit is open: when the next call may try. While it is half open: when the one that tries is given up.
+    #[prost(message, optional, tag = "7")]
+    pub circuit_until: ::core::option::Option<::prost_types::Timestamp>,
+    /// How often the circuit was opened since a call last came through.
+    #[prost(uint32, tag = "8")]
+    pub times_opened: u32,
+    /// When it last said what it has.
+    #[prost(message, optional, tag = "9")]
+    pub last_success_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was last asked what it has.
+    #[prost(message, optional, tag = "10")]
+    pub last_try_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it is asked again; absent when only somebody who wants to know will ask.
+    #[prost(message, optional, tag = "11")]
+    pub next_try_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How often in a row it did not say what it has.
+    #[prost(uint32, tag = "12")]
+    pub consecutive_failures: u32,
+    /// How many calls of its tools in a row failed through its fault.
+    #[prost(uint32, tag = "13")]
+    pub call_failures: u32,
+    /// Its tools, counted.
+    #[prost(message, optional, tag = "14")]
+    pub tools: ::core::option::Option<ToolCounts>,
+    /// What the server calls itself. Written by others.
+    #[prost(string, tag = "15")]
+    pub server_name: ::prost::alloc::string::String,
+    /// The version the server says it has. Written by others.
+    #[prost(string, tag = "16")]
+    pub server_version: ::prost::alloc::string::String,
+    /// The version of the protocol that is spoken with it.
+    #[prost(string, tag = "17")]
+    pub protocol_version: ::prost::alloc::string::String,
+    /// `sha256:<hex>` of what it said it has, whatever the order of its tools.
+    #[prost(string, tag = "18")]
+    pub list_digest: ::prost::alloc::string::String,
+}
+/// Something that went wrong with a provider.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FaultReport {
+    /// What kind of thing.
+    #[prost(enumeration = "ProviderFault", tag = "1")]
+    pub code: i32,
+    /// For people. It may hold what the provider wrote.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "3")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// The tools of a provider, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolCounts {
+    /// Those it says it has, also those that are refused.
+    #[prost(uint32, tag = "1")]
+    pub found: u32,
+    /// Those that may be called.
+    #[prost(uint32, tag = "2")]
+    pub imported: u32,
+    /// Those that wait until somebody looks at them.
+    #[prost(uint32, tag = "3")]
+    pub waiting: u32,
+    /// Those somebody has looked at and does not want.
+    #[prost(uint32, tag = "4")]
+    pub rejected: u32,
+    /// Those that cannot be tools here.
+    #[prost(uint32, tag = "5")]
+    pub refused: u32,
+    /// Those it had, and has no longer.
+    #[prost(uint32, tag = "6")]
+    pub withdrawn: u32,
+}
+/// A tool of a provider: whether somebody has looked at it, and at what exactly.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProvidedTool {
+    /// Version of the standard.
+    #[prost(string, tag = "1")]
+    pub schema_version: ::prost::alloc::string::String,
+    /// The provider.
+    #[prost(string, tag = "2")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Owner.
+    #[prost(string, tag = "3")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The tool; the id holds that of the provider.
+    #[prost(string, tag = "4")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What the provider calls it. Written by others.
+    #[prost(string, tag = "5")]
+    pub native_id: ::prost::alloc::string::String,
+    /// `sha256:<hex>`, the canonical digest of the registration that is made from what the provider says of it now; empty when none can be.
+    #[prost(string, tag = "6")]
+    pub digest: ::prost::alloc::string::String,
+    /// Whether it may be used.
+    #[prost(enumeration = "ReviewState", tag = "7")]
+    pub state: i32,
+    /// What it was approved as last; what is approved now only when `state` says so.
+    #[prost(message, optional, tag = "8")]
+    pub approved: ::core::option::Option<ToolReview>,
+    /// What of it was rejected last.
+    #[prost(message, optional, tag = "9")]
+    pub rejected: ::core::option::Option<ToolReview>,
+    /// Why it cannot be a tool here, when it cannot.
+    #[prost(message, optional, tag = "10")]
+    pub refusal: ::core::option::Option<ToolRefusal>,
+    /// When it was first seen.
+    #[prost(message, optional, tag = "11")]
+    pub first_seen_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When its state or its definition last changed.
+    #[prost(message, optional, tag = "12")]
+    pub changed_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What a reviewer should know beside the definition.
+    #[prost(string, repeated, tag = "13")]
+    pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// What somebody said about exactly one definition of a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolReview {
+    /// `sha256:<hex>`, the canonical digest of the definition.
+    #[prost(string, tag = "1")]
+    pub digest: ::prost::alloc::string::String,
+    /// Whether a person looked at it, or its provider was trusted.
+    #[prost(enumeration = "ReviewBasis", tag = "2")]
+    pub basis: i32,
+    /// Who.
+    #[prost(string, tag = "3")]
+    pub by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "4")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What they said about it.
+    #[prost(string, tag = "5")]
+    pub comment: ::prost::alloc::string::String,
+}
+/// Why something a provider lists is no tool here.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolRefusal {
+    /// What kind of reason.
+    #[prost(enumeration = "RefusalCode", tag = "1")]
+    pub code: i32,
+    /// The reason, for people.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// How a provider is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProviderState {
+    Unspecified = 0,
+    /// It was never asked, or the first answer is still waited for.
+    Pending = 1,
+    /// It said what it has when last asked, and calls come through.
+    Ready = 2,
+    /// The last try or some calls in a row failed.
+    Degraded = 3,
+    /// It never said what it has, or did not several times in a row.
+    Failed = 4,
+    /// Somebody took it out of use.
+    Retired = 5,
+}
+impl ProviderState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROVIDER_STATE_UNSPECIFIED",
+            Self::Pending => "PROVIDER_STATE_PENDING",
+            Self::Ready => "PROVIDER_STATE_READY",
+            Self::Degraded => "PROVIDER_STATE_DEGRADED",
+            Self::Failed => "PROVIDER_STATE_FAILED",
+            Self::Retired => "PROVIDER_STATE_RETIRED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROVIDER_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROVIDER_STATE_PENDING" => Some(Self::Pending),
+            "PROVIDER_STATE_READY" => Some(Self::Ready),
+            "PROVIDER_STATE_DEGRADED" => Some(Self::Degraded),
+            "PROVIDER_STATE_FAILED" => Some(Self::Failed),
+            "PROVIDER_STATE_RETIRED" => Some(Self::Retired),
+            _ => None,
+        }
+    }
+}
+/// Which tools of a provider may be called before somebody has looked at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProviderTrust {
+    Unspecified = 0,
+    /// None.
+    Untrusted = 1,
+    /// New ones.
+    NewTools = 2,
+    /// New and changed ones.
+    AllTools = 3,
+}
+impl ProviderTrust {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROVIDER_TRUST_UNSPECIFIED",
+            Self::Untrusted => "PROVIDER_TRUST_UNTRUSTED",
+            Self::NewTools => "PROVIDER_TRUST_NEW_TOOLS",
+            Self::AllTools => "PROVIDER_TRUST_ALL_TOOLS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROVIDER_TRUST_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROVIDER_TRUST_UNTRUSTED" => Some(Self::Untrusted),
+            "PROVIDER_TRUST_NEW_TOOLS" => Some(Self::NewTools),
+            "PROVIDER_TRUST_ALL_TOOLS" => Some(Self::AllTools),
+            _ => None,
+        }
+    }
+}
+/// Which calls may share one session with a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SessionSharing {
+    Unspecified = 0,
+    /// Every call has its own.
+    None = 1,
+    /// The calls of one session.
+    Session = 2,
+    /// The calls of one tenant.
+    Tenant = 3,
+}
+impl SessionSharing {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SESSION_SHARING_UNSPECIFIED",
+            Self::None => "SESSION_SHARING_NONE",
+            Self::Session => "SESSION_SHARING_SESSION",
+            Self::Tenant => "SESSION_SHARING_TENANT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SESSION_SHARING_UNSPECIFIED" => Some(Self::Unspecified),
+            "SESSION_SHARING_NONE" => Some(Self::None),
+            "SESSION_SHARING_SESSION" => Some(Self::Session),
+            "SESSION_SHARING_TENANT" => Some(Self::Tenant),
+            _ => None,
+        }
+    }
+}
+/// Whether calls to a provider are let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CircuitState {
+    Unspecified = 0,
+    /// All are.
+    Closed = 1,
+    /// None is.
+    Open = 2,
+    /// One that tries is.
+    HalfOpen = 3,
+}
+impl CircuitState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CIRCUIT_STATE_UNSPECIFIED",
+            Self::Closed => "CIRCUIT_STATE_CLOSED",
+            Self::Open => "CIRCUIT_STATE_OPEN",
+            Self::HalfOpen => "CIRCUIT_STATE_HALF_OPEN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CIRCUIT_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "CIRCUIT_STATE_CLOSED" => Some(Self::Closed),
+            "CIRCUIT_STATE_OPEN" => Some(Self::Open),
+            "CIRCUIT_STATE_HALF_OPEN" => Some(Self::HalfOpen),
+            _ => None,
+        }
+    }
+}
+/// What kind of thing went wrong with a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProviderFault {
+    Unspecified = 0,
+    Unreachable = 1,
+    TimedOut = 2,
+    Exited = 3,
+    ProtocolError = 4,
+    Unauthorized = 5,
+    CredentialMissing = 6,
+    NotAllowed = 7,
+    Misconfigured = 8,
+    Overloaded = 9,
+    Flooded = 10,
+    Lied = 11,
+    Internal = 12,
+}
+impl ProviderFault {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROVIDER_FAULT_UNSPECIFIED",
+            Self::Unreachable => "PROVIDER_FAULT_UNREACHABLE",
+            Self::TimedOut => "PROVIDER_FAULT_TIMED_OUT",
+            Self::Exited => "PROVIDER_FAULT_EXITED",
+            Self::ProtocolError => "PROVIDER_FAULT_PROTOCOL_ERROR",
+            Self::Unauthorized => "PROVIDER_FAULT_UNAUTHORIZED",
+            Self::CredentialMissing => "PROVIDER_FAULT_CREDENTIAL_MISSING",
+            Self::NotAllowed => "PROVIDER_FAULT_NOT_ALLOWED",
+            Self::Misconfigured => "PROVIDER_FAULT_MISCONFIGURED",
+            Self::Overloaded => "PROVIDER_FAULT_OVERLOADED",
+            Self::Flooded => "PROVIDER_FAULT_FLOODED",
+            Self::Lied => "PROVIDER_FAULT_LIED",
+            Self::Internal => "PROVIDER_FAULT_INTERNAL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROVIDER_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROVIDER_FAULT_UNREACHABLE" => Some(Self::Unreachable),
+            "PROVIDER_FAULT_TIMED_OUT" => Some(Self::TimedOut),
+            "PROVIDER_FAULT_EXITED" => Some(Self::Exited),
+            "PROVIDER_FAULT_PROTOCOL_ERROR" => Some(Self::ProtocolError),
+            "PROVIDER_FAULT_UNAUTHORIZED" => Some(Self::Unauthorized),
+            "PROVIDER_FAULT_CREDENTIAL_MISSING" => Some(Self::CredentialMissing),
+            "PROVIDER_FAULT_NOT_ALLOWED" => Some(Self::NotAllowed),
+            "PROVIDER_FAULT_MISCONFIGURED" => Some(Self::Misconfigured),
+            "PROVIDER_FAULT_OVERLOADED" => Some(Self::Overloaded),
+            "PROVIDER_FAULT_FLOODED" => Some(Self::Flooded),
+            "PROVIDER_FAULT_LIED" => Some(Self::Lied),
+            "PROVIDER_FAULT_INTERNAL" => Some(Self::Internal),
+            _ => None,
+        }
+    }
+}
+/// Whether a tool of a provider may be used, and for what it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ReviewState {
+    Unspecified = 0,
+    /// It waits for the first look at it.
+    New = 1,
+    /// Exactly this definition was approved.
+    Approved = 2,
+    /// It waits for another look at it.
+    Changed = 3,
+    /// Somebody does not want it.
+    Rejected = 4,
+    /// It cannot be a tool here as it is defined now.
+    Refused = 5,
+    /// Its provider does not have it any more.
+    Withdrawn = 6,
+}
+impl ReviewState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REVIEW_STATE_UNSPECIFIED",
+            Self::New => "REVIEW_STATE_NEW",
+            Self::Approved => "REVIEW_STATE_APPROVED",
+            Self::Changed => "REVIEW_STATE_CHANGED",
+            Self::Rejected => "REVIEW_STATE_REJECTED",
+            Self::Refused => "REVIEW_STATE_REFUSED",
+            Self::Withdrawn => "REVIEW_STATE_WITHDRAWN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REVIEW_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "REVIEW_STATE_NEW" => Some(Self::New),
+            "REVIEW_STATE_APPROVED" => Some(Self::Approved),
+            "REVIEW_STATE_CHANGED" => Some(Self::Changed),
+            "REVIEW_STATE_REJECTED" => Some(Self::Rejected),
+            "REVIEW_STATE_REFUSED" => Some(Self::Refused),
+            "REVIEW_STATE_WITHDRAWN" => Some(Self::Withdrawn),
+            _ => None,
+        }
+    }
+}
+/// Why a definition counts as approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ReviewBasis {
+    Unspecified = 0,
+    /// A person looked at it.
+    Person = 1,
+    /// Its provider is trusted.
+    Trust = 2,
+}
+impl ReviewBasis {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REVIEW_BASIS_UNSPECIFIED",
+            Self::Person => "REVIEW_BASIS_PERSON",
+            Self::Trust => "REVIEW_BASIS_TRUST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REVIEW_BASIS_UNSPECIFIED" => Some(Self::Unspecified),
+            "REVIEW_BASIS_PERSON" => Some(Self::Person),
+            "REVIEW_BASIS_TRUST" => Some(Self::Trust),
+            _ => None,
+        }
+    }
+}
+/// Why something a provider lists is no tool here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RefusalCode {
+    Unspecified = 0,
+    Unsupported = 1,
+    InvalidDefinition = 2,
+    InvalidName = 3,
+    NameTaken = 4,
+    ListedTwice = 5,
+    TooMany = 6,
+    WrongIdentity = 7,
+}
+impl RefusalCode {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REFUSAL_CODE_UNSPECIFIED",
+            Self::Unsupported => "REFUSAL_CODE_UNSUPPORTED",
+            Self::InvalidDefinition => "REFUSAL_CODE_INVALID_DEFINITION",
+            Self::InvalidName => "REFUSAL_CODE_INVALID_NAME",
+            Self::NameTaken => "REFUSAL_CODE_NAME_TAKEN",
+            Self::ListedTwice => "REFUSAL_CODE_LISTED_TWICE",
+            Self::TooMany => "REFUSAL_CODE_TOO_MANY",
+            Self::WrongIdentity => "REFUSAL_CODE_WRONG_IDENTITY",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REFUSAL_CODE_UNSPECIFIED" => Some(Self::Unspecified),
+            "REFUSAL_CODE_UNSUPPORTED" => Some(Self::Unsupported),
+            "REFUSAL_CODE_INVALID_DEFINITION" => Some(Self::InvalidDefinition),
+            "REFUSAL_CODE_INVALID_NAME" => Some(Self::InvalidName),
+            "REFUSAL_CODE_NAME_TAKEN" => Some(Self::NameTaken),
+            "REFUSAL_CODE_LISTED_TWICE" => Some(Self::ListedTwice),
+            "REFUSAL_CODE_TOO_MANY" => Some(Self::TooMany),
+            "REFUSAL_CODE_WRONG_IDENTITY" => Some(Self::WrongIdentity),
+            _ => None,
+        }
+    }
+}
+/// Asks to make or change a provider.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutProviderRequest {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<Provider>,
+    /// Only check; change nothing.
+    #[prost(bool, tag = "2")]
+    pub dry_run: bool,
+    /// Who does it; counts only where the credential names no actor.
+    #[prost(string, tag = "3")]
+    pub by: ::prost::alloc::string::String,
+}
+/// A provider as it is now.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutProviderResponse {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<Provider>,
+    /// How it is.
+    #[prost(message, optional, tag = "2")]
+    pub status: ::core::option::Option<ProviderStatus>,
+    /// `created`, `changed` or `unchanged`.
+    #[prost(string, tag = "3")]
+    pub change: ::prost::alloc::string::String,
+}
+/// A part of a document.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UploadDocumentRequest {
+    /// The next bytes, at most 1 MiB.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub data: ::prost::bytes::Bytes,
+}
+/// A document that is kept.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UploadDocumentResponse {
+    /// `sha256:<hex>` over its exact bytes.
+    #[prost(string, tag = "1")]
+    pub digest: ::prost::alloc::string::String,
+    /// Its size.
+    #[prost(uint64, tag = "2")]
+    pub size_bytes: u64,
+}
+/// Asks for a provider.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetProviderRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+}
+/// A provider and how it is.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetProviderResponse {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<Provider>,
+    /// How it is.
+    #[prost(message, optional, tag = "2")]
+    pub status: ::core::option::Option<ProviderStatus>,
+    /// How it is, in one line for people.
+    #[prost(string, tag = "3")]
+    pub line: ::prost::alloc::string::String,
+}
+/// Asks for providers.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListProvidersRequest {
+    /// Most providers of a page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    /// Where to go on, from the page before.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+    /// With those that are retired.
+    #[prost(bool, tag = "3")]
+    pub include_retired: bool,
+}
+/// Providers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListProvidersResponse {
+    /// The providers.
+    #[prost(message, repeated, tag = "1")]
+    pub providers: ::prost::alloc::vec::Vec<GetProviderResponse>,
+    /// For the next page; empty on the last.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Asks to take a provider out of use.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoveProviderRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Why, for the record.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who does it; counts only where the credential names no actor.
+    #[prost(string, tag = "3")]
+    pub by: ::prost::alloc::string::String,
+}
+/// A provider out of use.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RemoveProviderResponse {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<Provider>,
+    /// How it is.
+    #[prost(message, optional, tag = "2")]
+    pub status: ::core::option::Option<ProviderStatus>,
+}
+/// Asks to look at what a provider has.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RefreshProviderRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Only say what would change.
+    #[prost(bool, tag = "2")]
+    pub dry_run: bool,
+}
+/// What a look came to.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RefreshProviderResponse {
+    /// How the provider is now.
+    #[prost(message, optional, tag = "1")]
+    pub status: ::core::option::Option<ProviderStatus>,
+    /// What has changed; absent when the provider did not say what it has.
+    #[prost(message, optional, tag = "2")]
+    pub difference: ::core::option::Option<ToolDifference>,
+    /// How it is, in one line for people.
+    #[prost(string, tag = "3")]
+    pub line: ::prost::alloc::string::String,
+}
+/// What has changed. Each list holds the first 500 and is in the order of the tools' ids; the counts say how many there are.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolDifference {
+    /// Tools that were not there before, or were withdrawn.
+    #[prost(message, repeated, tag = "1")]
+    pub added: ::prost::alloc::vec::Vec<DifferentTool>,
+    /// How many.
+    #[prost(uint32, tag = "2")]
+    pub added_count: u32,
+    /// Tools that are defined in another way, or could not be read.
+    #[prost(message, repeated, tag = "3")]
+    pub changed: ::prost::alloc::vec::Vec<DifferentTool>,
+    /// How many.
+    #[prost(uint32, tag = "4")]
+    pub changed_count: u32,
+    /// Tools that are no longer there.
+    #[prost(string, repeated, tag = "5")]
+    pub withdrawn: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many.
+    #[prost(uint32, tag = "6")]
+    pub withdrawn_count: u32,
+    /// What cannot be a tool here.
+    #[prost(message, repeated, tag = "7")]
+    pub refused: ::prost::alloc::vec::Vec<RefusedTool>,
+    /// How many.
+    #[prost(uint32, tag = "8")]
+    pub refused_count: u32,
+    /// How many tools are defined as before.
+    #[prost(uint32, tag = "9")]
+    pub unchanged_count: u32,
+}
+/// A tool that is not what it was.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DifferentTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What its provider calls it. Written by others.
+    #[prost(string, tag = "2")]
+    pub native_id: ::prost::alloc::string::String,
+    /// `sha256:<hex>`, the canonical digest of its definition now.
+    #[prost(string, tag = "3")]
+    pub digest: ::prost::alloc::string::String,
+    /// Whether it may be called after this difference.
+    #[prost(enumeration = "ReviewState", tag = "4")]
+    pub state: i32,
+    /// What has changed since it was approved, in words; the first 20 lines.
+    #[prost(string, repeated, tag = "5")]
+    pub changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Something that cannot be a tool here.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RefusedTool {
+    /// The tool it would be, when it can be named.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What its provider calls it. Written by others.
+    #[prost(string, tag = "2")]
+    pub native_id: ::prost::alloc::string::String,
+    /// Why not.
+    #[prost(message, optional, tag = "3")]
+    pub refusal: ::core::option::Option<ToolRefusal>,
+}
+/// Asks whether a provider answers.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TestProviderRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+}
+/// How a test went.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TestProviderResponse {
+    /// It said what it has.
+    #[prost(bool, tag = "1")]
+    pub ok: bool,
+    /// What went wrong, when it did not.
+    #[prost(message, optional, tag = "2")]
+    pub fault: ::core::option::Option<FaultReport>,
+    /// How many tools it said it has.
+    #[prost(uint32, tag = "3")]
+    pub found: u32,
+    /// How many of them cannot be tools here.
+    #[prost(uint32, tag = "4")]
+    pub refused: u32,
+    /// How long it took, in milliseconds.
+    #[prost(uint64, tag = "5")]
+    pub took_ms: u64,
+    /// What the server calls itself. Written by others.
+    #[prost(string, tag = "6")]
+    pub server_name: ::prost::alloc::string::String,
+    /// The version the server says it has. Written by others.
+    #[prost(string, tag = "7")]
+    pub server_version: ::prost::alloc::string::String,
+}
+/// Asks for the tools of a provider.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListProvidedToolsRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Only those in one of these states; all when empty.
+    #[prost(enumeration = "ReviewState", repeated, tag = "2")]
+    pub states: ::prost::alloc::vec::Vec<i32>,
+    /// Most tools of a page; 0 takes the server's own, larger values are cut to 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// Where to go on, from the page before.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Tools of a provider.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListProvidedToolsResponse {
+    /// The tools.
+    #[prost(message, repeated, tag = "1")]
+    pub tools: ::prost::alloc::vec::Vec<ListedTool>,
+    /// For the next page; empty on the last.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// A tool and how it stands.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListedTool {
+    /// What is known of it; absent when its record cannot be read.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<ProvidedTool>,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// It may be called now, as far as reviews are concerned.
+    #[prost(bool, tag = "3")]
+    pub callable: bool,
+    /// What calls of it are told, when it may not: a code.
+    #[prost(string, tag = "4")]
+    pub error_code: ::prost::alloc::string::String,
+}
+/// Asks to be shown a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShowToolRequest {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+}
+/// A tool as a model is given it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ShowToolResponse {
+    /// What is known of it.
+    #[prost(message, optional, tag = "1")]
+    pub tool: ::core::option::Option<ProvidedTool>,
+    /// `sha256:<hex>`, the canonical digest of what is shown: what an answer has to name.
+    #[prost(string, tag = "2")]
+    pub digest: ::prost::alloc::string::String,
+    /// Every text a model is given.
+    #[prost(message, repeated, tag = "3")]
+    pub texts: ::prost::alloc::vec::Vec<ShownText>,
+    /// All of it as one text for a terminal; each line of the tool's own has a bar before it.
+    #[prost(string, tag = "4")]
+    pub rendered: ::prost::alloc::string::String,
+    /// It was approved before, as something else.
+    #[prost(bool, tag = "5")]
+    pub changed: bool,
+    /// What has changed since, in words, the most important first.
+    #[prost(string, repeated, tag = "6")]
+    pub changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The whole registration, as JSON.
+    #[prost(message, optional, tag = "7")]
+    pub registration: ::core::option::Option<JsonPayload>,
+}
+/// One text a model is given.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShownText {
+    /// What it is, e.g. `description`.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// The text in lines, with everything that has no glyph spelled out.
+    #[prost(string, repeated, tag = "2")]
+    pub lines: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many characters are spelled out.
+    #[prost(uint32, tag = "3")]
+    pub spelled_out: u32,
+    /// Words that may be taken for others, as sentences.
+    #[prost(string, repeated, tag = "4")]
+    pub look_alikes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Says that tools may be called, or that they may not.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReviewToolsRequest {
+    /// The provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Whether they may be called.
+    #[prost(bool, tag = "2")]
+    pub approve: bool,
+    /// The tools with the digests of what was shown, at most 1000.
+    #[prost(message, repeated, tag = "3")]
+    pub tools: ::prost::alloc::vec::Vec<ReviewedTool>,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub comment: ::prost::alloc::string::String,
+    /// Who says it; counts only where the credential names no actor.
+    #[prost(string, tag = "5")]
+    pub by: ::prost::alloc::string::String,
+}
+/// A tool as it was shown.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReviewedTool {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// The digest that came with what was shown.
+    #[prost(string, tag = "2")]
+    pub digest: ::prost::alloc::string::String,
+}
+/// What came of a review.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReviewToolsResponse {
+    /// One for each tool, in the order given.
+    #[prost(message, repeated, tag = "1")]
+    pub outcomes: ::prost::alloc::vec::Vec<ReviewOutcome>,
+}
+/// What came of the review of one tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReviewOutcome {
+    /// The tool.
+    #[prost(string, tag = "1")]
+    pub tool_id: ::prost::alloc::string::String,
+    /// What is known of it now, when the answer counts.
+    #[prost(message, optional, tag = "2")]
+    pub tool: ::core::option::Option<ProvidedTool>,
+    /// Why the answer does not count: a code.
+    #[prost(string, tag = "3")]
+    pub error_code: ::prost::alloc::string::String,
+    /// The same for people.
+    #[prost(string, tag = "4")]
+    pub message: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod provider_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Providers: where tools come from that nobody declares by hand, what they have, and which of it may be called.
+    #[derive(Debug, Clone)]
+    pub struct ProviderServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ProviderServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ProviderServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ProviderServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ProviderServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Makes a provider, or puts another in its place; the same once more changes nothing. It is asked what it has soon after.
+        pub async fn put_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/PutProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.ProviderService", "PutProvider"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Keeps the document of a provider, in parts of at most 1 MiB, 32 MiB in all. One that no provider names is forgotten after a day.
+        pub async fn upload_document(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<
+                Message = super::UploadDocumentRequest,
+            >,
+        ) -> std::result::Result<
+            tonic::Response<super::UploadDocumentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/UploadDocument",
+            );
+            let mut req = request.into_streaming_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "UploadDocument"),
+                );
+            self.inner.client_streaming(req, path, codec).await
+        }
+        /// Reads a provider and how it is.
+        pub async fn get_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/GetProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.ProviderService", "GetProvider"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists providers by id.
+        pub async fn list_providers(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListProvidersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProvidersResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/ListProviders",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "ListProviders"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a provider out of use: its tools cannot be called any more. It can be put again.
+        pub async fn remove_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RemoveProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RemoveProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/RemoveProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "RemoveProvider"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Asks a provider what it has, and takes the difference in.
+        pub async fn refresh_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RefreshProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RefreshProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/RefreshProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "RefreshProvider"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Asks a provider what it has, and says how that went; nothing is changed.
+        pub async fn test_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TestProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TestProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/TestProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.ProviderService", "TestProvider"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the tools of a provider by id, with whether each may be called.
+        pub async fn list_provided_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListProvidedToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProvidedToolsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/ListProvidedTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "ListProvidedTools"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Shows a tool as a model is given it, with everything spelled out that is not seen, and what has changed since it was approved.
+        pub async fn show_tool(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ShowToolRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ShowToolResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/ShowTool",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.ProviderService", "ShowTool"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Approves or rejects tools as they were shown, each judged alone.
+        pub async fn review_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReviewToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReviewToolsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/ReviewTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("toolplane.v1.ProviderService", "ReviewTools"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod provider_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ProviderServiceServer.
+    #[async_trait]
+    pub trait ProviderService: std::marker::Send + std::marker::Sync + 'static {
+        /// Makes a provider, or puts another in its place; the same once more changes nothing. It is asked what it has soon after.
+        async fn put_provider(
+            &self,
+            request: tonic::Request<super::PutProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutProviderResponse>,
+            tonic::Status,
+        >;
+        /// Keeps the document of a provider, in parts of at most 1 MiB, 32 MiB in all. One that no provider names is forgotten after a day.
+        async fn upload_document(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::UploadDocumentRequest>>,
+        ) -> std::result::Result<
+            tonic::Response<super::UploadDocumentResponse>,
+            tonic::Status,
+        >;
+        /// Reads a provider and how it is.
+        async fn get_provider(
+            &self,
+            request: tonic::Request<super::GetProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetProviderResponse>,
+            tonic::Status,
+        >;
+        /// Lists providers by id.
+        async fn list_providers(
+            &self,
+            request: tonic::Request<super::ListProvidersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProvidersResponse>,
+            tonic::Status,
+        >;
+        /// Takes a provider out of use: its tools cannot be called any more. It can be put again.
+        async fn remove_provider(
+            &self,
+            request: tonic::Request<super::RemoveProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RemoveProviderResponse>,
+            tonic::Status,
+        >;
+        /// Asks a provider what it has, and takes the difference in.
+        async fn refresh_provider(
+            &self,
+            request: tonic::Request<super::RefreshProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RefreshProviderResponse>,
+            tonic::Status,
+        >;
+        /// Asks a provider what it has, and says how that went; nothing is changed.
+        async fn test_provider(
+            &self,
+            request: tonic::Request<super::TestProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TestProviderResponse>,
+            tonic::Status,
+        >;
+        /// Lists the tools of a provider by id, with whether each may be called.
+        async fn list_provided_tools(
+            &self,
+            request: tonic::Request<super::ListProvidedToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProvidedToolsResponse>,
+            tonic::Status,
+        >;
+        /// Shows a tool as a model is given it, with everything spelled out that is not seen, and what has changed since it was approved.
+        async fn show_tool(
+            &self,
+            request: tonic::Request<super::ShowToolRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ShowToolResponse>,
+            tonic::Status,
+        >;
+        /// Approves or rejects tools as they were shown, each judged alone.
+        async fn review_tools(
+            &self,
+            request: tonic::Request<super::ReviewToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReviewToolsResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Providers: where tools come from that nobody declares by hand, what they have, and which of it may be called.
+    #[derive(Debug)]
+    pub struct ProviderServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ProviderServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ProviderServiceServer<T>
+    where
+        T: ProviderService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/toolplane.v1.ProviderService/PutProvider" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutProviderSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::PutProviderRequest>
+                    for PutProviderSvc<T> {
+                        type Response = super::PutProviderResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutProviderRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::put_provider(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutProviderSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/UploadDocument" => {
+                    #[allow(non_camel_case_types)]
+                    struct UploadDocumentSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::ClientStreamingService<super::UploadDocumentRequest>
+                    for UploadDocumentSvc<T> {
+                        type Response = super::UploadDocumentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<
+                                tonic::Streaming<super::UploadDocumentRequest>,
+                            >,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::upload_document(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UploadDocumentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.client_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/GetProvider" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetProviderSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::GetProviderRequest>
+                    for GetProviderSvc<T> {
+                        type Response = super::GetProviderResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetProviderRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::get_provider(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetProviderSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/ListProviders" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListProvidersSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::ListProvidersRequest>
+                    for ListProvidersSvc<T> {
+                        type Response = super::ListProvidersResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListProvidersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::list_providers(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListProvidersSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/RemoveProvider" => {
+                    #[allow(non_camel_case_types)]
+                    struct RemoveProviderSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::RemoveProviderRequest>
+                    for RemoveProviderSvc<T> {
+                        type Response = super::RemoveProviderResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RemoveProviderRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::remove_provider(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RemoveProviderSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/RefreshProvider" => {
+                    #[allow(non_camel_case_types)]
+                    struct RefreshProviderSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::RefreshProviderRequest>
+                    for RefreshProviderSvc<T> {
+                        type Response = super::RefreshProviderResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RefreshProviderRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::refresh_provider(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RefreshProviderSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/TestProvider" => {
+                    #[allow(non_camel_case_types)]
+                    struct TestProviderSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::TestProviderRequest>
+                    for TestProviderSvc<T> {
+                        type Response = super::TestProviderResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TestProviderRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::test_provider(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TestProviderSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/ListProvidedTools" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListProvidedToolsSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::ListProvidedToolsRequest>
+                    for ListProvidedToolsSvc<T> {
+                        type Response = super::ListProvidedToolsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListProvidedToolsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::list_provided_tools(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListProvidedToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/ShowTool" => {
+                    #[allow(non_camel_case_types)]
+                    struct ShowToolSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::ShowToolRequest>
+                    for ShowToolSvc<T> {
+                        type Response = super::ShowToolResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ShowToolRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::show_tool(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ShowToolSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/ReviewTools" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReviewToolsSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::ReviewToolsRequest>
+                    for ReviewToolsSvc<T> {
+                        type Response = super::ReviewToolsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReviewToolsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::review_tools(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReviewToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for ProviderServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "toolplane.v1.ProviderService";
+    impl<T> tonic::server::NamedService for ProviderServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// Everything that is registered for one tool. Only the declaration is required.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolRegistration {
@@ -9505,7 +12188,7 @@ pub struct SearchResult {
     /// How many deferred tools the surface has.
     #[prost(uint64, tag = "5")]
     pub total_deferred_tools: u64,
-    /// Providers still connecting.
+    /// Providers still connecting, and those that are away.
     #[prost(string, repeated, tag = "6")]
     pub pending_providers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Names asked for exactly that do not exist here.
@@ -10053,7 +12736,7 @@ pub struct LoadToolsResponse {
     pub surface_revision: u64,
 }
 /// The outcome for one name.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LoadOutcome {
     /// As it was asked for.
     #[prost(string, tag = "1")]
@@ -10063,7 +12746,7 @@ pub struct LoadOutcome {
 }
 /// Nested message and enum types in `LoadOutcome`.
 pub mod load_outcome {
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Outcome {
         /// It can be called now.
         #[prost(message, tag = "2")]
@@ -10090,7 +12773,7 @@ pub struct LoadedSchema {
     pub digest: ::prost::alloc::string::String,
 }
 /// Why a name cannot be called in a surface, and which names are similar.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NotCallable {
     /// The kind of obstacle.
     #[prost(enumeration = "NotCallableKind", tag = "1")]
@@ -10110,8 +12793,11 @@ pub struct NotCallable {
     /// At most three similar names.
     #[prost(string, repeated, tag = "6")]
     pub similar_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the caller of it is told, where it is its provider that keeps it from being called.
+    #[prost(message, optional, tag = "7")]
+    pub error: ::core::option::Option<ToolError>,
 }
-/// Asks for the events of a tool or of a surface.
+/// Asks for the events of a tool, of a surface or of a provider.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListEventsRequest {
     /// The first sequence to return; from the start when 0.
@@ -10120,7 +12806,7 @@ pub struct ListEventsRequest {
     /// Most events; 0 takes the server's own, larger values are cut to 1000.
     #[prost(uint32, tag = "4")]
     pub limit: u32,
-    #[prost(oneof = "list_events_request::Subject", tags = "1, 2")]
+    #[prost(oneof = "list_events_request::Subject", tags = "1, 2, 5")]
     pub subject: ::core::option::Option<list_events_request::Subject>,
 }
 /// Nested message and enum types in `ListEventsRequest`.
@@ -10133,6 +12819,9 @@ pub mod list_events_request {
         /// Of this surface.
         #[prost(string, tag = "2")]
         SurfaceId(::prost::alloc::string::String),
+        /// Of this provider.
+        #[prost(string, tag = "5")]
+        ProviderId(::prost::alloc::string::String),
     }
 }
 /// Events in order.
@@ -10200,6 +12889,9 @@ pub struct ResolvedTool {
     /// Revision of the tool.
     #[prost(uint64, tag = "3")]
     pub revision: u64,
+    /// The answer holds for this call alone: it is not remembered.
+    #[prost(bool, tag = "4")]
+    pub once: bool,
 }
 /// Sent by a scheduler: first to open, then once per change it has applied.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -10241,7 +12933,7 @@ pub struct CatalogChange {
     /// Owner.
     #[prost(string, tag = "1")]
     pub tenant: ::prost::alloc::string::String,
-    #[prost(oneof = "catalog_change::Subject", tags = "2, 3")]
+    #[prost(oneof = "catalog_change::Subject", tags = "2, 3, 4")]
     pub subject: ::core::option::Option<catalog_change::Subject>,
 }
 /// Nested message and enum types in `CatalogChange`.
@@ -10254,6 +12946,9 @@ pub mod catalog_change {
         /// This surface changed.
         #[prost(string, tag = "3")]
         SurfaceId(::prost::alloc::string::String),
+        /// This provider changed, or how it or one of its tools stands: everything about its tools.
+        #[prost(string, tag = "4")]
+        ProviderId(::prost::alloc::string::String),
     }
 }
 /// What registering did to one tool.
@@ -10381,6 +13076,8 @@ pub enum NotCallableKind {
     Retired = 5,
     /// Its schema is not the one the caller knows; load it again.
     Changed = 6,
+    /// Its provider is away, or nobody has looked at it as it is defined now; `error` says which.
+    Provider = 7,
 }
 impl NotCallableKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -10396,6 +13093,7 @@ impl NotCallableKind {
             Self::Excluded => "NOT_CALLABLE_KIND_EXCLUDED",
             Self::Retired => "NOT_CALLABLE_KIND_RETIRED",
             Self::Changed => "NOT_CALLABLE_KIND_CHANGED",
+            Self::Provider => "NOT_CALLABLE_KIND_PROVIDER",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -10408,6 +13106,7 @@ impl NotCallableKind {
             "NOT_CALLABLE_KIND_EXCLUDED" => Some(Self::Excluded),
             "NOT_CALLABLE_KIND_RETIRED" => Some(Self::Retired),
             "NOT_CALLABLE_KIND_CHANGED" => Some(Self::Changed),
+            "NOT_CALLABLE_KIND_PROVIDER" => Some(Self::Provider),
             _ => None,
         }
     }
@@ -10756,7 +13455,7 @@ pub mod surface_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.SurfaceService", "LoadTools"));
             self.inner.unary(req, path, codec).await
         }
-        /// Reads the events of a tool or of a surface.
+        /// Reads the events of a tool, of a surface or of a provider.
         pub async fn list_events(
             &mut self,
             request: impl tonic::IntoRequest<super::ListEventsRequest>,
@@ -10925,7 +13624,7 @@ pub mod surface_service_server {
             tonic::Response<super::LoadToolsResponse>,
             tonic::Status,
         >;
-        /// Reads the events of a tool or of a surface.
+        /// Reads the events of a tool, of a surface or of a provider.
         async fn list_events(
             &self,
             request: tonic::Request<super::ListEventsRequest>,

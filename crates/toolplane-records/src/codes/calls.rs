@@ -320,6 +320,14 @@ codes! {
         "the answer cannot be read: <why>",
         "The MCP server answered something that is not a result of a tool. The tool has run, or may have.",
         "Look whether the effect has happened; whoever runs the server brings it to what the protocol says.";
+    MCP_TOOL_FAILED = "mcp.tool_failed", Call(ExecutionFailed, ChangeArguments),
+        "the tool says that it failed: <the beginning of what it says>",
+        "The MCP server answered that its tool failed. The content of the result says why.",
+        "Follow what the content says; look whether an effect has happened before making the call again.";
+    MCP_NOT_ALLOWED = "mcp.not_allowed", Call(PolicyBlocked, ChangeArgumentsOrPolicy),
+        "this worker's operator does not allow MCP servers <what>; see `<key>`",
+        "The binding of the tool asks for a variable of the worker's environment or for a directory that the operator did not allow.",
+        "The operator adds it to `executor.mcp.env_names` or `executor.mcp.read_paths` of the worker, or the tool's author does without it.";
     MCP_NOT_GIVEN = "mcp.input_not_given", Call(CapabilityGap, NotRetryable),
         "the server wants what it is not given: <what>",
         "The MCP server asked for something beside answers of a person: a model, roots, or more questions than one call may ask.",

@@ -164,6 +164,8 @@ codes! {
         "the directory, and why", "The tools and surfaces of an embedded store cannot be moved to Redis.", "Follow the message: decide which of the two stores counts, and move the other one away.";
     SURFACE_DECLARATIONS = "SURFACE_DECLARATIONS", Fault,
         "the file and the faults", "A file of `surface.declarations` holds declarations that break rules.", "Correct the fields that are named.";
+    SURFACE_PROVIDERS = "SURFACE_PROVIDERS", Fault,
+        "the place of the entry and what is wrong", "An entry of `[[providers]]` in the configuration cannot be used.", "Correct the field that is named.";
     APPROVAL_NOT_FOUND = "approval.not_found", Fault,
         "the id", "The approval request does not exist.", "Check the id (`toolplane approvals ls`).";
     APPROVAL_NOT_OFFERED = "approval.not_offered", Fault,

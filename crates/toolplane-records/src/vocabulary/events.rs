@@ -48,5 +48,9 @@ vocabulary! {
         ExtHeld = "ext.invocation.held",
         ExtLockGranted = "ext.invocation.lock_granted",
         ExtInputProvided = "ext.invocation.input_provided",
+        ExtProviderChanged = "ext.provider.changed",
+        ExtProviderListed = "ext.provider.listed",
+        ExtProviderState = "ext.provider.state",
+        ExtProviderReviewed = "ext.provider.reviewed",
     }
 }

@@ -110,6 +110,19 @@ fn registrations_read_and_write() {
 }
 
 #[test]
+fn bindings_to_servers_read_and_write() {
+    for binding in [
+        r#"{"provider_id":"p","server":{"transport":"stdio","argv":["a"],"env_names":["A"],"credentials":{"B":"c"},"sandbox":{"allowed_hosts":["h"],"allowed_ports":[8443],"workspace":"write","read_paths":["/opt"]}},"tool":"t","sharing":"session"}"#,
+        r#"{"provider_id":"p","server":{"transport":"http","url":"https://h/","headers":{"a":"b"}}}"#,
+    ] {
+        let record: records::mcp::McpBinding = serde_json::from_str(binding).unwrap();
+        let again = records::mcp::McpBinding::try_from(v1::McpBinding::from(&record)).unwrap();
+        assert_eq!(again, record);
+        assert_eq!(v1::McpBinding::from(&record).tool.is_empty(), record.tool.is_none());
+    }
+}
+
+#[test]
 fn oneofs_without_a_choice_are_refused() {
     let fact = v1::SafetyFact { fact: None };
     assert!(records::interface::SafetyFact::try_from(fact).is_err());

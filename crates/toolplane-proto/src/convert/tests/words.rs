@@ -57,6 +57,14 @@ spelled_alike! {
     redaction_state: RedactionState;
     approval_state: ApprovalState;
     event_class: EventClass;
+    provider_state: ProviderState;
+    provider_trust: ProviderTrust;
+    session_sharing: SessionSharing;
+    circuit_state: CircuitState;
+    provider_fault: ProviderFault;
+    review_state: ReviewState;
+    review_basis: ReviewBasis;
+    refusal_code: RefusalCode;
     band: Band;
     lock_mode: LockMode;
     hold: Hold;

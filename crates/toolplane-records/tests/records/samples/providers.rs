@@ -51,6 +51,7 @@ fn stdio() -> ProviderSource {
         env: texts(&[("NODE_ENV", "production")]),
         pass_env: strings(&["LANG"]),
         read_only_paths: strings(&["/usr/lib/node_modules"]),
+        workspace: toolplane_records::mcp::McpWorkspace::default(),
     }
 }
 
@@ -92,7 +93,7 @@ fn file() -> ProviderSource {
 }
 
 fn credential(placement: CredentialPlacement) -> CredentialUse {
-    CredentialUse { credential: "github_token".to_owned(), placement }
+    CredentialUse { credential: "github_token".to_owned(), field: Some("token".to_owned()), placement }
 }
 
 fn provider(source: ProviderSource) -> Provider {
@@ -107,12 +108,13 @@ fn provider(source: ProviderSource) -> Provider {
         reach: Reach { hosts: strings(&["*.github.com"]), ports: vec![443] },
         credentials: vec![
             credential(CredentialPlacement::Env { name: name() }),
-            credential(CredentialPlacement::File { path: "/run/token".to_owned() }),
-            credential(CredentialPlacement::Header { name: "Authorization".to_owned(), prefix: "Bearer ".to_owned() }),
+            credential(CredentialPlacement::File { name: "token".to_owned() }),
+            credential(CredentialPlacement::Header { name: name(), prefix: Some("Token ".to_owned()) }),
             credential(CredentialPlacement::Query { name: name() }),
             credential(CredentialPlacement::Cookie { name: name() }),
-            credential(CredentialPlacement::Scheme { name: name() }),
+            credential(CredentialPlacement::Proxy { hosts: strings(&["api.example.org"]), name: name(), prefix: None }),
         ],
+        scheme_credentials: texts(&[("oauth", "github_token")]),
         trust: ProviderTrust::NewTools,
         sessions: SessionSharing::Tenant,
         refresh_interval_ms: Some(600_000),

@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 
 use toolplane_records::contract::{InputContract, OutputContract};
+use toolplane_records::credential::{CredentialPlacement, CredentialUse};
 use toolplane_records::declaration::ToolDeclaration;
 use toolplane_records::interface::{SafetyFact, ToolInterface};
 use toolplane_records::mapping::ExternalMapping;
+use toolplane_records::operation::{
+    BodyEncoding, BodyPart, CredentialRequirement, OperationBinding, OperationBody, OperationParameter, ParameterPlace,
+    ParameterStyle, TokenSource,
+};
 use toolplane_records::payload::Digest;
 use toolplane_records::profile::{
     ExecutionBinding, ExecutionProfile, HttpBinding, PermissionProfile, ProcessBinding, ProcessStdin,
@@ -27,6 +32,7 @@ pub(super) fn samples() -> Vec<Sample> {
         published("tool-interface", &interface(), r#"{"interface_id":"if-1","tool_id":"t-1"}"#),
         published("execution-profile", &process_profile(), r#"{"execution_profile_id":"p","execution_kind":"shell"}"#),
         ours("execution-profile-http", &profile(http()), EXECUTION_SHELL),
+        ours("execution-profile-operation", &profile(operation()), EXECUTION_OPERATION),
         ours("execution-profile-native", &profile(native()), EXECUTION_NATIVE),
         published("permission-profile", &permission(), r#"{"permission_profile_id":"p","risk_level":"low"}"#),
         published("deferred-tool", &deferred(), r#"{"tool_id":"t-1","name":"a.b","loading_state":"deferred"}"#),
@@ -40,6 +46,8 @@ const DECLARATION: &str = r#"{"tool_id":"t-1","namespace":"files","name":"read",
 const EXECUTION_SHELL: &str = r#"{"execution_profile_id":"p","execution_kind":"shell","binding":{"type":"shell"}}"#;
 const EXECUTION_NATIVE: &str = r#"{"execution_profile_id":"p","execution_kind":"local_process",
     "binding":{"type":"process","argv":["true"]}}"#;
+const EXECUTION_OPERATION: &str = r#"{"execution_profile_id":"p","execution_kind":"http_api","binding":{"type":"operation",
+    "operation":"GET /","method":"GET","server":"https://a.org","path":"/","allowed_host":"a.org","allowed_port":443}}"#;
 const SEARCH: &str = r#"{"query":"x","query_type":"keyword","matches":[],"total_deferred_tools":0,
     "next_action":"refine_query"}"#;
 
@@ -137,6 +145,7 @@ fn process_profile() -> ExecutionProfile {
         env: BTreeMap::from([("LANG".to_owned(), "C.UTF-8".to_owned())]),
         success_exit_codes: vec![0, 1, -1],
         json_output: true,
+        credentials: vec![credential(CredentialPlacement::Env { name: "TOKEN".to_owned() })],
     }))
 }
 
@@ -146,6 +155,58 @@ fn http() -> ExecutionBinding {
         allowed_ports: vec![0, 65_535],
         allowed_methods: strings(&["GET"]),
         max_response_bytes: Some(1_048_576),
+        credentials: vec![credential(CredentialPlacement::authorization())],
+    })
+}
+
+fn credential(placement: CredentialPlacement) -> CredentialUse {
+    CredentialUse { credential: "github_token".to_owned(), field: Some("token".to_owned()), placement }
+}
+
+fn operation() -> ExecutionBinding {
+    ExecutionBinding::Operation(OperationBinding {
+        operation: "addPet".to_owned(),
+        method: "POST".to_owned(),
+        server: "https://pets.example.org/v1".to_owned(),
+        path: "/pets/{id}".to_owned(),
+        parameters: vec![OperationParameter {
+            place: ParameterPlace::Path,
+            name: "id".to_owned(),
+            input: strings(&["path", "id"]),
+            required: true,
+            style: ParameterStyle::Simple,
+            explode: true,
+            allow_reserved: true,
+            media_type: some("text/plain"),
+        }],
+        body: Some(OperationBody {
+            media_type: "multipart/form-data".to_owned(),
+            encoding: BodyEncoding::Multipart,
+            required: true,
+            input: strings(&["body"]),
+            parts: vec![BodyPart {
+                name: "photo".to_owned(),
+                field: some("picture"),
+                style: Some(ParameterStyle::Form),
+                explode: true,
+                media_type: some("image/png"),
+                file: true,
+            }],
+        }),
+        credentials: vec![vec![CredentialRequirement {
+            scheme: "oauth".to_owned(),
+            placement: CredentialPlacement::authorization(),
+            source: Some(TokenSource::ClientCredentials { token_url: "https://id.example.org/token".to_owned() }),
+            scopes: strings(&["pets.write"]),
+            credential: some("pets"),
+            field: some("token"),
+        }]],
+        accept: strings(&["application/json"]),
+        response_schema: some(r#"{"type":"object"}"#),
+        allowed_host: "pets.example.org".to_owned(),
+        allowed_port: 443,
+        idempotent: true,
+        max_response_bytes: Some(65_536),
     })
 }
 

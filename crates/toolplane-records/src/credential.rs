@@ -1,0 +1,126 @@
+//! Which credential goes where (ours): one record for providers, for the bindings of tools, and for what a worker puts in.
+//!
+//! A credential is named and never held. Its name is that of `[[credentials]]` in the configuration of workers, who alone know its value.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mcp::McpServer;
+
+/// A credential by its name, and where it is put.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CredentialUse {
+    /// Name of the credential in the configuration of the workers.
+    pub credential: String,
+    /// The part of it that is put there: a text of a `json` credential, `username` or `password` of a `basic` one; the whole of it
+    /// when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// Where it is put.
+    pub placement: CredentialPlacement,
+}
+
+/// Where a credential is put. Tagged by `in` in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "in", rename_all = "snake_case")]
+pub enum CredentialPlacement {
+    /// A header of the request.
+    Header {
+        /// Its name.
+        name: String,
+        /// What stands before the secret, with the space if there is one: `Token `. When absent, the kind of the credential says it:
+        /// `Basic `, or `Bearer ` in `Authorization`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prefix: Option<String>,
+    },
+    /// A parameter of the query. Servers write queries into their logs: a header is better where there is a choice.
+    Query {
+        /// Its name.
+        name: String,
+    },
+    /// A cookie of the request.
+    Cookie {
+        /// Its name.
+        name: String,
+    },
+    /// A variable of the environment of a process.
+    Env {
+        /// Its name.
+        name: String,
+    },
+    /// A file that a process can read.
+    File {
+        /// Its name, without folders.
+        name: String,
+    },
+    /// A header of the requests that a process sends through the worker's proxy. The process never has the secret.
+    Proxy {
+        /// The hosts it is for: 1 to 32 names, addresses, or `*.` and a name.
+        hosts: Vec<String>,
+        /// The name of the header.
+        name: String,
+        /// What stands before the secret, as in [`CredentialPlacement::Header`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prefix: Option<String>,
+    },
+}
+
+impl CredentialPlacement {
+    /// The header `Authorization`, in the form that the kind of the credential has there.
+    pub fn authorization() -> Self {
+        Self::Header { name: "Authorization".to_owned(), prefix: None }
+    }
+
+    /// Whether it is a part of a request, and not of a process.
+    pub fn is_of_requests(&self) -> bool {
+        matches!(self, Self::Header { .. } | Self::Query { .. } | Self::Cookie { .. })
+    }
+}
+
+impl CredentialUse {
+    /// The whole of a credential, put there.
+    pub fn whole(credential: impl Into<String>, placement: CredentialPlacement) -> Self {
+        Self { credential: credential.into(), field: None, placement }
+    }
+
+    /// What an MCP server is given: variables of a program, headers of a server over HTTP.
+    pub fn of_mcp(server: &McpServer) -> Vec<Self> {
+        let env = |(name, credential): (&String, &String)| {
+            Self::whole(credential, CredentialPlacement::Env { name: name.clone() })
+        };
+        let header = |(name, credential): (&String, &String)| {
+            Self::whole(credential, CredentialPlacement::Header { name: name.clone(), prefix: None })
+        };
+        match server {
+            McpServer::Stdio(stdio) => stdio.credentials.iter().map(env).collect(),
+            McpServer::Http(http) => http.credentials.iter().map(header).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::{McpHttpServer, McpStdioServer};
+
+    #[test]
+    fn it_is_written_with_its_place() {
+        let used = CredentialUse {
+            field: Some("token".to_owned()),
+            ..CredentialUse::whole("github", CredentialPlacement::authorization())
+        };
+        let json = r#"{"credential":"github","field":"token","placement":{"in":"header","name":"Authorization"}}"#;
+        assert_eq!(serde_json::to_string(&used).unwrap(), json);
+        assert_eq!(serde_json::from_str::<CredentialUse>(json).unwrap(), used);
+    }
+
+    #[test]
+    fn maps_of_mcp_servers_are_uses() {
+        let named = |name: &str| [(name.to_owned(), "key".to_owned())].into();
+        let stdio = McpStdioServer { credentials: named("API_KEY"), ..McpStdioServer::default() };
+        let http = McpHttpServer { credentials: named("X-Key"), ..McpHttpServer::default() };
+        let env = CredentialPlacement::Env { name: "API_KEY".to_owned() };
+        let header = CredentialPlacement::Header { name: "X-Key".to_owned(), prefix: None };
+        assert_eq!(CredentialUse::of_mcp(&McpServer::Stdio(stdio)), [CredentialUse::whole("key", env)]);
+        assert_eq!(CredentialUse::of_mcp(&McpServer::Http(http)), [CredentialUse::whole("key", header)]);
+    }
+}
