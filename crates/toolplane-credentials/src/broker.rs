@@ -69,10 +69,10 @@ pub struct Request<'a> {
 
 /// The credentials of one worker.
 pub struct Broker {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, Arc<Entry>>,
     means: Means,
     clock: Clock,
-    masking: Masking,
+    masking: Arc<Masking>,
 }
 
 struct Entry {
@@ -107,19 +107,23 @@ impl Broker {
     ///
     /// The first [`ConfigFault`] of the configuration.
     pub fn new(options: BrokerOptions) -> Result<Self, ConfigFault> {
-        config::check(&options.credentials)?;
-        let mut entries = BTreeMap::new();
-        for (index, config) in options.credentials.into_iter().enumerate() {
-            let fault =
-                |key, rule: &str| ConfigFault { key: format!("credentials[{index}].{key}"), rule: rule.to_owned() };
-            let scope = Scope::new(&config).map_err(|rule| fault("tools", &rule))?;
-            let source = Source::new(&config.source).ok_or_else(|| fault("source", "is missing"))?;
-            let policy = Policy::of(&source, &config);
-            let (state, reader) = (Mutex::default(), tokio::sync::Mutex::default());
-            entries.insert(config.name.clone(), Entry { config, scope, source, policy, state, reader });
-        }
+        let entries = entries(options.credentials, &BTreeMap::new())?;
         let means = Means { environment: options.environment, tokens: options.tokens };
-        Ok(Self { entries, means, clock: options.clock, masking: Masking::default() })
+        Ok(Self { entries, means, clock: options.clock, masking: Arc::default() })
+    }
+
+    /// A broker with these credentials in place of its own: the configuration was read again. What has not changed in it keeps its
+    /// value and its age, and what this broker knows goes on being masked by both: calls that began with this one go on with it.
+    ///
+    /// # Errors
+    ///
+    /// The first [`ConfigFault`] of the configuration; this broker stays as it is.
+    pub fn with_credentials(&self, credentials: Vec<CredentialConfig>) -> Result<Self, ConfigFault> {
+        let entries = entries(credentials, &self.entries)?;
+        for name in self.entries.keys().filter(|name| !entries.contains_key(*name)) {
+            self.masking.retire(name, self.clock.now());
+        }
+        Ok(Self { entries, means: self.means.clone(), clock: self.clock.clone(), masking: Arc::clone(&self.masking) })
     }
 
     /// Looks at every source that a call would have to look at first, so that what is in them is masked before the first call, and
@@ -133,7 +137,7 @@ impl Broker {
             let is_asked = matches!(entry.source, Source::Plain(_)) || state.fault().is_some();
             is_asked && state.want(entry.policy, now) == Want::Read
         };
-        let entries: Vec<&Entry> = self.entries.values().filter(is_looked_at).collect();
+        let entries: Vec<&Entry> = self.entries.values().map(Arc::as_ref).filter(is_looked_at).collect();
         futures_util::future::join_all(entries.into_iter().map(|entry| self.freshen(entry))).await;
     }
 
@@ -178,12 +182,12 @@ impl Broker {
             let state = entry.state.lock();
             state.used && state.want(entry.policy, now) == Want::Renew
         };
-        let due: Vec<&Entry> = self.entries.values().filter(is_due).collect();
+        let due: Vec<&Entry> = self.entries.values().map(Arc::as_ref).filter(is_due).collect();
         futures_util::future::join_all(due.into_iter().map(|entry| self.renew_one(entry))).await;
     }
 
-    /// The mask of every value in use, and of earlier ones for an hour. Take it after the credentials of a call, and keep it until its
-    /// last output.
+    /// The mask of every value in use, of earlier ones for an hour, and of those that somebody still holds as a [`Credential`]. Take it
+    /// for each output anew.
     pub fn mask(&self) -> Mask {
         self.masking.mask()
     }
@@ -191,6 +195,7 @@ impl Broker {
     fn entry(&self, name: &str) -> Result<&Entry, CredentialError> {
         self.entries
             .get(name)
+            .map(Arc::as_ref)
             .ok_or_else(|| CredentialError::Unknown { name: toolplane_records::visible::excerpt(name, MAX_SHOWN) })
     }
 
@@ -278,6 +283,28 @@ impl fmt::Debug for Broker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Broker").field("credentials", &self.entries.len()).finish_non_exhaustive()
     }
+}
+
+/// Entries of these configurations; those of `earlier` whose configuration is the same.
+fn entries(
+    credentials: Vec<CredentialConfig>,
+    earlier: &BTreeMap<String, Arc<Entry>>,
+) -> Result<BTreeMap<String, Arc<Entry>>, ConfigFault> {
+    config::check(&credentials)?;
+    let mut entries = BTreeMap::new();
+    for (index, config) in credentials.into_iter().enumerate() {
+        let fault = |key, rule: &str| ConfigFault { key: format!("credentials[{index}].{key}"), rule: rule.to_owned() };
+        if let Some(same) = earlier.get(&config.name).filter(|entry| entry.config == config) {
+            entries.insert(config.name, Arc::clone(same));
+            continue;
+        }
+        let scope = Scope::new(&config).map_err(|rule| fault("tools", &rule))?;
+        let source = Source::new(&config.source).ok_or_else(|| fault("source", "is missing"))?;
+        let policy = Policy::of(&source, &config);
+        let (state, reader) = (Mutex::default(), tokio::sync::Mutex::default());
+        entries.insert(config.name.clone(), Arc::new(Entry { config, scope, source, policy, state, reader }));
+    }
+    Ok(entries)
 }
 
 // === impl Entry ===

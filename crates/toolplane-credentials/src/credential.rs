@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use toolplane_records::credential::CredentialPlacement;
 
 use crate::config::CredentialKind;
 use crate::error::CredentialError;
-use crate::placement::{Injection, Placement, Unfit};
+use crate::placement::{Injection, Unfit};
 use crate::secret::Secret;
 use crate::value::Value;
 
@@ -58,12 +59,14 @@ impl Credential {
     /// # Errors
     ///
     /// [`CredentialError::Unfit`] when it has no such field, or does not fit the place.
-    pub fn place(&self, placement: &Placement, field: Option<&str>) -> Result<Injection, CredentialError> {
+    pub fn place(&self, placement: &CredentialPlacement, field: Option<&str>) -> Result<Injection, CredentialError> {
         self.injection(placement, field).map_err(|rule| CredentialError::Unfit { name: self.0.name.clone(), rule })
     }
 
-    fn injection(&self, placement: &Placement, field: Option<&str>) -> Result<Injection, Unfit> {
-        let (Placement::Header { name, prefix } | Placement::Proxy { name, prefix, .. }) = placement else {
+    fn injection(&self, placement: &CredentialPlacement, field: Option<&str>) -> Result<Injection, Unfit> {
+        let (CredentialPlacement::Header { name, prefix } | CredentialPlacement::Proxy { name, prefix, .. }) =
+            placement
+        else {
             return Injection::at(placement, "", self.part(field)?.clone());
         };
         match (&self.0.value, field, prefix) {

@@ -38,7 +38,7 @@ pub use config::{ConfigFault, CredentialConfig, CredentialKind};
 pub use credential::Credential;
 pub use error::{CredentialError, SourceFault};
 pub use mask::{Mask, MaskStream, NotJson};
-pub use placement::{Injection, Placement, ProxyHeader, Unfit, put_into_request};
+pub use placement::{Injection, ProxyHeader, Unfit, put_into_request};
 pub use scope::OutOfScope;
 pub use secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, Secret};
 pub use source::Environment;

@@ -81,6 +81,26 @@ impl Mask {
         Cow::Owned(out)
     }
 
+    /// The same for bytes that were cut off: where they begin or end within something longer, an end or a beginning of a secret that
+    /// has at least [`MIN_SECRET_BYTES`](crate::MIN_SECRET_BYTES) bytes is masked too. What is escaped is not found at a cut beginning.
+    pub fn cut<'a>(&self, bytes: &'a [u8], begins_within: bool, ends_within: bool) -> Cow<'a, [u8]> {
+        let Some(table) = self.0.as_deref().filter(|_| begins_within || ends_within) else { return self.bytes(bytes) };
+        let mut out = Vec::with_capacity(bytes.len());
+        let begun = table.end_of_form(bytes, crate::MIN_SECRET_BYTES).filter(|_| begins_within);
+        let rest = begun.map_or(bytes, |(len, owner)| {
+            out.extend_from_slice(table.replacement(owner).as_bytes());
+            &bytes[len..]
+        });
+        let mut stream = self.stream();
+        stream.push(rest, &mut out);
+        if ends_within {
+            stream.finish_cut(&mut out)
+        } else {
+            stream.finish(&mut out)
+        }
+        if out == bytes { Cow::Borrowed(bytes) } else { Cow::Owned(out) }
+    }
+
     /// A mask for bytes that come in pieces.
     pub fn stream(&self) -> MaskStream {
         MaskStream::new(self.0.clone())

@@ -7,7 +7,8 @@ mod tests;
 
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use toolplane_records::codes::{self, Code};
-use url::Url;
+use toolplane_records::credential::CredentialPlacement;
+use url::{Url, form_urlencoded};
 
 use crate::secret::Secret;
 
@@ -28,47 +29,6 @@ const FRAMING: &[&str] = &[
 ];
 /// Longest name of a parameter, cookie, variable or file, and longest prefix of a header.
 const MAX_NAME: usize = 128;
-
-/// Where a tool's declaration wants a credential.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// A header of the request.
-    Header {
-        /// Its name.
-        name: String,
-        /// What stands before the secret, with the space if there is one: `Token `.
-        prefix: Option<String>,
-    },
-    /// A parameter of the query. Servers write queries into their logs: a header is better where there is a choice.
-    Query {
-        /// Its name.
-        name: String,
-    },
-    /// A cookie of the request.
-    Cookie {
-        /// Its name.
-        name: String,
-    },
-    /// A variable of the environment of a process.
-    Env {
-        /// Its name.
-        name: String,
-    },
-    /// A file that a process can read.
-    File {
-        /// Its name, without folders.
-        name: String,
-    },
-    /// A header of the requests that a process sends through the worker's proxy. The process never has the secret.
-    Proxy {
-        /// The hosts it is for: 1 to 32 names, addresses, or `*.` and a name.
-        hosts: Vec<String>,
-        /// The name of the header.
-        name: String,
-        /// What stands before the secret, as in [`Placement::Header`].
-        prefix: Option<String>,
-    },
-}
 
 /// A credential at its place, for the adapter that puts it there. Printing it shows no secret.
 #[derive(Clone, Debug)]
@@ -141,19 +101,19 @@ impl Unfit {
 
 impl Injection {
     /// A secret at its place. `prefix` stands before it where the place is a header.
-    pub(crate) fn at(placement: &Placement, prefix: &str, secret: Secret) -> Result<Self, Unfit> {
+    pub(crate) fn at(placement: &CredentialPlacement, prefix: &str, secret: Secret) -> Result<Self, Unfit> {
         match placement {
-            Placement::Header { name, .. } => {
+            CredentialPlacement::Header { name, .. } => {
                 header(name, prefix, secret.reveal()).map(|(name, value)| Self::Header { name, value })
             }
-            Placement::Proxy { hosts, name, .. } => {
+            CredentialPlacement::Proxy { hosts, name, .. } => {
                 let (name, value) = header(name, prefix, secret.reveal())?;
                 ProxyHeader::new(hosts, name, value).map(Self::Proxy)
             }
-            Placement::Query { name } => query(name, secret),
-            Placement::Cookie { name } => cookie(name, secret),
-            Placement::Env { name } => variable(name, secret),
-            Placement::File { name } => file(name, secret),
+            CredentialPlacement::Query { name } => query(name, secret),
+            CredentialPlacement::Cookie { name } => cookie(name, secret),
+            CredentialPlacement::Env { name } => variable(name, secret),
+            CredentialPlacement::File { name } => file(name, secret),
         }
     }
 }
@@ -243,12 +203,13 @@ fn with_cookie(headers: &HeaderMap, name: &str, value: &Secret) -> Result<Header
     Ok(value)
 }
 
+/// Others stay as they are spelled: some servers look at that.
 fn set_parameter(url: &mut Url, name: &str, value: &Secret) {
-    let is_there = url.query_pairs().any(|(key, _)| key == name);
-    if is_there {
-        let others: Vec<(String, String)> =
-            url.query_pairs().filter(|(key, _)| key != name).map(|(key, value)| (key.into(), value.into())).collect();
-        url.query_pairs_mut().clear().extend_pairs(others);
+    let is_other = |pair: &&str| form_urlencoded::parse(pair.as_bytes()).next().is_some_and(|(key, _)| key != name);
+    if let Some(query) = url.query() {
+        let others: Vec<&str> = query.split('&').filter(is_other).collect();
+        let others = others.join("&");
+        url.set_query(Some(others.as_str()).filter(|others| !others.is_empty()));
     }
     url.query_pairs_mut().append_pair(name, value.reveal_text().unwrap_or_default());
 }

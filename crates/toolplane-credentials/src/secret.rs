@@ -39,6 +39,11 @@ impl Secret {
         self.0.len()
     }
 
+    /// Whether somebody else has a clone of it.
+    pub(crate) fn is_held_elsewhere(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Whether both are the same bytes.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.0.as_slice() == other.0.as_slice()

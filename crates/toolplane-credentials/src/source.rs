@@ -23,6 +23,7 @@ pub(crate) use token::read as read_token_answer;
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
 /// What sources are read with.
+#[derive(Clone)]
 pub(crate) struct Means {
     pub(crate) environment: Environment,
     pub(crate) tokens: Arc<dyn TokenClient>,

@@ -79,6 +79,17 @@ impl HttpTokens {
         Ok(Self { client, allows })
     }
 
+    /// The client of a process: no proxy of the environment, and ten seconds to connect. It goes to any address, because only the
+    /// operator names token servers, and the configuration takes only `https`, or `http` on loopback.
+    ///
+    /// # Errors
+    ///
+    /// What `reqwest` says when TLS cannot be set up.
+    pub fn usual() -> reqwest::Result<Self> {
+        let builder = reqwest::Client::builder().no_proxy().connect_timeout(Duration::from_secs(10));
+        Self::new(builder, |_| true)
+    }
+
     async fn send(&self, request: TokenRequest) -> Result<TokenAnswer, TokenClientError> {
         if !(self.allows)(&request.url) {
             return Err(TokenClientError::Denied);

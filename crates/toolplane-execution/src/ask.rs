@@ -33,6 +33,11 @@ pub trait Asker: Send + Sync {
     /// Puts a question and waits for the final answer to it. While this waits, the call's time is paused. Dropping the
     /// future takes no question back: an answer that comes later is not heard.
     fn ask(&self, question: InputQuestion) -> BoxFuture<'_, Answer>;
+
+    /// Whether there may be a person to answer. Tools that can do without an answer are told so before they ask.
+    fn answers(&self) -> bool {
+        true
+    }
 }
 
 /// Declines every question at once: there is no person to ask.
@@ -42,5 +47,9 @@ pub struct NobodyToAsk;
 impl Asker for NobodyToAsk {
     fn ask(&self, _question: InputQuestion) -> BoxFuture<'_, Answer> {
         std::future::ready(Answer::Declined).boxed()
+    }
+
+    fn answers(&self) -> bool {
+        false
     }
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use toolplane_mcp::TraceContext;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::tool_facts::ToolFacts;
 
 use crate::ask::{Answer, Asker, InputQuestion, NobodyToAsk};
 use crate::kill::KillSwitch;
@@ -33,6 +35,27 @@ pub struct Call {
     pub place: CallPlace,
     /// Which execution of the call this is.
     pub attempt: CallAttempt,
+    /// Whose call it is, and of which tool: who credentials are for.
+    pub origin: CallOrigin,
+}
+
+/// Whose call it is, and of which tool. What is not known opens no credential that is for somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallOrigin {
+    /// The tenant. What is kept between calls is kept for one tenant.
+    pub tenant: String,
+    /// Who called; none when it is not said.
+    pub actor: Option<String>,
+    /// The tool.
+    pub tool: ToolFacts,
+}
+
+impl CallOrigin {
+    /// The provider the tool is of, as the id of the tool says it: no tool that is declared by hand has such an id.
+    pub fn provider(&self) -> Option<&str> {
+        let rest = self.tool.tool_id.as_str().strip_prefix("provider:")?;
+        rest.split_once('/').map(|(provider, _)| provider)
+    }
 }
 
 /// How much of a call there may be.
@@ -53,6 +76,8 @@ pub struct CallPlace {
     pub workspace: Option<PathBuf>,
     /// Paths of the workspace that what it runs must not come to.
     pub denied: DeniedPaths,
+    /// The session of the tenant it belongs to, when it belongs to one.
+    pub session_ref: Option<String>,
 }
 
 /// One execution of a call, and what tools with side effects are handed to tell it from the others.
@@ -79,12 +104,15 @@ pub struct Context {
     pub kill: KillSwitch,
     /// Takes the call's questions.
     pub asker: Arc<dyn Asker>,
+    /// The place of the call in a trace, for tools that are told it.
+    pub trace: TraceContext,
 }
 
 impl Context {
     /// A context without a person who can answer questions.
     pub fn new(progress: Arc<dyn ProgressSink>, cancel: CancellationToken) -> Self {
-        Self { progress, cancel, kill: KillSwitch::default(), asker: Arc::new(NobodyToAsk) }
+        let (kill, asker) = (KillSwitch::default(), Arc::new(NobodyToAsk));
+        Self { progress, cancel, kill, asker, trace: TraceContext::default() }
     }
 
     /// Puts a question and waits for the final answer to it, without the call's time going on. `None` when the call is

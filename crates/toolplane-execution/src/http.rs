@@ -5,7 +5,8 @@
 //! nor any header that could hold a secret. Proxies of the environment are not used. A body is never decompressed, so what
 //! is counted is what is kept.
 
-mod body;
+pub(crate) mod body;
+mod gate;
 mod request;
 mod resolve;
 
@@ -17,18 +18,21 @@ use reqwest::header;
 use reqwest::{Client, Method, Response, StatusCode};
 use toolplane_catalog::values::{self, Egress};
 use toolplane_records::codes;
-use toolplane_records::error::ToolError;
+use toolplane_records::credential::CredentialUse;
+use toolplane_records::error::{ToolError, advice};
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 use url::Url;
 
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
+use crate::credentials::{CredentialSource, Injections};
 use crate::deadline::bounded;
 use crate::failure::{excerpt, invalid_binding, something_may_be_done};
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
-use request::PreparedRequest;
-use resolve::{Clients, denied_by_resolver};
+pub use gate::EgressGate;
+pub(crate) use request::PreparedRequest;
+pub(crate) use resolve::{Clients, denied_by_resolver};
 pub use resolve::{Lookup, SystemLookup};
 
 const MAX_REDIRECTS: usize = 3;
@@ -36,23 +40,23 @@ const MAX_REDIRECTS: usize = 3;
 /// Sends HTTP requests.
 #[derive(Debug)]
 pub(crate) struct Http {
-    clients: Clients,
+    requests: Arc<Requests>,
     default_timeout: Duration,
 }
 
 impl Http {
-    pub(crate) fn new(lookup: Arc<dyn Lookup>, default_timeout: Duration) -> Self {
-        Self { clients: Clients::new(lookup), default_timeout }
+    pub(crate) fn new(requests: Arc<Requests>, default_timeout: Duration) -> Self {
+        Self { requests, default_timeout }
     }
 
     async fn fetch(&self, call: &Call, binding: &HttpBinding, meter: &mut Meter) -> Result<Outcome, ToolError> {
-        let policy = Egress::of(binding);
-        let request = PreparedRequest::read(call, &policy)?;
-        let client = self.clients.of(&policy).map_err(|error| invalid_binding(error.to_string()))?;
-        let (url, response) = send(&client, request, &policy).await?;
+        let egress = Egress::of(binding);
+        let request = PreparedRequest::read(call, &egress)?;
+        let repeatable = request.is_safe();
+        let sent = self.requests.send(call, &egress, request, &binding.credentials, repeatable).await?;
         let most = binding.max_response_bytes.unwrap_or(body::DEFAULT_MAX_BYTES);
         let most = call.limits.max_output_bytes.map_or(most, |bytes| bytes.min(most));
-        body::outcome(&url, response, most, meter).await
+        Ok(body::outcome(body::read(sent, most, meter, &self.requests.credentials).await))
     }
 }
 
@@ -80,14 +84,82 @@ impl Adapter for Http {
     }
 }
 
+/// Sends requests of every adapter that asks over HTTP: within an allow list, with the credentials of the binding.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    clients: Clients,
+    pub(crate) credentials: Arc<CredentialSource>,
+}
+
+/// An answer that begins to come, and what it was asked with.
+pub(crate) struct Sent {
+    /// Where it comes from. May hold a secret in its query.
+    url: Url,
+    response: Response,
+    /// Held until the answer was read, so that it is masked until then.
+    injections: Injections,
+}
+
+impl Requests {
+    pub(crate) fn new(lookup: Arc<dyn Lookup>, credentials: Arc<CredentialSource>) -> Self {
+        Self { clients: Clients::new(lookup), credentials }
+    }
+
+    /// Sends the request with the credentials of `uses`. Where the server refuses them (401) and sending again does no harm
+    /// (`repeatable`), it is sent once more if one of them has another value by then.
+    pub(crate) async fn send(
+        &self,
+        call: &Call,
+        egress: &Egress,
+        request: PreparedRequest,
+        uses: &[CredentialUse],
+        repeatable: bool,
+    ) -> Result<Sent, ToolError> {
+        let client = self.clients.of(egress).map_err(|error| invalid_binding(error.to_string()))?;
+        let injections = self.credentials.place(call, uses).await?;
+        let first = once(&client, request.clone(), egress, injections, repeatable).await?;
+        if first.response.status() != StatusCode::UNAUTHORIZED || first.injections.is_empty() {
+            return Ok(first);
+        }
+        first.injections.refused();
+        if !repeatable {
+            return Ok(first);
+        }
+        // What it lacks now is no better answer than that of the server.
+        match self.credentials.place(call, uses).await {
+            Ok(newer) if newer.differs_from(&first.injections) => {
+                let again = once(&client, request, egress, newer, repeatable).await?;
+                if again.response.status() == StatusCode::UNAUTHORIZED {
+                    again.injections.refused();
+                }
+                Ok(again)
+            }
+            _ => Ok(first),
+        }
+    }
+}
+
 /// Sends the request and follows redirects, each checked like the first URL.
-async fn send(client: &Client, mut request: PreparedRequest, policy: &Egress) -> Result<(Url, Response), ToolError> {
+async fn once(
+    client: &Client,
+    mut request: PreparedRequest,
+    egress: &Egress,
+    injections: Injections,
+    repeatable: bool,
+) -> Result<Sent, ToolError> {
+    request.inject(&injections)?;
     let mut effects = false;
     for _ in 0..=MAX_REDIRECTS {
+        let had_effects = effects;
         effects |= !request.is_safe();
-        let response = request.send(client).await.map_err(|error| unreachable(&error, &request.url))?;
-        let Some(location) = redirect_target(&response) else { return Ok((request.url, response)) };
-        follow(&mut request, &location, response.status(), policy).map_err(|refused| match effects {
+        let response = request.send(client).await.map_err(|error| {
+            let reached = had_effects || (effects && !error.is_connect());
+            with_effects(unreachable(&error, &request.url), reached, repeatable)
+        })?;
+        let Some(location) = redirect_target(&response) else {
+            return Ok(Sent { url: request.url, response, injections });
+        };
+        follow(&mut request, &location, response.status(), egress).map_err(|refused| match effects {
             // The server that redirects has had the request.
             true => something_may_be_done(refused),
             false => refused,
@@ -95,6 +167,16 @@ async fn send(client: &Client, mut request: PreparedRequest, policy: &Egress) ->
     }
     let refused = egress_denied("the server redirects more than 3 times", request.url.as_str());
     Err(if effects { something_may_be_done(refused) } else { refused })
+}
+
+/// The error with what is known of effects, and the advice that goes with it.
+fn with_effects(error: ToolError, reached: bool, repeatable: bool) -> ToolError {
+    if !reached {
+        return error;
+    }
+    let error = something_may_be_done(error);
+    let recoverability = advice(error.recoverability, repeatable, error.side_effects.as_deref());
+    ToolError { recoverability, ..error }
 }
 
 /// Turns the request to where the server sends it, if it may go there.
@@ -117,7 +199,7 @@ fn redirect_target(response: &Response) -> Option<String> {
 }
 
 /// The request may not be sent.
-fn egress_denied(reason: &str, what: &str) -> ToolError {
+pub(crate) fn egress_denied(reason: &str, what: &str) -> ToolError {
     *values::egress_denied("url", reason, what)
 }
 
@@ -128,15 +210,20 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> ToolError {
     }
     let place = format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
     let what = if error.is_connect() { "cannot be reached" } else { "broke off" };
+    let message = format!("`{}` {what}{}", excerpt(&place), innermost(error));
+    ToolError::of(codes::HTTP_UNREACHABLE, message)
+}
+
+/// What lies at the bottom of `error`, to be added to a text: what the system or the protocol says. The outermost text has the URL.
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
         cause = next;
     }
-    // The outermost text has the URL; the innermost is the system's or the protocol's.
-    let detail =
-        if std::ptr::eq(cause, error as &dyn std::error::Error) { String::new() } else { format!(": {cause}") };
-    let message = format!("`{}` {what}{}", excerpt(&place), excerpt(&detail));
-    ToolError::of(codes::HTTP_UNREACHABLE, message)
+    match std::ptr::eq(cause, error as &dyn std::error::Error) {
+        true => String::new(),
+        false => excerpt(&format!(": {cause}")),
+    }
 }
 
 /// Methods that are safe to send again as they are.

@@ -39,4 +39,20 @@ impl KillSwitch {
         }
         state.killer = Some(killer);
     }
+
+    /// Like [`KillSwitch::arm`], until the returned value is dropped: for a run that goes on after the call.
+    pub(crate) fn arm_for_now(&self, killer: Killer) -> Armed<'_> {
+        self.arm(killer);
+        Armed(self)
+    }
+}
+
+/// A run that is under a switch for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Armed<'a>(&'a KillSwitch);
+
+impl Drop for Armed<'_> {
+    fn drop(&mut self) {
+        self.0.0.lock().killer = None;
+    }
 }

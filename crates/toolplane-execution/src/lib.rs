@@ -9,6 +9,9 @@
 //! | shell | `shell` | yes | a command line in `bash` |
 //! | process | `process` | yes | a declared program, without a shell |
 //! | http | `http` | no | requests within an allow list |
+//! | mcp | `mcp_stdio` | yes | a tool of an MCP server that is a program, or what tools it has |
+//! | mcp | `mcp_http` | no | the same of a server over HTTP, within an allow list |
+//! | operation | `openapi` | no | one operation of an API that a document describes |
 //! | native `files.*` | `files` | no | reading, searching and writing beneath the workspace |
 //! | native `native.*` | `native` | no | tools inside this program |
 //!
@@ -29,6 +32,7 @@ pub mod adapter;
 pub mod ask;
 pub mod budget;
 pub mod call;
+mod credentials;
 mod deadline;
 mod denied;
 mod failure;
@@ -36,7 +40,10 @@ mod files;
 mod http;
 mod input;
 pub mod kill;
+mod masked;
+mod mcp;
 mod native;
+mod operation;
 pub mod outcome;
 mod process;
 pub mod progress;
@@ -48,9 +55,12 @@ pub mod toolbox;
 pub use adapter::Adapter;
 pub use ask::{Answer, Asker, InputQuestion, NobodyToAsk};
 pub use budget::WorkspaceBounds;
-pub use call::{Call, CallAttempt, CallLimits, CallPlace, Context};
-pub use http::{Lookup, SystemLookup};
+pub use call::{Call, CallAttempt, CallLimits, CallOrigin, CallPlace, Context};
+pub use credentials::{CredentialSource, Injections};
+pub use http::{EgressGate, Lookup, SystemLookup};
 pub use kill::KillSwitch;
+pub use mcp::{McpOptions, place_of_server};
 pub use outcome::{Exact, Outcome};
 pub use progress::{ProgressSink, ProgressUpdate};
 pub use toolbox::{Capabilities, Gap, POOLS, Toolbox, ToolboxOptions};
+pub use toolplane_mcp::{PoolLimits, TraceContext};

@@ -10,6 +10,7 @@ use toolplane_sandbox::{Profile, SandboxSpec};
 
 use crate::adapter::Adapter;
 use crate::call::{Call, Context};
+use crate::credentials::Injections;
 use crate::failure::invalid_binding;
 use crate::outcome::Outcome;
 use crate::sandboxed::{Rules, Sandboxed};
@@ -19,7 +20,12 @@ use crate::sandboxed::{Rules, Sandboxed};
 pub(crate) struct Process(pub(crate) Arc<Sandboxed>);
 
 impl Process {
-    fn prepare(&self, call: &Call, binding: &ProcessBinding) -> Result<SandboxSpec, ToolError> {
+    fn prepare(
+        &self,
+        call: &Call,
+        binding: &ProcessBinding,
+        injections: &Injections,
+    ) -> Result<SandboxSpec, ToolError> {
         let argv = values::fill(&binding.argv, &call.input).map_err(|error| *error)?;
         let mut spec = self.0.spec(call, argv, Profile::ComputeOnly)?;
         if binding.stdin == ProcessStdin::Json {
@@ -28,6 +34,13 @@ impl Process {
         spec.declared_env = binding.env.keys().cloned().collect();
         // Ours last: a declaration cannot take another call's place.
         let ours = std::mem::replace(&mut spec.env, binding.env.clone());
+        for (name, secret) in injections.variables() {
+            let text = secret.reveal_text().ok_or_else(|| {
+                invalid_binding(format!("the credential for the variable `{name}` is no text, and cannot be put there"))
+            })?;
+            spec.declared_env.insert(name.to_owned());
+            spec.env.insert(name.to_owned(), text.to_owned());
+        }
         spec.env.extend(ours);
         Ok(spec)
     }
@@ -47,7 +60,12 @@ impl Adapter for Process {
             let ExecutionBinding::Process(binding) = &call.binding else {
                 return Outcome::failure(invalid_binding("the tool is not bound to a process"));
             };
-            match self.prepare(call, binding) {
+            // Held until the process has ended: until then its output is masked.
+            let injections = match self.0.credentials.place(call, &binding.credentials).await {
+                Ok(injections) => injections,
+                Err(error) => return Outcome::failure(error),
+            };
+            match self.prepare(call, binding, &injections) {
                 Ok(spec) => {
                     let rules = Rules {
                         success: &binding.success_exit_codes,

@@ -3,7 +3,7 @@
 mod mapping;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +11,16 @@ use rustix::io::Errno;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_sandbox::{
-    Posture, Profile, Progress, RunLimits, Running, SandboxBackend, SandboxError, SandboxSpec, Usage, WorkspaceAccess,
+    Masks, Posture, Profile, Progress, RunLimits, Running, SandboxBackend, SandboxError, SandboxSpec, Usage,
+    WorkspaceAccess,
 };
 
 use crate::budget::{self, Budget};
 use crate::call::{Call, Context};
+use crate::credentials::CredentialSource;
 use crate::denied;
 use crate::failure;
+use crate::masked;
 use crate::outcome::Outcome;
 use crate::progress::{Counts, Meter, final_status};
 
@@ -33,6 +36,7 @@ pub(crate) struct Sandboxed {
     pub(crate) ceiling: RunLimits,
     pub(crate) read_only_paths: Vec<PathBuf>,
     pub(crate) budget: Arc<Budget>,
+    pub(crate) credentials: Arc<CredentialSource>,
 }
 
 impl Sandboxed {
@@ -87,10 +91,8 @@ impl Sandboxed {
         if !self.posture.available {
             return Outcome::failure(unavailable(self.posture.missing_reason.as_deref().unwrap_or("unknown reason")));
         }
-        if let Some(workspace) = spec.workspace.as_ref().filter(|_| !call.place.denied.is_empty()) {
-            let (denied, workspace) = (call.place.denied.clone(), workspace.host.clone());
-            let looked = tokio::task::spawn_blocking(move || denied::masks(&denied, &workspace)).await;
-            match looked.unwrap_or_else(|_| Err(failure::nothing_done(failure::worker_failed()))) {
+        if let Some(workspace) = &spec.workspace {
+            match masks(call, &workspace.host).await {
                 Ok(masks) => spec.masks = masks,
                 Err(error) => return Outcome::failure(error),
             }
@@ -107,7 +109,7 @@ impl Sandboxed {
         };
         match spawned {
             Ok(running) => {
-                let (outcome, usage) = watch(running, meter, context, &limits, rules).await;
+                let (outcome, usage) = watch(running, meter, context, &limits, rules, &self.credentials).await;
                 if let Some((workspace, usage)) = workspace.zip(usage) {
                     self.budget.note(&workspace, usage, Duration::ZERO);
                 }
@@ -118,6 +120,16 @@ impl Sandboxed {
     }
 }
 
+/// What of the directory `workspace` is kept from `call`, as it is now.
+pub(crate) async fn masks(call: &Call, workspace: &Path) -> Result<Masks, ToolError> {
+    if call.place.denied.is_empty() {
+        return Ok(Masks::default());
+    }
+    let (denied, workspace) = (call.place.denied.clone(), workspace.to_owned());
+    let looked = tokio::task::spawn_blocking(move || denied::masks(&denied, &workspace)).await;
+    looked.unwrap_or_else(|_| Err(failure::nothing_done(failure::worker_failed())))
+}
+
 /// Waits for the end, tells progress, and passes a cancellation on. Also tells what the workspace holds at the end.
 async fn watch(
     running: Running,
@@ -125,6 +137,7 @@ async fn watch(
     context: &Context,
     limits: &RunLimits,
     rules: &Rules<'_>,
+    credentials: &CredentialSource,
 ) -> (Outcome, Option<Usage>) {
     let mut progress = running.progress();
     let canceler = running.canceler();
@@ -148,7 +161,12 @@ async fn watch(
         }
     };
     let (outcome, usage) = match ended {
-        Ok(exit) => (report(&exit, limits, rules), exit.workspace_usage),
+        Ok(mut exit) => {
+            let mask = credentials.mask();
+            masked::captured(&mask, &mut exit.stdout);
+            masked::captured(&mask, &mut exit.stderr);
+            (report(&exit, limits, rules), exit.workspace_usage)
+        }
         Err(error) => (Outcome::failure(no_exit(&error)), None),
     };
     let last = counts(&progress.borrow());
@@ -173,7 +191,7 @@ pub(crate) fn unavailable(reason: &str) -> ToolError {
 }
 
 /// The error of a run that has no exit.
-fn no_exit(error: &SandboxError) -> ToolError {
+pub(crate) fn no_exit(error: &SandboxError) -> ToolError {
     let message = error.to_string();
     match error {
         SandboxError::Invalid { field: "workspace", .. } => failure::invalid_binding(message),

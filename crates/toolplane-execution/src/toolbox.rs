@@ -8,7 +8,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::mcp::McpServer;
 use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::time::Timestamp;
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 use toolplane_sandbox::workspace::tidy;
 use toolplane_sandbox::{Posture, RunLimits, SandboxBackend};
@@ -16,10 +18,14 @@ use toolplane_sandbox::{Posture, RunLimits, SandboxBackend};
 use crate::adapter::Adapter;
 use crate::budget::{Budget, WorkspaceBounds};
 use crate::call::{Call, Context};
+use crate::credentials::CredentialSource;
 use crate::failure;
 use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
-use crate::http::{Http, Lookup, SystemLookup};
+use crate::http::{Http, Lookup, Requests, SystemLookup};
+use crate::masked;
+use crate::mcp::{Mcp, McpOptions};
 use crate::native::{Ask, Echo, Noop, Sleep};
+use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::process::Process;
 use crate::sandboxed::Sandboxed;
@@ -41,8 +47,14 @@ pub struct ToolboxOptions {
     pub read_only_paths: Vec<PathBuf>,
     /// Bounds on what is kept in workspaces.
     pub bounds: WorkspaceBounds,
+    /// What MCP servers may be given, and how long they are kept.
+    pub mcp: McpOptions,
     /// Where the parts of the sandbox are.
     pub sandbox: bubblewrap::BubblewrapOptions,
+    /// The credentials that bindings name.
+    pub credentials: Arc<CredentialSource>,
+    /// Says what time it is, for answers that name an instant; the beginning of 1970 unless it is set.
+    pub clock: fn() -> Timestamp,
 }
 
 impl ToolboxOptions {
@@ -54,7 +66,10 @@ impl ToolboxOptions {
             ceiling: RunLimits::ceiling(),
             read_only_paths: Vec::new(),
             bounds: WorkspaceBounds::default(),
+            mcp: McpOptions::default(),
             sandbox: bubblewrap::BubblewrapOptions::default(),
+            credentials: Arc::default(),
+            clock: Timestamp::default,
         }
     }
 }
@@ -84,7 +99,7 @@ pub struct Gap {
 }
 
 /// Every pool there is, whether or not a machine can serve it.
-pub const POOLS: [&str; 5] = ["files", "http", "native", "process", "shell"];
+pub const POOLS: [&str; 8] = ["files", "http", "mcp_http", "mcp_stdio", "native", "openapi", "process", "shell"];
 
 /// Every adapter, ready to run calls.
 #[derive(Debug)]
@@ -92,9 +107,13 @@ pub struct Toolbox {
     shell: Arc<dyn Adapter>,
     process: Arc<dyn Adapter>,
     http: Arc<dyn Adapter>,
+    mcp_stdio: Arc<dyn Adapter>,
+    mcp_http: Arc<dyn Adapter>,
+    operation: Arc<dyn Adapter>,
     native: HashMap<&'static str, Arc<dyn Adapter>>,
     posture: Posture,
     budget: Arc<Budget>,
+    credentials: Arc<CredentialSource>,
 }
 
 impl Toolbox {
@@ -123,7 +142,9 @@ impl Toolbox {
             ceiling: options.ceiling,
             read_only_paths: options.read_only_paths,
             budget: Arc::clone(&budget),
+            credentials: Arc::clone(&options.credentials),
         });
+        let requests = Arc::new(Requests::new(Arc::clone(&lookup), Arc::clone(&options.credentials)));
         let native: [(&'static str, Arc<dyn Adapter>); 9] = [
             ("native.ask", Arc::new(Ask)),
             ("native.echo", Arc::new(Echo)),
@@ -135,13 +156,18 @@ impl Toolbox {
             ("files.write_file", Arc::new(WriteFile::new(&workspace, default_timeout, &budget))),
             ("files.edit_file", Arc::new(EditFile::new(&workspace, default_timeout, &budget))),
         ];
+        let mcp = options.mcp;
         Self {
             shell: Arc::new(Shell(Arc::clone(&sandboxed))),
-            process: Arc::new(Process(sandboxed)),
-            http: Arc::new(Http::new(lookup, default_timeout)),
+            process: Arc::new(Process(Arc::clone(&sandboxed))),
+            http: Arc::new(Http::new(Arc::clone(&requests), default_timeout)),
+            operation: Arc::new(Operation::new(requests, default_timeout, options.clock)),
+            mcp_stdio: Arc::new(Mcp::stdio(sandboxed, Arc::clone(&lookup), mcp.clone(), default_timeout)),
+            mcp_http: Arc::new(Mcp::http(lookup, mcp, Arc::clone(&options.credentials), default_timeout)),
             native: native.into_iter().collect(),
             posture,
             budget,
+            credentials: options.credentials,
         }
     }
 
@@ -161,7 +187,8 @@ impl Toolbox {
             gaps: Vec::new(),
             posture: self.posture.clone(),
         };
-        for adapter in [&self.shell, &self.process, &self.http].into_iter().chain(self.native.values()) {
+        let shared = [&self.shell, &self.process, &self.http, &self.operation, &self.mcp_stdio, &self.mcp_http];
+        for adapter in shared.into_iter().chain(self.native.values()) {
             let pool = adapter.pool();
             if !adapter.needs_sandbox() || self.posture.available {
                 capabilities.pools.push(pool);
@@ -176,6 +203,11 @@ impl Toolbox {
         capabilities
     }
 
+    /// The credentials that bindings name.
+    pub fn credentials(&self) -> &Arc<CredentialSource> {
+        &self.credentials
+    }
+
     /// Names of the built-in tools, sorted.
     pub fn native_tools(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.native.keys().copied().collect();
@@ -183,18 +215,30 @@ impl Toolbox {
         names
     }
 
-    /// Runs one call to its end; see [`Adapter::execute`].
+    /// Runs one call to its end; see [`Adapter::execute`]. No secret of the worker leaves this function.
     pub fn execute<'a>(&'a self, call: &'a Call, context: &'a Context) -> BoxFuture<'a, Outcome> {
         let adapter = match &call.binding {
             ExecutionBinding::Shell { .. } => &self.shell,
             ExecutionBinding::Process(_) => &self.process,
             ExecutionBinding::Http(_) => &self.http,
+            ExecutionBinding::Operation(_) => &self.operation,
+            ExecutionBinding::Mcp(binding) => match binding.server {
+                McpServer::Stdio(_) => &self.mcp_stdio,
+                McpServer::Http(_) => &self.mcp_http,
+            },
             ExecutionBinding::Native { name } => match self.native.get(name.as_str()) {
                 Some(adapter) => adapter,
                 None => return Box::pin(std::future::ready(Outcome::failure(unknown_native(name)))),
             },
         };
-        adapter.execute(call, context)
+        if self.credentials.broker().is_none() {
+            return adapter.execute(call, context);
+        }
+        Box::pin(async move {
+            let context = masked::context(context, &self.credentials);
+            let outcome = adapter.execute(call, &context).await;
+            masked::outcome(&self.credentials.mask(), outcome)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 mod header;
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolplane_records::json;
 use toolplane_records::mcp::McpHeaderParameter;
@@ -20,17 +20,23 @@ const NOTES: usize = 32;
 /// What a server says of a tool beside its schema. It may lie: these are claims, for who trusts the server.
 ///
 /// What was not said is `None`; the methods give what the protocol takes then, which is the worst.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Annotations {
     /// A title, as it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// May destroy what was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// A second call with the same arguments changes nothing more.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// Deals with a world that is not closed, e.g. the web.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
@@ -56,31 +62,38 @@ impl Annotations {
     }
 }
 
-/// A tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tool. As JSON, its schemas are byte for byte what the server wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// The name, as its server calls it.
     pub name: String,
     /// The title: the tool's own, or that of its annotations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description, as it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The schema of the arguments, an object as it was written. Its dialect is for who compiles it.
     pub input_schema: JsonPayload,
     /// The schema of the structured content, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<JsonPayload>,
     /// What the server claims.
+    #[serde(default)]
     pub annotations: Annotations,
     /// Arguments that go into headers as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<McpHeaderParameter>,
     /// What was left out, and what is odd.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// A tool that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedTool {
     /// Its name, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Why.
     pub reason: String,

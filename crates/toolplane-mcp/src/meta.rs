@@ -1,6 +1,6 @@
 //! What this client says of itself and of a call with each request (`_meta`), and once at the beginning.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The version of the protocol without sessions.
@@ -11,7 +11,8 @@ pub(crate) const NEWEST_OLD: &str = "2025-11-25";
 pub(crate) const OLD: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// Which generation of the protocol a server speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Era {
     /// 2026-07-28: each request says all it needs.
     Stateless,

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolplane_records::operation::OperationBinding;
+use toolplane_records::credential::CredentialUse;
+use toolplane_records::operation::{CredentialRequirement, OperationBinding};
 
 /// No way of showing who asks is complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,4 +50,25 @@ pub fn bind_credentials(
     let names = way.iter().filter_map(|needed| needed.credential.clone()).collect();
     binding.credentials = if way.is_empty() { Vec::new() } else { vec![way] };
     Ok(names)
+}
+
+/// Sends `uses` along with every request of `binding`, whatever its document says of security: what an operator names for all
+/// operations of a provider. To be called after [`bind_credentials`].
+pub fn add_credentials(binding: &mut OperationBinding, uses: &[CredentialUse]) {
+    if uses.is_empty() {
+        return;
+    }
+    let needed = uses.iter().map(|used| CredentialRequirement {
+        scheme: String::new(),
+        placement: used.placement.clone(),
+        source: None,
+        scopes: Vec::new(),
+        credential: Some(used.credential.clone()),
+        field: used.field.clone(),
+    });
+    let needed: Vec<CredentialRequirement> = needed.collect();
+    if binding.credentials.is_empty() {
+        binding.credentials.push(Vec::new());
+    }
+    binding.credentials.iter_mut().for_each(|way| way.extend(needed.iter().cloned()));
 }

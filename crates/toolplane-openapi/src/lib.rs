@@ -26,7 +26,7 @@ mod schema;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use bind::{Unbound, bind_credentials};
+pub use bind::{Unbound, add_credentials, bind_credentials};
 pub use document::{Document, Version};
 pub use error::{DocumentError, Refusal};
 pub use limits::DocumentLimits;

@@ -12,9 +12,7 @@ use std::fmt;
 use bytes::Bytes;
 use toolplane_catalog::values::{invalid_binding, invalid_input};
 use toolplane_records::error::ToolError;
-use toolplane_records::operation::{
-    CredentialPlacement, OperationBinding, OperationParameter, ParameterPlace, ParameterStyle,
-};
+use toolplane_records::operation::{OperationBinding, OperationParameter, ParameterPlace, ParameterStyle};
 use toolplane_records::payload::JsonPayload;
 use url::Url;
 
@@ -46,7 +44,7 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// The request that `input` makes of an operation. Credentials are not in it; see [`HttpRequest::put`].
+/// The request that `input` makes of an operation. Credentials are not in it: who sends it puts them in at the last moment.
 ///
 /// `boundary` separates the parts of a multipart body: 1 to 70 letters and digits made by chance, so that no file can hold it.
 ///
@@ -80,55 +78,6 @@ pub fn request(binding: &OperationBinding, input: &JsonPayload, boundary: &str) 
         headers.push(("content-type".to_owned(), media_type.clone()));
     }
     Ok(HttpRequest { method: binding.method.clone(), url, headers, body: body.map(|(_, bytes)| bytes) })
-}
-
-impl HttpRequest {
-    /// Puts a credential in its place, in place of what stands there.
-    ///
-    /// # Errors
-    ///
-    /// [`BINDING_INVALID`](toolplane_records::codes::BINDING_INVALID) when `secret` cannot stand there (a line break in a
-    /// header); the secret is not repeated.
-    pub fn put(&mut self, placement: &CredentialPlacement, secret: &str) -> Result<(), Box<ToolError>> {
-        let wrong = || invalid_binding("the credential holds characters that cannot stand where it goes");
-        if !headers::is_value(secret) {
-            return Err(wrong());
-        }
-        match placement {
-            CredentialPlacement::Header { name } => self.set_header(&name.to_ascii_lowercase(), secret.to_owned()),
-            CredentialPlacement::Bearer => self.set_header("authorization", format!("Bearer {secret}")),
-            CredentialPlacement::Basic => {
-                let encoded = body::base64(secret.as_bytes());
-                self.set_header("authorization", format!("Basic {encoded}"));
-            }
-            CredentialPlacement::Query { name } => {
-                let own = encode::query(name, false);
-                let others = self.url.query().unwrap_or_default().split('&');
-                let mut pairs: Vec<String> = others
-                    .filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(own.as_str()))
-                    .map(str::to_owned)
-                    .collect();
-                pairs.push(format!("{own}={}", encode::query(secret, false)));
-                self.url.set_query(Some(&pairs.join("&")));
-            }
-            CredentialPlacement::Cookie { name } => {
-                if secret.contains([';', ',', ' ', '"', '\\']) {
-                    return Err(wrong());
-                }
-                let old = self.headers.iter().find(|(header, _)| header == "cookie").map(|(_, value)| value.clone());
-                let old = old.unwrap_or_default();
-                let others = old.split("; ").filter(|one| !one.is_empty() && one.split('=').next() != Some(name));
-                let cookies: Vec<String> = others.map(str::to_owned).chain([format!("{name}={secret}")]).collect();
-                self.set_header("cookie", cookies.join("; "));
-            }
-        }
-        Ok(())
-    }
-
-    fn set_header(&mut self, name: &str, value: String) {
-        self.headers.retain(|(other, _)| other != name);
-        self.headers.push((name.to_owned(), value));
-    }
 }
 
 /// The parts of a request, as the parameters are gone through.

@@ -103,7 +103,7 @@ pub struct WorkspaceMount {
 
 /// Paths of the workspace that are kept from one run, relative to it, without `.`, `..` and links. Nothing under another name leads
 /// to them but a hard link, which is a path of its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Masks {
     /// Cannot be opened, whatever is there.
     pub hidden: Vec<MaskedPath>,
@@ -112,7 +112,7 @@ pub struct Masks {
 }
 
 /// A file or directory of the workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MaskedPath {
     /// Relative to the workspace; not empty.
     pub path: String,

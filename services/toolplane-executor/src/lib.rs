@@ -19,6 +19,7 @@
 )]
 
 mod assignments;
+mod credentials;
 mod error;
 mod messages;
 mod options;

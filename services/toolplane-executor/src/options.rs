@@ -34,7 +34,7 @@ pub struct ExecutorOptions {
     pub persist_timeout: Duration,
     /// Calls that worked at least this long go through the journal although they could be repeated.
     pub journal_after: Duration,
-    /// Where HTTP tools may go.
+    /// Where HTTP tools and MCP servers may go.
     pub(crate) egress: Egress,
     /// How a span of a call hangs on the span that queued it.
     pub queue_parenting: QueueParenting,
@@ -56,6 +56,9 @@ impl ExecutorOptions {
         let http = &config.executor.http;
         let egress = Egress::read(&http.allow, http.max_response_bytes)
             .map_err(|error| ExecutorError::Option { key: "executor.http.allow", rule: error.to_string() })?;
+        let egress = egress
+            .with_servers(&config.executor.mcp.allow)
+            .map_err(|error| ExecutorError::Option { key: "executor.mcp.allow", rule: error.to_string() })?;
         Ok(Self {
             worker_id: worker_id
                 .map_err(|rule| ExecutorError::Option { key: "executor.worker_id", rule: rule.to_string() })?,

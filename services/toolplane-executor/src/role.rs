@@ -12,6 +12,7 @@ use toolplane_runtime::process::{Process, Role, RoleError, RoleProgram};
 use toolplane_runtime::server::Services;
 use toolplane_runtime::{Shutdown, health};
 
+use crate::credentials;
 use crate::error::ExecutorError;
 use crate::options::ExecutorOptions;
 use crate::parts;
@@ -124,6 +125,11 @@ async fn role(process: &Arc<Process>, services: Services) -> Result<Role, RoleEr
         options.drain = options.drain.saturating_sub(REPORTING).max(options.drain / 4);
     }
     let toolbox = Arc::new(toolbox(&process.config).await?);
+    // What is in them is masked before the first call.
+    credentials::load(toolbox.credentials()).await;
+    let (source, file) = (toolbox.credentials().clone(), process.config.file.clone());
+    let stop = process.tasks.shutdown().token();
+    process.tasks.spawn("executor credentials", credentials::follow(source, file, stop));
     let schedulers = &process.config.peers.scheduler;
     // Asked once here, so that a missing or malformed address is refused at start and not retried without end.
     let any = process.peer(ClusterRole::Scheduler, schedulers)?;

@@ -37,7 +37,7 @@ const REPORT_BOUND: Duration = Duration::from_secs(7);
 pub(crate) struct RunSettings {
     /// Where the tools of each tenant work.
     pub(crate) workspaces: Workspaces,
-    /// Where HTTP tools may go.
+    /// Where HTTP tools and MCP servers may go.
     pub(crate) egress: Egress,
     /// How a span of a call hangs on the span that queued it.
     pub(crate) queue_parenting: QueueParenting,

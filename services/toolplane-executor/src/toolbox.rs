@@ -1,12 +1,14 @@
 //! The tools of this machine, as the configuration bounds them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use toolplane_execution::{Toolbox, ToolboxOptions, WorkspaceBounds};
-use toolplane_runtime::Config;
+use toolplane_execution::{McpOptions, PoolLimits, Toolbox, ToolboxOptions, WorkspaceBounds};
+use toolplane_runtime::{Config, clock};
 use toolplane_sandbox::{RunLimits, Usage};
 
+use crate::credentials;
 use crate::error::ExecutorError;
 
 /// Makes the workspace of the tools when it does not exist. Others of the same process may want to read it before tools run.
@@ -40,6 +42,7 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         output_max_bytes: sandbox.output_max_bytes,
         ..RunLimits::default()
     };
+    options.mcp = mcp_options(config);
     let quota = &config.executor.quota;
     options.bounds = WorkspaceBounds {
         call: Usage { bytes: quota.call_bytes, files: quota.call_files },
@@ -47,9 +50,36 @@ pub async fn toolbox(config: &Config) -> Result<Toolbox, ExecutorError> {
         worker: Usage { bytes: quota.worker_bytes, files: quota.worker_files },
         reserve_bytes: quota.reserve_bytes,
     };
+    options.credentials = Arc::new(credentials::source(config)?);
+    options.clock = clock::now;
     let toolbox = Toolbox::probe(options).await;
     let directories: Vec<_> = std::iter::once(own).chain(config.workspaces().of_tenants()).collect();
     adopt(toolbox, directories).await
+}
+
+/// What MCP servers are given, and how long they are kept.
+fn mcp_options(config: &Config) -> McpOptions {
+    let (mcp, sandbox) = (&config.executor.mcp, &config.executor.sandbox);
+    McpOptions {
+        pool: PoolLimits {
+            idle: Duration::from_millis(mcp.idle_ms),
+            lifetime: Duration::from_millis(mcp.lifetime_ms),
+            calls: mcp.calls,
+            at_once: mcp.calls_at_once as usize,
+            sessions: mcp.sessions as usize,
+            ..PoolLimits::default()
+        },
+        limits: RunLimits {
+            grace: Duration::from_millis(sandbox.grace_ms),
+            memory_bytes: mcp.memory_bytes,
+            pids: mcp.pids.into(),
+            file_bytes: sandbox.file_bytes,
+            scratch_bytes: sandbox.scratch_bytes,
+            ..RunLimits::session()
+        },
+        env_names: mcp.env_names.clone(),
+        read_paths: mcp.read_paths.clone(),
+    }
 }
 
 /// Looks through the workspaces before anything runs there: an earlier start of this worker may have been killed before it

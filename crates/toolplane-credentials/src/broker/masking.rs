@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use crate::mask::Mask;
 use crate::secret::Secret;
 
-/// How long a value is masked after it was replaced. A call that began with it has taken its mask then, and keeps it.
+/// How long a value is masked after it was replaced; longer while somebody holds it.
 const KEEP: Duration = Duration::from_secs(3600);
 /// Most earlier values of one credential.
 const MOST_EARLIER: usize = 32;
@@ -60,6 +60,13 @@ impl Masking {
         values.mask = None;
     }
 
+    /// A credential is not configured any more.
+    pub(super) fn retire(&self, name: &str, now: Instant) {
+        let values = &mut *self.0.lock();
+        let own = values.used.iter_mut().filter(|used| used.name == name && used.replaced.is_none());
+        own.for_each(|used| used.replaced = Some(now));
+    }
+
     /// The mask of all of them.
     pub(super) fn mask(&self) -> Mask {
         let values = &mut *self.0.lock();
@@ -69,13 +76,21 @@ impl Masking {
     }
 }
 
+impl Used {
+    /// Whether a call, or a server that was started with it, still has it: it may show it then.
+    fn is_held(&self) -> bool {
+        self.secrets.iter().any(Secret::is_held_elsewhere)
+    }
+}
+
 impl Values {
     fn forget(&mut self, name: &str, now: Instant) {
-        self.used.retain(|used| used.replaced.is_none_or(|at| now.saturating_duration_since(at) < KEEP));
-        let earlier = self.used.iter().filter(|used| used.name == name && used.replaced.is_some()).count();
-        let mut too_many = earlier.saturating_sub(MOST_EARLIER);
+        let is_over = |at| now.saturating_duration_since(at) >= KEEP;
+        self.used.retain(|used| used.replaced.is_none_or(|at| !is_over(at) || used.is_held()));
+        let is_earlier = |used: &Used| used.name == name && used.replaced.is_some() && !used.is_held();
+        let mut too_many = self.used.iter().filter(|used| is_earlier(used)).count().saturating_sub(MOST_EARLIER);
         self.used.retain(|used| {
-            let goes = too_many > 0 && used.name == name && used.replaced.is_some();
+            let goes = too_many > 0 && is_earlier(used);
             too_many -= usize::from(goes);
             !goes
         });

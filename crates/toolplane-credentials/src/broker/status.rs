@@ -26,6 +26,8 @@ pub struct CredentialStatus {
     pub generation: u64,
     /// How long ago the value in force was read.
     pub age: Option<Duration>,
+    /// How long ago the file it comes from was written.
+    pub file_age: Option<Duration>,
     /// How long a token may still be used.
     pub ends_in: Option<Duration>,
     /// What was wrong when its source was looked at last: a code, and a text without secrets and paths. With a value in force that one is
@@ -117,6 +119,7 @@ impl Entry {
             available,
             generation: state.next_generation() - 1,
             age: age.map(|(age, _)| age),
+            file_age: state.stamp().and_then(|stamp| stamp.written_ago()),
             ends_in: age.and_then(|(_, left)| left),
             fault: state.fault().map(|fault| (fault.code(), fault.to_string())),
         }

@@ -20,6 +20,7 @@ pub(super) struct Table {
     /// The credential of each form, as its place in `replacements`.
     owners: Vec<usize>,
     replacements: Vec<String>,
+    forms: Vec<Vec<u8>>,
     /// A form with a space in it is there, which `+` may stand for.
     pub(super) has_space: bool,
 }
@@ -40,6 +41,7 @@ impl Table {
         let owners = owned.values().map(|name| names.binary_search(name).unwrap_or_default()).collect();
         // An automaton cannot be made of more than 2^31 bytes of forms; secrets are bounded far below that.
         let automaton = NFA::builder().prefilter(false).build(owned.keys()).ok().filter(|_| !owned.is_empty())?;
+        let replacements = names.iter().map(|name| super::replacement(name)).collect();
         let start = automaton.start_state(Anchored::No).ok()?;
         let known = known(&automaton, owned.keys())?;
         Some(Self {
@@ -47,8 +49,9 @@ impl Table {
             start,
             known,
             owners,
-            replacements: names.iter().map(|name| super::replacement(name)).collect(),
+            replacements,
             has_space: owned.keys().any(|form| form.contains(&b' ')),
+            forms: owned.into_keys().collect(),
         })
     }
 
@@ -81,6 +84,17 @@ impl Table {
     /// A form that begins with what the state stands for.
     pub(super) fn form_begun(&self, state: State) -> Option<usize> {
         self.known.get(&state).map(|(_, form)| *form)
+    }
+
+    /// The longest end of a form, of at least `least` bytes, with which `bytes` begin: how long it is, and whose.
+    pub(super) fn end_of_form(&self, bytes: &[u8], least: usize) -> Option<(usize, usize)> {
+        let of_form = |(form, all): (usize, &Vec<u8>)| {
+            let from = all.len().saturating_sub(bytes.len()).max(1);
+            let len = (from..=all.len().saturating_sub(least)).map(|at| all.len() - at);
+            let found = len.into_iter().find(|len| bytes.starts_with(&all[all.len() - len..]));
+            found.map(|len| (len, self.owner(form)))
+        };
+        self.forms.iter().enumerate().filter_map(of_form).max()
     }
 
     /// The credential of a form.

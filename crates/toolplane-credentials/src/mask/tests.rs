@@ -283,3 +283,16 @@ proptest! {
         prop_assert!(secrets.iter().all(|secret| !texts.contains(secret)), "{masked}");
     }
 }
+
+#[test]
+fn a_part_of_a_secret_at_a_cut_is_masked() {
+    let secret = Secret::new(*b"correct-horse-battery");
+    let mask = Mask::new([("it", &secret)]);
+    let cut =
+        |text: &str, begins, ends| String::from_utf8(mask.cut(text.as_bytes(), begins, ends).into_owned()).unwrap();
+    assert_eq!(cut("horse-battery and correct-horse", true, true), "[credential it] and [credential it]");
+    assert_eq!(cut("horse-battery and correct-horse", false, true), "horse-battery and [credential it]");
+    assert_eq!(cut("horse-battery and correct-horse", true, false), "[credential it] and correct-horse");
+    assert_eq!(cut("battery, correct", true, true), "battery, correct", "too little of it to be told from other words");
+    assert_eq!(cut("correct-horse-battery", true, true), "[credential it]");
+}

@@ -20,12 +20,12 @@ fn basic() -> Credential {
     credential(CredentialKind::Basic, value)
 }
 
-fn header(name: &str, prefix: Option<&str>) -> Placement {
-    Placement::Header { name: name.to_owned(), prefix: prefix.map(str::to_owned) }
+fn header(name: &str, prefix: Option<&str>) -> CredentialPlacement {
+    CredentialPlacement::Header { name: name.to_owned(), prefix: prefix.map(str::to_owned) }
 }
 
 /// The header a placement gives, or the rule that is broken.
-fn placed(credential: &Credential, placement: &Placement, field: Option<&str>) -> Result<String, Unfit> {
+fn placed(credential: &Credential, placement: &CredentialPlacement, field: Option<&str>) -> Result<String, Unfit> {
     match credential.place(placement, field) {
         Ok(injection) => {
             assert!(!format!("{injection:?} {credential:?}").contains("hunter"), "{injection:?}");
@@ -71,9 +71,9 @@ fn headers_have_the_form_of_their_kind() {
     assert_eq!(placed(&basic(), &header("X-Password", None), Some("password")).unwrap(), "x-password: hunter22");
 }
 
-fn proxy(hosts: &[&str], name: &str, prefix: Option<&str>) -> Placement {
+fn proxy(hosts: &[&str], name: &str, prefix: Option<&str>) -> CredentialPlacement {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    Placement::Proxy { hosts, name: name.to_owned(), prefix: prefix.map(str::to_owned) }
+    CredentialPlacement::Proxy { hosts, name: name.to_owned(), prefix: prefix.map(str::to_owned) }
 }
 
 #[test]
@@ -133,9 +133,10 @@ fn a_proxy_puts_it_into_requests_to_its_hosts_alone() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let raw = |text: &str| credential(CredentialKind::Raw, Value::Raw(Secret::new(text)));
-    let (query, cookie) = (Placement::Query { name: "key".into() }, Placement::Cookie { name: "key".into() });
-    let env = |name: &str| Placement::Env { name: name.into() };
-    let file = |name: &str| Placement::File { name: name.into() };
+    let (query, cookie) =
+        (CredentialPlacement::Query { name: "key".into() }, CredentialPlacement::Cookie { name: "key".into() });
+    let env = |name: &str| CredentialPlacement::Env { name: name.into() };
+    let file = |name: &str| CredentialPlacement::File { name: name.into() };
     for (credential, placement, field, rule) in [
         (raw("hunter22\r\nX-Evil: 1"), header("X-Key", None), None, Unfit::Character),
         (raw("hunter22\n"), header("X-Key", None), None, Unfit::Character),
@@ -150,7 +151,7 @@ fn what_does_not_fit_is_refused() {
         (raw("hunter22\n"), query, None, Unfit::Character),
         (raw("hunter22;b=c"), cookie.clone(), None, Unfit::Character),
         (raw("hunter22 2"), cookie, None, Unfit::Character),
-        (token("hunter22"), Placement::Cookie { name: "a=b".into() }, None, Unfit::Name),
+        (token("hunter22"), CredentialPlacement::Cookie { name: "a=b".into() }, None, Unfit::Name),
         (raw("hunter22\0"), env("KEY"), None, Unfit::Character),
         (token("hunter22"), env("A=B"), None, Unfit::Name),
         (token("hunter22"), env("1A"), None, Unfit::Name),
@@ -169,7 +170,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn what_a_caller_wrote_gives_way() {
     let token = token("hunter22&hunter=22");
-    let place = |placement: &Placement| token.place(placement, None).unwrap();
+    let place = |placement: &CredentialPlacement| token.place(placement, None).unwrap();
     let mut headers = HeaderMap::new();
     headers.insert("authorization", HeaderValue::from_static("Bearer mine"));
     headers.append(COOKIE, HeaderValue::from_static("a=b; sid=mine"));
@@ -177,13 +178,13 @@ fn what_a_caller_wrote_gives_way() {
     let mut url = Url::parse("https://api.example.com/v1?key=mine&q=a%20b&key=mine").unwrap();
     let injections = [
         place(&header("Authorization", None)),
-        place(&Placement::Cookie { name: "sid".into() }),
-        place(&Placement::Query { name: "key".into() }),
+        place(&CredentialPlacement::Cookie { name: "sid".into() }),
+        place(&CredentialPlacement::Query { name: "key".into() }),
     ];
     put_into_request(&injections, &mut headers, &mut url).unwrap();
     assert_eq!(headers["authorization"], "Bearer hunter22&hunter=22");
     let cookies: Vec<_> = headers.get_all(COOKIE).iter().collect();
     assert_eq!(cookies, ["a=b; c=d; sid=hunter22&hunter=22"]);
-    assert_eq!(url.as_str(), "https://api.example.com/v1?q=a+b&key=hunter22%26hunter%3D22");
+    assert_eq!(url.as_str(), "https://api.example.com/v1?q=a%20b&key=hunter22%26hunter%3D22");
     assert!(!format!("{headers:?}").contains("hunter"));
 }

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
 
@@ -23,6 +23,14 @@ pub(crate) struct FileStamp {
     changed: (i64, i64),
     written: (i64, i64),
     bytes: u64,
+}
+
+impl FileStamp {
+    /// How long ago the file was written; nothing when that lies ahead.
+    pub(crate) fn written_ago(&self) -> Option<Duration> {
+        let (seconds, nanos) = (u64::try_from(self.written.0).ok()?, u32::try_from(self.written.1).ok()?);
+        (UNIX_EPOCH + Duration::new(seconds, nanos)).elapsed().ok()
+    }
 }
 
 /// Reads the file; `None` when it is as `seen`. Links are followed, because that is how mounted secrets are exchanged at once. Blocks

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::{Duration, SystemTime};
 
+use toolplane_credentials::CredentialConfig;
+
 use crate::house::{House, get, look, value};
 
 fn config(path: &str) -> String {
@@ -188,4 +190,50 @@ async fn every_value_in_use_and_the_earlier_ones_are_masked() {
     get(&broker, "key").await.unwrap();
     let all = broker.mask().text("first-secret other-secret third-secret").into_owned();
     assert_eq!(all, "first-secret [credential key] [credential key]");
+}
+
+/// The configuration is read again: what is the same stays, and nothing that was known is shown.
+#[tokio::test]
+async fn other_credentials_take_over_without_losing_what_was_known() {
+    let house = House::new();
+    let entry = |name: &str, file: &str| {
+        let file = house.write(file, format!("secret-in-{file}"));
+        format!(
+            "[[credentials]]\nname = \"{name}\"\nkind = \"api_key\"\nsource = {{ file = \"{file}\" }}\ntools = [\"*\"]\n"
+        )
+    };
+    let credentials = |text: String| {
+        let mut read: std::collections::BTreeMap<String, Vec<CredentialConfig>> = toml::from_str(&text).unwrap();
+        read.remove("credentials").unwrap()
+    };
+    let broker = house.broker(&[entry("same", "one"), entry("moved", "two"), entry("gone", "three")].concat());
+    for name in ["same", "moved", "gone"] {
+        look(&broker, name).await;
+    }
+    let held = get(&broker, "gone").await.unwrap();
+    let next = credentials([entry("same", "one"), entry("moved", "four"), entry("new", "five")].concat());
+    let next = broker.with_credentials(next).unwrap();
+    assert_eq!(look(&next, "gone").await, "credential.missing");
+    assert_eq!(
+        (look(&next, "moved").await.as_str(), look(&next, "new").await.as_str()),
+        ("secret-in-four", "secret-in-five")
+    );
+    assert_eq!(get(&next, "same").await.unwrap().generation(), 1, "not read anew");
+    let all = "secret-in-one secret-in-two secret-in-three secret-in-four secret-in-five";
+    for broker in [&broker, &next] {
+        let shown = broker.mask().text(all).into_owned();
+        assert!(!shown.contains("secret-in"), "{shown}");
+    }
+    // An hour later only what somebody still holds is masked of the earlier ones.
+    drop(broker);
+    house.later(3601);
+    house.write("five", "a-newer-secret");
+    look(&next, "new").await;
+    let shown = next.mask().text("secret-in-two secret-in-three").into_owned();
+    assert_eq!(shown, "secret-in-two [credential gone]");
+    drop(held);
+    house.write("five", "the-newest-secret");
+    look(&next, "new").await;
+    assert_eq!(next.mask().text("secret-in-three"), "secret-in-three");
+    assert!(next.with_credentials(credentials(entry("No Name", "one"))).is_err());
 }

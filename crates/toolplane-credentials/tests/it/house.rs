@@ -12,9 +12,10 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use tempfile::TempDir;
 use toolplane_credentials::{
-    Broker, BrokerOptions, Clock, Credential, CredentialConfig, CredentialError, HttpTokens, Placement, Request,
+    Broker, BrokerOptions, Clock, Credential, CredentialConfig, CredentialError, HttpTokens, Request,
 };
 use toolplane_matching::ToolFacts;
+use toolplane_records::credential::CredentialPlacement;
 use toolplane_records::ids::ToolId;
 
 static TOOL: LazyLock<ToolFacts> = LazyLock::new(|| tool("web.fetch", "web"));
@@ -82,7 +83,7 @@ pub(crate) async fn get(broker: &Broker, name: &str) -> Result<Credential, Crede
 
 /// What the credential is, as a variable would hold it.
 pub(crate) fn value(credential: &Credential) -> String {
-    let placement = Placement::Env { name: "X".to_owned() };
+    let placement = CredentialPlacement::Env { name: "X".to_owned() };
     match credential.place(&placement, None).unwrap() {
         toolplane_credentials::Injection::Env { value, .. } => value.reveal_text().unwrap().to_owned(),
         other => panic!("{other:?}"),

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use reqwest::StatusCode;
 use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{Response, StatusCode};
 use serde::Serialize;
+use toolplane_credentials::Mask;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::json::JsonLimits;
@@ -14,14 +15,16 @@ use toolplane_records::payload::JsonPayload;
 use toolplane_records::vocabulary::{ErrorClass, Recoverability};
 use url::Url;
 
-use super::unreachable;
+use super::{Sent, unreachable};
+use crate::credentials::CredentialSource;
 use crate::failure::too_large;
+use crate::masked;
 use crate::outcome::{BYTES, Exact, Outcome};
 use crate::progress::{Counts, Meter};
 use crate::text::without_cut_end;
 
 /// Most body bytes read when the tool declares nothing.
-pub(super) const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
+pub(crate) const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
 /// Bounds of the headers that are told.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 8192;
@@ -44,17 +47,24 @@ struct HttpReport {
     json: Option<JsonPayload>,
 }
 
-/// Reads at most `most` bytes of the body and makes the outcome.
-pub(super) async fn outcome(
-    url: &Url,
-    mut response: Response,
-    most: u64,
-    meter: &mut Meter,
-) -> Result<Outcome, ToolError> {
-    let (status, headers) = (response.status(), response.headers().clone());
+/// An answer that was read, without secrets.
+pub(crate) struct Read {
+    /// Where it came from, without its query.
+    pub(crate) url: Url,
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Why it is not all there is.
+    pub(crate) cut: Option<ToolError>,
+    pub(crate) truncated: bool,
+}
+
+/// Reads at most `most` bytes of the body, and takes secrets out of all of it.
+pub(crate) async fn read(sent: Sent, most: u64, meter: &mut Meter, credentials: &CredentialSource) -> Read {
+    let Sent { mut url, mut response, injections } = sent;
+    let (status, mut headers) = (response.status(), response.headers().clone());
     let mut body = Vec::new();
-    let mut truncated = false;
-    let mut broken = None;
+    let (mut truncated, mut cut) = (false, None);
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
@@ -63,33 +73,53 @@ pub(super) async fn outcome(
                 meter.note(Counts { bytes_read: Some(body.len() as u64), ..Counts::default() });
                 if chunk.len() > room {
                     truncated = true;
+                    let status = status.as_u16();
+                    cut = Some(too_large(format!("the server gave more than {most} bytes (status {status})")));
                     break;
                 }
             }
             Ok(None) => break,
             Err(error) => {
-                broken = Some(unreachable(&error, url));
+                cut = Some(broken(&unreachable(&error, &url), body.len(), status));
                 break;
             }
         }
     }
     // Closes the connection if there is more.
     drop(response);
-    let outcome = shown(url, status, &headers, &body, truncated);
-    let error = if truncated {
-        Some(too_large(format!("the server gave more than {most} bytes (status {})", status.as_u16())))
-    } else if let Some(broken) = broken {
-        let message = format!("{} after {} bytes (status {})", broken.message, body.len(), status.as_u16());
-        // The server was reached, and broke its own word.
-        let (class, advice) = (ErrorClass::ExecutionFailed, Recoverability::ChangeArguments);
-        Some(ToolError::new(codes::HTTP_UNREACHABLE, class, advice, message))
-    } else {
-        status_error(status, &headers)
-    };
-    Ok(match error {
+    url.set_query(None);
+    url.set_fragment(None);
+    let mask = credentials.mask();
+    if !mask.is_empty() {
+        body = masked::body(&mask, body, is_json(&headers), cut.is_some());
+        masked_headers(&mask, &mut headers);
+    }
+    drop(injections);
+    Read { url, status, headers, body: Bytes::from(body), cut, truncated }
+}
+
+/// The server was reached, and broke its own word.
+fn broken(error: &ToolError, bytes: usize, status: StatusCode) -> ToolError {
+    let message = format!("{} after {bytes} bytes (status {})", error.message, status.as_u16());
+    let (class, advice) = (ErrorClass::ExecutionFailed, Recoverability::ChangeArguments);
+    ToolError::new(codes::HTTP_UNREACHABLE, class, advice, message)
+}
+
+fn masked_headers(mask: &Mask, headers: &mut HeaderMap) {
+    for value in headers.values_mut() {
+        if let Cow::Owned(masked) = mask.bytes(value.as_bytes()) {
+            *value = HeaderValue::from_bytes(&masked).unwrap_or(HeaderValue::from_static(""));
+        }
+    }
+}
+
+/// The outcome of a request of a caller.
+pub(super) fn outcome(read: Read) -> Outcome {
+    let outcome = shown(&read.url, read.status, &read.headers, &read.body, read.truncated);
+    match read.cut.or_else(|| status_error(read.status, &read.headers)) {
         Some(error) => outcome.failed(error),
         None => outcome,
-    })
+    }
 }
 
 fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], truncated: bool) -> Outcome {
@@ -97,20 +127,12 @@ fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], trunca
     let encoded = headers.get(header::CONTENT_ENCODING).is_some_and(|value| value.as_bytes() != b"identity");
     let text = std::str::from_utf8(whole).ok().filter(|text| !encoded && !text.contains('\0'));
     let limits = JsonLimits { max_bytes: body.len(), ..JsonLimits::default() };
-    let is_json = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .is_some_and(|kind| kind.trim() == "application/json" || kind.trim().ends_with("+json"));
     let json = text
-        .filter(|_| is_json && !truncated)
+        .filter(|_| is_json(headers) && !truncated)
         .and_then(|text| JsonPayload::ingest(text.trim().to_owned().into_bytes(), &limits).ok());
-    let mut place = url.clone();
-    place.set_query(None);
-    place.set_fragment(None);
     let report = HttpReport {
         status: status.as_u16(),
-        url: place.into(),
+        url: url.to_string(),
         headers: bounded(headers),
         body_bytes: body.len() as u64,
         truncated,
@@ -122,6 +144,14 @@ fn shown(url: &Url, status: StatusCode, headers: &HeaderMap, body: &[u8], trunca
     let mut outcome = Outcome::text(view.into_owned()).structured(&report).exactly(Some(exact));
     outcome.output_bytes = body.len() as u64;
     outcome
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim() == "application/json" || kind.trim().ends_with("+json"))
 }
 
 /// What the body is, in the words of the server: it was not unpacked, so a packed one is what it was packed into.
@@ -137,7 +167,7 @@ fn media_type(headers: &HeaderMap) -> String {
 }
 
 /// Headers for the report: the first ones, without cookies.
-fn bounded(headers: &HeaderMap) -> BTreeMap<String, String> {
+pub(crate) fn bounded(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut bytes = 0;
     let mut told = BTreeMap::new();
     for (name, value) in headers.iter().filter(|(name, _)| **name != header::SET_COOKIE).take(MAX_HEADERS) {

@@ -7,12 +7,14 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolplane_catalog::values::Egress;
+use toolplane_catalog::values::{Egress, invalid_binding};
+use toolplane_openapi::HttpRequest;
 use toolplane_records::error::ToolError;
 use url::Url;
 
 use super::{egress_denied, is_safe};
 use crate::call::Call;
+use crate::credentials::Injections;
 use crate::failure::{excerpt, invalid_input};
 use crate::input;
 
@@ -65,8 +67,8 @@ const RESERVED_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-"];
 const HARMLESS: &[HeaderName] = &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::ACCEPT_ENCODING, header::USER_AGENT];
 
 /// A request that may be sent.
-#[derive(Debug)]
-pub(super) struct PreparedRequest {
+#[derive(Clone)]
+pub(crate) struct PreparedRequest {
     method: Method,
     pub(super) url: Url,
     headers: HeaderMap,
@@ -82,6 +84,23 @@ impl PreparedRequest {
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| invalid_input("method", "is not a method"))?;
         let mut headers = headers(&input.headers)?;
         let body = input.body.map(|body| read_body(&body, &mut headers)).transpose()?;
+        Ok(Self::with(call, method, url, headers, body))
+    }
+
+    /// The request of an operation.
+    pub(crate) fn of_operation(asked: HttpRequest, call: &Call) -> Result<Self, ToolError> {
+        let wrong = || *invalid_binding("the operation makes a request that cannot be sent");
+        let method = Method::from_bytes(asked.method.as_bytes()).map_err(|_| wrong())?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in &asked.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+            headers.insert(name, HeaderValue::from_str(value).map_err(|_| wrong())?);
+        }
+        Ok(Self::with(call, method, asked.url, headers, asked.body))
+    }
+
+    /// With what every request has.
+    fn with(call: &Call, method: Method, url: Url, mut headers: HeaderMap, body: Option<Bytes>) -> Self {
         // A compressed answer could not be bounded by what it takes to read it.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if !is_safe(&method)
@@ -89,7 +108,12 @@ impl PreparedRequest {
         {
             headers.insert(IDEMPOTENCY_KEY, key);
         }
-        Ok(Self { method, url, headers, body })
+        Self { method, url, headers, body }
+    }
+
+    /// Puts credentials in, at the last moment.
+    pub(super) fn inject(&mut self, injections: &Injections) -> Result<(), ToolError> {
+        injections.put_into_request(&mut self.headers, &mut self.url)
     }
 
     /// Sends it once.
@@ -102,7 +126,7 @@ impl PreparedRequest {
     }
 
     /// Whether it only asks to read.
-    pub(super) fn is_safe(&self) -> bool {
+    pub(crate) fn is_safe(&self) -> bool {
         is_safe(&self.method)
     }
 

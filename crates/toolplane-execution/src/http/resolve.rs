@@ -38,7 +38,7 @@ impl Lookup for SystemLookup {
 
 /// A name that resolves to an address its tool may not reach.
 #[derive(Debug)]
-struct DeniedAddress(IpAddr);
+pub(super) struct DeniedAddress(pub(super) IpAddr);
 
 impl std::fmt::Display for DeniedAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,7 +49,7 @@ impl std::fmt::Display for DeniedAddress {
 impl std::error::Error for DeniedAddress {}
 
 /// The reason, if `error` came from an address that is not allowed.
-pub(super) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
+pub(crate) fn denied_by_resolver(error: &reqwest::Error) -> Option<String> {
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {
         if let Some(denied) = next.downcast_ref::<DeniedAddress>() {
@@ -89,18 +89,18 @@ impl Resolve for Guard {
 
 /// One client for each allow list in use.
 #[derive(Debug)]
-pub(super) struct Clients {
+pub(crate) struct Clients {
     lookup: Arc<dyn Lookup>,
     made: Mutex<BTreeMap<Egress, Client>>,
 }
 
 impl Clients {
-    pub(super) fn new(lookup: Arc<dyn Lookup>) -> Self {
+    pub(crate) fn new(lookup: Arc<dyn Lookup>) -> Self {
         Self { lookup, made: Mutex::default() }
     }
 
     /// The client whose connections go only where `egress` allows.
-    pub(super) fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
+    pub(crate) fn of(&self, egress: &Egress) -> reqwest::Result<Client> {
         let mut made = self.made.lock();
         if let Some(client) = made.get(egress) {
             return Ok(client.clone());

@@ -126,6 +126,7 @@ async fn a_read_only_workspace_and_declared_programs_are_no_way_around() {
         env: Default::default(),
         success_exit_codes: Vec::new(),
         json_output: false,
+        credentials: Vec::new(),
     };
     let of = |path: &str| {
         let binding = ExecutionBinding::Process(process.clone());

@@ -21,6 +21,7 @@ impl Lookup for Names {
             "ok.test" | "allowed.test" => &["127.0.0.77"],
             "mixed.test" => &["8.8.8.8", "10.0.0.5"],
             "rebound.test" => &["127.0.0.1"],
+            "metadata.test" => &["169.254.169.254"],
             "localhost" => &["127.0.0.1"],
             _ => &[],
         };

@@ -7,11 +7,16 @@
 )]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed step is a failed test")]
 
+mod api;
+mod credentials;
 mod denied;
 mod files;
+mod gate;
 mod hostile;
 mod http;
+mod mcp;
 mod native;
+mod operation;
 mod process;
 mod repositories;
 mod server;

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use toolplane_execution::{
-    Call, CallAttempt, CallLimits, CallPlace, Context, Lookup, Outcome, ProgressSink, ProgressUpdate, SystemLookup,
-    Toolbox, ToolboxOptions,
+    Call, CallAttempt, CallLimits, CallOrigin, CallPlace, Context, Lookup, Outcome, ProgressSink, ProgressUpdate,
+    SystemLookup, Toolbox, ToolboxOptions,
 };
-use toolplane_records::ids::InvocationId;
+use toolplane_records::ids::{InvocationId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_records::result::ContentBlock;
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_sandbox::bubblewrap::{self, Bubblewrap};
 use toolplane_sandbox::{Posture, SandboxBackend};
 
@@ -49,7 +50,15 @@ pub(crate) fn call(binding: ExecutionBinding, input: Value) -> Call {
         limits: CallLimits { timeout: Some(Duration::from_secs(60)), ..CallLimits::default() },
         place: CallPlace::default(),
         attempt: CallAttempt { number: 1, idempotency_key: "key-1".into(), fence: 7, lock_fence: 9 },
+        origin: origin("tool:test", "test.tool"),
     }
+}
+
+/// A tool of the tenant `default`, called by `ann`.
+pub(crate) fn origin(tool_id: &str, full_name: &str) -> CallOrigin {
+    let namespace = full_name.rsplit_once('.').map_or("", |(namespace, _)| namespace);
+    let tool = ToolFacts::named(ToolId::parse(tool_id).unwrap(), full_name, namespace);
+    CallOrigin { tenant: "default".into(), actor: Some("ann".into()), tool }
 }
 
 pub(crate) fn shell_call(command: &str) -> Call {

@@ -29,9 +29,9 @@ async fn without_the_sandbox_its_pools_are_gaps_and_nothing_runs() {
     options.sandbox = bubblewrap::BubblewrapOptions { bwrap: Some("/nowhere/bwrap".into()), ..Default::default() };
     let toolbox = Toolbox::probe(options).await;
     let capabilities = toolbox.capabilities();
-    assert_eq!(capabilities.pools, ["files", "http", "native"]);
+    assert_eq!(capabilities.pools, ["files", "http", "mcp_http", "native", "openapi"]);
     let gaps: Vec<_> = capabilities.gaps.iter().map(|gap| (gap.pool, gap.reason_code)).collect();
-    assert_eq!(gaps, [("process", "sandbox_unavailable"), ("shell", "sandbox_unavailable")]);
+    assert_eq!(gaps, ["mcp_stdio", "process", "shell"].map(|pool| (pool, "sandbox_unavailable")));
     assert!(capabilities.gaps[0].message.contains("install the package `bubblewrap`"), "{:?}", capabilities.gaps);
     let outcome = execute(&toolbox, &shell_call("touch ran")).await;
     assert_eq!(failure(&outcome), ("capability_gap", "sandbox.unavailable"));

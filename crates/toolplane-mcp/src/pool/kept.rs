@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) struct Kept {
     /// Dropped before the guard: a server that can end by itself is asked to first.
     pub(super) session: Session,
-    _guard: Guard,
+    guard: Guard,
     _place: OwnedSemaphorePermit,
     pub(super) born: Instant,
     turns: Arc<Semaphore>,
@@ -39,7 +39,7 @@ impl Kept {
         let now = Instant::now();
         Arc::new(Self {
             session,
-            _guard: guard,
+            guard,
             _place: place,
             born: now,
             turns: Arc::new(Semaphore::new(limits.at_once)),
@@ -86,6 +86,13 @@ impl Kept {
 pub struct Lent {
     kept: Arc<Kept>,
     _turn: OwnedSemaphorePermit,
+}
+
+impl Lent {
+    /// What keeps the server running, as it was given when it was started.
+    pub fn guard(&self) -> &(dyn std::any::Any + Send + Sync) {
+        self.kept.guard.as_ref()
+    }
 }
 
 impl Deref for Lent {

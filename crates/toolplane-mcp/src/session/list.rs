@@ -1,12 +1,12 @@
 //! The tools of a server.
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
+use super::{ServerInfo, Session};
 use crate::ask::{Ask, Clock};
 use crate::definition::{self, RefusedTool, ToolDefinition};
 use crate::failure::Failure;
@@ -17,17 +17,28 @@ use crate::watch::Unwatched;
 /// Longest cursor that is given back to a server.
 const CURSOR: usize = 4 * 1024;
 
-/// What a server has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a server has. Its JSON form is the structured content of a call that asks a server for its tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolList {
+    /// What the server said of itself.
+    pub server: ServerInfo,
     /// The tools that can be used, in the order of the server.
     pub tools: Vec<ToolDefinition>,
     /// Those that cannot, each with its reason.
+    #[serde(default)]
     pub refused: Vec<RefusedTool>,
     /// What was left out, and why the list ends where it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The list was cut: there may be more tools than are here. Tools that are missing are not gone.
+    #[serde(default)]
     pub cut: bool,
+}
+
+impl ToolList {
+    fn empty(server: ServerInfo) -> Self {
+        Self { server, tools: Vec::new(), refused: Vec::new(), notes: Vec::new(), cut: false }
+    }
 }
 
 #[derive(Deserialize)]
@@ -43,7 +54,7 @@ impl Session {
     /// in the list.
     pub async fn list_tools(&self, cancel: &CancellationToken) -> Result<ToolList, Failure> {
         let limits = &self.inner.core.limits;
-        let mut list = ToolList::default();
+        let mut list = ToolList::empty(self.server().clone());
         let mut cursors: Vec<String> = Vec::new();
         let mut bytes = 0;
         loop {

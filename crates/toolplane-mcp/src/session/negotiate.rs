@@ -5,8 +5,8 @@
 //! without work. A server that does not answer at all within `limits.discover` is asked in the older way.
 
 use bytes::Bytes;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +29,7 @@ const TEXT: usize = 64 * 1024;
 const NAME: usize = 200;
 
 /// What a server said of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerInfo {
     /// Its name; empty when it has none. Made to be shown.
     pub name: String,
@@ -44,6 +44,7 @@ pub struct ServerInfo {
     /// It tells when its tools change.
     pub tells_changes: bool,
     /// What it says of how to use it, as it said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
 }
 

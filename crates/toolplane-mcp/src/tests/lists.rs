@@ -44,6 +44,28 @@ async fn a_list_is_read_page_by_page_and_a_bad_tool_spoils_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_as_json_keeps_every_schema_as_it_was_written() {
+    let schema = r#"{"type": "object", "b":1e2, "a":12345678901234567890123}"#;
+    let (session, mut script) = new(Limits::default()).await;
+    let annotated = r#"{"readOnlyHint":true,"title":"T"}"#;
+    let page = format!(
+        r#"{{"tools":[{{"name":"a b","inputSchema":{schema},"outputSchema":{schema},"annotations":{annotated}}},7]}}"#
+    );
+    let cancel = CancellationToken::new();
+    let answered = async {
+        let message = script.next().await;
+        script.raw(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{page}}}\n", message["id"])).await;
+    };
+    let list = tokio::join!(session.list_tools(&cancel), answered).0.unwrap();
+    let text = serde_json::to_string(&list).unwrap();
+    assert!(text.contains(&format!(r#""input_schema":{schema},"output_schema":{schema}"#)), "{text}");
+    assert!(text.starts_with(r#"{"server":{"name":"#) && text.contains(r#""era":"stateless""#), "{text}");
+    let read: ToolList = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, list);
+    assert_eq!(read.tools[0].input_schema.text(), schema);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_without_an_end_is_ended() {
     let long = "x".repeat(5_000);
     for (limits, said, why) in [

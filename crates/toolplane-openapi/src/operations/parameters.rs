@@ -1,9 +1,8 @@
 //! Parameters of one operation: those of its path, and its own in place of them.
 
 use serde_json::{Map, Value};
-use toolplane_records::operation::{
-    CredentialPlacement, CredentialRequirement, OperationParameter, ParameterPlace, ParameterStyle,
-};
+use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::operation::{CredentialRequirement, OperationParameter, ParameterPlace, ParameterStyle};
 
 use super::{Found, path};
 use crate::document::Document;
@@ -73,7 +72,9 @@ pub(super) fn read<'d>(
 
 fn is_credential(parameter: &OperationParameter, credentials: &[Vec<CredentialRequirement>]) -> bool {
     credentials.iter().flatten().any(|needed| match (&needed.placement, parameter.place) {
-        (CredentialPlacement::Header { name }, ParameterPlace::Header) => name.eq_ignore_ascii_case(&parameter.name),
+        (CredentialPlacement::Header { name, .. }, ParameterPlace::Header) => {
+            name.eq_ignore_ascii_case(&parameter.name)
+        }
         (CredentialPlacement::Query { name }, ParameterPlace::Query)
         | (CredentialPlacement::Cookie { name }, ParameterPlace::Cookie) => *name == parameter.name,
         _ => false,

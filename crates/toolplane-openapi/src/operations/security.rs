@@ -1,7 +1,8 @@
 //! Security schemes as requirements: what has to be shown, and where. Never a field of the input.
 
 use serde_json::{Map, Value};
-use toolplane_records::operation::{CredentialPlacement, CredentialRequirement, TokenSource};
+use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::operation::{CredentialRequirement, TokenSource};
 
 use super::{Found, pointer_token};
 use crate::document::Document;
@@ -41,8 +42,8 @@ fn one_scheme(document: &Document, name: &str, scopes: &Value, place: &str) -> R
     let (placement, source) = match text("type") {
         "apiKey" => (api_key(scheme, &at)?, None),
         "http" => match text("scheme").to_ascii_lowercase().as_str() {
-            "basic" => (CredentialPlacement::Basic, None),
-            "bearer" => (CredentialPlacement::Bearer, None),
+            // The kind of the credential says which form it has there.
+            "basic" | "bearer" => (CredentialPlacement::authorization(), None),
             other => {
                 return Err(Fault::at(
                     at,
@@ -50,10 +51,10 @@ fn one_scheme(document: &Document, name: &str, scopes: &Value, place: &str) -> R
                 ));
             }
         },
-        "oauth2" => (CredentialPlacement::Bearer, Some(oauth(scheme))),
+        "oauth2" => (CredentialPlacement::authorization(), Some(oauth(scheme))),
         "openIdConnect" => {
             let url = text("openIdConnectUrl").to_owned();
-            (CredentialPlacement::Bearer, Some(TokenSource::OpenIdConnect { url }))
+            (CredentialPlacement::authorization(), Some(TokenSource::OpenIdConnect { url }))
         }
         other => {
             return Err(Fault::at(
@@ -63,7 +64,8 @@ fn one_scheme(document: &Document, name: &str, scopes: &Value, place: &str) -> R
         }
     };
     let scopes = scopes.as_array().into_iter().flatten().filter_map(|scope| scope.as_str().map(str::to_owned));
-    Ok(CredentialRequirement { scheme: name.to_owned(), placement, source, scopes: scopes.collect(), credential: None })
+    let scopes = scopes.collect();
+    Ok(CredentialRequirement { scheme: name.to_owned(), placement, source, scopes, credential: None, field: None })
 }
 
 fn api_key(scheme: &Map<String, Value>, at: &str) -> Result<CredentialPlacement, Fault> {
@@ -72,7 +74,7 @@ fn api_key(scheme: &Map<String, Value>, at: &str) -> Result<CredentialPlacement,
         return Err(Fault::at(format!("{at}/name"), "is missing"));
     }
     match scheme.get("in").and_then(Value::as_str) {
-        Some("header") => Ok(CredentialPlacement::Header { name }),
+        Some("header") => Ok(CredentialPlacement::Header { name, prefix: None }),
         Some("query") => Ok(CredentialPlacement::Query { name }),
         Some("cookie") => Ok(CredentialPlacement::Cookie { name }),
         _ => Err(Fault::at(format!("{at}/in"), "must be `header`, `query` or `cookie`")),

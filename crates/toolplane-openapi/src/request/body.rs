@@ -10,11 +10,6 @@ use toolplane_records::operation::{BodyEncoding, BodyPart, OperationBody, Parame
 use super::value::{At, Input, scalar};
 use super::{encode, multipart, style};
 
-/// Standard base64.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
-}
-
 /// The media type and the bytes; none when there is no body to send.
 pub(super) fn write(
     body: &OperationBody,

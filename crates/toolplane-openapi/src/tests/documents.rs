@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use toolplane_records::operation::{CredentialPlacement, TokenSource};
+use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::operation::TokenSource;
 use url::Url;
 
 use super::{DOCUMENTS, document, import, only, read};

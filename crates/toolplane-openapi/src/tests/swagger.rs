@@ -1,7 +1,8 @@
 //! Swagger 2.0.
 
 use serde_json::json;
-use toolplane_records::operation::{CredentialPlacement, TokenSource};
+use toolplane_records::credential::CredentialPlacement;
+use toolplane_records::operation::TokenSource;
 
 use super::{body, header, import, read};
 use crate::{Operation, Version};
@@ -56,7 +57,7 @@ fn a_document_of_2_0_is_read_as_one_of_3_0() {
     let all = operations();
     let list = &all[0];
     assert_eq!(list.binding.server, "https://api.test/v1");
-    assert_eq!(list.binding.credentials[0][0].placement, CredentialPlacement::Basic);
+    assert_eq!(list.binding.credentials[0][0].placement, CredentialPlacement::authorization());
     let url = super::url(list, r#"{"limit":3,"ids":["a","b"],"tags":["c","d"],"csv":["e","f"]}"#);
     assert_eq!(url, "https://api.test/v1/things?limit=3&ids=a%7Cb&tags=c&tags=d&csv=e,f");
     assert_eq!(list.input_schema.to_value()["properties"]["limit"], json!({ "type": "integer", "maximum": 5 }));

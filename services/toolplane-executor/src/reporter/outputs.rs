@@ -116,7 +116,7 @@ fn bytes_of(block: &ContentBlock, exact: &mut Vec<Exact>) -> Option<Exact> {
         _ => return None,
     };
     let at = exact.iter().position(|exact| exact.of == name)?;
-    Some(exact.swap_remove(at))
+    Some(exact.remove(at))
 }
 
 /// Bytes of what an outcome holds.

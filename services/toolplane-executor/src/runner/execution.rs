@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
-use toolplane_execution::{Context, Outcome};
+use toolplane_execution::{Context, Outcome, TraceContext};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::mcp::McpServer;
 use toolplane_records::profile::ExecutionBinding;
 use toolplane_runtime::config::Workspaces;
+use toolplane_runtime::telemetry::CarriedContext;
 
 use super::ending::Ending;
 use super::progress::ProgressReports;
@@ -46,8 +48,13 @@ pub(super) fn prepare(call: &mut Call, settings: &RunSettings) -> Result<(), Box
 
 /// A tool that may run only in a sandbox must be one that has one. File tools count: they cannot leave the workspace.
 fn check_sandbox(sandboxed: bool, binding: &ExecutionBinding) -> Result<(), Box<ToolError>> {
-    let native = matches!(binding, ExecutionBinding::Native { .. }) && binding.pool() != "files";
-    if !sandboxed || !native && !matches!(binding, ExecutionBinding::Http(_)) {
+    let without = match binding {
+        ExecutionBinding::Native { .. } => binding.pool() != "files",
+        ExecutionBinding::Http(_) | ExecutionBinding::Operation(_) => true,
+        ExecutionBinding::Mcp(mcp) => matches!(mcp.server, McpServer::Http(_)),
+        ExecutionBinding::Shell { .. } | ExecutionBinding::Process(_) => false,
+    };
+    if !sandboxed || !without {
         return Ok(());
     }
     let message =
@@ -69,6 +76,7 @@ impl Runner {
             cancel: cancel.clone(),
             kill: stop.kill.clone(),
             asker: Arc::new(Questions::new(self.outbox.clone(), assignment.clone())),
+            trace: trace(&call.queued_in),
         };
         // The wait for a slot and a grant was not the tool's.
         assignment.clock.restart();
@@ -92,6 +100,15 @@ impl Runner {
     }
 }
 
+/// Where this execution is in its trace: within the span of the tool, or where it was `queued_in` when nothing is recorded here.
+fn trace(queued_in: &CarriedContext) -> TraceContext {
+    let given = |text: String| Some(text).filter(|text| !text.is_empty());
+    let current = CarriedContext::current();
+    let CarriedContext { traceparent, tracestate } =
+        if current.traceparent.is_empty() { queued_in.clone() } else { current };
+    TraceContext { traceparent: given(traceparent), tracestate: given(tracestate) }
+}
+
 /// Asks the tool to stop and waits for it; nothing when it does not in time.
 async fn stopped(
     cancel: &CancellationToken,
@@ -107,4 +124,40 @@ fn panicked() -> ToolError {
     let mut error = ToolError::of(codes::WORKER_FAULT, message);
     error.side_effects = Some("unknown".to_owned());
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_records::mcp::{McpBinding, McpHttpServer, McpSharing, McpStdioServer};
+    use toolplane_records::profile::HttpBinding;
+
+    use super::*;
+
+    #[test]
+    fn what_needs_a_sandbox_is_run_in_one_or_not_at_all() {
+        let mcp = |server| {
+            let (provider_id, sharing) = ("p".into(), McpSharing::Tenant);
+            ExecutionBinding::Mcp(McpBinding {
+                provider_id,
+                server,
+                tool: None,
+                header_parameters: Vec::new(),
+                sharing,
+            })
+        };
+        let native = |name: &str| ExecutionBinding::Native { name: name.to_owned() };
+        for (binding, has_one) in [
+            (ExecutionBinding::Shell { shell: None }, true),
+            (native("files.read_file"), true),
+            (native("native.echo"), false),
+            (ExecutionBinding::Http(HttpBinding::default()), false),
+            (mcp(McpServer::Stdio(McpStdioServer::default())), true),
+            (mcp(McpServer::Http(McpHttpServer::default())), false),
+        ] {
+            assert!(check_sandbox(false, &binding).is_ok());
+            let refused = check_sandbox(true, &binding).err();
+            assert_eq!(refused.is_none(), has_one, "{binding:?}");
+            assert!(refused.is_none_or(|error| error.side_effects.as_deref() == Some("none")));
+        }
+    }
 }

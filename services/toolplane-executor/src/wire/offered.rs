@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use toolplane_execution::{self as execution, CallAttempt, CallLimits, CallPlace};
-use toolplane_proto::convert::field;
+use toolplane_execution::{self as execution, CallAttempt, CallLimits, CallOrigin, CallPlace};
 use toolplane_proto::convert::payload::ingest;
+use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::InvocationId;
 use toolplane_records::json::JsonLimits;
 use toolplane_records::payload::JsonPayload;
+use toolplane_records::tool_facts::ToolFacts;
 use toolplane_runtime::telemetry::CarriedContext;
 
 use super::fields::ReadBounds;
@@ -31,6 +32,7 @@ pub(super) fn offered(dispatch: v1::Dispatch, bounds: ReadBounds) -> OfferedCall
 
 /// Reads what an offer asks for. A call that cannot be read has not run, and the error says so.
 fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolError>> {
+    let origin = origin(&dispatch).map_err(unreadable)?;
     let timeout = match dispatch.timeout_ms {
         0 => DEFAULT_TIMEOUT,
         millis => Duration::from_millis(millis),
@@ -44,6 +46,7 @@ fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolErro
     Ok(Call {
         tool: execution::Call {
             invocation_id: field::id::<InvocationId>("invocation_id", &dispatch.invocation_id).map_err(unreadable)?,
+            origin,
             tool_name: dispatch.tool_name,
             binding: field::required("binding", dispatch.binding).map_err(unreadable)?,
             input,
@@ -53,6 +56,7 @@ fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolErro
                 sandbox_profile: Some(dispatch.sandbox_profile).filter(|name| !name.is_empty()),
                 workspace: None,
                 denied: dispatch.denied_paths.unwrap_or_default().into(),
+                session_ref: Some(dispatch.session_ref).filter(|session| !session.is_empty()),
             },
             attempt: CallAttempt {
                 number: dispatch.attempt,
@@ -71,6 +75,18 @@ fn read(dispatch: v1::Dispatch, bounds: ReadBounds) -> Result<Call, Box<ToolErro
         bounds: OutputBounds { max_inline_chars: limits.max_inline_chars, max_inline_bytes: limits.max_inline_bytes },
         queued_in: CarriedContext { traceparent: dispatch.traceparent, tracestate: dispatch.tracestate },
     })
+}
+
+/// Whose call it is, and of which tool. Facts that are not told open nothing that asks for them.
+fn origin(dispatch: &v1::Dispatch) -> Result<CallOrigin, ConvertError> {
+    let name = &dispatch.tool_name;
+    let own = name.rsplit_once('.').map_or("", |(namespace, _)| namespace);
+    let namespace = Some(dispatch.tool_namespace.as_str()).filter(|told| !told.is_empty()).unwrap_or(own);
+    let mut tool = ToolFacts::named(field::id("tool_id", &dispatch.tool_id)?, name, namespace);
+    tool.aliases.clone_from(&dispatch.aliases);
+    tool.kind = dispatch.tool_kind.parse().ok();
+    let actor = Some(dispatch.actor_ref.clone()).filter(|actor| !actor.is_empty());
+    Ok(CallOrigin { tenant: dispatch.tenant.clone(), actor, tool })
 }
 
 /// The scheduler has checked the input; its digest is checked again because the bytes have travelled.

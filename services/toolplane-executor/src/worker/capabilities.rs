@@ -53,13 +53,15 @@ impl Capabilities {
             gaps: gaps.collect(),
             posture: JsonPayload::of(&found.posture),
         };
-        if egress.is_closed() && all.pools.iter().any(|pool| pool == "http") {
-            all.pools.retain(|pool| pool != "http");
+        for (pool, who, key) in egress.closed() {
+            if !all.pools.iter().any(|served| served == pool) {
+                continue;
+            }
+            all.pools.retain(|served| served != pool);
             all.gaps.push(PoolGap {
-                pool: "http".to_owned(),
+                pool: pool.to_owned(),
                 reason_code: "egress_not_configured".to_owned(),
-                message: "HTTP tools may reach no host: list the hosts they may reach in `executor.http.allow`"
-                    .to_owned(),
+                message: format!("{who} may reach no host: list the hosts they may reach in `{key}`"),
             });
         }
         match wanted {

@@ -1,125 +1,119 @@
-//! Where HTTP tools of this worker may go: what their declaration allows, narrowed to what the operator allows.
+//! Where tools of this worker may go: what their declaration allows, narrowed to what the operator allows.
 
+use toolplane_execution::place_of_server;
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
+use toolplane_records::mcp::{McpHttpServer, McpServer};
+use toolplane_records::operation::OperationBinding;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
 
+mod places;
 #[cfg(test)]
 mod tests;
 
-/// Ports of a declaration that names none.
-const USUAL_PORTS: [u16; 2] = [80, 443];
+pub(crate) use places::NotAHost;
+use places::Places;
 
-/// What the operator allows HTTP tools.
+/// What the operator allows HTTP tools and MCP servers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Egress {
-    entries: Vec<Entry>,
+    http: Places,
+    /// Servers over HTTP are there, and servers in the sandbox reach it.
+    servers: Places,
     max_response_bytes: u64,
 }
 
-/// An entry that names no host.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("holds `{0}`, which is neither `host` nor `host:port`")]
-pub(crate) struct NotAHost(String);
-
-/// One allowed `host` or `host:port`.
-#[derive(Clone, Debug)]
-struct Entry {
-    host: String,
-    port: Option<u16>,
-}
+/// The keys of the two lists.
+const HTTP: &str = "executor.http.allow";
+const SERVERS: &str = "executor.mcp.allow";
 
 impl Egress {
-    /// Reads `host`, `host:port`, `[v6]:port` or `*.example.org`; an entry that is none of these is refused.
+    /// Reads what HTTP tools are allowed: `host`, `host:port`, `[v6]:port` or `*.example.org`; an entry that is none of these is refused.
     pub(crate) fn read(allow: &[String], max_response_bytes: u64) -> Result<Self, NotAHost> {
-        let entries = allow.iter().map(|text| entry(text).ok_or_else(|| NotAHost(text.clone())));
-        Ok(Self { entries: entries.collect::<Result<_, _>>()?, max_response_bytes })
+        Ok(Self { http: Places::read(allow)?, servers: Places::default(), max_response_bytes })
     }
 
-    /// Whether HTTP tools may go nowhere at all.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.entries.is_empty()
+    /// This, with what MCP servers are allowed.
+    pub(crate) fn with_servers(self, allow: &[String]) -> Result<Self, NotAHost> {
+        Ok(Self { servers: Places::read(allow)?, ..self })
     }
 
-    /// `binding` as it may be run here; bindings that are not HTTP stay as they are.
-    ///
-    /// Hosts that differ in their ports share the ports allowed for all of them: too little is safe.
+    /// Pools that could go nowhere at all, whose tools they hold, and the key that says so.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        let no_http = self.http.is_empty();
+        let http = no_http.then_some(("http", "HTTP tools", HTTP));
+        let operations = no_http.then_some(("openapi", "HTTP tools", HTTP));
+        let servers = self.servers.is_empty().then_some(("mcp_http", "MCP servers over HTTP", SERVERS));
+        http.into_iter().chain(operations).chain(servers)
+    }
+
+    /// `binding` as it may be run here; bindings that go nowhere stay as they are.
     pub(crate) fn narrow(&self, binding: &mut ExecutionBinding) -> Result<(), Box<ToolError>> {
-        let ExecutionBinding::Http(http) = binding else { return Ok(()) };
-        let (mut hosts, mut ports) = (Vec::new(), None::<Vec<u16>>);
-        for wanted in &http.allowed_hosts {
-            for (host, own) in self.shared(&wanted.to_ascii_lowercase()) {
-                hosts.push(host);
-                if let Some(own) = own {
-                    ports = Some(match ports {
-                        None => own,
-                        Some(ports) => ports.into_iter().filter(|port| own.contains(port)).collect(),
-                    });
+        match binding {
+            ExecutionBinding::Http(http) => self.narrow_http(http),
+            ExecutionBinding::Operation(operation) => self.narrow_operation(operation),
+            ExecutionBinding::Mcp(mcp) => match &mut mcp.server {
+                McpServer::Http(http) => self.narrow_server(http),
+                McpServer::Stdio(stdio) if stdio.sandbox.allowed_hosts.is_empty() => Ok(()),
+                McpServer::Stdio(stdio) => {
+                    let sandbox = &mut stdio.sandbox;
+                    let narrowed = self.servers.narrowed(&sandbox.allowed_hosts, &sandbox.allowed_ports);
+                    let denied = || denied("MCP servers", SERVERS, &sandbox.allowed_hosts);
+                    (sandbox.allowed_hosts, sandbox.allowed_ports) = narrowed.ok_or_else(denied)?;
+                    Ok(())
                 }
-            }
+            },
+            _ => Ok(()),
         }
-        if let Some(ports) = ports {
-            let declared = if http.allowed_ports.is_empty() { &USUAL_PORTS[..] } else { &http.allowed_ports };
-            let any = declared.contains(&0);
-            http.allowed_ports = ports.into_iter().filter(|port| any || declared.contains(port)).collect();
-            // An empty list of ports would mean the usual ones to the next reader of the binding.
-            if http.allowed_ports.is_empty() {
-                hosts.clear();
-            }
-        }
-        if hosts.is_empty() {
-            return Err(denied(http));
-        }
-        http.allowed_hosts = hosts;
+    }
+
+    /// The one place of an operation is allowed, or it is not asked.
+    fn narrow_operation(&self, operation: &mut OperationBinding) -> Result<(), Box<ToolError>> {
+        let host = operation.allowed_host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let mut one = HttpBinding {
+            allowed_hosts: vec![host],
+            allowed_ports: vec![operation.allowed_port],
+            max_response_bytes: operation.max_response_bytes,
+            ..HttpBinding::default()
+        };
+        self.narrow_http(&mut one)?;
+        operation.max_response_bytes = one.max_response_bytes;
+        Ok(())
+    }
+
+    fn narrow_http(&self, http: &mut HttpBinding) -> Result<(), Box<ToolError>> {
+        let narrowed = self.http.narrowed(&http.allowed_hosts, &http.allowed_ports);
+        let denied = || denied("HTTP tools", HTTP, &http.allowed_hosts);
+        (http.allowed_hosts, http.allowed_ports) = narrowed.ok_or_else(denied)?;
         let most = http.max_response_bytes.unwrap_or(self.max_response_bytes);
         http.max_response_bytes = Some(most.min(self.max_response_bytes));
         Ok(())
     }
 
-    /// What `wanted` and the entries have in common: hosts, each with its ports unless all are allowed.
-    fn shared(&self, wanted: &str) -> Vec<(String, Option<Vec<u16>>)> {
-        let mut shared: Vec<(String, Option<Vec<u16>>)> = Vec::new();
-        for entry in &self.entries {
-            let host = match (covers(&entry.host, wanted), covers(wanted, &entry.host)) {
-                (true, _) => wanted,
-                (false, true) => entry.host.as_str(),
-                (false, false) => continue,
-            };
-            match (shared.iter_mut().find(|(known, _)| known == host), entry.port) {
-                (None, port) => shared.push((host.to_owned(), port.map(|port| vec![port]))),
-                (Some((_, ports)), None) => *ports = None,
-                (Some((_, Some(ports))), Some(port)) => ports.push(port),
-                (Some((_, None)), Some(_)) => {}
-            }
+    /// A server at a place that is not allowed is not asked at others either.
+    fn narrow_server(&self, http: &mut McpHttpServer) -> Result<(), Box<ToolError>> {
+        let (host, port) = place_of_server(&http.url)
+            .ok_or_else(|| denied("MCP servers", SERVERS, std::slice::from_ref(&http.url)))?;
+        let denied = || denied("MCP servers", SERVERS, &[format!("{host}:{port}")]);
+        self.servers.narrowed(std::slice::from_ref(&host), &[port]).ok_or_else(denied)?;
+        // Hosts share their ports, so others are added only where its own place is still allowed beside them.
+        let hosts: Vec<String> = std::iter::once(host.clone()).chain(std::mem::take(&mut http.allowed_hosts)).collect();
+        let ports: Vec<u16> = std::iter::once(port).chain(std::mem::take(&mut http.allowed_ports)).collect();
+        if let Some((mut hosts, ports)) = self.servers.narrowed(&hosts, &ports)
+            && hosts.contains(&host)
+            && ports.contains(&port)
+        {
+            hosts.retain(|other| *other != host);
+            (http.allowed_hosts, http.allowed_ports) = (hosts, ports);
         }
-        shared
+        Ok(())
     }
 }
 
-/// Whether every host `narrow` means is one that `wide` means.
-fn covers(wide: &str, narrow: &str) -> bool {
-    match wide.strip_prefix("*.") {
-        Some(parent) => narrow.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.') && !rest.is_empty()),
-        None => wide == narrow,
-    }
-}
-
-fn entry(text: &str) -> Option<Entry> {
-    let (host, port) = match text.rsplit_once(':') {
-        // An address with colons is only followed by a port when it is in brackets.
-        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port.parse().ok()?)),
-        _ => (text, None),
-    };
-    let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-    let plain = |c: char| c.is_ascii_alphanumeric() || ".-:_".contains(c);
-    let bare = host.strip_prefix("*.").unwrap_or(&host);
-    (!bare.is_empty() && bare.chars().all(plain)).then_some(Entry { host, port })
-}
-
-fn denied(http: &HttpBinding) -> Box<ToolError> {
+fn denied(who: &str, key: &str, places: &[String]) -> Box<ToolError> {
     let message = format!(
-        "this worker's operator allows HTTP tools none of the places this one is declared for (`{}`); see `executor.http.allow`",
-        http.allowed_hosts.join("`, `")
+        "this worker's operator allows {who} none of the places this one is declared for (`{}`); see `{key}`",
+        places.join("`, `")
     );
     let mut error = ToolError::of(codes::EGRESS_DENIED, message);
     error.side_effects = Some("none".to_owned());

@@ -6,7 +6,7 @@ use crate::worker::Egress;
 
 fn found() -> Found {
     Found {
-        pools: vec!["files", "http", "native"],
+        pools: vec!["files", "http", "mcp_http", "native", "openapi"],
         native_tools: vec!["files.read_file", "native.echo", "native.later"],
         gaps: vec![Gap { pool: "shell", reason_code: "sandbox_unavailable", message: "install bubblewrap".into() }],
         posture: Posture::unavailable("bubblewrap", "install bubblewrap"),
@@ -15,7 +15,8 @@ fn found() -> Found {
 
 /// Pools and gaps (with their reasons), or the refusal.
 fn check(allow: &[&str], wanted: Option<&[&str]>, expected: Result<(&str, &str), &str>) {
-    let egress = Egress::read(&allow.iter().map(ToString::to_string).collect::<Vec<_>>(), 1).unwrap();
+    let allow: Vec<_> = allow.iter().map(ToString::to_string).collect();
+    let egress = Egress::read(&allow, 1).and_then(|egress| egress.with_servers(&allow)).unwrap();
     let wanted: Option<Vec<String>> = wanted.map(|pools| pools.iter().map(ToString::to_string).collect());
     let got = Capabilities::of(&found(), &egress, wanted.as_deref()).map(|capabilities| {
         let gaps: Vec<_> = capabilities.gaps.iter().map(|gap| format!("{}:{}", gap.pool, gap.reason_code)).collect();
@@ -27,8 +28,9 @@ fn check(allow: &[&str], wanted: Option<&[&str]>, expected: Result<(&str, &str),
 
 #[test]
 fn what_is_missing_is_said_and_what_is_not_wanted_is_not() {
-    check(&["h"], None, Ok(("files,http,native", "shell:sandbox_unavailable")));
-    check(&[], None, Ok(("files,native", "shell:sandbox_unavailable,http:egress_not_configured")));
+    check(&["h"], None, Ok(("files,http,mcp_http,native,openapi", "shell:sandbox_unavailable")));
+    let closed = "shell:sandbox_unavailable,http:egress_not_configured,openapi:egress_not_configured,mcp_http:egress_not_configured";
+    check(&[], None, Ok(("files,native", closed)));
     check(&[], Some(&["native"]), Ok(("native", "")));
     check(&[], Some(&["shell", "native"]), Ok(("native", "shell:sandbox_unavailable")));
 }
@@ -43,6 +45,7 @@ fn built_in_tools_are_served_with_their_pool() {
 
 #[test]
 fn an_unknown_pool_is_refused_by_name() {
-    let refusal = "`executor.pools` names `shel`, which is not a pool; pools are: files, http, native, shell";
-    check(&["h"], Some(&["shel"]), Err(refusal));
+    let pools = "files, http, mcp_http, native, openapi, shell";
+    let refusal = format!("`executor.pools` names `shel`, which is not a pool; pools are: {pools}");
+    check(&["h"], Some(&["shel"]), Err(&refusal));
 }

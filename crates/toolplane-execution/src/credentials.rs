@@ -1,0 +1,129 @@
+//! The credentials of a worker, as adapters use them: named by a binding, got at the last moment, and put where the binding says.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use reqwest::header::HeaderMap;
+use toolplane_catalog::values::invalid_binding;
+use toolplane_credentials::{Broker, Credential, Injection, Mask, Request, Secret, put_into_request};
+use toolplane_records::credential::CredentialUse;
+use toolplane_records::error::ToolError;
+use url::Url;
+
+use crate::call::Call;
+use crate::failure::nothing_done;
+
+/// Where adapters get credentials, and the mask of outputs. Its broker is exchanged when the configuration is read again.
+#[derive(Debug, Default)]
+pub struct CredentialSource(RwLock<Option<Arc<Broker>>>);
+
+/// Credentials in hand for one call, each at its place. Keep it until the last output of what got them: as long as it is held, what is
+/// in it is masked, whatever is rotated meanwhile.
+#[derive(Debug, Default)]
+pub struct Injections {
+    broker: Option<Arc<Broker>>,
+    credentials: Vec<Credential>,
+    placed: Vec<Injection>,
+}
+
+// === impl CredentialSource ===
+
+impl CredentialSource {
+    /// The credentials of this broker.
+    pub fn new(broker: Arc<Broker>) -> Self {
+        Self(RwLock::new(Some(broker)))
+    }
+
+    /// The broker in force; none where no credentials are configured.
+    pub fn broker(&self) -> Option<Arc<Broker>> {
+        self.0.read().clone()
+    }
+
+    /// Puts another broker in force, for calls that begin from now on.
+    pub fn replace(&self, broker: Arc<Broker>) {
+        *self.0.write() = Some(broker);
+    }
+
+    /// The mask of everything in use, for one output.
+    pub fn mask(&self) -> Mask {
+        self.0.read().as_ref().map(|broker| broker.mask()).unwrap_or_default()
+    }
+
+    /// Gets the credentials of `uses` for `call`, each at its place. Nothing is sent or started before this has succeeded.
+    ///
+    /// # Errors
+    ///
+    /// What the call lacks, with its code (`credential.missing`, `credential.out_of_scope`, `credential.unreadable`,
+    /// `credential.refused`, `credential.unavailable`, `credential.unfit`) and the assurance that nothing was done.
+    pub async fn place(&self, call: &Call, uses: &[CredentialUse]) -> Result<Injections, ToolError> {
+        let broker = match (self.broker(), uses.first()) {
+            (broker, None) => return Ok(Injections { broker, ..Injections::default() }),
+            (Some(broker), _) => broker,
+            (None, Some(first)) => {
+                let name = first.credential.clone();
+                return Err(toolplane_credentials::CredentialError::Unknown { name }.to_tool_error());
+            }
+        };
+        let (mut credentials, mut placed) = (Vec::new(), Vec::new());
+        for used in uses {
+            let request = Request {
+                name: &used.credential,
+                provider: call.origin.provider(),
+                tool: &call.origin.tool,
+                tenant: &call.origin.tenant,
+                actor: call.origin.actor.as_deref(),
+            };
+            let credential = broker.credential(&request).await.map_err(|error| error.to_tool_error())?;
+            let injection = credential.place(&used.placement, used.field.as_deref());
+            placed.push(injection.map_err(|error| error.to_tool_error())?);
+            credentials.push(credential);
+        }
+        Ok(Injections { broker: Some(broker), credentials, placed })
+    }
+}
+
+// === impl Injections ===
+
+impl Injections {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.credentials.is_empty()
+    }
+
+    /// Everything at its place, for adapters that put it there themselves.
+    pub fn placed(&self) -> &[Injection] {
+        &self.placed
+    }
+
+    /// Puts headers, cookies and parameters into a request, in place of what it has under these names.
+    ///
+    /// # Errors
+    ///
+    /// `exec.invalid_binding` when the request has cookies that are no text.
+    pub fn put_into_request(&self, headers: &mut HeaderMap, url: &mut Url) -> Result<(), ToolError> {
+        put_into_request(&self.placed, headers, url).map_err(|rule| nothing_done(*invalid_binding(rule.to_string())))
+    }
+
+    /// The variables for the environment of a process.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &Secret)> {
+        self.placed.iter().filter_map(|injection| match injection {
+            Injection::Env { name, value } => Some((name.as_str(), value)),
+            _ => None,
+        })
+    }
+
+    /// The other side refused them (status 401): each is looked for again before its next use.
+    pub fn refused(&self) {
+        for credential in &self.credentials {
+            if let Some(broker) = &self.broker {
+                broker.refused(credential);
+            }
+        }
+    }
+
+    /// Whether one of them has another value than in `earlier`, which was got for the same uses.
+    pub fn differs_from(&self, earlier: &Self) -> bool {
+        let generations = |all: &Self| all.credentials.iter().map(Credential::generation).collect::<Vec<_>>();
+        generations(self) != generations(earlier)
+    }
+}

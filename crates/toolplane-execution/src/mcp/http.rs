@@ -1,0 +1,124 @@
+//! Servers over HTTP: requests within the allow list of the server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ::http::{HeaderValue, Request, Response};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use parking_lot::Mutex;
+use reqwest::Client;
+use toolplane_catalog::values::Egress;
+use toolplane_mcp::{Body, HttpEndpoint, HttpSend, SendError, Started, Transport};
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::mcp::McpHttpServer;
+use url::Url;
+
+use crate::failure::{invalid_binding, nothing_done};
+use crate::http::{Clients, Lookup, denied_by_resolver, egress_denied, innermost};
+
+/// Asks servers over HTTP.
+#[derive(Debug)]
+pub(super) struct HttpServers {
+    clients: Clients,
+}
+
+impl HttpServers {
+    pub(super) fn new(lookup: Arc<dyn Lookup>) -> Self {
+        Self { clients: Clients::new(lookup) }
+    }
+
+    /// Refuses a server that is at a place nobody may go to.
+    pub(super) fn check(&self, server: &McpHttpServer) -> Result<(), ToolError> {
+        let (url, egress) = place(server)?;
+        egress.check_url(&url).map_err(|error| *error)
+    }
+
+    /// What asks `server`, with `values` in its headers. Why a request was refused is put into `fault`.
+    pub(super) fn start(
+        &self,
+        server: &McpHttpServer,
+        values: &BTreeMap<String, String>,
+        fault: Arc<Mutex<Option<ToolError>>>,
+    ) -> Result<Started, ToolError> {
+        let (url, egress) = place(server)?;
+        let client = self.clients.of(&egress).map_err(|error| invalid_binding(innermost(&error)))?;
+        if let Some(header) = values.iter().find(|(_, value)| HeaderValue::from_str(value).is_err()) {
+            let message = format!("a credential cannot be put there: the header `{}` takes no such text", header.0);
+            return Err(nothing_done(ToolError::of(codes::CREDENTIAL_UNFIT, message)));
+        }
+        let mut headers: Vec<(String, String)> = server.headers.clone().into_iter().collect();
+        // A credential counts more than a plain header of the same name.
+        headers.retain(|(name, _)| !values.keys().any(|secret| secret.eq_ignore_ascii_case(name)));
+        headers.extend(values.clone());
+        let send = Arc::new(Within { client, egress, fault });
+        let endpoint = HttpEndpoint { url: url.into(), headers, send };
+        Ok(Started { transport: Transport::Http(endpoint), guard: Box::new(()) })
+    }
+}
+
+/// Host and port of the address of a server, a host that is an IPv6 address without brackets; nothing when it has none.
+pub fn place_of_server(url: &str) -> Option<(String, u16)> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    Some((host, url.port_or_known_default()?))
+}
+
+/// Where the server is, and where it may be asked: at the host and port of its address, and at what the binding adds.
+fn place(server: &McpHttpServer) -> Result<(Url, Egress), ToolError> {
+    let url = Url::parse(&server.url).map_err(|error| invalid_binding(format!("`server.url`: {error}")))?;
+    let (host, port) =
+        place_of_server(&server.url).ok_or_else(|| invalid_binding("`server.url` has no host or no port"))?;
+    let hosts: Vec<String> = std::iter::once(host).chain(server.allowed_hosts.iter().cloned()).collect();
+    let ports: Vec<u16> = std::iter::once(port).chain(server.allowed_ports.iter().copied()).collect();
+    Ok((url, Egress::of_places(&hosts, &ports)))
+}
+
+/// Sends within an allow list. Redirects are answers.
+#[derive(Debug)]
+struct Within {
+    client: Client,
+    egress: Egress,
+    /// Takes the refusal of a request, for the call that waits for the session.
+    fault: Arc<Mutex<Option<ToolError>>>,
+}
+
+impl HttpSend for Within {
+    fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, SendError>> {
+        let allowed = self.allowed(&request);
+        let (client, fault) = (self.client.clone(), Arc::clone(&self.fault));
+        Box::pin(async move {
+            allowed.map_err(|error| refused(error, &fault))?;
+            let request = reqwest::Request::try_from(request.map(reqwest::Body::from))
+                .map_err(|error| SendError::NotSent(format!("the request cannot be made{}", innermost(&error))))?;
+            let host = request.url().host_str().unwrap_or_default().to_owned();
+            let response = client.execute(request).await.map_err(|error| match denied_by_resolver(&error) {
+                Some(reason) => refused(egress_denied(&reason, &host), &fault),
+                None if error.is_connect() => {
+                    SendError::NotSent(format!("the server cannot be reached{}", innermost(&error)))
+                }
+                None => SendError::MayBeSent(format!("the exchange broke off{}", innermost(&error))),
+            })?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = response.bytes_stream().map_err(|error| format!("the answer broke off{}", innermost(&error)));
+            let mut answer = Response::new(body.boxed());
+            (*answer.status_mut(), *answer.headers_mut()) = (status, headers);
+            Ok(answer)
+        })
+    }
+}
+
+impl Within {
+    fn allowed(&self, request: &Request<Bytes>) -> Result<(), ToolError> {
+        let url = Url::parse(&request.uri().to_string()).map_err(|error| invalid_binding(error.to_string()))?;
+        self.egress.check_url(&url).map_err(|error| *error)
+    }
+}
+
+fn refused(error: ToolError, fault: &Mutex<Option<ToolError>>) -> SendError {
+    let message = error.message.clone();
+    *fault.lock() = Some(error);
+    SendError::NotSent(message)
+}
