@@ -74,7 +74,7 @@ fn notes(scene: &Scene<'_>, found: &RuleHits<'_>, org: &OrgVerdict) -> Vec<Strin
     let mut notes = Vec::new();
     match call.caller.mode {
         Mode::Default => {}
-        Mode::Bypass if !scene.settings.allow_bypass => {
+        Mode::Bypass if !scene.may_bypass() => {
             notes.push(NO_BYPASS.to_owned());
         }
         mode => notes.push(format!("the mode is `{mode}`")),

@@ -14,6 +14,7 @@ use crate::call::{CallFacts, FactName};
 use crate::condition::CallInput;
 use crate::rule::compiled::Rule;
 use crate::settings::PolicySettings;
+use toolplane_records::provider::is_list_tool;
 
 /// A call with what is worked out of it once.
 #[derive(Debug)]
@@ -30,6 +31,12 @@ pub(crate) struct Scene<'a> {
 // === impl Scene ===
 
 impl<'a> Scene<'a> {
+    /// Whether the mode `bypass` counts: where the operator lets it, and for what the platform itself asks of a provider that an operator
+    /// made. Denies and questions of rules come before any mode.
+    pub(crate) fn may_bypass(&self) -> bool {
+        self.settings.allow_bypass || is_list_tool(&self.call.tool.tool_id)
+    }
+
     pub(crate) fn new(settings: &'a PolicySettings, call: &'a CallFacts) -> Self {
         Self {
             settings,

@@ -108,7 +108,7 @@ pub(crate) fn cover<'a>(scene: &Scene<'_>, found: &RuleHits<'a>, org: &OrgVerdic
 }
 
 fn bypasses(scene: &Scene<'_>) -> bool {
-    scene.call.caller.mode == Mode::Bypass && scene.settings.allow_bypass
+    scene.call.caller.mode == Mode::Bypass && scene.may_bypass()
 }
 
 fn authoritative_hook<'s>(scene: &'s Scene<'_>) -> Option<&'s toolplane_records::explanation::HookVerdict> {

@@ -102,7 +102,7 @@ impl<'a> Ruling<'a> {
 
     /// A question about a call in the mode `bypass` says so when this mode does not count here.
     pub(crate) fn without_bypass(self, scene: &Scene<'_>) -> Self {
-        if self.behavior == Behavior::Ask && scene.call.caller.mode == Mode::Bypass && !scene.settings.allow_bypass {
+        if self.behavior == Behavior::Ask && scene.call.caller.mode == Mode::Bypass && !scene.may_bypass() {
             return Self { message: format!("{}; {NO_BYPASS}", self.message), ..self };
         }
         self

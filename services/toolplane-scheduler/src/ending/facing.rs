@@ -36,7 +36,11 @@ pub(super) fn outcome(report: Report, effects: Effects, max_inline_bytes: u64) -
         persistence: output.kept.into_iter().map(|kept| kept.decision).max_by_key(|kept| kept.original_size_bytes),
         resource_refs: beside.resource_refs,
         artifact_refs: beside.artifact_refs,
-        evidence_refs: Some(progress_left_out).filter(|count| *count > 0).map(left_out).into_iter().collect(),
+        evidence_refs: beside
+            .evidence_refs
+            .into_iter()
+            .chain(Some(progress_left_out).filter(|count| *count > 0).map(left_out))
+            .collect(),
         context_modifiers: beside.context_modifiers,
         hooks: effects.records,
         undeclared_modifiers: beside.undeclared_modifiers,

@@ -22,6 +22,10 @@ use super::told::text_of;
 /// Most bytes of a report beside its outputs: answers repeat it up to four times, and stay below what clients take.
 pub(super) const MAX_BESIDE: usize = 256 * 1024;
 
+/// Most references of a worker's evidence that go into a record, and the longest of them.
+const MAX_REFS: usize = 16;
+const MAX_REF_BYTES: usize = 200;
+
 /// How an execution ended, as its worker says and as far as it has been checked yet.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
@@ -69,6 +73,8 @@ pub(super) struct ReportedBeside {
     pub(super) context_modifiers: Vec<JsonPayload>,
     /// Context modifiers that were left out because the tool does not declare any.
     pub(super) undeclared_modifiers: usize,
+    /// What names the execution elsewhere, e.g. at the server that ran it.
+    pub(super) evidence_refs: Vec<String>,
 }
 
 /// Reads the report of lease `lease_no` of `record`. A report that cannot be read is a failed execution: the tool ran.
@@ -80,6 +86,20 @@ pub(super) fn read(
 ) -> Report {
     let Some(reported) = reported else { return unreadable("the report has no outcome") };
     decode(record, lease_no, reported, now).unwrap_or_else(|error| unreadable(&error.to_string()))
+}
+
+/// The texts in the member `refs` of a worker's evidence: as many as fit a record, without those that are no names.
+fn evidence_refs(evidence: Option<&v1::JsonPayload>) -> Vec<String> {
+    #[derive(Default, serde::Deserialize)]
+    struct Named {
+        #[serde(default)]
+        refs: Vec<String>,
+    }
+    let read = |payload: &v1::JsonPayload| JsonPayload::try_from(payload.clone()).ok();
+    let named = evidence.and_then(read).and_then(|value| serde_json::from_slice::<Named>(value.bytes()).ok());
+    let is_name =
+        |text: &String| (1..=MAX_REF_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    named.unwrap_or_default().refs.into_iter().filter(is_name).take(MAX_REFS).collect()
 }
 
 fn decode(
@@ -114,6 +134,7 @@ fn decode(
             artifact_refs: field::list("outcome.artifact_refs", reported.artifact_refs)?,
             context_modifiers: field::list("outcome.context_modifiers", reported.context_modifiers)?,
             undeclared_modifiers: 0,
+            evidence_refs: evidence_refs(reported.evidence.as_ref()),
         },
         duration_ms: reported.duration_ms,
         progress_left_out: 0,

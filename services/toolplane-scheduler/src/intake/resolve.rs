@@ -16,6 +16,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::Digest;
+use toolplane_records::provider::is_tool_of;
 use toolplane_records::vocabulary::{ErrorClass, HiddenReason, Recoverability};
 
 use super::tool::{CallableTool, ToolLimits};
@@ -108,9 +109,10 @@ impl SurfacePeer {
         let answer = retry(Backoff::BRIEF, ask).await.map_err(CallError::peer("surface"))?.into_inner();
         match answer.resolution {
             Some(v1::resolve_tool_response::Resolution::Resolved(resolved)) => {
+                let once = resolved.once;
                 let tool = self.version(resolved)?;
                 // What is callable for one declaration need not be for the one the surface loaded.
-                if known.is_none() && self.0.trust.holds() {
+                if known.is_none() && !once && self.0.trust.holds() {
                     self.0.places.insert(place.clone(), tool.clone());
                     // A change that was heard meanwhile may have come before this was there to be forgotten.
                     if self.0.generation.load(Ordering::Acquire) != generation {
@@ -169,6 +171,11 @@ impl SurfacePeer {
                 }
                 Some(v1::catalog_change::Subject::SurfaceId(surface_id)) => {
                     self.0.places.retain(|place, _| place.surface_id.as_str() != surface_id);
+                }
+                Some(v1::catalog_change::Subject::ProviderId(provider_id)) => {
+                    let concerns =
+                        |tool: &CallableTool| is_tool_of(&tool.registration.declaration.tool_id, provider_id);
+                    self.0.places.retain(|_, tool| !concerns(tool));
                 }
                 None => self.0.places.clear(),
             }
@@ -258,7 +265,12 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         Kind::Changed => codes::SURFACE_CHANGED,
         Kind::Retired => codes::SURFACE_RETIRED,
         Kind::Blocked | Kind::Excluded => codes::SURFACE_HIDDEN,
+        Kind::Provider => codes::PROVIDER_AWAY,
     };
+    let tool_id = ToolId::parse(&answer.tool_id).ok();
+    if let Some(error) = answer.error.and_then(|error| ToolError::try_from(error).ok()) {
+        return Resolved::NotCallable { error: Box::new(error), blocked: true, tool_id };
+    }
     let mut message = match (kind, answer.message.is_empty()) {
         (_, false) => answer.message.clone(),
         (Kind::NotLoaded, true) => format!("the schema of `{name}` is not loaded; load the tool first"),
@@ -275,8 +287,8 @@ fn refusal(name: &str, answer: v1::NotCallable) -> Resolved {
         error.error_code = code.of(&answer.reason);
     }
     error.side_effects = Some("none".to_owned());
-    let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired);
-    Resolved::NotCallable { error: Box::new(error), blocked, tool_id: ToolId::parse(&answer.tool_id).ok() }
+    let blocked = matches!(kind, Kind::Blocked | Kind::Excluded | Kind::Retired | Kind::Provider);
+    Resolved::NotCallable { error: Box::new(error), blocked, tool_id }
 }
 
 fn hidden_class(reason: &str) -> (ErrorClass, Recoverability) {

@@ -67,6 +67,7 @@ pub(crate) fn offer(
             denied_paths: record.dispatch.as_ref().and_then(|dispatch| denied_paths(&dispatch.denied_paths)),
             tool_kind: plan.matching.tool_kind.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
             hooks_follow: asked,
+            tool_namespace: plan.matching.namespace.clone(),
         }),
     }
 }

@@ -368,3 +368,23 @@ async fn modifiers_nobody_declared_are_left_out_and_the_log_says_so() {
     let lease = world.leased().await;
     assert_eq!(world.ended(&lease, modifiers()).await.context_modifiers.len(), 1);
 }
+
+/// What a worker says of an execution is kept by name alone: what names it elsewhere, and nothing that could be read as text.
+#[tokio::test]
+async fn names_of_an_execution_elsewhere_are_kept() {
+    let world = World::new().await;
+    let names: Vec<String> = (0..20).map(|number| format!("mcp.request:{number}")).collect();
+    let refs =
+        [vec!["two words".to_owned(), String::new(), "x".repeat(201), "\u{e9}".to_owned()], names.clone()].concat();
+    for (evidence, kept) in [
+        (serde_json::json!({ "refs": refs, "more": [1] }), &names[..16]),
+        (serde_json::json!({ "refs": "mcp.request:1" }), &[][..]),
+        (serde_json::json!({ "exit_code": 1 }), &[][..]),
+        (serde_json::json!(7), &[][..]),
+    ] {
+        let lease = world.leased().await;
+        let evidence = Some((&toolplane_records::payload::JsonPayload::of(&evidence)).into());
+        let result = world.ended(&lease, v1::ExecutionOutcome { evidence, ..success("done") }).await;
+        assert_eq!(result.evidence_refs, kept);
+    }
+}

@@ -67,7 +67,12 @@ impl SurfaceService for Fakes {
                     execution_profile: registration.execution_profile,
                     permission_profile: registration.permission_profile,
                 };
-                Resolution::Resolved(v1::ResolvedTool { registration: Some((&parts).into()), digest, revision: 1 })
+                Resolution::Resolved(v1::ResolvedTool {
+                    registration: Some((&parts).into()),
+                    digest,
+                    revision: 1,
+                    once: false,
+                })
             }
             None => Resolution::NotCallable(v1::NotCallable {
                 kind: v1::NotCallableKind::Retired.into(),
