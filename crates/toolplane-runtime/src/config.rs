@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use toolplane_credentials::CredentialConfig;
 
 mod auth;
 mod check;
@@ -66,6 +67,13 @@ pub struct Config {
     pub executor: ExecutorConfig,
     /// Programs and services that are asked before and after calls.
     pub hooks: Vec<HookConfig>,
+    /// The secrets of this worker: where they come from, what they are, and who they are for. Never a secret itself. Read again while the
+    /// executor role runs: on SIGHUP, and when the file changes.
+    pub credentials: Vec<CredentialConfig>,
+    /// Providers of tools, each a table as the surface role reads it: MCP servers, OpenAPI documents, files of registrations. Read again
+    /// while the role runs: on SIGHUP, and when this file changes.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>"))]
+    pub providers: Vec<toml::Table>,
     /// Where large results are kept.
     pub objects: ObjectsConfig,
     /// Traces.

@@ -36,6 +36,14 @@ pub enum SurfaceError {
         /// The cause, and what is to be done.
         reason: String,
     },
+    /// An entry of `[[providers]]` cannot be used.
+    #[error("`providers[{index}]`: {reason}")]
+    Providers {
+        /// Which entry, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A configured tool file cannot be used.
     #[error("`surface.declarations`: `{}`: {reason}", file.display())]
     Declarations {
@@ -54,6 +62,7 @@ impl SurfaceError {
             Self::Store(error) => error.code(),
             Self::Tool { .. } => codes::SURFACE_STORED_TOOL.as_str(),
             Self::Moved { .. } => codes::SURFACE_NOT_MOVED.as_str(),
+            Self::Providers { .. } => codes::SURFACE_PROVIDERS.as_str(),
             Self::Declarations { .. } => codes::SURFACE_DECLARATIONS.as_str(),
         }
     }

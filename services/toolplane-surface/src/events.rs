@@ -1,9 +1,9 @@
-//! The logs of tools and surfaces: what is written, and the standard's envelope of it.
+//! The logs of tools, surfaces and providers: what is written, and the standard's envelope of it.
 
 use bytes::Bytes;
 use serde::Serialize;
 use toolplane_records::event::{LogEvent, ToolEvent};
-use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::EventClass;
@@ -17,6 +17,7 @@ use crate::{error, keys};
 pub(crate) enum Log {
     Tool(TenantId, ToolId),
     Surface(TenantId, SurfaceId),
+    Provider(TenantId, ProviderId),
 }
 
 /// Some entries of a log.
@@ -31,6 +32,7 @@ impl Log {
         match self {
             Self::Tool(tenant, id) => keys::tool_stream(tenant, id),
             Self::Surface(tenant, id) => keys::surface_stream(tenant, id),
+            Self::Provider(tenant, id) => keys::provider_stream(tenant, id),
         }
     }
 
@@ -38,6 +40,7 @@ impl Log {
         match self {
             Self::Tool(_, id) => ("tool", id.as_str()),
             Self::Surface(_, id) => ("surface", id.as_str()),
+            Self::Provider(_, id) => ("provider", id.as_str()),
         }
     }
 
@@ -79,7 +82,7 @@ impl Log {
     fn envelope(&self, event: LogEvent) -> ToolEvent {
         let (tenant, tool_id) = match self {
             Self::Tool(tenant, id) => (tenant, Some(id.clone())),
-            Self::Surface(tenant, _) => (tenant, event.data.as_ref().and_then(named_tool)),
+            Self::Surface(tenant, _) | Self::Provider(tenant, _) => (tenant, event.data.as_ref().and_then(named_tool)),
         };
         let (kind, id) = self.noun();
         ToolEvent {

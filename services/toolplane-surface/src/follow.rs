@@ -17,7 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::{CatalogChange, CatalogLimits, ChangeKind, validate};
 use toolplane_records::codes;
-use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 use toolplane_runtime::ApiError;
 use toolplane_runtime::health::Need;
 use toolplane_store::StoreError;
@@ -135,10 +135,12 @@ impl Registry {
     async fn take_in_changed(&self, changed: Vec<Subject>) -> Result<bool, SurfaceError> {
         let mut tools: HashMap<TenantId, Vec<ToolId>> = HashMap::new();
         let mut surfaces: Vec<(TenantId, SurfaceId)> = Vec::new();
+        let mut providers: Vec<(TenantId, ProviderId)> = Vec::new();
         for subject in changed {
             match subject {
                 Subject::Tool(tenant, id) => tools.entry(tenant).or_default().push(id),
                 Subject::Surface(tenant, id) => surfaces.push((tenant, id)),
+                Subject::Provider(tenant, id) => providers.push((tenant, id)),
             }
         }
         for (tenant, ids) in tools {
@@ -150,6 +152,9 @@ impl Registry {
         }
         for (tenant, id) in surfaces {
             self.0.surfaces.refresh(self.store(), &tenant, &id).await?;
+        }
+        for (tenant, id) in providers {
+            self.read_provider(&tenant, &id).await?;
         }
         Ok(true)
     }

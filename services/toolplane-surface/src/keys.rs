@@ -2,7 +2,8 @@
 //!
 //! Parts are joined with `|`, which no identifier contains, so no two tenants share a name.
 
-use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
+use toolplane_records::payload::Digest;
 use toolplane_records::time::Timestamp;
 use toolplane_records::vocabulary::SurfaceScope;
 use toolplane_store::{Family, RecordKey};
@@ -12,6 +13,7 @@ use crate::sync::Subject;
 /// What the names of logs begin with.
 const TOOL: &str = "tool";
 const SURFACE: &str = "surface";
+const PROVIDER: &str = "provider";
 
 pub(crate) fn tool(tenant: &TenantId, id: &ToolId) -> RecordKey {
     RecordKey::new(Family::Declaration, format!("{tenant}|{id}"))
@@ -24,6 +26,47 @@ pub(crate) fn tenant_of_tool(key: &str) -> Option<TenantId> {
 
 pub(crate) fn surface(tenant: &TenantId, id: &SurfaceId) -> RecordKey {
     RecordKey::new(Family::Surface, format!("{tenant}|{id}"))
+}
+
+/// A provider and how it is.
+pub(crate) fn provider(tenant: &TenantId, id: &ProviderId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("{PROVIDER}|{tenant}|{id}"))
+}
+
+/// What is known of a tool of a provider.
+pub(crate) fn provided(tenant: &TenantId, id: &ToolId) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("provided|{tenant}|{id}"))
+}
+
+/// The tools of a provider, by id.
+pub(crate) fn provided_by(tenant: &TenantId, id: &ProviderId) -> String {
+    format!("provided|{tenant}|{id}")
+}
+
+/// A document that was handed in: its size and its parts.
+pub(crate) fn document(tenant: &TenantId, digest: &Digest) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("document|{tenant}|{digest}"))
+}
+
+/// One part of a document.
+pub(crate) fn document_part(tenant: &TenantId, digest: &Digest, part: usize) -> RecordKey {
+    RecordKey::new(Family::Meta, format!("document|{tenant}|{digest}|{part}"))
+}
+
+/// Documents of all tenants, by the moment they were handed in.
+pub(crate) const DOCUMENTS: &str = "documents";
+/// Providers of all tenants.
+pub(crate) const PROVIDERS: &str = "providers";
+
+/// What names a provider in [`PROVIDERS`].
+pub(crate) fn provider_member(tenant: &TenantId, id: &ProviderId) -> String {
+    format!("{tenant}|{id}")
+}
+
+/// The provider of a member made by [`provider_member`].
+pub(crate) fn provider_of(member: &str) -> Option<(TenantId, ProviderId)> {
+    let (tenant, id) = member.split_once('|')?;
+    Some((TenantId::parse(tenant).ok()?, ProviderId::parse(id).ok()?))
 }
 
 /// What a repeatable creation of a surface is remembered under.
@@ -63,6 +106,10 @@ pub(crate) fn tool_stream(tenant: &TenantId, id: &ToolId) -> String {
     format!("{TOOL}/{tenant}|{id}")
 }
 
+pub(crate) fn provider_stream(tenant: &TenantId, id: &ProviderId) -> String {
+    format!("{PROVIDER}/{tenant}|{id}")
+}
+
 pub(crate) fn surface_stream(tenant: &TenantId, id: &SurfaceId) -> String {
     format!("{SURFACE}/{tenant}|{id}")
 }
@@ -84,15 +131,16 @@ pub(crate) const LEASES: &str = "follower-leases";
 /// Processes that answer from memory, by how far they have come; also what others are told of that.
 pub(crate) const ACKNOWLEDGED: &str = "follower-acknowledged";
 
-/// What names a tool or a surface in [`CHANGES`].
+/// What names a tool, a surface or a provider in [`CHANGES`].
 pub(crate) fn member(subject: &Subject) -> String {
     match subject {
         Subject::Tool(tenant, id) => tool_stream(tenant, id),
         Subject::Surface(tenant, id) => surface_stream(tenant, id),
+        Subject::Provider(tenant, id) => provider_stream(tenant, id),
     }
 }
 
-/// The tool or surface of a member made by [`member`].
+/// The tool, surface or provider of a member made by [`member`].
 pub(crate) fn subject(member: &str) -> Option<Subject> {
     let (kind, id) = member.split_once('/')?;
     let (tenant, id) = id.split_once('|')?;
@@ -100,6 +148,7 @@ pub(crate) fn subject(member: &str) -> Option<Subject> {
     match kind {
         TOOL => Some(Subject::Tool(tenant, ToolId::parse(id).ok()?)),
         SURFACE => Some(Subject::Surface(tenant, SurfaceId::parse(id).ok()?)),
+        PROVIDER => Some(Subject::Provider(tenant, ProviderId::parse(id).ok()?)),
         _ => None,
     }
 }
@@ -117,7 +166,8 @@ mod tests {
         let tenant = TenantId::from_trusted("acme");
         let changed = [
             Subject::Tool(tenant.clone(), ToolId::from_trusted("text.count")),
-            Subject::Surface(tenant, SurfaceId::from_trusted("surf_1")),
+            Subject::Surface(tenant.clone(), SurfaceId::from_trusted("surf_1")),
+            Subject::Provider(tenant, ProviderId::from_trusted("github")),
         ];
         for one in changed {
             assert_eq!(subject(&member(&one)), Some(one));

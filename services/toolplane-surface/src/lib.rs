@@ -23,6 +23,7 @@ mod follow;
 mod forget;
 mod keys;
 mod options;
+mod providers;
 mod records;
 mod registry;
 mod role;
@@ -35,5 +36,5 @@ mod view;
 
 pub use error::SurfaceError;
 pub use forget::forget;
-pub use options::SurfaceOptions;
+pub use options::{ProviderOptions, SurfaceOptions};
 pub use role::{PROGRAM, SurfaceRole, start};

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolplane_providers::health::Policy;
 use toolplane_runtime::Config;
+use toolplane_runtime::client::Peer;
 
 /// Settings of the surface role.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct SurfaceOptions {
     pub sync_patience: Duration,
     /// Largest gRPC message taken or sent.
     pub max_message_bytes: usize,
+    /// How providers are asked what they have.
+    pub providers: ProviderOptions,
 }
 
 impl SurfaceOptions {
@@ -26,6 +30,38 @@ impl SurfaceOptions {
             declarations: config.surface.declarations.clone(),
             sync_patience: Duration::from_millis(500),
             max_message_bytes: config.server.max_message_bytes,
+            providers: ProviderOptions::default(),
+        }
+    }
+}
+
+/// How providers are asked what they have.
+#[derive(Clone, Debug)]
+pub struct ProviderOptions {
+    /// The scheduler, for what only workers can ask; without one such providers cannot be asked.
+    pub scheduler: Option<Peer>,
+    /// The scheduler knows who speaks to it, so that calls can be made as the platform's own.
+    pub speaks_for_tenants: bool,
+    /// Most providers that are asked at a time.
+    pub at_once: usize,
+    /// Most providers of one tenant that are asked at a time.
+    pub of_one_tenant: usize,
+    /// How long one may take to answer.
+    pub patience: Duration,
+    /// When they are asked again, and when calls of their tools are not let through.
+    pub policy: Policy,
+}
+
+impl Default for ProviderOptions {
+    /// No scheduler; 8 at a time, 3 of one tenant, a minute for each.
+    fn default() -> Self {
+        Self {
+            scheduler: None,
+            speaks_for_tenants: false,
+            at_once: 8,
+            of_one_tenant: 3,
+            patience: Duration::from_secs(60),
+            policy: Policy::default(),
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
+use crate::providers::Shelf;
 use crate::records::StoredTool;
 use crate::sync::Hub;
 
@@ -39,6 +40,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) hub: Hub,
     pub(crate) surfaces: Cache,
+    pub(crate) providers: Shelf,
     pub(crate) changes: Changes,
     /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
     pub(crate) followers: Option<Followers>,
@@ -90,16 +92,19 @@ impl Registry {
         let catalogs = read_catalogs(&*store).await?;
         let tenants = catalogs.into_iter().map(|(id, catalog)| (id, Arc::new(Tenant::new(catalog)))).collect();
         let followers = store.is_shared().then(|| Followers::new(Arc::clone(&store)));
-        Ok(Self(Arc::new(Inner {
+        let registry = Self(Arc::new(Inner {
             hub: Hub::new(revision, patience),
             surfaces: Cache::default(),
+            providers: Shelf::default(),
             changes,
             followers,
             applied: Mutex::new(head),
             taking_in: tokio::sync::Mutex::default(),
             tenants,
             store,
-        })))
+        }));
+        registry.read_providers().await?;
+        Ok(registry)
     }
 
     /// Reads all tools again, and forgets all surfaces in memory.
@@ -113,6 +118,7 @@ impl Registry {
             tenant.generation.fetch_add(1, Ordering::AcqRel);
         }
         self.0.surfaces.clear().await;
+        self.read_providers().await?;
         Ok(())
     }
 

@@ -1,8 +1,10 @@
 //! The role as a whole: its store, its handlers, its background work.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use toolplane_backend::{Backend, Keeper};
+use toolplane_proto::v1::provider_service_server::ProviderServiceServer;
 use toolplane_proto::v1::surface_service_server::SurfaceServiceServer;
 use toolplane_records::cluster::ClusterRole;
 use toolplane_records::ids::TenantId;
@@ -15,12 +17,13 @@ use toolplane_store::StoreError;
 
 use crate::error::SurfaceError;
 use crate::options::SurfaceOptions;
+use crate::providers::{Configured, Looks, Sources, configured};
 use crate::registry::Registry;
 use crate::rpc::SurfaceApi;
 use crate::{declarations, takeover};
 
 /// The services of the role, as health checks name them.
-const HEALTH: [&str; 2] = ["toolplane.v1.SurfaceService", "surface"];
+const HEALTH: [&str; 3] = ["toolplane.v1.SurfaceService", "toolplane.v1.ProviderService", "surface"];
 
 /// The surface role, running. It does not listen by itself: [`SurfaceRole::add_to`] puts it behind a listener.
 #[derive(Debug)]
@@ -38,9 +41,13 @@ pub struct SurfaceRole {
 /// - [`SurfaceError::Moved`] when the store is Redis, and what the role kept in a directory before cannot be moved there.
 /// - Everything [`SurfaceRole::open`] fails with.
 pub async fn start(config: &Config, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
+    start_with(config, SurfaceOptions::from_config(config), tasks).await
+}
+
+async fn start_with(config: &Config, options: SurfaceOptions, tasks: &Tasks) -> Result<SurfaceRole, SurfaceError> {
     let backend = Backend::open(config, Keeper::Surface).await?;
     takeover::take_over(config, &backend).await?;
-    SurfaceRole::open(SurfaceOptions::from_config(config), backend, tasks).await
+    SurfaceRole::open(options, backend, tasks).await
 }
 
 impl SurfaceRole {
@@ -65,8 +72,12 @@ impl SurfaceRole {
             // After a failed write nothing may be acknowledged any more: the process ends and recovers.
             stopping.run_until_cancelled(failed).await.map_or(Ok(()), Err)
         });
+        let sources = Sources::new(registry.clone(), &options.providers);
+        let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
+        tasks.spawn("providers", looks.clone().rounds(stop.clone()));
         let api = SurfaceApi {
             registry,
+            looks,
             defer_threshold: options.defer_threshold,
             max_message_bytes: options.max_message_bytes,
             stopping: stop,
@@ -80,7 +91,10 @@ impl SurfaceRole {
         let server = SurfaceServiceServer::new(self.api.clone())
             .max_decoding_message_size(self.max_message_bytes)
             .max_encoding_message_size(self.max_message_bytes);
-        services.with(server).without_span("toolplane.v1.SurfaceService/SyncCatalog")
+        let providers = ProviderServiceServer::new(self.api.clone())
+            .max_decoding_message_size(self.max_message_bytes)
+            .max_encoding_message_size(self.max_message_bytes);
+        services.with(server).with(providers).without_span("toolplane.v1.SurfaceService/SyncCatalog")
     }
 
     /// Ends the store with a last checkpoint; call it after the listener has ended. Fails with [`StoreError::Poisoned`]
@@ -92,13 +106,21 @@ impl SurfaceRole {
 
 /// The surface role in its process: opened, with its background work running, and added to `services`.
 async fn role(process: &Process, services: Services) -> Result<Role, RoleError> {
-    let service = start(&process.config, &process.tasks).await?;
+    let mut options = SurfaceOptions::from_config(&process.config);
+    // Without a scheduler all else goes on: only what workers have to ask is not asked.
+    if let Ok(scheduler) = process.peer(ClusterRole::Scheduler, &process.config.peers.scheduler) {
+        options.providers.speaks_for_tenants = scheduler.is_inside() || process.config.server.auth.is_some();
+        options.providers.scheduler = Some(scheduler);
+    }
+    let service = start_with(&process.config, options, &process.tasks).await?;
     let need = process.readiness.need("the surface store", &HEALTH);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface store health", async move { backend.follow(need, stop).await });
     let need = process.readiness.need("changes of other surface processes", &HEALTH);
     let (registry, stop) = (service.api.registry.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
+    let configured = Configured::new(service.api.registry.clone(), &process.config);
+    process.tasks.spawn("configured providers", configured.follow(process.tasks.shutdown().token()));
     let services = service.add_to(services);
     let close = async move { service.close().await.map_err(|error| RoleError::new(error.code(), error)) };
     Ok(Role { services: Some(services), close: vec![Box::pin(close)] })
@@ -118,6 +140,7 @@ fn check(config: &Config) -> Result<(), RoleError> {
     for file in &config.surface.declarations {
         declarations::read(file).map_err(|reason| SurfaceError::Declarations { file: file.clone(), reason })?;
     }
+    configured::read(&config.providers)?;
     Ok(toolplane_backend::check(config, Keeper::Surface)?)
 }
 

@@ -4,6 +4,7 @@ mod api;
 mod discovery;
 mod encode;
 mod events;
+mod providers;
 mod shown;
 mod surfaces;
 mod sync;
@@ -14,6 +15,7 @@ use std::pin::Pin;
 use futures_util::Stream;
 use tonic::{Request, Response, Status, Streaming};
 use toolplane_proto::v1;
+use toolplane_proto::v1::provider_service_server::ProviderService;
 use toolplane_proto::v1::surface_service_server::SurfaceService;
 
 pub(crate) use api::SurfaceApi;
@@ -80,5 +82,57 @@ impl SurfaceService for SurfaceApi {
         request: Request<Streaming<v1::SyncCatalogRequest>>,
     ) -> Answer<Self::SyncCatalogStream> {
         Ok(sync::sync(self, request).await.map(Response::new)?)
+    }
+}
+
+#[tonic::async_trait]
+impl ProviderService for SurfaceApi {
+    async fn put_provider(&self, request: Request<v1::PutProviderRequest>) -> Answer<v1::PutProviderResponse> {
+        Ok(providers::put(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn upload_document(
+        &self,
+        request: Request<Streaming<v1::UploadDocumentRequest>>,
+    ) -> Answer<v1::UploadDocumentResponse> {
+        Ok(providers::upload(self, request).await.map(Response::new)?)
+    }
+
+    async fn get_provider(&self, request: Request<v1::GetProviderRequest>) -> Answer<v1::GetProviderResponse> {
+        Ok(providers::get(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn list_providers(&self, request: Request<v1::ListProvidersRequest>) -> Answer<v1::ListProvidersResponse> {
+        Ok(providers::list(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn remove_provider(&self, request: Request<v1::RemoveProviderRequest>) -> Answer<v1::RemoveProviderResponse> {
+        Ok(providers::remove(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn refresh_provider(
+        &self,
+        request: Request<v1::RefreshProviderRequest>,
+    ) -> Answer<v1::RefreshProviderResponse> {
+        Ok(providers::refresh(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn test_provider(&self, request: Request<v1::TestProviderRequest>) -> Answer<v1::TestProviderResponse> {
+        Ok(providers::test(self.current().await?, request).await.map(Response::new)?)
+    }
+
+    async fn list_provided_tools(
+        &self,
+        request: Request<v1::ListProvidedToolsRequest>,
+    ) -> Answer<v1::ListProvidedToolsResponse> {
+        Ok(providers::tools(self.current().await?, request).map(Response::new)?)
+    }
+
+    async fn show_tool(&self, request: Request<v1::ShowToolRequest>) -> Answer<v1::ShowToolResponse> {
+        Ok(providers::show(self.current().await?, request).map(Response::new)?)
+    }
+
+    async fn review_tools(&self, request: Request<v1::ReviewToolsRequest>) -> Answer<v1::ReviewToolsResponse> {
+        Ok(providers::review(self.current().await?, request).await.map(Response::new)?)
     }
 }

@@ -16,7 +16,7 @@ use toolplane_runtime::{ApiError, page};
 use toolplane_store::{Commit, CommitOutcome, Expect, IndexOp, ScoreRange, Write};
 use uuid::Uuid;
 
-pub(crate) use discover::{Meaning, Refusal, RefusalKind};
+pub(crate) use discover::{Meaning, Refusal, RefusalKind, Resolved};
 
 use crate::error::{lost, of_store, of_violations, unreadable};
 use crate::events::{Log, facts};
@@ -124,9 +124,13 @@ impl Registry {
     /// The surface as its tools are declared now.
     pub(crate) async fn surface_now(&self, tenant: &TenantId, id: &SurfaceId) -> Result<ToolSurface, ApiError> {
         let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
-        let owner = self.tenant(tenant);
-        let catalog = owner.catalog.read();
-        Ok(view.indexed().now(&catalog))
+        let mut surface = {
+            let owner = self.tenant(tenant);
+            let catalog = owner.catalog.read();
+            view.indexed().now(&catalog)
+        };
+        self.mark(tenant, &mut surface.deferred_tools, self.now().await?);
+        Ok(surface)
     }
 
     /// At most `limit` surfaces, newest first. Large ones make the page shorter.

@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
+use toolplane_records::ids::{ProviderId, SurfaceId, TenantId, ToolId};
 
 use subscription::Mailbox;
 pub use subscription::{Subscription, Update};
@@ -27,6 +27,8 @@ pub enum Subject {
     Tool(TenantId, ToolId),
     /// A surface.
     Surface(TenantId, SurfaceId),
+    /// A provider, how it is, or how one of its tools stands.
+    Provider(TenantId, ProviderId),
 }
 
 /// The subscribers, and the revision they are to reach. Cheap to clone; clones are the same hub.

@@ -25,6 +25,8 @@ impl Config {
         self.scheduler.check()?;
         self.store.check()?;
         super::hooks::check(&self.hooks, &self.peers)?;
+        toolplane_credentials::config::check(&self.credentials)
+            .map_err(|fault| ConfigError::value(&fault.key, fault.rule))?;
         self.permission.check()?;
         self.check_telemetry()
     }
@@ -96,6 +98,8 @@ impl Config {
             ("scheduler.max_timeout_ms", scheduler.max_timeout_ms, 1),
             ("scheduler.tick_ms", scheduler.tick_ms, 10),
             ("executor.sandbox.grace_ms", self.executor.sandbox.grace_ms, 0),
+            ("executor.mcp.idle_ms", self.executor.mcp.idle_ms, 1),
+            ("executor.mcp.lifetime_ms", self.executor.mcp.lifetime_ms, 1),
             ("telemetry.flush_timeout_ms", self.telemetry.flush_timeout_ms, 0),
         ];
         for (key, value, least) in intervals {
@@ -145,11 +149,19 @@ impl Config {
             ("executor.quota.worker_bytes", self.executor.quota.worker_bytes, 1, u64::MAX),
             ("executor.quota.worker_files", self.executor.quota.worker_files, 1, u64::MAX),
             ("executor.sandbox.pids", u64::from(self.executor.sandbox.pids), 8, u64::MAX),
+            ("executor.mcp.sessions", u64::from(self.executor.mcp.sessions), 1, 4096),
+            ("executor.mcp.calls_at_once", u64::from(self.executor.mcp.calls_at_once), 1, 4096),
+            ("executor.mcp.calls", self.executor.mcp.calls, 1, u64::MAX),
+            ("executor.mcp.pids", u64::from(self.executor.mcp.pids), 8, u64::MAX),
         ];
         for (key, value, least, most) in sizes {
             if !(least..=most).contains(&value) {
                 return Err(ConfigError::value(key, format!("`{value}` is not between {least} and {most}")));
             }
+        }
+        if let Some(path) = self.executor.mcp.read_paths.iter().find(|path| !path.is_absolute()) {
+            let rule = format!("`{}` is not an absolute path", path.display());
+            return Err(ConfigError::value("executor.mcp.read_paths", rule));
         }
         if let Some(worker) = &self.executor.worker_id {
             toolplane_records::ids::WorkerId::given(worker)

@@ -42,6 +42,8 @@ pub struct ExecutorConfig {
     pub sandbox: SandboxConfig,
     /// Bounds of HTTP tools.
     pub http: HttpToolsConfig,
+    /// What MCP servers may be given, and how long they are kept.
+    pub mcp: McpServersConfig,
 }
 
 impl ExecutorConfig {
@@ -146,5 +148,50 @@ pub struct HttpToolsConfig {
 impl Default for HttpToolsConfig {
     fn default() -> Self {
         Self { allow: Vec::new(), max_response_bytes: 4 * 1024 * 1024 }
+    }
+}
+
+/// What the MCP servers of tools may be given, and how long they are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct McpServersConfig {
+    /// Hosts that servers over HTTP may be at, and that servers in the sandbox may reach, as `host` or `host:port`; a binding can only
+    /// narrow this. Empty: none.
+    pub allow: Vec<String>,
+    /// Variables of this worker's own environment that a server in the sandbox may be handed by name.
+    pub env_names: Vec<String>,
+    /// Directories, absolute, beneath which a binding may name what a server in the sandbox reads, e.g. where its packages are installed.
+    pub read_paths: Vec<PathBuf>,
+    /// Most sessions with servers in the sandbox that are kept at a time, and as many with servers over HTTP.
+    pub sessions: u32,
+    /// Calls that share a session at a time.
+    pub calls_at_once: u32,
+    /// Calls after which a session is ended and its server started anew.
+    pub calls: u64,
+    /// How long a session that nobody uses is kept.
+    pub idle_ms: u64,
+    /// How long a session is used at all.
+    pub lifetime_ms: u64,
+    /// Memory of one server in the sandbox.
+    pub memory_bytes: u64,
+    /// Processes and threads of one server in the sandbox.
+    pub pids: u32,
+}
+
+impl Default for McpServersConfig {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            env_names: Vec::new(),
+            read_paths: Vec::new(),
+            sessions: 64,
+            calls_at_once: 8,
+            calls: 10_000,
+            idle_ms: 300_000,
+            lifetime_ms: 3_600_000,
+            memory_bytes: 1024 * 1024 * 1024,
+            pids: 128,
+        }
     }
 }

@@ -33,6 +33,17 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.SurfaceService/ListEvents", &[Agent, Operator, Auditor]),
     ("toolplane.v1.SurfaceService/ResolveTool", &[Peer]),
     ("toolplane.v1.SurfaceService/SyncCatalog", &[Peer]),
+    // Where tools come from. What providers wrote and nobody has looked at is not for agents.
+    ("toolplane.v1.ProviderService/PutProvider", &[Operator]),
+    ("toolplane.v1.ProviderService/UploadDocument", &[Operator]),
+    ("toolplane.v1.ProviderService/RemoveProvider", &[Operator]),
+    ("toolplane.v1.ProviderService/RefreshProvider", &[Operator]),
+    ("toolplane.v1.ProviderService/TestProvider", &[Operator]),
+    ("toolplane.v1.ProviderService/ReviewTools", &[Operator]),
+    ("toolplane.v1.ProviderService/GetProvider", &[Approver, Operator, Auditor]),
+    ("toolplane.v1.ProviderService/ListProviders", &[Approver, Operator, Auditor]),
+    ("toolplane.v1.ProviderService/ListProvidedTools", &[Approver, Operator, Auditor]),
+    ("toolplane.v1.ProviderService/ShowTool", &[Approver, Operator, Auditor]),
     // Decisions, questions, rules.
     ("toolplane.v1.PermissionService/Decide", &[Peer]),
     ("toolplane.v1.PermissionService/WithdrawApproval", &[Peer]),

@@ -3,12 +3,15 @@
 use tokio_util::sync::CancellationToken;
 use toolplane_runtime::ApiError;
 
+use crate::providers::Looks;
 use crate::registry::Registry;
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct SurfaceApi {
     pub(crate) registry: Registry,
+    /// Asks providers what they have.
+    pub(crate) looks: Looks,
     pub(crate) defer_threshold: u32,
     /// The largest answer, in bytes.
     pub(crate) max_message_bytes: usize,

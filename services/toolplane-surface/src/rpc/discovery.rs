@@ -13,8 +13,10 @@ use toolplane_runtime::{ApiError, page};
 use super::api::SurfaceApi;
 use super::encode;
 use crate::error::of_field;
-use crate::surfaces::Meaning;
+use crate::providers::HIDDEN_SURFACE;
+use crate::surfaces::{Meaning, Resolved};
 use toolplane_runtime::Caller;
+use toolplane_runtime::caller::Role;
 
 const DEFAULT_MATCHES: usize = 10;
 const MAX_MATCHES: usize = 100;
@@ -92,23 +94,47 @@ pub(super) async fn resolve(
     api: &SurfaceApi,
     request: Request<v1::ResolveToolRequest>,
 ) -> Result<v1::ResolveToolResponse, ApiError> {
-    let tenant = Caller::of(&request).tenant_named(&request.get_ref().tenant)?;
+    let caller = Caller::of(&request);
+    let tenant = caller.tenant_named(&request.get_ref().tenant)?;
     let request = request.into_inner();
     let id = field::id("surface_id", &request.surface_id).map_err(of_field)?;
+    if request.surface_id == HIDDEN_SURFACE && caller.is(Role::Peer) {
+        api.registry.current_at(request.known_revision).await?;
+        return Ok(hidden(api, &tenant, &request.name));
+    }
     if request.name.is_empty() {
         return Err(ApiError::invalid_argument("name", "is required"));
     }
     let known = field::optional_id("known_digest", &request.known_digest).map_err(of_field)?;
     api.registry.current_at(request.known_revision).await?;
-    let (meaning, surface_revision, catalog_revision) =
+    let Resolved { meaning, once, surface_revision, catalog_revision } =
         api.registry.resolve(&tenant, &id, &request.name, known).await?;
     let resolution = match meaning {
         Meaning::Callable(entry, _) => Resolution::Resolved(v1::ResolvedTool {
             registration: Some(encode::registration(entry.tool.registration())),
             digest: entry.tool.digest().to_string(),
             revision: entry.revision,
+            once,
         }),
         Meaning::Refused(refusal) => Resolution::NotCallable(encode::not_callable(refusal)),
     };
     Ok(v1::ResolveToolResponse { resolution: Some(resolution), surface_revision, catalog_revision })
+}
+
+/// The tool by which the platform asks a provider what it has. Told to processes of the cluster alone, each time anew.
+fn hidden(api: &SurfaceApi, tenant: &TenantId, name: &str) -> v1::ResolveToolResponse {
+    let resolution = match api.registry.hidden_tool(tenant, name) {
+        Some((registration, revision)) => Resolution::Resolved(v1::ResolvedTool {
+            registration: Some(encode::registration(&registration)),
+            digest: registration.digest().to_string(),
+            revision,
+            once: true,
+        }),
+        None => Resolution::NotCallable(v1::NotCallable {
+            kind: v1::NotCallableKind::Unknown.into(),
+            message: "no such provider can be asked by a worker".to_owned(),
+            ..Default::default()
+        }),
+    };
+    v1::ResolveToolResponse { resolution: Some(resolution), surface_revision: 0, catalog_revision: 0 }
 }

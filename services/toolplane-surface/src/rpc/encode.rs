@@ -67,6 +67,7 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         RefusalKind::Excluded => v1::NotCallableKind::Excluded,
         RefusalKind::Retired => v1::NotCallableKind::Retired,
         RefusalKind::Changed => v1::NotCallableKind::Changed,
+        RefusalKind::Provider => v1::NotCallableKind::Provider,
     };
     v1::NotCallable {
         kind: kind.into(),
@@ -75,5 +76,6 @@ pub(super) fn not_callable(refusal: Refusal) -> v1::NotCallable {
         message: refusal.message,
         tool_id: field::text(&refusal.tool_id),
         similar_names: refusal.similar,
+        error: field::out(&refusal.error),
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the log of a tool or of a surface.
+//! Reading the log of a tool, of a surface or of a provider.
 
 use prost::Message as _;
 use tonic::Request;
@@ -26,7 +26,8 @@ pub(super) async fn list(
     let log = match request.subject {
         Some(Subject::ToolId(id)) => Log::Tool(tenant, field::id("tool_id", &id).map_err(of_field)?),
         Some(Subject::SurfaceId(id)) => Log::Surface(tenant, field::id("surface_id", &id).map_err(of_field)?),
-        None => return Err(ApiError::invalid_argument("tool_id", "is required, or `surface_id`")),
+        Some(Subject::ProviderId(id)) => Log::Provider(tenant, field::id("provider_id", &id).map_err(of_field)?),
+        None => return Err(ApiError::invalid_argument("tool_id", "is required, or `surface_id` or `provider_id`")),
     };
     let limit = match usize::try_from(request.limit) {
         Ok(0) => DEFAULT_EVENTS,

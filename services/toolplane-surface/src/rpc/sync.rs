@@ -91,6 +91,7 @@ impl Link {
         let changes = update.changes.into_iter().map(|subject| match subject {
             Subject::Tool(tenant, id) => change(tenant.to_string(), Wire::ToolId(id.to_string())),
             Subject::Surface(tenant, id) => change(tenant.to_string(), Wire::SurfaceId(id.to_string())),
+            Subject::Provider(tenant, id) => change(tenant.to_string(), Wire::ProviderId(id.to_string())),
         });
         Ok(v1::SyncCatalogResponse {
             changes: changes.collect(),

@@ -7,6 +7,7 @@ use toolplane_catalog::{ChangeKind, Registration};
 use toolplane_proto::convert::{field, registration, word};
 use toolplane_proto::v1;
 use toolplane_proto::v1::get_tool_request::Tool;
+use toolplane_providers::names::of_tool_id;
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::ApiError;
 
@@ -62,6 +63,12 @@ fn read(messages: Vec<v1::ToolRegistration>) -> Result<Vec<Registration>, ApiErr
                 let named = faults.into_iter().map(|fault| fault.within(&format!("tools[{index}]")));
                 wrong.extend(named.map(|fault| (fault.field, fault.rule)));
             }
+        }
+    }
+    for (index, registration) in registrations.iter().enumerate() {
+        if of_tool_id(&registration.declaration.tool_id).is_some() {
+            let rule = "is the id of a provider's tool: such tools are not registered by hand".to_owned();
+            wrong.push((format!("tools[{index}].declaration.tool_id"), rule));
         }
     }
     if wrong.is_empty() { Ok(registrations) } else { Err(ApiError::invalid_arguments(wrong)) }

@@ -7,7 +7,10 @@ use bytes::Bytes;
 use serde_json::json;
 use toolplane_backend::let_others_through;
 use toolplane_catalog::catalog::CatalogEntry;
-use toolplane_catalog::{Catalog, Effort, LoadOutcome, NameIndex, Resolution, load, resolve, search, similar_in};
+use toolplane_catalog::{
+    Catalog, Effort, LoadOutcome, Lookup, NameIndex, Resolution, load, resolve, search, similar_in,
+};
+use toolplane_records::error::ToolError;
 use toolplane_records::ids::{SurfaceId, TenantId, ToolId};
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::surface::{HiddenTool, LoadedTool, SearchResult, ToolSurface};
@@ -21,6 +24,7 @@ use crate::changes::Made;
 use crate::error::{lost, of_store, unreadable};
 use crate::events::{Log, facts};
 use crate::keys;
+use crate::providers::Passage;
 use crate::registry::{Registry, to_the_end};
 use crate::sync::Subject;
 use crate::view::View;
@@ -46,6 +50,8 @@ pub(crate) enum RefusalKind {
     Excluded,
     Retired,
     Changed,
+    /// Its provider, or that nobody has looked at it.
+    Provider,
 }
 
 /// Why a name cannot be called, and what would help.
@@ -56,6 +62,33 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
     pub(crate) tool_id: Option<ToolId>,
     pub(crate) similar: Vec<String>,
+    /// What a caller is told, where it is the provider that keeps the tool from being called.
+    pub(crate) error: Option<ToolError>,
+}
+
+impl Refusal {
+    fn of_provider(tool_id: ToolId, error: ToolError) -> Self {
+        Self {
+            kind: RefusalKind::Provider,
+            reason: None,
+            message: error.message.clone(),
+            tool_id: Some(tool_id),
+            similar: Vec::new(),
+            error: Some(error),
+        }
+    }
+}
+
+/// What a name means, and for which declarations.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) meaning: Meaning,
+    /// The answer holds for one call alone.
+    pub(crate) once: bool,
+    /// Revision of the surface the answer is about.
+    pub(crate) surface_revision: u64,
+    /// Revision of the catalog the answer is about.
+    pub(crate) catalog_revision: u64,
 }
 
 /// What loading did.
@@ -76,7 +109,7 @@ impl Registry {
         id: &SurfaceId,
         name: &str,
         known: Option<Digest>,
-    ) -> Result<(Meaning, u64, u64), ApiError> {
+    ) -> Result<Resolved, ApiError> {
         // Taken before anything is looked at: the answer is at least as new as what it says.
         let catalog_revision = self.0.hub.revision();
         let view = self.0.surfaces.get(self.store(), tenant, id).await?.view();
@@ -86,7 +119,26 @@ impl Registry {
             (meaning(&view, &catalog, name, known.as_ref()), Arc::clone(catalog.similar()))
         };
         suggest(&view, &names, name, &mut meaning, &mut Effort::of_one_request());
-        Ok((meaning, view.surface().revision, catalog_revision))
+        let (meaning, once) = self.passed(tenant, name, meaning).await?;
+        Ok(Resolved { meaning, once, surface_revision: view.surface().revision, catalog_revision })
+    }
+
+    /// What a name means when providers have had their say, and whether that holds for one call alone.
+    async fn passed(&self, tenant: &TenantId, name: &str, meaning: Meaning) -> Result<(Meaning, bool), ApiError> {
+        match meaning {
+            Meaning::Callable(entry, tool) => Ok(match self.passage(tenant, &entry).await? {
+                Passage::Open => (Meaning::Callable(entry, tool), false),
+                Passage::Once => (Meaning::Callable(entry, tool), true),
+                Passage::Shut(error) => {
+                    (Meaning::Refused(Refusal::of_provider(entry.tool_id().clone(), *error)), false)
+                }
+            }),
+            Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => {
+                let waiting = self.waiting(tenant, name).map(|(tool_id, error)| Refusal::of_provider(tool_id, error));
+                Ok((Meaning::Refused(waiting.unwrap_or(refusal)), false))
+            }
+            refused => Ok((refused, false)),
+        }
     }
 
     /// Searches a surface. Deferred tools that were found are noted in the surface's log before this answers.
@@ -98,12 +150,14 @@ impl Registry {
         limit: usize,
     ) -> Result<SearchResult, ApiError> {
         let held = self.0.surfaces.get(self.store(), tenant, id).await?;
-        let result = {
+        let now = self.now().await?;
+        let mut result = {
             let view = held.view();
             let owner = self.tenant(tenant);
             let catalog = owner.catalog.read();
             search(view.indexed(), &catalog, query, limit)
         };
+        self.mark_search(tenant, &mut result, now);
         let deferred = |state| matches!(state, LoadingState::Discoverable | LoadingState::Deferred);
         let discovered: Vec<&ToolId> =
             result.refs.iter().filter(|found| deferred(found.loading_state)).map(|found| &found.tool_id).collect();
@@ -139,7 +193,8 @@ impl Registry {
                 let turn = held.turn.lock().await;
                 let (now, before) = (registry.now().await?, held.view());
                 let owner = registry.tenant(&tenant);
-                let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &names, now);
+                let open = registry.open_names(&tenant, &names, now);
+                let (after, outcomes) = load(before.indexed(), &owner.catalog.read(), &open, now);
                 let new: Vec<ToolId> = outcomes
                     .into_iter()
                     .filter_map(|(_, outcome)| match outcome {
@@ -148,7 +203,7 @@ impl Registry {
                     })
                     .collect();
                 if new.is_empty() {
-                    return Ok(registry.loaded(&tenant, &held, names));
+                    return Ok(registry.loaded(&tenant, &held, names, now));
                 }
                 let changed = [Subject::Surface(tenant.clone(), id.clone())];
                 let commit = registry.loading(&tenant, &before, &after, &new, now).await?;
@@ -163,15 +218,26 @@ impl Registry {
                 let revision = registry.take_in(head, &changed, || held.show(after, version)).await?;
                 drop(turn);
                 registry.settled(revision).await;
-                return Ok(registry.loaded(&tenant, &held, names));
+                return Ok(registry.loaded(&tenant, &held, names, now));
             }
             Err(lost())
         })
         .await
     }
 
+    /// Those of `names` that no provider keeps from being called.
+    fn open_names(&self, tenant: &TenantId, names: &[String], now: Timestamp) -> Vec<String> {
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        let is_open = |name: &&String| match catalog.find(name) {
+            Lookup::One(entry) => self.obstacle(tenant, entry, now).is_none(),
+            Lookup::Ambiguous(_) | Lookup::Unknown => true,
+        };
+        names.iter().filter(is_open).cloned().collect()
+    }
+
     /// What names mean in a surface after they were loaded.
-    fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>) -> Loaded {
+    fn loaded(&self, tenant: &TenantId, held: &Held, names: Vec<String>, now: Timestamp) -> Loaded {
         let (view, owner) = (held.view(), self.tenant(tenant));
         let (mut meanings, similar): (Vec<_>, _) = {
             let catalog = owner.catalog.read();
@@ -181,6 +247,21 @@ impl Registry {
         let mut effort = Effort::of_one_request();
         for (name, meaning) in &mut meanings {
             suggest(&view, &similar, name, meaning, &mut effort);
+            let shut = match &*meaning {
+                Meaning::Callable(entry, _) => {
+                    self.obstacle(tenant, entry, now).map(|error| (entry.tool_id().clone(), error))
+                }
+                Meaning::Refused(refusal) if refusal.kind == RefusalKind::NotLoaded => {
+                    let catalog = owner.catalog.read();
+                    let entry = refusal.tool_id.as_ref().and_then(|id| catalog.get(id));
+                    entry.and_then(|entry| Some((entry.tool_id().clone(), self.obstacle(tenant, entry, now)?)))
+                }
+                Meaning::Refused(refusal) if refusal.kind == RefusalKind::Unknown => self.waiting(tenant, name),
+                Meaning::Refused(_) => None,
+            };
+            if let Some((tool_id, error)) = shut {
+                *meaning = Meaning::Refused(Refusal::of_provider(tool_id, error));
+            }
         }
         Loaded { meanings, revision: view.surface().revision }
     }
@@ -253,6 +334,7 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
                 ),
                 tool_id: Some(entry.tool_id().clone()),
                 similar: Vec::new(),
+                error: None,
             })
         }
         Resolution::NotLoaded(deferred) => {
@@ -266,6 +348,7 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
                 message,
                 tool_id: Some(deferred.tool_id),
                 similar: Vec::new(),
+                error: None,
             })
         }
         Resolution::Blocked(tool) => Meaning::Refused(hidden(RefusalKind::Blocked, tool)),
@@ -276,6 +359,7 @@ fn meaning(view: &View, catalog: &Catalog, name: &str, known: Option<&Digest>) -
             message: "no tool of this surface has that name; search for it with SearchTools".to_owned(),
             tool_id: None,
             similar: Vec::new(),
+            error: None,
         }),
     }
 }
@@ -288,5 +372,6 @@ fn hidden(kind: RefusalKind, tool: HiddenTool) -> Refusal {
         message: format!("`{}` {}", tool.name, tool.message),
         tool_id: Some(tool.tool_id),
         similar: Vec::new(),
+        error: None,
     }
 }

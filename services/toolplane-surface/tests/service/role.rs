@@ -6,18 +6,20 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolplane_backend::Backend;
+use toolplane_proto::v1::provider_service_client::ProviderServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_proto::{FILE_DESCRIPTOR_SET, v1};
 use toolplane_records::payload::JsonPayload;
 use toolplane_runtime::client::{Peer, PeerSettings, connect, own_url};
 use toolplane_runtime::server::{Server, ServerSettings, Services, bind};
 use toolplane_runtime::{Shutdown, Tasks};
-use toolplane_surface::{SurfaceOptions, SurfaceRole};
+use toolplane_surface::{ProviderOptions, SurfaceOptions, SurfaceRole};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Role {
     pub(crate) client: SurfaceServiceClient<Peer>,
+    peer: Peer,
     service: SurfaceRole,
     shutdown: Shutdown,
     serving: JoinHandle<()>,
@@ -30,6 +32,7 @@ pub(crate) fn options() -> SurfaceOptions {
         declarations: Vec::new(),
         sync_patience: Duration::from_millis(500),
         max_message_bytes: 4 * 1024 * 1024,
+        providers: ProviderOptions::default(),
     }
 }
 
@@ -53,8 +56,13 @@ impl Role {
         let serving = tokio::spawn(async move {
             running.await.unwrap();
         });
-        let client = SurfaceServiceClient::new(connect(&url, &PeerSettings::default()).unwrap());
-        Self { client, service, shutdown, serving, tasks }
+        let peer = connect(&url, &PeerSettings::default()).unwrap();
+        let client = SurfaceServiceClient::new(peer.clone());
+        Self { client, peer, service, shutdown, serving, tasks }
+    }
+
+    pub(crate) fn providers(&self) -> ProviderServiceClient<Peer> {
+        ProviderServiceClient::new(self.peer.clone())
     }
 
     pub(crate) async fn stop(self) {

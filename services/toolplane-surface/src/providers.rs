@@ -1,0 +1,46 @@
+//! Providers: where tools come from that nobody declares by hand.
+//!
+//! What a provider is, how it is and what is known of each of its tools are records in the role's store, with a copy in memory. What
+//! follows from an answer of a provider, from a review or from an error is decided by `toolplane-providers`; here it is made durable,
+//! entered into the catalogue, and told to schedulers before it is answered.
+//!
+//! ```text
+//! rpc ──► put ─────────────► kept ◄── take_in ◄── look ◄── rounds (who is due) | rpc (refresh)
+//!                             │                    │
+//!      gate (may it be called?) ◄── shelf          └──► sources ──► document | file | calls ──► scheduler ──► a worker
+//! ```
+//!
+//! A tool that may be called is an ordinary registration of the catalogue. One that waits is kept beside its record, and no word of it
+//! is in the catalogue. What its provider no longer has stays in the catalogue and is refused: an identity that was retired there could
+//! never be used again.
+
+mod calls;
+mod change;
+pub(crate) mod configured;
+mod documents;
+mod enter;
+mod found;
+mod gate;
+mod held;
+mod hidden;
+mod kept;
+mod look;
+mod looks;
+mod marks;
+mod put;
+mod review;
+mod rounds;
+mod sources;
+mod take_in;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use configured::Configured;
+pub(crate) use documents::Uploading;
+pub(crate) use gate::{Passage, stands};
+pub(crate) use held::{Held, Shelf};
+pub(crate) use hidden::SURFACE as HIDDEN_SURFACE;
+pub(crate) use looks::Looks;
+pub(crate) use review::Reviewed;
+pub(crate) use sources::Sources;
+pub(crate) use take_in::Taken;

@@ -1,0 +1,186 @@
+//! Asking what only workers can ask: a call like any other, made by the platform itself.
+
+use bytes::{Bytes, BytesMut};
+use serde_json::json;
+use tonic::Status;
+use toolplane_proto::v1;
+use toolplane_proto::v1::content_block::Block;
+use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
+use toolplane_proto::v1::json_payload::Body;
+use toolplane_proto::v1::read_payload_request::Selector;
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::TenantId;
+use toolplane_records::mode::Mode;
+use toolplane_records::payload::JsonPayload;
+use toolplane_records::provider::Provider;
+use toolplane_records::vocabulary::{ErrorClass, ProviderFault};
+use toolplane_runtime::Caller;
+use toolplane_runtime::caller::{Role, RoleSet};
+use toolplane_runtime::client::{Backoff, Peer, retry};
+
+use super::documents::MAX_BYTES;
+use super::hidden::SURFACE;
+use super::look::Fault;
+use crate::options::ProviderOptions;
+
+/// Who calls: the platform.
+const CALLER: &str = "platform";
+/// Longest single wait for the end of a call, in milliseconds.
+const WAIT_MS: u32 = 30_000;
+
+/// Makes calls at the scheduler.
+#[derive(Clone, Debug)]
+pub(super) struct Calls {
+    client: InvocationServiceClient<Peer>,
+    speaks_for_tenants: bool,
+    timeout_ms: u64,
+}
+
+/// What a call came to.
+pub(super) struct Called {
+    invocation_id: String,
+    result: v1::ToolResult,
+}
+
+impl Calls {
+    /// Calls at the scheduler of these options; nothing when they name none.
+    pub(super) fn of(options: &ProviderOptions) -> Option<Self> {
+        let peer = options.scheduler.clone()?;
+        let timeout_ms = u64::try_from(options.patience.as_millis()).unwrap_or(u64::MAX);
+        let client = InvocationServiceClient::new(peer);
+        Some(Self { client, speaks_for_tenants: options.speaks_for_tenants, timeout_ms })
+    }
+
+    /// The structured content of a call that asks an MCP server what it has.
+    pub(super) async fn list(&self, provider: &Provider) -> Result<Bytes, Fault> {
+        let called = self.call(provider, JsonPayload::from_checked("{}")).await?;
+        let content = called.result.structured_content.as_ref().and_then(|content| content.body.clone());
+        match content {
+            Some(Body::Inline(bytes)) => Ok(bytes),
+            Some(Body::Ref(uri)) => self.read(provider, &called.invocation_id, uri).await,
+            None => Err(Fault::new(ProviderFault::Internal, "the worker did not say what the server has")),
+        }
+    }
+
+    /// The bytes at an address.
+    pub(super) async fn fetch(&self, provider: &Provider, url: &str) -> Result<Bytes, Fault> {
+        let called = self.call(provider, JsonPayload::of(&json!({ "url": url }))).await?;
+        let blocks = &called.result.content;
+        let kept = blocks.iter().find_map(|block| match &block.block {
+            Some(Block::PersistedOutputRef(kept) | Block::File(kept)) => Some(kept.uri.clone()),
+            _ => None,
+        });
+        if let Some(uri) = kept {
+            return self.read(provider, &called.invocation_id, uri).await;
+        }
+        let texts = blocks.iter().filter_map(|block| match &block.block {
+            Some(Block::Text(text)) => Some(text.text.as_str()),
+            _ => None,
+        });
+        Ok(Bytes::from(texts.collect::<String>()))
+    }
+
+    async fn call(&self, provider: &Provider, input: JsonPayload) -> Result<Called, Fault> {
+        let spec = v1::InvocationSpec {
+            surface_id: SURFACE.to_owned(),
+            tool_name: provider.provider_id.to_string(),
+            model_input: Some((&input).into()),
+            // The same call once more is the same call: a retry after a broken connection makes no second one.
+            idempotency_key: uuid::Uuid::new_v4().to_string(),
+            actor_ref: "toolplane".to_owned(),
+            timeout_ms: self.timeout_ms,
+            no_approver: true,
+            permission_mode: Mode::Bypass.as_str().to_owned(),
+            ..Default::default()
+        };
+        let request = v1::CallRequest { spec: Some(spec), wait_ms: WAIT_MS };
+        let ask = || {
+            let (mut client, request) = (self.client.clone(), self.on_behalf(&provider.tenant, request.clone()));
+            async move { client.call(request).await }
+        };
+        let answer = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner();
+        let invocation_id = answer.accepted.map(|accepted| accepted.invocation_id).unwrap_or_default();
+        let mut result = answer.result;
+        while result.is_none() {
+            let request = v1::WaitInvocationRequest { invocation_id: invocation_id.clone(), timeout_ms: WAIT_MS };
+            let ask = || {
+                let (mut client, request) = (self.client.clone(), self.on_behalf(&provider.tenant, request.clone()));
+                async move { client.wait_invocation(request).await }
+            };
+            result = retry(Backoff::BRIEF, ask).await.map_err(|status| away(&status))?.into_inner().result;
+        }
+        let result = result.unwrap_or_default();
+        match result.error.clone().filter(|_| result.is_error) {
+            None => Ok(Called { invocation_id, result }),
+            Some(error) => Err(match ToolError::try_from(error) {
+                Ok(error) => fault(&error, &invocation_id),
+                Err(_) => Fault::new(ProviderFault::Internal, "the call failed, and cannot be read"),
+            }),
+        }
+    }
+
+    async fn read(&self, provider: &Provider, invocation_id: &str, uri: String) -> Result<Bytes, Fault> {
+        let request = v1::ReadPayloadRequest {
+            invocation_id: invocation_id.to_owned(),
+            selector: Some(Selector::Uri(uri)),
+            ..Default::default()
+        };
+        let request = self.on_behalf(&provider.tenant, request);
+        let mut parts = self.client.clone().read_payload(request).await.map_err(|status| away(&status))?.into_inner();
+        let mut bytes = BytesMut::new();
+        while let Some(part) = parts.message().await.map_err(|status| away(&status))? {
+            if bytes.len() + part.data.len() > MAX_BYTES {
+                return Err(Fault::new(ProviderFault::Flooded, format!("it said more than {MAX_BYTES} bytes")));
+            }
+            bytes.extend_from_slice(&part.data);
+        }
+        Ok(bytes.freeze())
+    }
+
+    /// A request of the platform about things of that tenant.
+    fn on_behalf<T>(&self, tenant: &TenantId, request: T) -> tonic::Request<T> {
+        if !self.speaks_for_tenants {
+            return Peer::on_behalf(&Caller::unauthenticated(), request);
+        }
+        let caller = Caller {
+            tenant: tenant.clone(),
+            actor: Some("toolplane".to_owned()),
+            caller_ref: CALLER.to_owned(),
+            roles: RoleSet::of(&[Role::Agent, Role::Peer]),
+            authenticated: true,
+        };
+        Peer::on_behalf(&caller, request)
+    }
+}
+
+/// The scheduler did not take the question, or did not answer it.
+fn away(status: &Status) -> Fault {
+    Fault::new(ProviderFault::Internal, format!("the scheduler cannot be asked: {}", status.message()))
+}
+
+/// What the error of a call says about the provider.
+fn fault(error: &ToolError, invocation_id: &str) -> Fault {
+    let is_of = |family: &str| error.error_code.starts_with(family);
+    let code = match error.error_class {
+        ErrorClass::Timeout | ErrorClass::Canceled => ProviderFault::TimedOut,
+        ErrorClass::CredentialMissing => ProviderFault::CredentialMissing,
+        ErrorClass::RateLimited => ProviderFault::Overloaded,
+        ErrorClass::ResultTooLarge => ProviderFault::Flooded,
+        ErrorClass::PermissionDenied if is_of(codes::HTTP_STATUS.as_str()) => ProviderFault::Unauthorized,
+        ErrorClass::PermissionDenied
+        | ErrorClass::ApprovalRejected
+        | ErrorClass::PolicyBlocked
+        | ErrorClass::HookBlocked
+        | ErrorClass::SandboxViolation
+        | ErrorClass::CapabilityGap => ProviderFault::NotAllowed,
+        ErrorClass::SetupRequired | ErrorClass::InvalidArguments | ErrorClass::UnknownTool => {
+            ProviderFault::Misconfigured
+        }
+        ErrorClass::DependencyUnavailable if is_of(codes::MCP_NO_ANSWER.as_str()) => ProviderFault::Exited,
+        ErrorClass::DependencyUnavailable => ProviderFault::Unreachable,
+        _ if is_of("mcp.") || is_of("http.") => ProviderFault::ProtocolError,
+        _ => ProviderFault::Internal,
+    };
+    Fault::new(code, format!("{} ({}, {invocation_id})", error.message, error.error_code))
+}

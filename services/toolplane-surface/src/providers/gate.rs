@@ -1,0 +1,113 @@
+//! Whether a tool of a provider may be called now. Asked wherever the catalogue says that a tool may be.
+
+use toolplane_catalog::catalog::CatalogEntry;
+use toolplane_providers::health::{self, Admission};
+use toolplane_providers::names::of_tool_id;
+use toolplane_providers::review::standing;
+use toolplane_providers::{Standing, names};
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{TenantId, ToolId};
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::ApiError;
+
+use super::change::Change;
+use super::held::{Held, HeldTool};
+use crate::registry::Registry;
+
+/// What the gate says of a tool.
+#[derive(Debug)]
+pub(crate) enum Passage {
+    /// It may be called.
+    Open,
+    /// This one call may try whether its provider is back.
+    Once,
+    /// It may not.
+    Shut(Box<ToolError>),
+}
+
+impl Registry {
+    /// Whether a tool that the catalogue has may be called. A tool that is no provider's may.
+    pub(crate) async fn passage(&self, tenant: &TenantId, entry: &CatalogEntry) -> Result<Passage, ApiError> {
+        let Some(shut) = self.gate(tenant, entry, None) else { return Ok(Passage::Open) };
+        let Gate { held, error } = shut;
+        if let Some(error) = error {
+            return Ok(Passage::Shut(Box::new(error)));
+        }
+        let Some(held) = held else { return Ok(Passage::Open) };
+        let now = self.now().await?;
+        if let Some(away) = health::away(&held.status, now) {
+            return Ok(Passage::Shut(Box::new(away)));
+        }
+        match health::admit(&held.status, now) {
+            Admission::Pass => Ok(Passage::Open),
+            _ => self.probe(tenant, &held, now).await,
+        }
+    }
+
+    /// Why a tool cannot be called, as far as it is known without a look at the clock: for lists and searches.
+    pub(crate) fn obstacle(&self, tenant: &TenantId, entry: &CatalogEntry, now: Timestamp) -> Option<ToolError> {
+        self.gate(tenant, entry, Some(now))?.error
+    }
+
+    /// A provider's tool: its provider, and why it cannot be called. Nothing for other tools.
+    fn gate(&self, tenant: &TenantId, entry: &CatalogEntry, now: Option<Timestamp>) -> Option<Gate> {
+        let (tool_id, name) = (entry.tool_id(), entry.tool.full_name());
+        let (provider_id, _) = of_tool_id(tool_id)?;
+        let Some(held) = self.0.providers.get(tenant, &provider_id) else {
+            // What is not known of it cannot be read.
+            return Some(Gate { held: None, error: Standing::Changed.error(name) });
+        };
+        let away = now.and_then(|now| health::away(&held.status, now));
+        let error = away.or_else(|| {
+            let tool = held.tools.get(tool_id);
+            let is_it = tool.is_some_and(|tool| tool.registered == Some(entry.tool.digest()));
+            match stands(&held, tool) {
+                Standing::Callable if !is_it => Standing::Changed.error(name),
+                standing => standing.error(name),
+            }
+        });
+        Some(Gate { held: Some(held), error })
+    }
+
+    /// Why a tool that the catalogue does not have cannot be called, when a provider has it: nobody has looked at it yet.
+    pub(crate) fn waiting(&self, tenant: &TenantId, name: &str) -> Option<(ToolId, ToolError)> {
+        let own = self.0.providers.of(tenant);
+        own.iter().filter(|held| !held.is_retired()).find_map(|held| {
+            let native = held.provider.namespace.as_str();
+            let rest = name.strip_prefix(native)?.trim_start_matches(['.', '_']);
+            let tool_id = names::tool_id(&held.provider.provider_id, rest)?;
+            let tool = held.tools.get(&tool_id)?;
+            let error = stands(held, Some(tool)).error(name)?;
+            Some((tool_id, error))
+        })
+    }
+
+    /// Lets one call try whether a provider is back, unless another one does.
+    async fn probe(&self, tenant: &TenantId, held: &Held, now: Timestamp) -> Result<Passage, ApiError> {
+        let turn = self.0.providers.turn(tenant, &held.provider.provider_id);
+        let _turn = turn.lock().await;
+        let Some(held) = self.0.providers.get(tenant, &held.provider.provider_id) else { return Ok(Passage::Open) };
+        if let Some(away) = health::away(&held.status, now) {
+            return Ok(Passage::Shut(Box::new(away)));
+        }
+        let status = health::Policy::default().probing(&held.status, now);
+        let (provider, refused) = (held.provider.clone(), health::away(&status, now));
+        let change = Change { provider, status, tools: Vec::new(), facts: Vec::new(), is_told: false };
+        match (self.change_provider(Some(&held), change, now).await?, refused) {
+            (None, Some(refused)) => Ok(Passage::Shut(Box::new(refused))),
+            _ => Ok(Passage::Once),
+        }
+    }
+}
+
+struct Gate {
+    held: Option<std::sync::Arc<Held>>,
+    error: Option<ToolError>,
+}
+
+/// How a tool stands.
+pub(crate) fn stands(held: &Held, tool: Option<&std::sync::Arc<HeldTool>>) -> Standing {
+    let record = tool.map(|tool| &tool.record);
+    let digest = record.and_then(|record| record.read()).and_then(|tool| tool.digest);
+    standing(record, digest.as_ref(), held.provider.trust)
+}

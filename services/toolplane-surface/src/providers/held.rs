@@ -1,0 +1,128 @@
+//! Providers in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use parking_lot::RwLock;
+use toolplane_catalog::{Catalog, Registration};
+use toolplane_providers::{Known, KnownTool, Record};
+use toolplane_records::ids::{ProviderId, TenantId, ToolId};
+use toolplane_records::payload::Digest;
+use toolplane_records::provider::{Provider, ProviderStatus};
+use toolplane_records::vocabulary::ProviderState;
+
+/// A provider with its tools, as they are stored. A change makes another one.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) provider: Provider,
+    pub(crate) status: ProviderStatus,
+    /// Version of the provider's record in the store.
+    pub(crate) version: u64,
+    pub(crate) tools: BTreeMap<ToolId, Arc<HeldTool>>,
+}
+
+/// One tool of a provider.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldTool {
+    pub(crate) record: Record,
+    /// Version of its record in the store; none when the store cannot read it.
+    pub(crate) version: Option<u64>,
+    /// Digest of the exact registration in the catalogue that was approved.
+    pub(crate) registered: Option<Digest>,
+    /// What its provider says of it, as long as that is not in the catalogue.
+    pub(crate) definition: Option<Arc<Registration>>,
+}
+
+impl Held {
+    /// What is known of its tools, with what each was approved as, for telling what has changed.
+    pub(crate) fn known(&self, catalog: &Catalog) -> Known {
+        let mut known = Known::default();
+        for (tool_id, tool) in &self.tools {
+            let was_approved = tool.record.read().is_some_and(|record| record.approved.is_some());
+            let registered = catalog.get(tool_id).filter(|entry| Some(entry.tool.digest()) == tool.registered);
+            let approved = registered.filter(|_| was_approved).map(|entry| Arc::clone(entry.tool.registration()));
+            known.put(tool_id.clone(), KnownTool { record: tool.record.clone(), approved });
+        }
+        known
+    }
+
+    /// What its provider says of a tool now: what waits, or what is in the catalogue when that is it.
+    pub(crate) fn definition(&self, tool_id: &ToolId, catalog: &Catalog) -> Option<Arc<Registration>> {
+        let tool = self.tools.get(tool_id)?;
+        if let Some(definition) = &tool.definition {
+            return Some(Arc::clone(definition));
+        }
+        let record = tool.record.read()?;
+        let entry = catalog.get(tool_id).filter(|entry| Some(entry.tool.digest()) == tool.registered)?;
+        let is_it = record.digest.is_some() && record.approved.as_ref().map(|review| review.digest) == record.digest;
+        is_it.then(|| Arc::clone(entry.tool.registration()))
+    }
+
+    /// Whether it is out of use.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.status.state == ProviderState::Retired
+    }
+}
+
+/// The providers of all tenants.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    all: RwLock<BTreeMap<TenantId, BTreeMap<ProviderId, Arc<Held>>>>,
+    turns: DashMap<(TenantId, ProviderId), Arc<tokio::sync::Mutex<()>>>,
+    asking: DashMap<(TenantId, ProviderId), Arc<tokio::sync::Mutex<()>>>,
+    /// Told whenever a provider changed: one may be due.
+    pub(crate) changed: tokio::sync::Notify,
+}
+
+impl Shelf {
+    /// The provider, retired ones too.
+    pub(crate) fn get(&self, tenant: &TenantId, id: &ProviderId) -> Option<Arc<Held>> {
+        self.all.read().get(tenant)?.get(id).cloned()
+    }
+
+    /// The providers of a tenant by id, retired ones too.
+    pub(crate) fn of(&self, tenant: &TenantId) -> Vec<Arc<Held>> {
+        self.all.read().get(tenant).map(|own| own.values().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Every provider.
+    pub(crate) fn all(&self) -> Vec<Arc<Held>> {
+        self.all.read().values().flat_map(BTreeMap::values).cloned().collect()
+    }
+
+    /// Shows a provider as it was stored.
+    pub(crate) fn show(&self, held: Arc<Held>) {
+        let Provider { tenant, provider_id, .. } = &held.provider;
+        self.all.write().entry(tenant.clone()).or_default().insert(provider_id.clone(), Arc::clone(&held));
+        self.changed.notify_waiters();
+    }
+
+    /// Drops a provider that is not stored any more.
+    pub(crate) fn forget(&self, tenant: &TenantId, id: &ProviderId) {
+        if let Some(own) = self.all.write().get_mut(tenant) {
+            own.remove(id);
+        }
+    }
+
+    /// Puts these in the place of all.
+    pub(crate) fn replace(&self, all: Vec<Held>) {
+        let mut new: BTreeMap<TenantId, BTreeMap<ProviderId, Arc<Held>>> = BTreeMap::new();
+        for held in all {
+            let Provider { tenant, provider_id, .. } = &held.provider;
+            new.entry(tenant.clone()).or_default().insert(provider_id.clone(), Arc::new(held));
+        }
+        *self.all.write() = new;
+        self.changed.notify_waiters();
+    }
+
+    /// Held while a provider of that name is changed by this process.
+    pub(crate) fn turn(&self, tenant: &TenantId, id: &ProviderId) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(&self.turns.entry((tenant.clone(), id.clone())).or_default())
+    }
+
+    /// Held while a provider is asked what it has: once at a time.
+    pub(crate) fn asking(&self, tenant: &TenantId, id: &ProviderId) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(&self.asking.entry((tenant.clone(), id.clone())).or_default())
+    }
+}

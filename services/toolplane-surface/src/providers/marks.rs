@@ -1,0 +1,48 @@
+//! Marking in answers what providers keep from being called.
+
+use toolplane_catalog::Catalog;
+use toolplane_providers::names::of_tool_id;
+use toolplane_records::ids::TenantId;
+use toolplane_records::surface::{DeferredToolRef, SearchResult};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::{LoadingState, ProviderState};
+
+use crate::registry::Registry;
+
+impl Registry {
+    /// Marks the tools of a search that cannot be called now, and names the providers that are still waited for, or are away.
+    pub(crate) fn mark_search(&self, tenant: &TenantId, result: &mut SearchResult, now: Timestamp) {
+        let own = self.0.providers.of(tenant);
+        let awaited =
+            own.iter().filter(|held| matches!(held.status.state, ProviderState::Pending | ProviderState::Failed));
+        let awaited = awaited.map(|held| held.provider.provider_id.to_string());
+        result.pending_providers.extend(awaited);
+        result.pending_providers.sort();
+        result.pending_providers.dedup();
+        self.mark(tenant, &mut result.refs, now);
+        if result.matches.is_empty() && !result.pending_providers.is_empty() {
+            "wait_for_provider".clone_into(&mut result.next_action);
+        }
+    }
+
+    /// Marks those of `refs` that cannot be called now.
+    pub(crate) fn mark(&self, tenant: &TenantId, refs: &mut [DeferredToolRef], now: Timestamp) {
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        refs.iter_mut().for_each(|one| self.mark_one(tenant, &catalog, one, now));
+    }
+
+    fn mark_one(&self, tenant: &TenantId, catalog: &Catalog, one: &mut DeferredToolRef, now: Timestamp) {
+        let Some((provider_id, _)) = of_tool_id(&one.tool_id) else { return };
+        let Some(entry) = catalog.get(&one.tool_id) else { return };
+        let Some(error) = self.obstacle(tenant, entry, now) else { return };
+        one.reason = error.message;
+        one.loading_state = LoadingState::Unavailable;
+        let held = self.0.providers.get(tenant, &provider_id);
+        let state = held.and_then(|held| toolplane_providers::health::loading_state(&held.status));
+        if let Some(state) = state {
+            one.loading_state = state;
+            one.pending_provider_or_server = provider_id.to_string();
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Making, changing and taking out providers.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolplane_backend::let_others_through;
+use toolplane_providers::{check, counts, health};
+use toolplane_records::error::FieldViolation;
+use toolplane_records::ids::{ProviderId, TenantId};
+use toolplane_records::provider::{CredentialPlacement, Provider, ProviderDocument, ProviderSource, ProviderStatus};
+use toolplane_records::time::Timestamp;
+use toolplane_records::vocabulary::EventClass;
+use toolplane_runtime::ApiError;
+
+use super::change::Change;
+use super::held::Held;
+use super::take_in::state_fact;
+use crate::error::{lost, of_violations};
+use crate::events::facts;
+use crate::registry::{Registry, to_the_end};
+
+/// How often it is begun anew when another process is faster.
+const ATTEMPTS: u32 = 8;
+/// Most providers of one tenant that are in use.
+const MAX_PROVIDERS: usize = 1_000;
+
+/// What putting a provider does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Putting {
+    Created,
+    Changed,
+    Unchanged,
+}
+
+impl Putting {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+impl Registry {
+    /// Makes a provider, or changes it. With `dry_run`, only checks. Answered when schedulers know.
+    pub(crate) async fn put_provider(
+        &self,
+        provider: Provider,
+        by: String,
+        dry_run: bool,
+    ) -> Result<(Provider, ProviderStatus, Putting), ApiError> {
+        let registry = self.clone();
+        to_the_end(async move {
+            let turn = registry.0.providers.turn(&provider.tenant, &provider.provider_id);
+            let _turn = turn.lock().await;
+            for tries in 1..=ATTEMPTS {
+                registry.check_provider(&provider).await?;
+                let now = registry.now().await?;
+                let before = registry.0.providers.get(&provider.tenant, &provider.provider_id);
+                let (after, status, putting) = put(before.as_deref(), &provider, &by, now);
+                if dry_run || putting == Putting::Unchanged {
+                    return Ok((after, status, putting));
+                }
+                let data = json!({
+                    "change": putting.as_str(), "by": by, "revision": after.revision, "kind": after.source.kind(),
+                    "namespace": after.namespace, "trust": after.trust,
+                });
+                let facts = vec![(EventClass::ExtProviderChanged, facts(&data))];
+                let (provider, status) = (after.clone(), status.clone());
+                let change = Change { provider, status, tools: Vec::new(), facts, is_told: true };
+                if let Some(made) = registry.change_provider(before.as_deref(), change, now).await? {
+                    return Ok((made.provider.clone(), made.status.clone(), putting));
+                }
+                let_others_through(tries).await;
+            }
+            Err(lost())
+        })
+        .await
+    }
+
+    /// Takes a provider out of use; once more changes nothing. Answered when schedulers know.
+    pub(crate) async fn remove_provider(
+        &self,
+        tenant: TenantId,
+        id: ProviderId,
+        by: String,
+        reason: String,
+    ) -> Result<Arc<Held>, ApiError> {
+        let registry = self.clone();
+        to_the_end(async move {
+            let turn = registry.0.providers.turn(&tenant, &id);
+            let _turn = turn.lock().await;
+            for tries in 1..=ATTEMPTS {
+                let held = registry.0.providers.get(&tenant, &id);
+                let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
+                if held.is_retired() {
+                    return Ok(held);
+                }
+                let now = registry.now().await?;
+                let status = health::retired(&held.status);
+                let data =
+                    json!({ "change": "retired", "by": by, "reason": reason, "revision": held.provider.revision });
+                let facts = vec![(EventClass::ExtProviderChanged, facts(&data)), state_fact(&status)];
+                let provider = held.provider.clone();
+                let change = Change { provider, status, tools: Vec::new(), facts, is_told: true };
+                if let Some(made) = registry.change_provider(Some(&held), change, now).await? {
+                    return Ok(made);
+                }
+                let_others_through(tries).await;
+            }
+            Err(lost())
+        })
+        .await
+    }
+
+    async fn check_provider(&self, provider: &Provider) -> Result<(), ApiError> {
+        let mut faults = check::check(provider);
+        let mut add = |field: &str, rule: String| {
+            faults.push(FieldViolation { field: field.to_owned(), description: rule });
+        };
+        let others = self.0.providers.of(&provider.tenant);
+        let others =
+            || others.iter().filter(|held| held.provider.provider_id != provider.provider_id && !held.is_retired());
+        if let Some(other) = others().find(|held| held.provider.namespace == provider.namespace) {
+            add("namespace", format!("is that of the provider `{}`", other.provider.provider_id));
+        }
+        if others().count() >= MAX_PROVIDERS {
+            add("provider_id", format!("is one more than {MAX_PROVIDERS} providers"));
+        }
+        match &provider.source {
+            ProviderSource::Worker { .. } => {
+                let rule = "is not supported: workers name the tools they serve and do not say how these are declared; \
+                            register them (RegisterTools), or name a file of registrations";
+                add("source", rule.to_owned());
+            }
+            ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. }
+                if !self.has_document(&provider.tenant, digest).await? =>
+            {
+                add("source.document", format!("`{digest}` is not kept here: hand it in with UploadDocument"));
+            }
+            ProviderSource::McpStdio { .. } => {
+                for (index, used) in provider.credentials.iter().enumerate() {
+                    if !matches!(used.placement, CredentialPlacement::Env { .. }) {
+                        let rule = "is not given to MCP servers in the sandbox: use an environment variable".to_owned();
+                        add(&format!("credentials[{index}].placement"), rule);
+                    }
+                }
+            }
+            _ => {}
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        faults.iter_mut().for_each(|fault| fault.field.insert_str(0, "provider."));
+        Err(of_violations(faults))
+    }
+}
+
+/// What a provider becomes, and how it is then.
+fn put(before: Option<&Held>, wanted: &Provider, by: &str, now: Timestamp) -> (Provider, ProviderStatus, Putting) {
+    let Some(before) = before else {
+        let provider = Provider {
+            created_by: by.to_owned(),
+            created_at: now,
+            changed_by: String::new(),
+            changed_at: None,
+            revision: 1,
+            ..wanted.clone()
+        };
+        let status = health::fresh(&provider, now);
+        return (provider, status, Putting::Created);
+    };
+    let old = &before.provider;
+    let same = Provider {
+        created_by: old.created_by.clone(),
+        created_at: old.created_at,
+        changed_by: old.changed_by.clone(),
+        changed_at: old.changed_at,
+        revision: old.revision,
+        schema_version: old.schema_version.clone(),
+        ..wanted.clone()
+    };
+    if same == *old && !before.is_retired() {
+        return (old.clone(), before.status.clone(), Putting::Unchanged);
+    }
+    let provider = Provider { changed_by: by.to_owned(), changed_at: Some(now), revision: old.revision + 1, ..same };
+    let records = before.tools.values().map(|tool| &tool.record);
+    let status = ProviderStatus { tools: counts(records, provider.trust), ..health::fresh(&provider, now) };
+    (provider, status, if before.is_retired() { Putting::Created } else { Putting::Changed })
+}

@@ -1,0 +1,77 @@
+//! Asking a provider where it is: a document that is kept here, a file, or a worker that asks a server.
+
+use std::path::Path;
+
+use futures_util::future::BoxFuture;
+use toolplane_records::provider::{Provider, ProviderDocument, ProviderSource};
+use toolplane_records::vocabulary::ProviderFault;
+
+use super::calls::Calls;
+use super::found::{file, mcp, openapi};
+use super::look::{Fault, Said};
+use super::looks::Discover;
+use crate::options::ProviderOptions;
+use crate::registry::Registry;
+
+/// Every way to ask a provider.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources {
+    registry: Registry,
+    /// For what only workers can ask.
+    calls: Option<Calls>,
+}
+
+impl Sources {
+    pub(crate) fn new(registry: Registry, options: &ProviderOptions) -> Self {
+        Self { registry, calls: Calls::of(options) }
+    }
+
+    fn calls(&self) -> Result<&Calls, Fault> {
+        let nobody = || Fault::new(ProviderFault::Misconfigured, "this process knows no scheduler (`peers.scheduler`)");
+        self.calls.as_ref().ok_or_else(nobody)
+    }
+
+    async fn said(&self, provider: &Provider) -> Result<Said, Fault> {
+        match &provider.source {
+            ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. } => {
+                let document = self.registry.document(&provider.tenant, digest).await;
+                let document = document.map_err(|error| Fault::new(ProviderFault::Internal, error.to_string()))?;
+                let document = document.map_err(|error| Fault::new(ProviderFault::Misconfigured, error.to_string()))?;
+                let provider = provider.clone();
+                blocking(move || openapi::read(&provider, &document, None)).await
+            }
+            ProviderSource::File { path } => {
+                let (provider, path) = (provider.clone(), path.clone());
+                blocking(move || file::read(&provider, Path::new(&path))).await
+            }
+            ProviderSource::Worker { .. } => {
+                let why = "workers name the tools they serve and do not say how these are declared";
+                Err(Fault::new(ProviderFault::Misconfigured, why))
+            }
+            ProviderSource::Openapi { document: ProviderDocument::Url { url }, .. } => {
+                let document = self.calls()?.fetch(provider, url).await?;
+                let (provider, url) = (provider.clone(), url.clone());
+                blocking(move || openapi::read(&provider, &document, Some(&url))).await
+            }
+            ProviderSource::McpStdio { .. } | ProviderSource::McpHttp { .. } => {
+                let list = self.calls()?.list(provider).await?;
+                let provider = provider.clone();
+                blocking(move || mcp::read(&provider, &list)).await
+            }
+        }
+    }
+}
+
+impl Discover for Sources {
+    fn ask<'a>(&'a self, provider: &'a Provider) -> BoxFuture<'a, Result<Said, Fault>> {
+        Box::pin(self.said(provider))
+    }
+}
+
+/// Work that takes its time, away from the threads that serve calls.
+async fn blocking(work: impl FnOnce() -> Result<Said, Fault> + Send + 'static) -> Result<Said, Fault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(said) => said,
+        Err(_) => Err(Fault::new(ProviderFault::Internal, "the process is ending, or what was read cannot be")),
+    }
+}
