@@ -81,7 +81,7 @@ fn check_namespace(namespace: &str, faults: &mut Faults) {
 
 fn check_source(source: &ProviderSource, faults: &mut Faults) {
     match source {
-        ProviderSource::McpStdio { argv, env, pass_env, read_only_paths } => {
+        ProviderSource::McpStdio { argv, env, pass_env, read_only_paths, workspace: _ } => {
             faults.length("source.argv", argv.len());
             if argv.first().is_none_or(String::is_empty) {
                 faults.add("source.argv[0]", "must name the program");
@@ -164,9 +164,9 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
                 check_variable(&at, name, faults);
                 (is_process, format!("env {name}"))
             }
-            CredentialPlacement::File { path } => {
-                check_path(&at, path, faults);
-                (is_process, format!("file {path}"))
+            CredentialPlacement::File { name } => {
+                check_file(&at, name, faults);
+                (is_process, format!("file {name}"))
             }
             CredentialPlacement::Header { name, .. } => {
                 check_header(&at, name, faults);
@@ -174,7 +174,13 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
             }
             CredentialPlacement::Query { name } => (is_asked, format!("query {name}")),
             CredentialPlacement::Cookie { name } => (is_asked, format!("cookie {name}")),
-            CredentialPlacement::Scheme { name } => (is_document, format!("scheme {name}")),
+            CredentialPlacement::Proxy { hosts, name, .. } => {
+                check_header(&at, name, faults);
+                if hosts.is_empty() || hosts.iter().any(|host| HostPattern::parse(host).is_err()) {
+                    faults.add(&at, "must name the hosts it is for");
+                }
+                (is_process, format!("proxy {} {}", hosts.join(" "), name.to_ascii_lowercase()))
+            }
         };
         if !fits {
             faults.add(&at, format!("a provider of the kind `{}` has no such place", provider.source.kind()));
@@ -182,6 +188,23 @@ fn check_credentials(provider: &Provider, faults: &mut Faults) {
         if !places.insert(spot) {
             faults.add(at, "another credential is put there");
         }
+    }
+    faults.length("scheme_credentials", provider.scheme_credentials.len());
+    for (scheme, credential) in &provider.scheme_credentials {
+        let place = format!("scheme_credentials.{}", excerpt(scheme, 80));
+        if let Err(rule) = toolplane_records::ids::check_id(credential) {
+            faults.add(&place, rule.to_string());
+        }
+        if !is_document {
+            faults.add(&place, format!("a provider of the kind `{}` has no schemes", provider.source.kind()));
+        }
+    }
+}
+
+fn check_file(field: &str, name: &str, faults: &mut Faults) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    if name.is_empty() || name.starts_with('.') || !name.bytes().all(plain) {
+        faults.add(field, "is not the name of a file: letters, digits and `-_.`, and no folders");
     }
 }
 
@@ -286,9 +309,11 @@ mod tests {
                 placed(json!({ "in": "env", "name": "TOKEN" })),
                 placed(json!({ "in": "env", "name": "TOKEN" })),
                 placed(json!({ "in": "header", "name": "Authorization" })),
-                placed(json!({ "in": "scheme", "name": "oauth" })),
+                placed(json!({ "in": "file", "name": "../key" })),
             ]);
+            value["scheme_credentials"] = json!({ "oauth": "token" });
         });
-        assert_eq!(found, ["credentials[1].placement", "credentials[2].placement", "credentials[3].placement"]);
+        let places = ["credentials[1].placement", "credentials[2].placement", "credentials[3].placement"];
+        assert_eq!(found, [&places[..], &["scheme_credentials.oauth"]].concat());
     }
 }

@@ -104,6 +104,16 @@ impl Listing {
         self.tools.get(tool_id)?.outcome.as_ref().ok()
     }
 
+    /// The tools that can be named, by id; refused ones too.
+    pub fn tool_ids(&self) -> impl Iterator<Item = &ToolId> {
+        self.tools.keys()
+    }
+
+    /// How many of them cannot be tools here.
+    pub fn refused(&self) -> usize {
+        self.nameless.len() + self.tools.values().filter(|listed| listed.outcome.is_err()).count()
+    }
+
     /// A digest of all of it, which is the same when nothing has changed.
     pub fn digest(&self) -> Digest {
         // No tool id holds a line end, and a digest has always as many bytes.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use toolplane_records::ids::{InterfaceId, ProfileId, ProviderId, ToolId};
 use toolplane_records::payload::Digest;
-use toolplane_records::provider::ToolRefusal;
+use toolplane_records::provider::{TOOL_ID_PREFIX, ToolRefusal};
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::RefusalCode;
 
@@ -21,8 +21,6 @@ pub const MAX_NATIVE: usize = 400;
 /// Most characters of a provider's id.
 pub const MAX_PROVIDER_ID: usize = 48;
 
-/// What the id of a provider's tool begins with. No tool that is declared by hand may have such an id.
-const TOOL: &str = "provider:";
 /// Between the beginning of a name that would be too long and the digits behind it.
 const SHORTENED: &str = "_h";
 const DIGITS: usize = 24;
@@ -52,7 +50,7 @@ impl ToolNames {
     /// room for a name.
     pub fn of(provider: &ProviderId, native_id: &str) -> Result<Self, ToolRefusal> {
         let name = name_of(native_id)?;
-        let base = format!("{TOOL}{provider}/{name}");
+        let base = format!("{TOOL_ID_PREFIX}{provider}/{name}");
         let no_room = |_| refused(format!("the id of the provider has more than {MAX_PROVIDER_ID} characters"));
         Ok(Self {
             tool_id: ToolId::parse(&base).map_err(no_room)?,
@@ -66,8 +64,13 @@ impl ToolNames {
 
 /// The provider and the name in the id of a tool; nothing when it is no tool of a provider.
 pub fn of_tool_id(tool_id: &ToolId) -> Option<(ProviderId, &str)> {
-    let (provider, name) = tool_id.as_str().strip_prefix(TOOL)?.rsplit_once('/')?;
+    let (provider, name) = tool_id.as_str().strip_prefix(TOOL_ID_PREFIX)?.rsplit_once('/')?;
     ProviderId::parse(provider).ok().map(|provider| (provider, name))
+}
+
+/// The id of the provider's tool of that name; nothing when no tool can have it.
+pub fn tool_id(provider: &ProviderId, name: &str) -> Option<ToolId> {
+    ToolId::parse(&format!("{TOOL_ID_PREFIX}{provider}/{name}")).ok()
 }
 
 /// Why a text cannot be the id of a new provider: 1 to [`MAX_PROVIDER_ID`] characters of `A-Z a-z 0-9 _ . -` can.

@@ -10,6 +10,7 @@ mod argument;
 mod batch;
 mod calls;
 mod connection;
+mod credentials;
 mod failure;
 mod fetch;
 mod follow;
@@ -21,6 +22,7 @@ mod link;
 mod manual;
 mod outcome;
 mod output;
+mod providers;
 mod result;
 mod rules;
 mod search;
@@ -70,6 +72,9 @@ enum Command {
     /// Declare, list and retire tools.
     #[command(subcommand)]
     Tools(tools::ToolsCommand),
+    /// Providers: MCP servers, OpenAPI documents and files whose tools nobody declares by hand.
+    #[command(subcommand)]
+    Providers(providers::ProvidersCommand),
     /// Make and look at surfaces: the tools one session may see.
     #[command(subcommand)]
     Surface(surface::SurfaceCommand),
@@ -100,6 +105,9 @@ enum Command {
     /// Make API keys, or certificates for encryption.
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// The credentials of this machine's worker: names, kinds, scopes and ages, never values.
+    #[command(subcommand)]
+    Credentials(credentials::CredentialsCommand),
     /// What the roles keep on disk: check, back up, restore. While they do not run.
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -145,6 +153,7 @@ async fn run(cli: Cli) -> Result<CommandOutcome, Failure> {
     match &cli.command {
         Command::Keys(command) => return keys::run(command, &mut out),
         Command::Store(command) => return store::run(command, &mut out).await,
+        Command::Credentials(command) => return credentials::run(command, &mut out).await,
         Command::Completions(args) => return manual::completions(args, &mut Cli::command(), &mut out),
         Command::Man(args) => return manual::man(args, Cli::command(), &mut out),
         _ => {}
@@ -164,10 +173,14 @@ async fn run(cli: Cli) -> Result<CommandOutcome, Failure> {
 /// Runs a command that asks the cluster.
 async fn answered(command: Command, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match command {
-        Command::Serve(_) | Command::Keys(_) | Command::Store(_) | Command::Completions(_) | Command::Man(_) => {
-            Ok(CommandOutcome::Done)
-        }
+        Command::Serve(_)
+        | Command::Keys(_)
+        | Command::Store(_)
+        | Command::Credentials(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(CommandOutcome::Done),
         Command::Tools(command) => tools::run(command, connection, out).await,
+        Command::Providers(command) => providers::run(command, connection, out).await,
         Command::Surface(command) => surface::run(command, connection, out).await,
         Command::Search(args) => search::search(args, connection, out).await,
         Command::Load(args) => search::load(args, connection, out).await,

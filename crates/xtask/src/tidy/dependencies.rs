@@ -34,9 +34,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolplane-results", &["toolplane-records"]),
     ("toolplane-credentials", &["toolplane-matching", "toolplane-records"]),
     // What inputs a tool can do anything with is said once, by the catalogue, and asked here again before it is done.
-    ("toolplane-execution", &["toolplane-catalog", "toolplane-matching", "toolplane-records", "toolplane-sandbox"]),
+    (
+        "toolplane-execution",
+        &[
+            "toolplane-catalog",
+            "toolplane-credentials",
+            "toolplane-matching",
+            "toolplane-mcp",
+            "toolplane-openapi",
+            "toolplane-records",
+            "toolplane-sandbox",
+        ],
+    ),
     // The counted allocations are there in builds for benches alone.
-    ("toolplane-runtime", &["toolplane-allocations", "toolplane-records"]),
+    ("toolplane-runtime", &["toolplane-allocations", "toolplane-credentials", "toolplane-records"]),
     (
         "toolplane-hooks",
         &["toolplane-matching", "toolplane-proto", "toolplane-records", "toolplane-runtime", "toolplane-sandbox"],
@@ -77,7 +88,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "toolplane-backend",
             "toolplane-catalog",
+            "toolplane-mcp",
+            "toolplane-openapi",
             "toolplane-proto",
+            "toolplane-providers",
             "toolplane-records",
             "toolplane-runtime",
             "toolplane-store",
@@ -117,6 +131,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolplane-executor",
         &[
+            "toolplane-credentials",
             "toolplane-execution",
             "toolplane-faultpoint",
             "toolplane-proto",
@@ -131,6 +146,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolplane",
         &[
             "toolplane-backend",
+            "toolplane-credentials",
             "toolplane-executor",
             "toolplane-permission",
             "toolplane-proto",

@@ -13,6 +13,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Request, Status};
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::permission_service_client::PermissionServiceClient;
+use toolplane_proto::v1::provider_service_client::ProviderServiceClient;
 use toolplane_proto::v1::surface_service_client::SurfaceServiceClient;
 use toolplane_runtime::tls::{Probe, TlsFault};
 
@@ -98,6 +99,11 @@ impl Connection {
     /// Declarations, surfaces, search.
     pub(crate) fn surfaces(&self) -> SurfaceServiceClient<Transport> {
         SurfaceServiceClient::new(self.transport.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
+    /// Where tools come from.
+    pub(crate) fn providers(&self) -> ProviderServiceClient<Transport> {
+        ProviderServiceClient::new(self.transport.clone()).max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 
     /// Rules and approvals.

@@ -63,7 +63,7 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    fn load(&self) -> Result<Config, Failure> {
+    pub(super) fn load(&self) -> Result<Config, Failure> {
         let environment = std::env::vars_os();
         Config::load(self.config.as_deref(), environment).map_err(|error| Failure::Usage(error.to_string()))
     }
