@@ -68,3 +68,34 @@ async fn a_call_that_goes_on_is_named_before_the_caller_is_gone() {
     let (answer, ()) = tokio::join!(call(bed, spec, 60_000), deny);
     assert_eq!(answer.result.unwrap().status, "rejected");
 }
+
+#[tokio::test]
+async fn a_key_is_one_call_whatever_ids_come_with_it() {
+    let bed = Bed::start().await;
+    let with = |id: &str, text: &str| v1::InvocationSpec {
+        idempotency_key: "one".to_owned(),
+        invocation_id: id.to_owned(),
+        ..bed.spec("native.echo", format!(r#"{{"text":"{text}"}}"#))
+    };
+    let first = call(&bed, with("mine-1", "a"), 0).await;
+    assert_eq!(first.accepted.as_ref().map(|accepted| accepted.invocation_id.as_str()), Some("mine-1"));
+    for id in ["mine-2", "", "mine-1"] {
+        let again = call(&bed, with(id, "a"), 0).await;
+        let accepted = again.accepted.unwrap();
+        assert_eq!((accepted.invocation_id.as_str(), accepted.duplicate), ("mine-1", true), "asked as `{id}`");
+        assert_eq!(again.result, first.result);
+    }
+    for id in ["mine-3", ""] {
+        let request = v1::CallRequest { spec: Some(with(id, "b")), wait_ms: 0 };
+        let status = bed.clients.invocations().call(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::AlreadyExists, "{status:?}");
+    }
+    // The other way round: the key first, and then with an id.
+    let key = |id: &str| v1::InvocationSpec { idempotency_key: "two".to_owned(), ..with(id, "a") };
+    let first = call(&bed, key(""), 0).await.accepted.unwrap();
+    let again = call(&bed, key("mine-4"), 0).await.accepted.unwrap();
+    assert_eq!((again.invocation_id, again.duplicate), (first.invocation_id, true));
+    let wanted = v1::ListInvocationsRequest { idempotency_key: "one".to_owned(), ..Default::default() };
+    let listed = bed.clients.invocations().list_invocations(wanted).await.unwrap().into_inner().invocations;
+    assert_eq!(listed.iter().map(|call| call.invocation_id.as_str()).collect::<Vec<_>>(), ["mine-1"]);
+}

@@ -5,6 +5,7 @@
 mod admit;
 mod cache;
 mod change;
+mod dedupe;
 mod effects;
 mod handle;
 mod list;
@@ -14,9 +15,10 @@ mod plans;
 mod read;
 mod together;
 
-pub(crate) use admit::{Admission, Admitted, AdmittedTogether, Attempt, Tombstone};
+pub(crate) use admit::{Admission, Admitted, AdmittedTogether, Attempt};
 pub(crate) use cache::{CacheEntry, CachedCall, Moment};
 pub(crate) use change::{Attached, is_race};
+pub(crate) use dedupe::{Asked, Remembered, Tombstone};
 pub(crate) use effects::{EffectHandler, Update};
 pub(crate) use handle::Calls;
 pub(crate) use list::CallFilter;

@@ -10,7 +10,6 @@ mod decide;
 mod defaults;
 mod fields;
 mod hooks;
-mod identity;
 mod inputs;
 mod locks;
 mod refusals;
@@ -45,7 +44,6 @@ pub(crate) use tool::ToolLimits;
 
 pub(crate) use asker::Asker;
 pub(crate) use decide::{PermissionAnswer, denial};
-pub(crate) use identity::ids_of_key;
 pub(crate) use inputs::{Author, Inputs};
 pub(crate) use locks::locks_again;
 pub(crate) use refusals::tool_changed;

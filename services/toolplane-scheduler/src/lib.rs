@@ -25,6 +25,7 @@ mod error;
 mod faults;
 mod forget;
 mod groups;
+mod identity;
 mod intake;
 mod limits;
 mod mutants;

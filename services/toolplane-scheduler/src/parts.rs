@@ -224,7 +224,7 @@ impl Parts {
             calls: calls.clone(),
             members: members.clone(),
             objects,
-            groups: GroupRetention::new(storage.clone(), options.retention_ms),
+            groups: GroupRetention::new(storage.clone(), options.retention_ms, options.key_window_ms),
             retention_ms: options.retention_ms,
             key_window_ms: options.key_window_ms,
             archive: options.archive,

@@ -5557,7 +5557,8 @@ pub struct InvocationSpec {
     /// The arguments exactly as the model emitted them.
     #[prost(message, optional, tag = "3")]
     pub model_input: ::core::option::Option<JsonPayload>,
-    /// The same key and the same call within a day is accepted once; with another call it is refused. At most 256 bytes.
+    /// The same key and the same call within a day is accepted once, whatever ids come with it; with another call it is refused. At
+    /// most 256 bytes.
     #[prost(string, tag = "4")]
     pub idempotency_key: ::prost::alloc::string::String,
     /// Id for the call, when the caller makes its own; the server's when empty.
@@ -6067,7 +6068,8 @@ pub struct BatchSpec {
     /// Concurrency, ordering, interruption and sibling policy; the standard's defaults where it is silent.
     #[prost(message, optional, tag = "2")]
     pub policy: ::core::option::Option<SchedulerPolicy>,
-    /// The same key and the same batch within a day is accepted once; with another batch it is refused. At most 256 bytes.
+    /// The same key and the same batch within a day is accepted once, whatever ids come with it; with another batch it is refused.
+    /// At most 256 bytes.
     #[prost(string, tag = "3")]
     pub idempotency_key: ::prost::alloc::string::String,
     /// Id for the batch, when the caller makes its own; the server's when empty.

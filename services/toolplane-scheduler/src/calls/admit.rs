@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use toolplane_lifecycle::Transition;
 use toolplane_records::decision::PermissionDecision;
 use toolplane_records::ids::InvocationKey;
 use toolplane_records::invocation::Invocation;
-use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::payload::JsonPayload;
 use toolplane_records::time::Timestamp;
-use toolplane_records::vocabulary::InvocationStatus;
 use toolplane_store::{Commit, Expect, RecordKey, Versioned};
 
 use super::cache::{CacheEntry, CachedCall, Moment};
@@ -45,7 +43,7 @@ pub(crate) struct Admission {
 pub(crate) enum Admitted {
     /// The call was accepted; this is its record.
     New(Arc<Invocation>),
-    /// A call with this id exists; nothing was written.
+    /// A call with this id or key exists; nothing was written.
     Exists(Arc<Invocation>),
 }
 
@@ -65,17 +63,6 @@ pub(crate) enum AdmittedTogether {
     New(Vec<Arc<Invocation>>),
     /// One of the records exists already, or a compare did not hold: the records as they are. Nothing was written.
     Lost(Vec<(RecordKey, Option<Versioned>)>),
-}
-
-/// What is remembered of an invocation that is no longer kept.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Tombstone {
-    /// Digest of what the caller asked for.
-    pub(crate) request_digest: Digest,
-    /// How it ended.
-    pub(crate) status: InvocationStatus,
-    /// When it ended.
-    pub(crate) ended_at: Option<Timestamp>,
 }
 
 impl Calls {
@@ -102,7 +89,9 @@ impl Calls {
         Ok(match self.storage().write(builder.done(false)).await? {
             Written::Applied => Attempt::Settled(Admitted::New(self.accepted(entry, *admission, queue.as_ref()))),
             Written::Lost(current) => {
-                Attempt::Settled(Admitted::Exists(self.existing(&admission.transition, &current).await?))
+                let asked = self.records().asked(&admission.transition.invocation);
+                let existing = self.records().accepted_of(&asked, &current).await?;
+                Attempt::Settled(Admitted::Exists(existing.ok_or(RecordError::NotFound)?))
             }
             Written::Full(index) => Attempt::Full(index, admission),
         })
@@ -165,7 +154,7 @@ impl Calls {
         }
         let queue = self.0.limits.queue_of(&transition.invocation, admission.plan.as_deref());
         builder.transition(transition, Expect::Absent, queue.as_ref(), extras)?;
-        builder.compare(keys::tombstone(id), Expect::Absent);
+        builder.claim_names(&self.records().asked(&transition.invocation))?;
         if builder.enters_waiting(&transition.invocation) {
             builder.bound(keys::waiting(&transition.invocation.tenant), self.0.limits.max_waiting());
         }
@@ -194,36 +183,5 @@ impl Calls {
         let update = Update { events: events.into(), terminal: terminal.map(Arc::new) };
         self.remember(entry, call, &effects, queue, update);
         record
-    }
-
-    /// A lost admission: the call exists, or existed.
-    async fn existing(
-        &self,
-        transition: &Transition,
-        current: &[(RecordKey, Option<Versioned>)],
-    ) -> Result<Arc<Invocation>, RecordError> {
-        let id = &transition.key();
-        for (key, stored) in current {
-            let Some(stored) = stored else { continue };
-            if *key == keys::invocation(id) {
-                return Ok(CachedCall::read(stored)?.record);
-            }
-            if *key == keys::tombstone(id) {
-                let tombstone: Tombstone = serde_json::from_slice(&stored.bytes)?;
-                return Err(tombstone.refuses(&transition.invocation));
-            }
-        }
-        self.records().get(id).await
-    }
-}
-
-impl Tombstone {
-    /// Why `record` cannot be accepted: a call of its id was, and is no longer kept.
-    pub(crate) fn refuses(&self, record: &Invocation) -> RecordError {
-        let id = record.invocation_id.clone();
-        match self.request_digest == record.request_digest {
-            true => RecordError::KeyExpired { id },
-            false => RecordError::KeyReused { id },
-        }
     }
 }

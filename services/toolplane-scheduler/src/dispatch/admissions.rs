@@ -65,11 +65,9 @@ impl Admissions {
         let now = self.calls.now().await?;
         let id = admission.transition.key();
         if self.calls.is_too_old(&admission.transition.invocation, now) {
-            return match self.calls.records().get(&id).await {
-                Ok(record) => Ok(Admitted::Exists(record)),
-                Err(RecordError::NotFound) => Err(RecordError::KeyExpired { id: id.id }),
-                Err(error) => Err(error),
-            };
+            let asked = self.calls.records().asked(&admission.transition.invocation);
+            let accepted = self.calls.records().accepted(&asked).await?;
+            return accepted.map(Admitted::Exists).ok_or(RecordError::KeyExpired { id: id.id });
         }
         self.rates.admit(&admission.transition.invocation, admission.plan.as_deref())?;
         let places_left = self.queues.places();

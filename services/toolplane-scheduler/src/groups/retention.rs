@@ -5,8 +5,10 @@ use toolplane_records::locks::LockDomain;
 use toolplane_records::time::Timestamp;
 use toolplane_store::{Expect, Family, RecordKey, ScoreRange};
 
+use super::accept::key_note;
 use super::keys;
 use crate::storage::commit::{Builder, score};
+use crate::storage::keys::TOMBSTONES;
 use crate::storage::{RecordError, Storage};
 
 /// Entries handled at once.
@@ -20,11 +22,13 @@ pub(crate) struct GroupRetention {
     storage: Storage,
     /// How long ended batches are kept, milliseconds.
     retention_ms: i64,
+    /// How long idempotency keys are remembered after their batches ended, milliseconds.
+    key_window_ms: i64,
 }
 
 impl GroupRetention {
-    pub(crate) fn new(storage: Storage, retention_ms: i64) -> Self {
-        Self { storage, retention_ms }
+    pub(crate) fn new(storage: Storage, retention_ms: i64, key_window_ms: i64) -> Self {
+        Self { storage, retention_ms, key_window_ms }
     }
 
     /// Removes batches whose time is over, and lock domains that were idle for long; at most a page of each. Returns an
@@ -50,6 +54,10 @@ impl GroupRetention {
             builder.compare(key.clone(), Expect::Version(stored.version));
             builder.leave(keys::batches(&batch.tenant), name);
             builder.delete(key);
+            if let Some(note) = key_note(self.storage.shards(), &batch) {
+                let remembered = batch.ended_at.unwrap_or(batch.created_at).plus_millis(self.key_window_ms);
+                builder.enter(TOMBSTONES, note.to_string(), score(remembered));
+            }
         }
         self.storage.write(builder.done(true)).await.map(drop)
     }

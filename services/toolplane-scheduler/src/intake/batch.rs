@@ -15,10 +15,10 @@ use toolplane_records::vocabulary::{
 use toolplane_runtime::Caller;
 
 use super::fields::Fields;
-use super::identity::{Home, digest_of};
 use super::locks;
 use super::spec::{BatchPlacement, CallSpec, SpecLimits};
 use crate::error::CallError;
+use crate::identity::{Home, digest_of};
 use crate::storage::Shards;
 
 /// Most calls of one batch.
@@ -89,7 +89,10 @@ impl BatchSpec {
         fields.enter("spec".to_owned());
         let batch_id = match own_id {
             Some(id) => {
-                home.check("batch_id", id.as_str(), &mut fields);
+                let of_key = idempotency_key.as_deref().map(|key| home.new_batch(Some(key)));
+                if let Some(rule) = home.fault(id.as_str(), of_key.as_ref().map(BatchId::as_str)) {
+                    fields.add("batch_id", rule);
+                }
                 id
             }
             None => home.new_batch(idempotency_key.as_deref()),
@@ -172,7 +175,11 @@ impl BatchContext {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let home = Home::of_batch(limits.shards, &self.caller.tenant, &self.batch_id);
         match own_id {
-            true => home.check("invocation_id", spec.invocation_id.as_str(), fields),
+            true => {
+                if let Some(rule) = home.fault(spec.invocation_id.as_str(), None) {
+                    fields.add("invocation_id", rule);
+                }
+            }
             false => spec.invocation_id = home.new_member(&self.batch_id, index),
         }
         let (own, policy) = (&mut spec.scheduling, &self.policy);

@@ -15,10 +15,11 @@ use toolplane_records::vocabulary::{Band, ContextModifierPolicy, InterruptBehavi
 use toolplane_runtime::Caller;
 
 use super::fields::Fields;
-use super::identity::{self, digest_of};
 use super::locks;
 use super::resolve::ToolAddress;
+use crate::calls::Asked;
 use crate::error::CallError;
+use crate::identity::{self, digest_of};
 use crate::storage::Shards;
 
 /// Bounds on a request.
@@ -180,7 +181,10 @@ impl CallSpec {
         let home = identity::Home::of(limits.shards, &caller.tenant, domain.as_deref());
         let invocation_id = match own_id {
             Some(id) => {
-                home.check("invocation_id", id.as_str(), fields);
+                let of_key = idempotency_key.as_deref().map(|key| home.new_call(Some(key)));
+                if let Some(rule) = home.fault(id.as_str(), of_key.as_ref().map(InvocationId::as_str)) {
+                    fields.add("invocation_id", rule);
+                }
                 id
             }
             None => home.new_call(idempotency_key.as_deref()),
@@ -214,6 +218,13 @@ impl CallSpec {
     /// Which call it is among those of all tenants.
     pub(crate) fn key(&self) -> InvocationKey {
         InvocationKey::new(&self.caller.tenant, &self.invocation_id)
+    }
+
+    /// What it asks for, where calls lie in `shards`.
+    pub(crate) fn asked(&self, shards: Shards) -> Asked {
+        let call = self.key();
+        let key = self.repeat.idempotency_key.as_deref().and_then(|key| identity::id_of_key(shards, &call, key));
+        Asked { call, key, digest: self.repeat.digest }
     }
 
     /// Digest of what the caller asked for.

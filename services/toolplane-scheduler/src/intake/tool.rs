@@ -14,9 +14,9 @@ use toolplane_records::invocation::DispatchFacts;
 use toolplane_records::payload::{Digest, JsonPayload};
 use toolplane_records::vocabulary::InterruptBehavior;
 
-use super::identity::digest_of;
 use super::spec::BatchPlacement;
 use crate::error::CallError;
+use crate::identity::digest_of;
 use crate::plan::{DispatchPlan, InlineLimits, PlannedExecution, PlannedMatching, PlannedTool};
 
 /// Executions of an idempotent call, the first included.

@@ -44,7 +44,7 @@ impl Accepting {
     async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::InvocationSpec>) -> Result<Accepted, CallError> {
         let spec = CallSpec::decode(spec, caller, &self.limits)?;
         if spec.repeat.may_exist
-            && let Ok(record) = self.calls.records().get(&spec.key()).await
+            && let Some(record) = self.calls.records().accepted(&spec.asked(self.limits.shards)).await?
         {
             return self.attach(&spec, record).await;
         }
@@ -131,9 +131,9 @@ impl Accepting {
     /// A request for a call that was accepted before: the same request follows it, a different one is a mistake.
     async fn attach(&self, spec: &CallSpec, record: Arc<Invocation>) -> Result<Accepted, CallError> {
         if record.request_digest != spec.repeat.digest || record.tenant != spec.caller.tenant {
-            return Err(CallError::Reused { id: spec.invocation_id.to_string() });
+            return Err(CallError::Reused { id: record.invocation_id.to_string() });
         }
-        let watch = self.watchers.watch(&spec.key(), 1).await?;
+        let watch = self.watchers.watch(&record.key(), 1).await?;
         Ok(Accepted { record, duplicate: true, watch })
     }
 

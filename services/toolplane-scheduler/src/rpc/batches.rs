@@ -52,7 +52,8 @@ impl Batches {
     async fn accept(&self, caller: &Arc<Caller>, spec: Option<v1::BatchSpec>) -> Result<AcceptedBatch, CallError> {
         let spec = BatchSpec::decode(spec, caller, &self.limits)?;
         if spec.may_exist
-            && let Some(batch) = self.groups.batch(&spec.tenant, &spec.batch_id).await?
+            && let Some(batch) =
+                self.groups.accepted(&spec.tenant, &spec.batch_id, spec.idempotency_key.as_deref()).await?
         {
             return self.attach(&spec, batch).await;
         }

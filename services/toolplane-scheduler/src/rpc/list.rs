@@ -15,7 +15,7 @@ use crate::calls::{CallFilter, Calls};
 use crate::dispatch::{Fleet, WorkerLink};
 use crate::error::CallError;
 use crate::groups::Groups;
-use crate::intake::ids_of_key;
+use crate::identity::ids_of_key;
 use crate::storage::RecordError;
 
 /// The handlers that list calls and workers.

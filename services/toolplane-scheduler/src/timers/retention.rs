@@ -13,7 +13,7 @@ use toolplane_records::vocabulary::StartGuard;
 use toolplane_results::PayloadStore;
 use toolplane_store::{Expect, Family, IndexEntry, RecordKey, ScoreRange};
 
-use crate::calls::{CachedCall, Calls, Tombstone};
+use crate::calls::{CachedCall, Calls, Remembered, Tombstone};
 use crate::cluster::Members;
 use crate::groups::GroupRetention;
 use crate::storage::commit::{Builder, score};
@@ -120,8 +120,14 @@ impl Retention {
             if remembered > now {
                 let (request_digest, status) = (record.request_digest, record.status);
                 let tombstone = Tombstone { request_digest, status, ended_at: record.ended_at };
-                builder.put_json(keys::tombstone(&record.key()), &tombstone)?;
+                builder.put_json(keys::tombstone(&record.key()), &Remembered::Call(tombstone))?;
                 builder.enter(keys::TOMBSTONES, record.key().to_string(), score(remembered));
+            }
+            let asked = self.calls.records().asked(record);
+            if let Some(key) = &asked.key
+                && self.calls.records().holds_key(&asked).await?
+            {
+                builder.enter(keys::TOMBSTONES, key.to_string(), score(remembered));
             }
         }
         // Lost when one of them changed just now: they are looked at again.

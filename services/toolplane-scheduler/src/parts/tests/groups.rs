@@ -282,7 +282,7 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
     assert_quiet(&bench).await;
 
     let now = bench.parts.calls.now().await.unwrap();
-    let retention = GroupRetention::new(bench.parts.calls.storage().clone(), 1_000_000);
+    let retention = GroupRetention::new(bench.parts.calls.storage().clone(), 1_000_000, 1_000_000);
     retention.tidy(now).await.unwrap();
     assert!(bench.parts.groups.batch(&batch.tenant, &batch.batch_id).await.unwrap().is_some(), "too early");
     let later = now.plus_millis(2 * 3_600_000);
@@ -291,6 +291,31 @@ async fn ended_batches_and_idle_domains_are_removed_when_their_time_is_over() {
     for index in ["idle/locks", "ended-batches", "batches/default"] {
         assert!(bench.members(index).await.is_empty(), "{index} is not empty");
     }
+}
+
+/// The same of a batch: its key leads to it under whatever id, and is remembered as long as it says.
+#[tokio::test(start_paused = true)]
+async fn the_key_of_a_batch_with_an_id_of_its_own_leads_to_it() {
+    let bench = Bench::new().await;
+    bench.eager_worker("w1", 2).await;
+    let with_key = async |name: &str| {
+        let mut admission = batch_of(&bench, name, 2, SchedulerPolicy::default()).await;
+        admission.batch.idempotency_key = Some("k".into());
+        bench.parts.groups.admit_batch(admission).await
+    };
+    let AdmittedBatch::New(batch, _) = with_key("batch_a").await.unwrap() else { panic!() };
+    told(bench.parts.groups.watch_batch(&batch, BatchStart::default())).await;
+    let AdmittedBatch::Exists(known) = with_key("batch_b").await.unwrap() else { panic!("accepted twice") };
+    assert_eq!(known.batch_id, batch.batch_id);
+    assert_quiet(&bench).await;
+
+    let retention = GroupRetention::new(bench.parts.calls.storage().clone(), 1_000_000, 2_000_000);
+    retention.tidy(bench.parts.calls.now().await.unwrap().plus_millis(1_100_000)).await.unwrap();
+    assert!(bench.parts.groups.batch(&batch.tenant, &batch.batch_id).await.unwrap().is_none());
+    let again = with_key("batch_c").await.unwrap_err();
+    assert!(matches!(again, RecordError::KeyExpired { .. }), "{again}");
+    let notes = bench.members("dedupe").await;
+    assert_eq!(notes.len(), 1, "forgotten when its window is over: {notes:?}");
 }
 
 /// Calls of a batch that wait for each other are waiting calls from their acceptance on, and none when one of them has failed and

@@ -68,6 +68,33 @@ async fn a_key_is_remembered_longer_than_its_call() {
     panic!("the key was never forgotten");
 }
 
+/// A call with an id of its own and a key is met by its key, under whatever id, and as long as other calls.
+#[tokio::test(start_paused = true)]
+async fn the_key_of_a_call_with_an_id_of_its_own_leads_to_it() {
+    let bench = Bench::with(Arc::new(memory()), brief(50, 2_000)).await;
+    let _worker = bench.eager_worker("w1", 1).await;
+    let with_key = |id: &str| Ask { key: Some("k".into()), ..ask(id) };
+    run_to_end(&bench, with_key("inv_a")).await;
+    let Admitted::Exists(known) = bench.admit(with_key("inv_b")).await.unwrap() else { panic!("ran twice") };
+    assert_eq!(known.invocation_id.as_str(), "inv_a");
+    bench.admit(Ask { key: Some("k2".into()), ..ask("inv_b") }).await.unwrap();
+    gone(&bench, "inv_a").await;
+    let again = bench.admit(with_key("inv_c")).await.unwrap_err();
+    assert!(matches!(again, RecordError::KeyExpired { .. }), "{again}");
+    let mut other = bench.admission(with_key("inv_c")).await;
+    other.transition.invocation.request_digest = Digest::of(b"another request");
+    let reused = bench.parts.admissions.admit(other).await.unwrap_err();
+    assert!(matches!(reused, RecordError::KeyReused { .. }), "{reused}");
+    for _ in 0..500 {
+        match bench.admit(with_key("inv_c")).await {
+            Ok(Admitted::New(_)) => return,
+            Err(RecordError::KeyExpired { .. }) => tokio::time::sleep(Duration::from_millis(20)).await,
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("the key was never forgotten");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_dated_key_older_than_the_window_is_refused_unless_its_call_is_there() {
     let bench = Bench::with(Arc::new(memory()), brief(86_400_000, 60_000)).await;

@@ -5,11 +5,10 @@
 
 use sha2::{Digest as _, Sha256};
 use toolplane_faultpoint::{Mutant, mutant};
-use toolplane_records::ids::{BatchId, InvocationId, TenantId};
+use toolplane_records::ids::{BatchId, InvocationId, InvocationKey, TenantId};
 use toolplane_records::payload::Digest;
 use uuid::Uuid;
 
-use super::fields::Fields;
 use crate::storage::Shards;
 
 /// The namespace of ids made from idempotency keys.
@@ -31,7 +30,7 @@ impl<'a> Home<'a> {
     }
 
     /// The place of a batch, for its calls.
-    pub(super) fn of_batch(shards: Shards, tenant: &'a TenantId, batch: &BatchId) -> Self {
+    pub(crate) fn of_batch(shards: Shards, tenant: &'a TenantId, batch: &BatchId) -> Self {
         Self { shards, tenant, place: Some(shards.of_name(&tenant.scoped(batch))) }
     }
 
@@ -40,14 +39,16 @@ impl<'a> Home<'a> {
         Self { shards, tenant, place: Some(place) }
     }
 
-    /// Names `field` when the id its caller chose lies elsewhere.
-    pub(super) fn check(&self, field: &str, id: &str, fields: &mut Fields) {
-        let place = self.shards.of_name(&self.tenant.scoped(id));
-        if self.place.is_some_and(|wanted| wanted != place) {
-            fields.add(
-                field,
+    /// The rule that `id`, which a caller chose, breaks: it has to lie here, and with `of_key`, the id that its key makes.
+    pub(crate) fn fault(&self, id: &str, of_key: Option<&str>) -> Option<&'static str> {
+        let place = |id: &str| self.shards.of_name(&self.tenant.scoped(id));
+        match self.place {
+            Some(wanted) => (place(id) != wanted).then_some(
                 "lies in another shard than its session, lock domain or batch: leave it out and give an `idempotency_key`",
-            );
+            ),
+            None => of_key
+                .filter(|of_key| place(id) != place(of_key))
+                .map(|_| "lies in another shard than its `idempotency_key`: give one of the two"),
         }
     }
 
@@ -58,12 +59,12 @@ impl<'a> Home<'a> {
     }
 
     /// The id of the call at `index` of a batch.
-    pub(super) fn new_member(&self, batch: &BatchId, index: u32) -> InvocationId {
+    pub(crate) fn new_member(&self, batch: &BatchId, index: u32) -> InvocationId {
         InvocationId::from_trusted(format!("inv_{}", self.made("inv_", Some(&format!("{batch}\0{index}"))).simple()))
     }
 
     /// The id of a batch without one of its own.
-    pub(super) fn new_batch(&self, key: Option<&str>) -> BatchId {
+    pub(crate) fn new_batch(&self, key: Option<&str>) -> BatchId {
         let text = key.map(|key| format!("batch\0{key}"));
         BatchId::from_trusted(format!("batch_{}", self.made("batch_", text.as_deref()).simple()))
     }
@@ -84,13 +85,26 @@ pub(crate) fn ids_of_key(shards: Shards, tenant: &TenantId, key: &str) -> Vec<In
     (0..shards.count()).map(|place| Home::at(shards, tenant, place).new_call(Some(key))).collect()
 }
 
+/// The id that `key` makes beside `call`, where that is another.
+pub(crate) fn id_of_key(shards: Shards, call: &InvocationKey, key: &str) -> Option<InvocationKey> {
+    let id = Home::at(shards, &call.tenant, shards.of_call(call)).new_call(Some(key));
+    (id != call.id).then(|| InvocationKey::new(&call.tenant, &id))
+}
+
+/// The same of a batch.
+pub(crate) fn batch_of_key(shards: Shards, tenant: &TenantId, batch: &BatchId, key: &str) -> Option<BatchId> {
+    let place = shards.of_name(&tenant.scoped(batch));
+    let id = Home::at(shards, tenant, place).new_batch(Some(key));
+    (id != *batch).then_some(id)
+}
+
 /// An id made from a text: the same text of the same tenant, the same id.
 fn id_of(tenant: &TenantId, text: &str) -> Uuid {
     Uuid::new_v5(&KEY_NAMESPACE, format!("{tenant}\0{text}").as_bytes())
 }
 
 /// One digest over several parts; lengths keep neighbouring parts apart.
-pub(super) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
+pub(crate) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.as_ref().len() as u64).to_be_bytes());
@@ -101,8 +115,6 @@ pub(super) fn digest_of(parts: &[impl AsRef<[u8]>]) -> Digest {
 
 #[cfg(test)]
 mod tests {
-    use toolplane_records::ids::InvocationKey;
-
     use super::*;
 
     fn of(shards: usize, domain: Option<&str>) -> Home<'static> {
@@ -147,12 +159,22 @@ mod tests {
     }
 
     #[test]
+    fn an_id_lies_with_the_one_its_key_makes_or_is_refused() {
+        let home = of(3, None);
+        for number in 0..30 {
+            let (id, of_key) = (format!("mine-{number}"), home.new_call(Some("k")));
+            let call = InvocationKey::new(home.tenant, &InvocationId::from_trusted(&id));
+            let found = id_of_key(home.shards, &call, "k").unwrap();
+            assert_eq!(home.shards.of_call(&found), home.shards.of_call(&call));
+            assert_eq!(home.fault(&id, Some(of_key.as_str())).is_none(), found.id == of_key);
+        }
+        let own = InvocationKey::new(home.tenant, &home.new_call(Some("k")));
+        assert_eq!(id_of_key(home.shards, &own, "k"), None, "it is its own");
+    }
+
+    #[test]
     fn a_chosen_id_is_checked_where_its_place_matters() {
-        let faults = |home: Home<'_>| {
-            let mut fields = Fields::within("spec");
-            (0..30).for_each(|number| home.check("invocation_id", &format!("mine-{number}"), &mut fields));
-            fields.into_result().is_err()
-        };
+        let faults = |home: Home<'_>| (0..30).any(|number| home.fault(&format!("mine-{number}"), None).is_some());
         assert!(faults(of(2, Some("session:s"))));
         assert!(!faults(of(2, None)) && !faults(of(1, Some("session:s"))));
     }
