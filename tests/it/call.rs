@@ -28,6 +28,12 @@ async fn one_request_is_answered_with_the_one_result() {
     assert_eq!(replayed, result);
     assert_eq!(events.last().unwrap().event_class(), v1::EventClass::ToolInvocationSucceeded);
 
+    // Who asks beyond the end hears where it is.
+    let beyond = v1::WatchInvocationRequest { invocation_id: accepted.invocation_id.clone(), from_seq: 1_000 };
+    let mut stream = bed.clients.invocations().watch_invocation(beyond).await.unwrap().into_inner();
+    let message = stream.message().await.unwrap().unwrap();
+    assert_eq!((message.events.len(), message.head_seq), (0, events.last().unwrap().sequence));
+
     // The same request again is the same call.
     let again = call(&bed, spec, 0).await;
     assert!(again.accepted.unwrap().duplicate);
@@ -57,6 +63,13 @@ async fn a_call_that_goes_on_is_named_before_the_caller_is_gone() {
     request.set_timeout(Duration::from_secs(2));
     let answer = bed.clients.invocations().call(request).await.unwrap().into_inner();
     assert_eq!(answer.invocation.unwrap().invocation_id, record.invocation_id);
+
+    // So does a caller that waits for a call it knows.
+    let wait = v1::WaitInvocationRequest { invocation_id: record.invocation_id.clone(), timeout_ms: 60_000 };
+    let mut request = Request::new(wait);
+    request.set_timeout(Duration::from_secs(2));
+    let answer = bed.clients.invocations().wait_invocation(request).await.unwrap().into_inner();
+    assert!(!answer.done && answer.invocation.unwrap().invocation_id == record.invocation_id);
 
     // A request that waits is answered when the call ends, whoever ends it.
     let (bed, clients) = (&bed, bed.clients.clone());

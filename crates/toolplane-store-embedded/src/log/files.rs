@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The segments of a log, each named by the number of its first record.
@@ -101,7 +101,12 @@ impl LogFile for RealFile {
     }
 
     fn flush(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.sync_data()?;
+        // What is flushed into a file that has no name any more is lost with this process.
+        match self.0.metadata()?.nlink() {
+            0 => Err(io::Error::new(io::ErrorKind::NotFound, "the log's file was removed while it was in use")),
+            _ => Ok(()),
+        }
     }
 }
 

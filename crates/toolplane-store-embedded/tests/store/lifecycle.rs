@@ -50,6 +50,20 @@ async fn a_directory_has_one_owner() {
     check_count(&again, 1).await;
 }
 
+#[tokio::test]
+async fn nothing_is_accepted_once_the_directory_was_removed() {
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("store");
+    let store = EmbeddedStore::open(&path, EmbeddedOptions::default()).unwrap();
+    store.commit(record("a")).await.unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    for id in ["b", "c"] {
+        let refused = store.commit(record(id)).await.unwrap_err();
+        assert_eq!(refused.code(), "store.poisoned");
+        assert!(refused.to_string().contains("was removed while it was in use"), "{refused}");
+    }
+}
+
 // Asks from another process, by the same kind of lock.
 fn check_locked_for_others(path: &std::path::Path, expected: bool) {
     let answer = Command::new("flock")

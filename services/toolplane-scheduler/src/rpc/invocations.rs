@@ -134,9 +134,9 @@ impl InvocationService for InvocationApi {
         &self,
         request: Request<v1::WaitInvocationRequest>,
     ) -> Result<Response<v1::WaitInvocationResponse>, Status> {
-        let caller = Caller::of(&request);
+        let (caller, left) = (Caller::of(&request), patience::left(request.metadata()));
         let _place = self.streams.admit(&caller.tenant).map_err(status::of)?;
-        reply(self.reading.wait(&caller, request.into_inner()).await)
+        reply(self.reading.wait(&caller, request.into_inner(), left).await)
     }
 
     async fn watch_invocation(

@@ -1,5 +1,7 @@
 //! Reading one call: its record, its result, and how that is kept.
 
+use std::time::Duration;
+
 use prost::Message;
 use toolplane_proto::v1;
 use toolplane_results::PayloadStore;
@@ -62,11 +64,13 @@ impl Reading {
         })
     }
 
-    /// The state of a call when it has ended, or after a while.
+    /// The state of a call when it has ended, or after a while: at most as long as the caller waits, `left` of the deadline of
+    /// its request.
     pub(super) async fn wait(
         &self,
         caller: &Caller,
         request: v1::WaitInvocationRequest,
+        left: Option<Duration>,
     ) -> Result<v1::WaitInvocationResponse, CallError> {
         let record = find::call(&self.calls, caller, &request.invocation_id).await?;
         let id = record.key();
@@ -79,7 +83,7 @@ impl Reading {
             }
             Ok::<_, RecordError>(())
         };
-        if let Ok(ended) = tokio::time::timeout(patience::of(request.timeout_ms), end).await {
+        if let Ok(ended) = tokio::time::timeout(patience::within(patience::of(request.timeout_ms), left), end).await {
             ended?;
         }
         let terminal = self.calls.records().result(&id).await?;

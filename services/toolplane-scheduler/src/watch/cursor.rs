@@ -60,6 +60,7 @@ impl Watchers {
             watchers: self.clone(),
             id: id.clone(),
             next_seq,
+            head_seq: 0,
             live: Some(self.subscribe(id)),
             pending: VecDeque::new(),
             read_store,
@@ -96,6 +97,8 @@ pub(crate) struct Watch {
     watchers: Watchers,
     id: InvocationKey,
     next_seq: u64,
+    /// The last sequence of the log that is known of; a watch may begin beyond it.
+    head_seq: u64,
     live: Option<Subscription>,
     pending: VecDeque<WatchItem>,
     read_store: bool,
@@ -112,9 +115,14 @@ impl Watch {
         self
     }
 
-    /// The last sequence given out.
+    /// The sequence that is given out next.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// The last sequence of the log, as far as this watch has seen it.
     pub(crate) fn head_seq(&self) -> u64 {
-        self.next_seq - 1
+        self.head_seq
     }
 
     /// The next entries; `None` after the terminal result. Waits as long as it takes. Safe to cancel.
@@ -196,6 +204,7 @@ impl Watch {
 
     /// Uses a live update if it continues the log here; otherwise the store has to be read.
     fn take(&mut self, update: Update) {
+        self.head_seq = update.events.last().map_or(self.head_seq, |last| last.seq.max(self.head_seq));
         let fresh: Vec<LogEvent> = update.events.iter().filter(|event| event.seq >= self.next_seq).cloned().collect();
         match fresh.first() {
             Some(first) if first.seq > self.next_seq => self.read_store = true,
@@ -219,6 +228,7 @@ impl Watch {
         let page = store.events(&keys::stream(&self.id), self.next_seq, PAGE).await?;
         let events =
             page.events.iter().map(|(_, bytes)| stored::read::<LogEvent>(bytes)).collect::<Result<Vec<_>, _>>()?;
+        self.head_seq = self.head_seq.max(page.head_seq);
         let next_seq = self.next_seq + events.len() as u64;
         let reached_head = next_seq > page.head_seq;
         let mut terminal = if reached_head { self.watchers.records.result(&self.id).await? } else { None };

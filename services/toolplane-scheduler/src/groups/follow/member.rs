@@ -119,7 +119,7 @@ impl MemberCursor {
             self.phase = Phase::Through;
             return Ok(None);
         };
-        self.next_seq = watch.head_seq() + 1;
+        self.next_seq = watch.next_seq();
         if let Some(terminal) = item.terminal {
             self.phase = Phase::Ended(EndedMember { terminal, live: None, look_at: Instant::now() });
         }
