@@ -18,6 +18,14 @@ pub enum BackendError {
         /// Why.
         reason: String,
     },
+    /// A store was made here before and is gone.
+    #[error("`{path}` has no store any more: restore a backup, or remove `{note}` to begin without everything it held")]
+    Missing {
+        /// Its directory.
+        path: PathBuf,
+        /// The file that says it was made.
+        note: PathBuf,
+    },
     /// Redis cannot be used.
     #[error(transparent)]
     Redis(#[from] OpenError),
@@ -42,6 +50,7 @@ impl BackendError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Embedded { .. } => codes::STORE_EMBEDDED.as_str(),
+            Self::Missing { .. } => codes::STORE_MISSING.as_str(),
             Self::Redis(error) => error.code(),
             Self::Password { .. } => codes::STORE_PASSWORD.as_str(),
             Self::Buffered => codes::STORE_BUFFERED.as_str(),

@@ -15,6 +15,7 @@ mod contention;
 mod error;
 mod follow;
 pub mod forget;
+mod made;
 mod redis;
 mod shards;
 pub mod status;
@@ -134,10 +135,13 @@ impl Backend {
     /// writes in memory.
     ///
     /// Fails with [`BackendError::Embedded`] when a file or the directory cannot be made, read or written, another
-    /// process or handle has the store open, its data has another format, or too much of it is damaged.
+    /// process or handle has the store open, its data has another format, or too much of it is damaged, and with
+    /// [`BackendError::Missing`] when a store was made there and is gone.
     pub fn in_directory(path: &Path, cache_bytes: usize) -> Result<Self, BackendError> {
+        made::refuse_lost(path)?;
         let store = EmbeddedStore::open(path, EmbeddedOptions { cache_bytes, ..EmbeddedOptions::default() })
             .map_err(|error| BackendError::Embedded { path: path.to_owned(), reason: error.to_string() })?;
+        made::note(path)?;
         Ok(Self::Embedded(Arc::new(store)))
     }
 

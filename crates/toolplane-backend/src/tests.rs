@@ -23,6 +23,29 @@ async fn roles_of_one_process_keep_apart() {
     permission.close().await.unwrap();
 }
 
+#[tokio::test]
+async fn a_store_that_is_gone_is_not_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.server.data_dir = dir.path().to_owned();
+    let note = dir.path().join("permission.made");
+    let open = async || match Backend::open(&config, Keeper::Permission).await {
+        Ok(backend) => backend.close().await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.code().to_owned()),
+    };
+    assert_eq!(open().await, Ok(()));
+    // One of an earlier version is noted when it is opened the next time.
+    std::fs::remove_file(&note).unwrap();
+    assert_eq!(open().await, Ok(()));
+    std::fs::remove_dir_all(dir.path().join("permission")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(open().await, Err("store.missing".to_owned()));
+        std::fs::create_dir_all(dir.path().join("permission")).unwrap();
+    }
+    std::fs::remove_file(&note).unwrap();
+    assert_eq!(open().await, Ok(()));
+}
+
 #[test]
 fn every_configurable_namespace_leaves_room_for_the_role() {
     assert_eq!(Keeper::Scheduler.namespace("toolplane"), "toolplane");

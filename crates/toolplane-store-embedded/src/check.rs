@@ -134,6 +134,11 @@ impl std::fmt::Debug for Idle {
 }
 
 impl EmbeddedStore {
+    /// Whether there is a store in the directory `path`, in use or not.
+    pub fn exists(path: impl AsRef<Path>) -> bool {
+        path.as_ref().join(STATE).exists()
+    }
+
     /// Checks the store in the directory `path`; see [`Idle`]. Returns an error as [`Idle::hold`] does; what is wrong
     /// with the store itself is no error, and is in the report.
     pub fn check(path: impl AsRef<Path>, options: &EmbeddedOptions) -> Result<CheckReport, OpenError> {

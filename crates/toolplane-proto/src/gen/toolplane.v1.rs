@@ -5742,7 +5742,8 @@ pub struct WaitInvocationRequest {
     /// The call.
     #[prost(string, tag = "1")]
     pub invocation_id: ::prost::alloc::string::String,
-    /// Longest wait in milliseconds; 0 takes the server's own, larger values are cut to 60000.
+    /// Longest wait in milliseconds; 0 takes the server's own, larger values are cut to 60000. An earlier deadline of the RPC itself
+    /// (`grpc-timeout`) counts too: the answer is sent shortly before it.
     #[prost(uint32, tag = "2")]
     pub timeout_ms: u32,
 }
@@ -5775,7 +5776,7 @@ pub struct WatchInvocationResponse {
     /// The events.
     #[prost(message, repeated, tag = "1")]
     pub events: ::prost::alloc::vec::Vec<Event>,
-    /// The last sequence there is.
+    /// The last sequence there is, also where `from_seq` lies beyond it.
     #[prost(uint64, tag = "2")]
     pub head_seq: u64,
     /// Only in the last message.

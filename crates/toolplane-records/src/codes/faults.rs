@@ -104,6 +104,8 @@ codes! {
         "how large it is, and may be", "A change is larger than the store takes.", "Send less in one request.";
     STORE_EMBEDDED = "store.embedded", Fault,
         "the directory, and why", "The embedded store cannot be opened.", "Do what the reason in the message asks for; the directory is under `server.data_dir`.";
+    STORE_MISSING = "store.missing", Fault,
+        "the directory, and the file that says it was made", "The directory of a role's store is empty or gone, though a store was made there: rules, open questions or calls would be lost without a word.", "Restore a backup (`toolplane store restore`), or remove the file that is named to begin without what the store held.";
     STORE_PASSWORD = "store.password", Fault,
         "the file or variable, and why", "The process cannot read the password of Redis.", "Check the file or variable that is named (`store.redis.password_file`, `store.redis.password_env`).";
     STORE_BUFFERED = "store.buffered", Fault,
