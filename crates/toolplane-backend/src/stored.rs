@@ -8,6 +8,7 @@ mod forget;
 mod forgotten;
 mod objects;
 mod places;
+mod references;
 mod report;
 mod restore;
 
@@ -17,8 +18,10 @@ pub use error::StoredError;
 pub use files::Copied;
 pub use forget::forget;
 pub use forgotten::{Forgotten, Kept};
+pub use references::PayloadsOf;
 pub use report::{Named, Objects, Part, Report};
 pub use restore::restore;
+pub use toolplane_store::RecordKey;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use redb::{ReadableDatabase, ReadableTable};
-use toolplane_store::{Damage, DamageLocation};
+use toolplane_store::{Damage, DamageLocation, RecordKey, Write};
 
 use crate::base::RawRow;
 use crate::codec;
@@ -17,7 +17,7 @@ use crate::mend::{format_of, mend};
 use crate::number::read_number;
 use crate::options::EmbeddedOptions;
 use crate::tables::{APPLIED, FORMAT, NUMBERS, SALT, SET_ASIDE, WITHOUT_PATTERNS, place_of_record};
-use crate::walk::WalkReport;
+use crate::walk::{Seen, WalkReport};
 
 /// What a store's files hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,9 +63,19 @@ impl Idle {
     /// Checks the store's files against every checksum, and changes none of what they say. What is wrong with them is in
     /// the report.
     pub fn check(&self, options: &EmbeddedOptions) -> CheckReport {
+        self.check_with(options, |_, _| {})
+    }
+
+    /// The same, and shows `seen` every record that holds: first those of the tables, then those the log changes, as it leaves
+    /// them, `None` for one that goes.
+    pub fn check_with(
+        &self,
+        options: &EmbeddedOptions,
+        mut seen: impl FnMut(&RecordKey, Option<&[u8]>),
+    ) -> CheckReport {
         let mut report = CheckReport::default();
         let judged = match open_database(&self.path.join(STATE), options.cache_bytes) {
-            Ok(state) => judge(&self.path, state, options, &mut report).map_err(|fault| fault.reason()),
+            Ok(state) => judge(&self.path, state, options, &mut report, &mut seen).map_err(|fault| fault.reason()),
             Err(error) => Err(error.to_string()),
         };
         report.fatal = judged.err();
@@ -151,6 +161,7 @@ fn judge(
     mut state: redb::Database,
     options: &EmbeddedOptions,
     report: &mut CheckReport,
+    seen: Seen<'_>,
 ) -> Result<(), Fault> {
     let proved = contained(|| Ok(state.check_integrity()?));
     match contained(|| format_of(&state))? {
@@ -160,7 +171,7 @@ fn judge(
         // Tables were never laid down here; then there is no log either.
         None => return proved.and_then(|_| CommitLog::is_fresh(&RealDirectory(path.to_owned()))),
     }
-    let walked = WalkReport::through(&state, None);
+    let walked = WalkReport::through(&state, None, seen);
     if let Ok(walk) = &walked {
         (report.records, report.entries, report.event_rows) = (walk.records, walk.entries, walk.event_rows);
         report.damage.clone_from(&walk.damage);
@@ -173,7 +184,14 @@ fn judge(
     let (salt, applied_lsn) = (read_number(&numbers, SALT)?, read_number(&numbers, APPLIED)?);
     let log = LogOptions { salt: salt as u32, applied_lsn, segment_bytes: options.segment_bytes };
     CommitLog::read(&RealDirectory(path.to_owned()), log, |_, group| {
-        codec::decode_group(group)?;
+        for logged in codec::decode_group(group)?.1 {
+            for write in &logged.commit.writes {
+                match write {
+                    Write::Put { key, bytes } => seen(key, Some(bytes)),
+                    Write::Delete { key } => seen(key, None),
+                }
+            }
+        }
         report.log_groups += 1;
         Ok(())
     })?;

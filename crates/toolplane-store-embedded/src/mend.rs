@@ -49,7 +49,9 @@ pub(crate) fn mend(directory: &Path, mut state: Database, cache_bytes: usize) ->
                 path = %path.display(), reason = fault.reason(), kept = %kept.display(),
                 "the tables are damaged: they are written anew, and the damaged file is kept"
             );
-            write_anew(directory, cache_bytes, |target| WalkReport::through(&state, Some(target)).map(drop))?;
+            write_anew(directory, cache_bytes, |target| {
+                WalkReport::through(&state, Some(target), &mut |_, _| {}).map(drop)
+            })?;
             replace(directory, state, Some(&kept))?;
             open_database(&path, cache_bytes)
         }

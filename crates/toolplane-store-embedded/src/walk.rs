@@ -7,7 +7,7 @@ use redb::{
     Database, Key, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, Value,
 };
 use toolplane_store::likeness::Patterns;
-use toolplane_store::{Damage, DamageLocation, Sealed};
+use toolplane_store::{Damage, DamageLocation, RecordKey, Sealed};
 
 use crate::alike::{read_patterns, write_patterns};
 use crate::fault::{Fault, contained};
@@ -16,7 +16,7 @@ use crate::number::write_number;
 use crate::row;
 use crate::tables::{
     APPLIED, CLOCK, EVENTS, INDEX_LEN, INDEX_ORDER, INDEX_SCORE, NUMBERS, OPERATIONS, RECORDS, SALT, SET_ASIDE,
-    SET_ASIDE_EVENTS, name_of, named_key, numbered_key, place_of_events, place_of_record,
+    SET_ASIDE_EVENTS, name_of, named_key, numbered_key, place_of_events, place_of_record, record_of,
 };
 
 /// What a walk found.
@@ -30,13 +30,16 @@ pub(crate) struct WalkReport {
     pub(crate) damage: Vec<Damage>,
 }
 
+/// What is shown the records of a store: each as it is, and then each as the log leaves it, `None` when it goes.
+pub(crate) type Seen<'a> = &'a mut dyn FnMut(&RecordKey, Option<&[u8]>);
+
 /// The entries of all indexes: index, nul, member → score.
 pub(crate) type Entries = BTreeMap<Vec<u8>, u64>;
 
 impl WalkReport {
     /// Goes through the tables of `state`. What holds is written to `target`, if there is one; damaged records are set
-    /// aside there. Returns an error when rows of records or events cannot be reached.
-    pub(crate) fn through(state: &Database, target: Option<&WriteTransaction>) -> Result<Self, Fault> {
+    /// aside there. Every record that holds is shown to `seen`. Returns an error when rows of records or events cannot be reached.
+    pub(crate) fn through(state: &Database, target: Option<&WriteTransaction>, seen: Seen<'_>) -> Result<Self, Fault> {
         let snapshot = contained(|| Ok(state.begin_read()?))?;
         let mut walk = Self::default();
         let (patterns, damaged) = read_patterns(state)?;
@@ -46,7 +49,7 @@ impl WalkReport {
             write_patterns(target, &patterns.all())?;
         }
         Self::numbers(&snapshot, target)?;
-        walk.records(&snapshot, &patterns, target)?;
+        walk.records(&snapshot, &patterns, target, seen)?;
         walk.events(&snapshot, &patterns, target)?;
         walk.operations(&snapshot, target)?;
         let entries = walk.indexes(&snapshot)?;
@@ -77,12 +80,18 @@ impl WalkReport {
         snapshot: &ReadTransaction,
         patterns: &Patterns,
         target: Option<&WriteTransaction>,
+        seen: Seen<'_>,
     ) -> Result<(), Fault> {
         let mut good = target.map(|target| target.open_table(RECORDS)).transpose()?;
         let mut aside = target.map(|target| target.open_table(SET_ASIDE)).transpose()?;
         each_row(snapshot, RECORDS, |key, value| {
             let (table, holds) = match row::open_record(key, value, patterns) {
-                Ok(_) => (&mut good, true),
+                Ok(record) => {
+                    if let Some(key) = record_of(key) {
+                        seen(&key, Some(&record.bytes));
+                    }
+                    (&mut good, true)
+                }
                 Err(_) => (&mut aside, false),
             };
             if holds {

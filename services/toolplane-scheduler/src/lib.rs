@@ -29,6 +29,7 @@ mod identity;
 mod intake;
 mod limits;
 mod mutants;
+mod named_payloads;
 mod options;
 mod parts;
 mod plan;
@@ -46,5 +47,6 @@ mod watch;
 
 pub use error::SchedulerError;
 pub use forget::forget;
+pub use named_payloads::payloads_of;
 pub use options::SchedulerOptions;
 pub use role::{PROGRAM, SchedulerRole};

@@ -11,14 +11,17 @@ use super::error::StoredError;
 use super::files::{self, Copied, Entry, FORMAT, MANIFEST, Manifest};
 use super::objects;
 use super::places::{in_redis, present};
+use super::references::{PayloadsOf, References};
 use crate::Keeper;
 
 /// A store that no other process opens meanwhile.
 type Held = (Keeper, Idle, PathBuf);
 
 /// Copies every embedded store and every payload of `config` into the new directory `directory`, proved before and counted
-/// while it is copied. What fails leaves nothing with that name, and no part of it.
-pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> {
+/// while it is copied. What fails leaves nothing with that name, and no part of it. Payloads that records name (`payloads` says
+/// which) and that are not there cannot be copied: they are told, and are no error, for a backup without them is still the best
+/// there is.
+pub fn backup(config: &Config, directory: &Path, payloads: PayloadsOf) -> Result<Copied, StoredError> {
     if directory.exists() {
         return Err(StoredError::Exists(directory.to_owned()));
     }
@@ -30,8 +33,9 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
     if held.is_empty() {
         return Err(StoredError::NoStore(config.server.data_dir.clone()));
     }
-    for (_, store, path) in &held {
-        if !store.check(&EmbeddedOptions::default()).is_sound() {
+    let mut references = References::new(payloads);
+    for (keeper, store, path) in &held {
+        if !store.check_with(&EmbeddedOptions::default(), |key, bytes| references.see(*keeper, key, bytes)).is_sound() {
             return Err(StoredError::Damaged(path.clone()));
         }
     }
@@ -49,7 +53,7 @@ pub fn backup(config: &Config, directory: &Path) -> Result<Copied, StoredError> 
     }
     let manifest = finished?;
     files::flush_names(directory)?;
-    Ok(Copied::of(&manifest))
+    Ok(Copied { missing: references.missing(config)?, ..Copied::of(&manifest) })
 }
 
 fn write(config: &Config, held: &[Held], target: &Path) -> Result<Manifest, StoredError> {

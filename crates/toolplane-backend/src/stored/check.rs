@@ -9,10 +9,12 @@ use toolplane_store_redis::CheckReport;
 use super::error::StoredError;
 use super::objects;
 use super::places::{in_redis, present};
+use super::references::{PayloadsOf, References};
 use super::report::{Named, Part, Report};
 use crate::{Backend, Keeper};
 
-/// Holds every record, index entry, event and payload to its checksum, and changes nothing.
+/// Holds every record, index entry, event and payload to its checksum, looks whether every payload that a record names is there
+/// (`payloads` says which those are), and changes nothing.
 ///
 /// What is damaged is in the report and is not an error.
 ///
@@ -23,25 +25,28 @@ use crate::{Backend, Keeper};
 /// - [`StoredError::Store`] when the files of an embedded store are missing or cannot be locked.
 /// - [`StoredError::Redis`] when Redis cannot be opened or read.
 /// - [`StoredError::File`] when a payload or a directory of payloads cannot be read.
-pub async fn check(config: &Config) -> Result<Report, StoredError> {
+pub async fn check(config: &Config, payloads: PayloadsOf) -> Result<Report, StoredError> {
+    let mut references = References::new(payloads);
     let mut stores = Vec::new();
     for (keeper, path) in present(config) {
-        stores.push(embedded(keeper, &path)?);
+        stores.push(embedded(keeper, &path, &mut references)?);
     }
     for keeper in in_redis(config) {
-        stores.push(redis(config, keeper).await?);
+        stores.push(redis(config, keeper, &mut references).await?);
     }
     // To look in the wrong place is not to find everything sound.
     if stores.is_empty() {
         return Err(StoredError::NoStore(config.server.data_dir.clone()));
     }
-    let objects = objects::check(&config.objects_dir())?;
+    let mut objects = objects::check(&config.objects_dir())?;
+    objects.damaged.extend(references.missing(config)?);
     let good = |part: &Part| part.damaged.is_empty() && part.fatal.is_none();
     Ok(Report { sound: stores.iter().all(good) && objects.damaged.is_empty(), stores, objects })
 }
 
-fn embedded(keeper: Keeper, path: &Path) -> Result<Part, StoredError> {
-    let found = Idle::hold(path).map_err(StoredError::store(path))?.check(&EmbeddedOptions::default());
+fn embedded(keeper: Keeper, path: &Path, references: &mut References) -> Result<Part, StoredError> {
+    let idle = Idle::hold(path).map_err(StoredError::store(path))?;
+    let found = idle.check_with(&EmbeddedOptions::default(), |key, bytes| references.see(keeper, key, bytes));
     Ok(Part {
         role: keeper.as_str(),
         place: path.display().to_string(),
@@ -53,7 +58,7 @@ fn embedded(keeper: Keeper, path: &Path) -> Result<Part, StoredError> {
     })
 }
 
-async fn redis(config: &Config, keeper: Keeper) -> Result<Part, StoredError> {
+async fn redis(config: &Config, keeper: Keeper, references: &mut References) -> Result<Part, StoredError> {
     let unusable = |reason: String| StoredError::Redis { keeper, reason };
     let backend = Backend::open(config, keeper).await.map_err(|error| unusable(error.to_string()))?;
     let Backend::Redis(shards) = &backend else { return Err(unusable("it is not in Redis".to_owned())) };
@@ -61,6 +66,7 @@ async fn redis(config: &Config, keeper: Keeper) -> Result<Part, StoredError> {
     for shard in shards.all() {
         let CheckReport { records, events, damage } =
             shard.prove().await.map_err(|error| unusable(error.to_string()))?;
+        references.see_all(keeper, &**shard).await.map_err(|error| unusable(error.to_string()))?;
         found.records += records;
         found.events += events;
         found.damage.extend(damage);

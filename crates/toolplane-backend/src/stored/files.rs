@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::error::StoredError;
+use super::report::Named;
 
 /// What the list of a backup is called.
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -56,6 +57,8 @@ pub struct Copied {
     pub bytes: u64,
     /// The roles whose state is in Redis and so not among them.
     pub not_included: Vec<String>,
+    /// Payloads that records name and that were not there to be copied.
+    pub missing: Vec<Named>,
 }
 
 impl Copied {
@@ -65,6 +68,7 @@ impl Copied {
             files: manifest.files.len(),
             bytes: manifest.files.iter().map(|file| file.size).sum(),
             not_included: manifest.not_included.clone(),
+            missing: Vec::new(),
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct Part {
 }
 
 /// Something damaged.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
     /// The family of a record, or `index`, `stream`, `part` or `payload`.
     pub kind: String,
@@ -50,7 +50,7 @@ pub struct Named {
 pub struct Objects {
     /// How many were held to their digests.
     pub files: u64,
-    /// Those whose bytes are not what they are named after.
+    /// Those whose bytes are not what they are named after, and those that a record names and that are not there.
     pub damaged: Vec<Named>,
 }
 

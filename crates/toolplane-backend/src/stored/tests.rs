@@ -43,6 +43,12 @@ async fn filled(dir: &Path) -> Config {
     config
 }
 
+/// A record names the payloads whose addresses are its lines.
+fn payloads_of(_: Keeper, key: &RecordKey, bytes: &[u8]) -> Vec<String> {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    text.lines().filter(|_| key.family == Family::Result).map(str::to_owned).collect()
+}
+
 fn payload(config: &Config) -> std::path::PathBuf {
     let digest = toolplane_records::payload::Digest::of(PAYLOAD);
     config.objects_dir().join("results/default/20260101/inv_1").join(format!("1-{}", digest.hex()))
@@ -68,7 +74,7 @@ fn refusal<T: std::fmt::Debug>(answer: Result<T, StoredError>) -> String {
 }
 
 async fn is_sound(config: &Config) -> bool {
-    check(config).await.unwrap().sound
+    check(config, payloads_of).await.unwrap().sound
 }
 
 #[tokio::test]
@@ -76,8 +82,8 @@ async fn what_is_backed_up_comes_back() {
     let root = TempDir::new().unwrap();
     let from = filled(&root.path().join("from")).await;
     let copy = root.path().join("copy");
-    assert!(backup(&from, &copy).unwrap().files >= 4, "three stores and a payload");
-    assert!(refusal(backup(&from, &copy)).contains("already"), "a backup is never written over");
+    assert!(backup(&from, &copy, payloads_of).unwrap().files >= 4, "three stores and a payload");
+    assert!(refusal(backup(&from, &copy, payloads_of)).contains("already"), "a backup is never written over");
 
     let to = config(&root.path().join("to"));
     restore(&to, &copy).unwrap();
@@ -97,7 +103,7 @@ async fn what_the_surface_role_kept_beside_redis_is_looked_after() {
     let (from, to, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
     let mut before = filled(from.path()).await;
     before.store.backend = StoreBackend::Redis;
-    let copied = backup(&before, &copy.path().join("backup")).unwrap();
+    let copied = backup(&before, &copy.path().join("backup"), payloads_of).unwrap();
     assert_eq!(copied.not_included, ["surface", "permission", "scheduler"]);
     let mut after = config(to.path());
     after.store.backend = StoreBackend::Redis;
@@ -112,12 +118,12 @@ async fn a_store_in_use_is_left_alone() {
     let config = filled(&root.path().join("data")).await;
     let open = EmbeddedStore::open(config.server.data_dir.join("scheduler"), EmbeddedOptions::default()).unwrap();
     let copy = root.path().join("copy");
-    let text = refusal(backup(&config, &copy));
+    let text = refusal(backup(&config, &copy, payloads_of));
     assert!(text.contains("in use") && text.contains("scheduler"), "{text}");
-    assert!(refusal(check(&config).await).contains("in use"));
+    assert!(refusal(check(&config, payloads_of).await).contains("in use"));
     assert!(!copy.exists());
     drop(open);
-    backup(&config, &copy).unwrap();
+    backup(&config, &copy, payloads_of).unwrap();
 }
 
 #[tokio::test]
@@ -128,14 +134,14 @@ async fn damage_is_found_and_not_backed_up() {
     let copy = root.path().join("copy");
     flip(&config.server.data_dir.join("permission/state.redb"), TEXT.as_bytes());
     assert!(!is_sound(&config).await);
-    let text = refusal(backup(&config, &copy));
+    let text = refusal(backup(&config, &copy, payloads_of));
     assert!(text.contains("permission") && text.contains("damaged"), "{text}");
     assert!(!copy.exists());
 
     let config = filled(&root.path().join("other")).await;
     fs::write(payload(&config), b"other bytes of a payload").unwrap();
     assert!(!is_sound(&config).await, "payloads are proved too");
-    let text = refusal(backup(&config, &copy));
+    let text = refusal(backup(&config, &copy, payloads_of));
     assert!(text.contains(&payload(&config).display().to_string()) && text.contains("damaged"), "{text}");
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no part of a copy is left");
 }
@@ -144,7 +150,7 @@ async fn damage_is_found_and_not_backed_up() {
 async fn where_nothing_is_stored_nothing_is_sound() {
     let root = TempDir::new().unwrap();
     let elsewhere = config(&root.path().join("elsewhere"));
-    let error = check(&elsewhere).await.unwrap_err();
+    let error = check(&elsewhere, payloads_of).await.unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("elsewhere"), "{error}");
     assert!(!elsewhere.server.data_dir.exists());
 }
@@ -167,7 +173,7 @@ async fn a_backup_that_is_damaged_or_cut_restores_nothing() {
     ];
     for (number, spoil) in spoils.into_iter().enumerate() {
         let copy = root.path().join(format!("copy-{number}"));
-        backup(&from, &copy).unwrap();
+        backup(&from, &copy, payloads_of).unwrap();
         spoil(&copy);
         let text = refusal(restore(&to, &copy));
         assert!(text.contains(&format!("copy-{number}")), "{number}: {text}");
@@ -184,11 +190,55 @@ async fn a_backup_that_cannot_be_finished_leaves_none() {
     fs::remove_file(&object).unwrap();
     std::os::unix::fs::symlink("/nowhere", &object).unwrap();
     let copy = root.path().join("copy");
-    backup(&config, &copy).unwrap();
+    backup(&config, &copy, payloads_of).unwrap();
     fs::remove_dir_all(&copy).unwrap();
     // The target lies where no directory can be.
     fs::write(root.path().join("file"), b"").unwrap();
-    let text = refusal(backup(&config, &root.path().join("file/copy")));
+    let text = refusal(backup(&config, &root.path().join("file/copy"), payloads_of));
     assert!(text.contains("file"), "{text}");
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "nothing is left behind");
+}
+
+#[tokio::test]
+async fn a_payload_that_is_named_and_not_there_is_told() {
+    let root = TempDir::new().unwrap();
+    let config = filled(&root.path().join("data")).await;
+    let name = |config: &Config| payload(config).strip_prefix(config.objects_dir()).unwrap().display().to_string();
+    let uri = format!("toolplane://payloads/{}", name(&config));
+    let result = |id: &str| RecordKey::new(Family::Result, id);
+    let commit = async |write: Write, laid_down: bool| {
+        let store = EmbeddedStore::open(config.server.data_dir.join("scheduler"), EmbeddedOptions::default()).unwrap();
+        let commit = Commit { writes: vec![write], ..Commit::default() };
+        assert_eq!(store.commit(commit).await, Ok(CommitOutcome::Applied));
+        if laid_down {
+            store.checkpoint().await.unwrap();
+        }
+        store.close().await.unwrap();
+    };
+    let put = |id: &str| Write::Put { key: result(id), bytes: Bytes::from(uri.clone()) };
+    commit(put("default/inv_1"), true).await;
+    assert!(is_sound(&config).await);
+    assert_eq!(backup(&config, &root.path().join("whole"), payloads_of).unwrap().missing, []);
+
+    fs::remove_file(payload(&config)).unwrap();
+    let report = check(&config, payloads_of).await.unwrap();
+    assert!(!report.sound);
+    let [lost] = &report.objects.damaged[..] else { panic!("{report:?}") };
+    assert_eq!((lost.kind.as_str(), lost.name.as_str()), ("payload", uri.as_str()));
+    assert!(lost.reason.contains("default/inv_1"), "{lost:?}");
+    let copied = backup(&config, &root.path().join("rest"), payloads_of).unwrap();
+    assert_eq!(copied.missing, report.objects.damaged);
+
+    // What is named in the log alone counts as well, and what goes names nothing any more.
+    commit(put("default/inv_2"), false).await;
+    assert_eq!(check(&config, payloads_of).await.unwrap().objects.damaged.len(), 2);
+    for id in ["default/inv_1", "default/inv_2"] {
+        commit(Write::Delete { key: result(id) }, false).await;
+    }
+    assert!(is_sound(&config).await);
+    // Payloads are kept for some days only where that is said.
+    commit(put("default/inv_3"), false).await;
+    let mut brief = config.clone();
+    brief.objects.retention_days = Some(1);
+    assert!(is_sound(&brief).await && !is_sound(&config).await);
 }

@@ -68,7 +68,7 @@ impl PayloadKey {
     }
 
     /// Whether the payload was made more than `days` days before the day of `now`.
-    pub(super) fn is_older_than(&self, days: u32, now: Timestamp) -> bool {
+    pub fn is_older_than(&self, days: u32, now: Timestamp) -> bool {
         self.path.parts().nth(2).is_some_and(|part| is_past(part.as_ref(), days, now))
     }
 }

@@ -9,7 +9,7 @@ use toolplane_proto::v1;
 use toolplane_proto::v1::read_payload_request::Selector;
 use toolplane_records::invocation::Invocation;
 use toolplane_records::payload::PayloadRef;
-use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::result::ToolResult;
 use toolplane_results::PayloadStore;
 use toolplane_results::payload::error::PayloadError;
 use toolplane_results::payload::key::PayloadKey;
@@ -19,6 +19,7 @@ use super::sight::may_read;
 use super::status;
 use crate::calls::Records;
 use crate::error::CallError;
+use crate::named_payloads::outputs;
 use crate::storage::RecordError;
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<v1::ReadPayloadResponse, Status>> + Send>>;
@@ -63,7 +64,6 @@ fn out_of_range(size: u64) -> CallError {
 pub(super) fn refused(error: PayloadError) -> CallError {
     match error {
         PayloadError::OutOfRange { size, .. } => out_of_range(size),
-        PayloadError::NotFound { uri } => CallError::NotFound { kind: "payload", id: uri },
         PayloadError::Expired { .. } => CallError::Precondition(error.to_string()),
         error => CallError::Record(RecordError::Objects(error)),
     }
@@ -91,16 +91,6 @@ fn select(
         None => (outputs.first().copied(), "output".to_owned()),
     };
     found.cloned().ok_or(CallError::NotFound { kind: "payload", id: asked })
-}
-
-fn outputs(result: &ToolResult) -> Vec<&PayloadRef> {
-    let blocks = result.content.iter().chain(&result.model_facing_content);
-    blocks
-        .filter_map(|block| match block {
-            ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
-            _ => None,
-        })
-        .collect()
 }
 
 /// Cuts a byte stream into messages that say where they belong.

@@ -147,6 +147,14 @@ fn record(error: RecordError) -> ApiError {
                 "payload `{uri}` is damaged and no part of it is given; an operator sees it with `toolplane store check`"
             ),
         },
+        // Only payloads that a result names are asked for.
+        RecordError::Objects(PayloadError::NotFound { uri }) => ApiError::Damaged {
+            reason: codes::STORE_DAMAGED,
+            message: format!(
+                "payload `{uri}` is lost: the result names it, and its bytes are not there; an operator sees it with \
+                 `toolplane store check`"
+            ),
+        },
         RecordError::Objects(error) => {
             tracing::warn!(%error, "the object store failed");
             ApiError::unavailable(codes::OBJECTS_UNAVAILABLE, "the object store does not answer")
@@ -196,11 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_payload_is_named_and_no_reason_to_try_again() {
+    fn a_damaged_or_lost_payload_is_named_and_no_reason_to_try_again() {
         let actual = toolplane_records::payload::Digest::of(b"other bytes");
-        let damaged = PayloadError::Damaged { uri: "toolplane://payloads/results/a".to_owned(), actual };
-        let status = of(crate::rpc::payload::refused(damaged));
-        assert_eq!((status.code(), reason(&status).as_deref()), (Code::DataLoss, Some("STORE_DAMAGED")));
-        assert!(status.message().contains("toolplane://payloads/results/a"), "{status}");
+        let uri = "toolplane://payloads/results/a".to_owned();
+        for lost in [PayloadError::Damaged { uri: uri.clone(), actual }, PayloadError::NotFound { uri: uri.clone() }] {
+            let status = of(crate::rpc::payload::refused(lost));
+            assert_eq!((status.code(), reason(&status).as_deref()), (Code::DataLoss, Some("STORE_DAMAGED")));
+            assert!(status.message().contains(&uri), "{status}");
+        }
     }
 }

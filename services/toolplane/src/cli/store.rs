@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toolplane_backend::Keeper;
 use toolplane_backend::forget::{DamageLocation, Verdict};
-use toolplane_backend::stored::{self, StoredError};
+use toolplane_backend::stored::{self, RecordKey, StoredError};
 use toolplane_runtime::Config;
 
 use super::failure::Failure;
@@ -17,7 +17,8 @@ mod report;
 /// What can be done with the stores. Exit codes: 0 done, 1 something is damaged, 2 it could not be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Compare everything stored with its checksum: records, indexes, events, logs, payloads. Changes nothing.
+    /// Compare everything stored with its checksum: records, indexes, events, logs, payloads; and look for payloads that results
+    /// name. Changes nothing.
     Check(ConfigArgs),
     /// Copy everything stored into a new directory, proved while it is copied. The cluster must not run meanwhile.
     Backup {
@@ -54,6 +55,14 @@ fn judge(keeper: Keeper, place: &DamageLocation) -> Verdict {
     }
 }
 
+/// Which payloads a record of each role names.
+fn payloads_of(keeper: Keeper, key: &RecordKey, bytes: &[u8]) -> Vec<String> {
+    match keeper {
+        Keeper::Scheduler => toolplane_scheduler::payloads_of(key, bytes),
+        Keeper::Surface | Keeper::Permission => Vec::new(),
+    }
+}
+
 /// Where the stores are.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
@@ -78,9 +87,9 @@ impl From<StoredError> for Failure {
 /// Runs the command.
 pub(crate) async fn run(command: &StoreCommand, out: &mut Output) -> Result<CommandOutcome, Failure> {
     match command {
-        StoreCommand::Check(args) => report::checked(&stored::check(&args.load()?).await?, out),
+        StoreCommand::Check(args) => report::checked(&stored::check(&args.load()?, payloads_of).await?, out),
         StoreCommand::Backup { directory, config } => {
-            report::backed_up(&stored::backup(&config.load()?, directory)?, directory, out)
+            report::backed_up(&stored::backup(&config.load()?, directory, payloads_of)?, directory, out)
         }
         StoreCommand::Forget { kind, name, config } => {
             report::forgotten(&stored::forget(&config.load()?, kind, name, judge).await?, out)

@@ -10,7 +10,7 @@ use toolplane_store_embedded::{EmbeddedOptions, EmbeddedStore};
 use toolplane_testkit::redis::{RedisOptions, RedisServer};
 
 use super::super::{Report, forget};
-use super::{TEXT, check, config, filled, flip, key, payload, refusal, said};
+use super::{TEXT, check, config, filled, flip, key, payload, payloads_of, refusal, said};
 use crate::forget::{Along, DamageLocation, Entries, Verdict};
 use crate::{Backend, Keeper};
 
@@ -60,7 +60,7 @@ async fn forget_it(config: &Config, kept: &[&str]) {
     for bytes in kept {
         assert!(text.contains(&hex::encode(bytes)), "{bytes} is not in {text}");
     }
-    let report = check(config).await.unwrap();
+    let report = check(config, payloads_of).await.unwrap();
     assert!(report.sound, "{report:?}");
     let text = refusal(forget(config, "meta", "said", goes).await);
     assert!(text.contains("no damaged meta `said`"), "what is sound is not taken out: {text}");
@@ -78,7 +78,7 @@ async fn what_nobody_has_is_taken_out_of_a_directory() {
     flip(&root.path().join("permission/state.redb"), TEXT.as_bytes());
     // Opening sets it aside, and it is named as ever.
     for _ in 0..2 {
-        assert_eq!(named(&check(&config).await.unwrap()), [("meta", "said")]);
+        assert_eq!(named(&check(&config, payloads_of).await.unwrap()), [("meta", "said")]);
         open().close().await.unwrap();
     }
     // The fourth byte of the text is what was flipped.
@@ -101,9 +101,9 @@ async fn a_damaged_input_is_taken_out() {
     store.close().await.unwrap();
     drop(store);
     flip(&root.path().join("scheduler/state.redb"), b"an input to be");
-    assert_eq!(named(&check(&config).await.unwrap()), [("payload", "inv_1/abc")]);
+    assert_eq!(named(&check(&config, payloads_of).await.unwrap()), [("payload", "inv_1/abc")]);
     forget(&config, "payload", "inv_1/abc", |_, place| Verdict::usual(place)).await.unwrap();
-    assert!(check(&config).await.unwrap().sound);
+    assert!(check(&config, payloads_of).await.unwrap().sound);
     assert_eq!(open().get(&input).await, Ok(None));
 }
 
@@ -116,7 +116,7 @@ async fn a_damaged_payload_is_taken_out() {
     let sound = refusal(forget(&config, "payload", &address, goes).await);
     assert!(sound.contains("no damaged payload"), "what is sound is not taken out: {sound}");
     fs::write(&file, b"other bytes").unwrap();
-    let report = check(&config).await.unwrap();
+    let report = check(&config, payloads_of).await.unwrap();
     let [damaged] = &report.objects.damaged[..] else { panic!("{report:?}") };
     assert_eq!((damaged.kind.as_str(), damaged.name.as_str()), ("payload", address.as_str()));
     assert!(damaged.reason.contains("digest"), "{damaged:?}");
@@ -126,7 +126,7 @@ async fn a_damaged_payload_is_taken_out() {
     let done = forget(&config, "payload", &address, goes).await.unwrap();
     assert!(done.file.starts_with(root.path().join("forgotten")) && done.file.ends_with(file.file_name().unwrap()));
     assert_eq!((fs::read(&done.file).unwrap(), file.exists()), (b"other bytes".to_vec(), false));
-    assert!(check(&config).await.unwrap().sound);
+    assert!(check(&config, payloads_of).await.unwrap().sound);
     for other in ["toolplane://payloads/../../etc/passwd", &address] {
         assert!(refusal(forget(&config, "payload", other, goes).await).contains("no damaged payload"), "{other}");
     }
@@ -143,12 +143,12 @@ async fn a_record_without_a_readable_name_is_taken_out() {
     assert!(!places.is_empty());
     places.into_iter().for_each(|at| bytes[at + 2] |= 0x80);
     fs::write(&tables, bytes).unwrap();
-    let report = check(&config).await.unwrap();
+    let report = check(&config, payloads_of).await.unwrap();
     let [("part", name)] = named(&report)[..] else { panic!("{report:?}") };
     let done = forget(&config, "part", name, goes).await.unwrap();
     assert_eq!(done.values.len(), 1);
     assert!(hex::decode(&done.values[0].bytes).unwrap().ends_with(TEXT.as_bytes()));
-    assert!(check(&config).await.unwrap().sound);
+    assert!(check(&config, payloads_of).await.unwrap().sound);
 }
 
 #[tokio::test]
@@ -168,10 +168,10 @@ async fn taken_out_of_redis(keeper: Keeper) {
     let commit = Commit { writes: vec![Write::Put { key: key(), bytes: TEXT.into() }], ..Commit::default() };
     assert_eq!(backend.store().commit(commit).await, Ok(CommitOutcome::Applied));
     refer_to_it(&*backend.store()).await;
-    assert!(check(&config).await.unwrap().sound);
+    assert!(check(&config, payloads_of).await.unwrap().sound);
     let row = format!("{{{}}}:r:m:said", keeper.namespace("toolplane"));
     server.command(&["SETRANGE", &row, "20", "?"]).unwrap();
-    let report = check(&config).await.unwrap();
+    let report = check(&config, payloads_of).await.unwrap();
     assert_eq!(named(&report), [("meta", "said")]);
     assert_eq!(report.stores.iter().map(|part| part.role).collect::<Vec<_>>(), ["surface", "permission", "scheduler"]);
     forget_it(&config, &["first event", &TEXT[12..]]).await;

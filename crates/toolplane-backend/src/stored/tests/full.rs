@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{StoredError, backup, check, config, filled, is_sound, restore, said};
+use super::{StoredError, backup, check, config, filled, is_sound, payloads_of, restore, said};
 use crate::Keeper;
 
 /// Names the directory a small disk is mounted on; set for the inner half of the test alone.
@@ -32,22 +32,22 @@ async fn on_a_small_disk() {
     let root = TempDir::new().unwrap();
     let from = filled(&root.path().join("from")).await;
     let whole = root.path().join("whole");
-    let size = usize::try_from(backup(&from, &whole).unwrap().bytes).unwrap();
-    let before = serde_json::to_value(check(&from).await.unwrap()).unwrap();
+    let size = usize::try_from(backup(&from, &whole, payloads_of).unwrap().bytes).unwrap();
+    let before = serde_json::to_value(check(&from, payloads_of).await.unwrap()).unwrap();
     // Full in the middle of the first file, and in the last.
     for room in [64 * 1024, size - 8 * 1024] {
         mount(&small, room);
         let copy = small.join("copy");
-        check_full(backup(&from, &copy).map(drop), &small.join("copy.partial"));
+        check_full(backup(&from, &copy, payloads_of).map(drop), &small.join("copy.partial"));
         assert_eq!(names(&small), Vec::<String>::new(), "{room}");
-        check_full(backup(&from, &small.join("new/copy")).map(drop), &small.join("new/copy.partial"));
+        check_full(backup(&from, &small.join("new/copy"), payloads_of).map(drop), &small.join("new/copy.partial"));
         assert_eq!(names(&small), Vec::<String>::new(), "{room}: what was made on the way is removed too");
-        let after = serde_json::to_value(check(&from).await.unwrap()).unwrap();
+        let after = serde_json::to_value(check(&from, payloads_of).await.unwrap()).unwrap();
         assert_eq!((&after, &after["sound"]), (&before, &true.into()), "{room}: the stores are as they were");
         // What a killed attempt left behind hinders no later one.
         fs::create_dir_all(small.join("copy.partial/stores")).unwrap();
         grow(&small);
-        backup(&from, &copy).unwrap();
+        backup(&from, &copy, payloads_of).unwrap();
         assert_eq!(names(&small), ["copy"], "{room}");
         unmount(&small);
 

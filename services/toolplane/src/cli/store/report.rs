@@ -41,12 +41,13 @@ pub(super) fn checked(report: &Report, out: &mut Output) -> Result<CommandOutcom
 }
 
 pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> Result<CommandOutcome, Failure> {
+    let ending = if copied.missing.is_empty() { CommandOutcome::Done } else { CommandOutcome::ToolFailed };
     if out.json() {
         out.serialized(&serde_json::json!({
             "directory": directory, "made_at": copied.made_at, "files": copied.files, "bytes": copied.bytes,
-            "not_included": copied.not_included,
+            "not_included": copied.not_included, "missing": copied.missing,
         }))?;
-        return Ok(CommandOutcome::Done);
+        return Ok(ending);
     }
     out.line(format!("{}: {} files, {}", directory.display(), copied.files, bytes(copied.bytes)))?;
     if !copied.not_included.is_empty() {
@@ -55,7 +56,13 @@ pub(super) fn backed_up(copied: &Copied, directory: &Path, out: &mut Output) -> 
             "what these roles keep is in Redis: back that up with its own means, at the same time: {roles}"
         ))?;
     }
-    Ok(CommandOutcome::Done)
+    for Named { kind, name, reason } in &copied.missing {
+        out.line(format!("  missing  {kind} {name}: {reason}"))?;
+    }
+    if !copied.missing.is_empty() {
+        out.note("the backup is whole but for what is missing: an earlier backup may have it")?;
+    }
+    Ok(ending)
 }
 
 pub(super) fn forgotten(forgotten: &Forgotten, out: &mut Output) -> Result<CommandOutcome, Failure> {

@@ -1,0 +1,31 @@
+//! Which payloads a stored record names.
+
+use toolplane_lifecycle::Terminal;
+use toolplane_records::payload::PayloadRef;
+use toolplane_records::result::{ContentBlock, ToolResult};
+use toolplane_records::stored;
+use toolplane_store::{Family, RecordKey};
+
+/// The addresses of the payloads that a record of the scheduler's store names: those of a result.
+pub fn payloads_of(key: &RecordKey, bytes: &[u8]) -> Vec<String> {
+    if key.family != Family::Result {
+        return Vec::new();
+    }
+    // What cannot be read is told as damaged.
+    let Ok(terminal) = stored::read::<Terminal>(bytes) else { return Vec::new() };
+    let mut named: Vec<String> = outputs(&terminal.result).into_iter().map(|payload| payload.uri.to_string()).collect();
+    named.sort();
+    named.dedup();
+    named
+}
+
+/// The payloads a result names.
+pub(crate) fn outputs(result: &ToolResult) -> Vec<&PayloadRef> {
+    let blocks = result.content.iter().chain(&result.model_facing_content);
+    blocks
+        .filter_map(|block| match block {
+            ContentBlock::PersistedOutputRef { payload } | ContentBlock::File { payload } => Some(payload),
+            _ => None,
+        })
+        .collect()
+}
