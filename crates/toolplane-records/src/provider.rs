@@ -34,6 +34,9 @@ pub fn is_tool_of(tool_id: &ToolId, provider_id: &str) -> bool {
 /// What the id of the tool by which a provider is asked ends with; no tool of a provider can be called so.
 const LIST: &str = "/:list";
 
+/// Most bytes of a document, handed in or fetched.
+pub const MAX_DOCUMENT_BYTES: u64 = 32 * 1024 * 1024;
+
 /// The id of the tool by which the platform asks a provider what it has. Only processes of the cluster may call it.
 pub fn list_tool(provider_id: &ProviderId) -> String {
     format!("{TOOL_ID_PREFIX}{provider_id}{LIST}")

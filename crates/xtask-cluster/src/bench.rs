@@ -8,6 +8,7 @@ use toolplane_testkit::{Problem, binary};
 pub(crate) mod chain;
 pub(crate) mod decide;
 pub(crate) mod growth;
+pub(crate) mod mcp;
 
 mod bare;
 mod commits;

@@ -38,6 +38,8 @@ enum Command {
     BenchDecide(bench::decide::Args),
     /// What a cluster costs as it grows.
     BenchGrowth(bench::growth::Args),
+    /// Calls of a tool of an MCP server, beside the same server called directly and through a proxy.
+    BenchMcp(bench::mcp::Args),
     /// A cluster of many processes that outlives the command.
     #[command(subcommand)]
     Cluster(cluster::Command),
@@ -56,6 +58,7 @@ async fn main() -> ExitCode {
         Command::BenchChain(args) => bench::chain::run(&args).await,
         Command::BenchDecide(args) => bench::decide::run(&args).await,
         Command::BenchGrowth(args) => bench::growth::run(&args).await,
+        Command::BenchMcp(args) => bench::mcp::run(&args).await,
         Command::Cluster(command) => cluster::run(command).await,
         Command::EchoServer { port } => bench::serve_echo(port).await,
     };

@@ -48,6 +48,15 @@ enum Bench {
         #[arg(long, default_value_t = 2)]
         seconds: u64,
     },
+    /// Calls of a small tool of an MCP server over standard streams, beside the same server called directly and through a proxy.
+    Mcp {
+        /// How long each case runs.
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// A Python that has the package `fastmcp`: its proxy is measured too.
+        #[arg(long)]
+        fastmcp: Option<std::path::PathBuf>,
+    },
     /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
     Growth {
         /// The store under the cluster.
@@ -101,6 +110,15 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
         Bench::Decide { seconds } => {
             bench.args(["bench-decide", "--seconds", &seconds.to_string(), "--out"]);
             bench.arg(command::target().join("bench").join("decide.json"));
+            return command::run(bench);
+        }
+        Bench::Mcp { seconds, fastmcp } => {
+            needs::bubblewrap();
+            bench.args(["bench-mcp", "--seconds", &seconds.to_string()]);
+            if let Some(python) = fastmcp {
+                bench.arg("--fastmcp").arg(python);
+            }
+            bench.arg("--out").arg(command::target().join("bench").join("mcp.json"));
             return command::run(bench);
         }
         Bench::Chain { store, schedulers, shards, seconds, runs, traced, profile } => {

@@ -73,6 +73,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolplane-cedar",
             "toolplane-lifecycle",
             "toolplane-matching",
+            "toolplane-mcp",
             "toolplane-policy",
             "toolplane-proto",
             "toolplane-records",

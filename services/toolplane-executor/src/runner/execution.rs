@@ -12,6 +12,7 @@ use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::McpServer;
 use toolplane_records::profile::ExecutionBinding;
+use toolplane_records::provider::is_list_tool;
 use toolplane_runtime::config::Workspaces;
 use toolplane_runtime::telemetry::CarriedContext;
 
@@ -34,7 +35,10 @@ const KILLED_PATIENCE: Duration = Duration::from_secs(1);
 /// Narrows a call to what this worker allows and gives it the workspace of its tenant; an error says that nothing was done.
 pub(super) fn prepare(call: &mut Call, settings: &RunSettings) -> Result<(), Box<ToolError>> {
     check_sandbox(call.sandboxed, &call.tool.binding)?;
-    settings.egress.narrow(&mut call.tool.binding)?;
+    match is_list_tool(&call.tool.origin.tool.tool_id) {
+        true => settings.egress.of_documents().narrow(&mut call.tool.binding)?,
+        false => settings.egress.narrow(&mut call.tool.binding)?,
+    }
     if Workspaces::is_default(&call.tenant) {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use toolplane_records::error::ToolError;
 use toolplane_records::mcp::{McpHttpServer, McpServer};
 use toolplane_records::operation::OperationBinding;
 use toolplane_records::profile::{ExecutionBinding, HttpBinding};
+use toolplane_records::provider::MAX_DOCUMENT_BYTES;
 
 mod places;
 #[cfg(test)]
@@ -45,6 +46,11 @@ impl Egress {
         let operations = no_http.then_some(("openapi", "HTTP tools", HTTP));
         let servers = self.servers.is_empty().then_some(("mcp_http", "MCP servers over HTTP", SERVERS));
         http.into_iter().chain(operations).chain(servers)
+    }
+
+    /// This, for a call by which the platform fetches a document: documents are larger than what tools are answered.
+    pub(crate) fn of_documents(&self) -> Self {
+        Self { max_response_bytes: self.max_response_bytes.max(MAX_DOCUMENT_BYTES), ..self.clone() }
     }
 
     /// `binding` as it may be run here; bindings that go nowhere stay as they are.

@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use toolplane_records::ids::TenantId;
 use toolplane_records::payload::Digest;
+use toolplane_records::provider::MAX_DOCUMENT_BYTES;
 use toolplane_runtime::ApiError;
 use toolplane_store::{Commit, IndexOp, Write};
 
@@ -12,7 +13,7 @@ use crate::keys;
 use crate::registry::Registry;
 
 /// Most bytes of a document.
-pub(crate) const MAX_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = MAX_DOCUMENT_BYTES as usize;
 /// Bytes of each part but the last.
 const PART: usize = 512 * 1024;
 

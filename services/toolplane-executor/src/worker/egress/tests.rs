@@ -24,6 +24,17 @@ fn check(allow: &[&str], hosts: &[&str], ports: &[u16], wanted: Option<(&[&str],
 }
 
 #[test]
+fn a_document_may_be_larger_than_other_answers() {
+    let egress = Egress::read(&["127.0.0.1".to_owned()], 1000).unwrap();
+    let wanted = HttpBinding { allowed_hosts: vec!["127.0.0.1".to_owned()], ..HttpBinding::default() };
+    let mut binding = ExecutionBinding::Http(HttpBinding { max_response_bytes: Some(5_000_000), ..wanted });
+    egress.of_documents().narrow(&mut binding).unwrap();
+    assert!(matches!(&binding, ExecutionBinding::Http(http) if http.max_response_bytes == Some(5_000_000)));
+    egress.narrow(&mut binding).unwrap();
+    assert!(matches!(&binding, ExecutionBinding::Http(http) if http.max_response_bytes == Some(1000)));
+}
+
+#[test]
 fn a_declaration_can_only_narrow() {
     check(&[], &["127.0.0.1"], &[], None);
     check(&["127.0.0.1"], &["127.0.0.1", "example.org"], &[8080], Some((&["127.0.0.1"], &[8080])));
