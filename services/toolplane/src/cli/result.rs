@@ -146,7 +146,8 @@ fn shortened(line: &str) -> String {
 fn failure(error: &v1::ToolError, out: &Output) -> Result<(), Failure> {
     out.note(&format!("{} ({}): {}", error.error_class, error.error_code, error.message))?;
     for wrong in &error.field_violations {
-        out.note(&format!("  {}: {}", wrong.field, wrong.description))?;
+        let place = if wrong.field.is_empty() { "the input" } else { &wrong.field };
+        out.note(&format!("  {place}: {}", wrong.description))?;
     }
     if let Some(path) = &error.blocked_path {
         out.note(&format!("  blocked path: {path}"))?;
@@ -181,6 +182,9 @@ fn advice(error: &v1::ToolError) -> Vec<String> {
         // The record says what would be needed; a caller that was just refused is not told to ask the same again.
         (R::RequestApprovalAgain, _) if error.error_code == codes::APPROVAL_REJECTED.as_str() => {
             Some("a person rejected the call: go on without it")
+        }
+        (R::DiscoverToolFirst, _) if error.error_code == codes::SURFACE_RETIRED.as_str() => {
+            Some("the tool was retired for good: find another one with `toolplane search`")
         }
         (other, _) => next_step(other),
     };

@@ -42,7 +42,7 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         check: bool,
     },
-    /// Retire a tool permanently; its identity stays for old records.
+    /// Retire a tool for good: nothing can be registered under its id again. Its identity stays for old records.
     Retire {
         /// Its name or id.
         name: String,
@@ -219,6 +219,7 @@ async fn retire(
         out.record::<toolplane_records::declaration::ToolDeclaration, _>(declaration)?;
     } else {
         out.line(format!("{id}  retired (revision {})", answer.revision))?;
+        out.note("that is for good: another version of the tool needs an id of its own")?;
     }
     Ok(CommandOutcome::Done)
 }
