@@ -59,7 +59,7 @@ pub use call::{Call, CallAttempt, CallLimits, CallOrigin, CallPlace, Context};
 pub use credentials::{CredentialSource, Injections};
 pub use http::{EgressGate, Lookup, SystemLookup};
 pub use kill::KillSwitch;
-pub use mcp::{McpOptions, place_of_server};
+pub use mcp::{ChangedProvider, McpOptions, ProviderChanges, place_of_server};
 pub use outcome::{Exact, Outcome};
 pub use progress::{ProgressSink, ProgressUpdate};
 pub use toolbox::{Capabilities, Gap, POOLS, Toolbox, ToolboxOptions};

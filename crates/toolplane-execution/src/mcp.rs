@@ -12,6 +12,7 @@
 
 mod answer;
 mod call;
+mod changes;
 mod credentials;
 mod fault;
 mod http;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
-use toolplane_mcp::{SessionOptions, Sessions, Started};
+use toolplane_mcp::{OnChange, SessionOptions, Sessions, Started};
 use toolplane_records::credential::CredentialUse;
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::{McpBinding, McpServer};
@@ -40,6 +41,7 @@ use crate::http::Lookup;
 use crate::outcome::Outcome;
 use crate::progress::{Meter, final_status};
 use crate::sandboxed::{Sandboxed, unavailable};
+pub use changes::{ChangedProvider, ProviderChanges};
 use credentials::Values;
 use http::HttpServers;
 pub use http::place_of_server;
@@ -54,6 +56,8 @@ pub(crate) struct Mcp {
     servers: Servers,
     sessions: Arc<Sessions<Key>>,
     credentials: Arc<CredentialSource>,
+    /// Told when servers say that their tools have changed.
+    changes: Arc<ProviderChanges>,
     default_timeout: Duration,
     /// Tells sessions with different secrets apart.
     secrets: std::hash::RandomState,
@@ -74,11 +78,12 @@ impl Mcp {
         sandboxed: Arc<Sandboxed>,
         lookup: Arc<dyn Lookup>,
         options: McpOptions,
+        changes: Arc<ProviderChanges>,
         default_timeout: Duration,
     ) -> Self {
         let credentials = Arc::clone(&sandboxed.credentials);
         let servers = Servers::Stdio(StdioServers::new(sandboxed, lookup, &options));
-        Self::new(servers, options, credentials, default_timeout)
+        Self::new(servers, options, credentials, changes, default_timeout)
     }
 
     /// For servers over HTTP.
@@ -86,15 +91,17 @@ impl Mcp {
         lookup: Arc<dyn Lookup>,
         options: McpOptions,
         credentials: Arc<CredentialSource>,
+        changes: Arc<ProviderChanges>,
         default_timeout: Duration,
     ) -> Self {
-        Self::new(Servers::Http(HttpServers::new(lookup)), options, credentials, default_timeout)
+        Self::new(Servers::Http(HttpServers::new(lookup)), options, credentials, changes, default_timeout)
     }
 
     fn new(
         servers: Servers,
         options: McpOptions,
         credentials: Arc<CredentialSource>,
+        changes: Arc<ProviderChanges>,
         default_timeout: Duration,
     ) -> Self {
         // Whether there is a person is a matter of the call; a session may have calls of both kinds.
@@ -103,6 +110,7 @@ impl Mcp {
             servers,
             sessions: Arc::new(Sessions::new(options.pool, session)),
             credentials,
+            changes,
             default_timeout,
             secrets: std::hash::RandomState::new(),
             tending: Mutex::default(),
@@ -129,6 +137,7 @@ impl Mcp {
         };
         let key = Key {
             tenant: call.origin.tenant.clone(),
+            provider_id: binding.provider_id.clone(),
             scope: Scope::of(call, binding.sharing),
             view,
             server: binding.server.clone(),
@@ -208,9 +217,9 @@ impl Prepared<'_> {
         let started = match (&self.mcp.servers, &self.binding.server) {
             (Servers::Stdio(servers), McpServer::Stdio(server)) => {
                 let started = servers.start(server, self.key.view.as_ref(), &self.values).await;
-                started.map(|(started, run)| {
+                started.map(|(transport, guard, run)| {
                     *self.run.lock() = Some(run);
-                    started
+                    (transport, guard)
                 })
             }
             (Servers::Http(servers), McpServer::Http(server)) => {
@@ -218,10 +227,26 @@ impl Prepared<'_> {
             }
             _ => Err(unavailable("the server is of another kind")),
         };
+        let is_shared = !self.key.scope.is_over_with_its_call();
+        // What a session for one call alone says is seen when its provider is asked next.
+        let is_heard = is_shared && !self.key.provider_id.is_empty();
+        let started = started.map(|(transport, guard)| Started {
+            transport,
+            guard,
+            on_change: is_heard.then(|| self.on_change()),
+            is_shared,
+        });
         started.map_err(|error| {
             let message = error.message.clone();
             *self.fault.lock() = Some(error);
             message
         })
+    }
+
+    fn on_change(&self) -> OnChange {
+        let changes = Arc::clone(&self.mcp.changes);
+        let (tenant, provider_id) = (self.key.tenant.clone(), self.key.provider_id.to_string());
+        let changed = ChangedProvider { tenant, provider_id };
+        Box::new(move || changes.note(changed.clone()))
     }
 }

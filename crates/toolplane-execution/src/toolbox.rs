@@ -23,7 +23,7 @@ use crate::failure;
 use crate::files::{EditFile, ListDir, ReadFile, SearchText, WriteFile};
 use crate::http::{Http, Lookup, Requests, SystemLookup};
 use crate::masked;
-use crate::mcp::{Mcp, McpOptions};
+use crate::mcp::{Mcp, McpOptions, ProviderChanges};
 use crate::native::{Ask, Echo, Noop, Sleep};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
@@ -114,6 +114,7 @@ pub struct Toolbox {
     posture: Posture,
     budget: Arc<Budget>,
     credentials: Arc<CredentialSource>,
+    changes: Arc<ProviderChanges>,
 }
 
 impl Toolbox {
@@ -156,19 +157,31 @@ impl Toolbox {
             ("files.write_file", Arc::new(WriteFile::new(&workspace, default_timeout, &budget))),
             ("files.edit_file", Arc::new(EditFile::new(&workspace, default_timeout, &budget))),
         ];
-        let mcp = options.mcp;
+        let (mcp, changes) = (options.mcp, Arc::<ProviderChanges>::default());
         Self {
             shell: Arc::new(Shell(Arc::clone(&sandboxed))),
             process: Arc::new(Process(Arc::clone(&sandboxed))),
             http: Arc::new(Http::new(Arc::clone(&requests), default_timeout)),
             operation: Arc::new(Operation::new(requests, default_timeout, options.clock)),
-            mcp_stdio: Arc::new(Mcp::stdio(sandboxed, Arc::clone(&lookup), mcp.clone(), default_timeout)),
-            mcp_http: Arc::new(Mcp::http(lookup, mcp, Arc::clone(&options.credentials), default_timeout)),
+            mcp_stdio: Arc::new(Mcp::stdio(
+                sandboxed,
+                Arc::clone(&lookup),
+                mcp.clone(),
+                changes.clone(),
+                default_timeout,
+            )),
+            mcp_http: Arc::new(Mcp::http(lookup, mcp, options.credentials.clone(), changes.clone(), default_timeout)),
             native: native.into_iter().collect(),
             posture,
             budget,
             credentials: options.credentials,
+            changes,
         }
+    }
+
+    /// Providers whose tools have changed, as their servers say while they are used.
+    pub fn provider_changes(&self) -> Arc<ProviderChanges> {
+        Arc::clone(&self.changes)
     }
 
     /// Looks through `workspace`, takes back what no tool may leave there (see [`toolplane_sandbox::workspace::tidy`]), and takes

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -30,6 +30,8 @@ pub(crate) struct Core {
     counts: Mutex<Counts>,
     /// Grows whenever the server says that its tools have changed.
     changes: watch::Sender<u64>,
+    /// It has been listened to.
+    listened: AtomicBool,
     over: Mutex<Option<CloseReason>>,
     closed: CancellationToken,
 }
@@ -94,6 +96,7 @@ impl Core {
                 other_notifications: 0,
             }),
             changes: watch::Sender::new(0),
+            listened: AtomicBool::new(false),
             over: Mutex::default(),
             closed: CancellationToken::new(),
         }
@@ -132,6 +135,13 @@ impl Core {
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// It is listened to from now on. When it was before, news may have been missed between.
+    pub(crate) fn listening(&self) {
+        if self.listened.swap(true, Ordering::Relaxed) {
+            self.changed();
+        }
     }
 
     pub(crate) fn changed(&self) {
@@ -257,8 +267,7 @@ impl Core {
                 mailbox.progress(progress, &self.limits);
             }
             "notifications/tools/list_changed" => self.changed(),
-            // With the subscription begins what it tells: what changed before it is seen by listing again.
-            "notifications/subscriptions/acknowledged" => self.changed(),
+            "notifications/subscriptions/acknowledged" => self.listening(),
             "notifications/cancelled" => self.taken_back(params),
             _ => self.counts.lock().other_notifications += 1,
         }

@@ -42,6 +42,6 @@ pub use failure::{CloseReason, Failure, RpcError, StartError};
 pub use http::{Body, HttpEndpoint, HttpSend, SendError};
 pub use limits::Limits;
 pub use meta::{ClientInfo, Era, TraceContext};
-pub use pool::{Guard, LendError, Lent, PoolLimits, Sessions, Start, Started};
+pub use pool::{Guard, LendError, Lent, OnChange, PoolLimits, Sessions, Start, Started};
 pub use session::{Order, ServerInfo, Session, SessionOptions, ToolCall, ToolList, Transport};
 pub use watch::{Progress, Question, QuestionKind, Reply, Unwatched, Watch};

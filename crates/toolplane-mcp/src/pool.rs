@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard, OwnedSemaphorePermit, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use toolplane_records::codes::{self, Code};
 
@@ -38,12 +39,19 @@ use slot::{Next, Slot};
 /// session are closed then, so it may give a server a moment to end by itself.
 pub type Guard = Box<dyn std::any::Any + Send + Sync>;
 
+/// What is done when a server says that its tools have changed.
+pub type OnChange = Box<dyn Fn() + Send>;
+
 /// A server that was started, or an address that is used.
 pub struct Started {
     /// How it is reached.
     pub transport: Transport,
     /// What keeps it running.
     pub guard: Guard,
+    /// Done whenever the server says that its tools have changed, as long as its session is kept.
+    pub on_change: Option<OnChange>,
+    /// It is for more calls than the one that wants it.
+    pub is_shared: bool,
 }
 
 impl fmt::Debug for Started {
@@ -128,7 +136,9 @@ pub struct Sessions<K> {
     options: SessionOptions,
     inside: Mutex<Inside<K>>,
     /// Something is kept that may have to go.
-    kept: Notify,
+    kept: Arc<Notify>,
+    /// Sessions that begin. They end with the pool.
+    beginning: Mutex<JoinSet<()>>,
     /// Places for sessions, those included that only end their calls.
     places: Arc<tokio::sync::Semaphore>,
 }
@@ -153,11 +163,11 @@ impl<K: Hash + Eq + Clone> Sessions<K> {
     pub fn new(limits: PoolLimits, options: SessionOptions) -> Self {
         let places = Arc::new(tokio::sync::Semaphore::new(limits.sessions));
         let inside = Mutex::new(Inside { slots: HashMap::new() });
-        Self { limits, options, inside, kept: Notify::new(), places }
+        Self { limits, options, inside, kept: Arc::default(), beginning: Mutex::default(), places }
     }
 
-    /// A session of that key: the one that is kept, or a new one. Waits for its turn, and for a short while after a failure; dropping the
-    /// future takes nothing with it but a start that has not ended.
+    /// A session of that key: the one that is kept, or a new one. Waits for its turn, and for a short while after a failure. When the
+    /// future is dropped, a server that was started for more calls than one goes on beginning its session, for the next call.
     pub async fn lend(&self, key: &K, start: &Start<'_>) -> Result<Lent, LendError> {
         let slot = self.slot(key);
         loop {
@@ -167,7 +177,7 @@ impl<K: Hash + Eq + Clone> Sessions<K> {
                 return Ok(lent);
             }
             // One start at a time for each key; who waited looks again for what it started.
-            let _starting = slot.starting.lock().await;
+            let turn = Arc::clone(&slot.starting).lock_owned().await;
             if slot.usable(&self.limits, Instant::now()).is_some() {
                 continue;
             }
@@ -178,14 +188,7 @@ impl<K: Hash + Eq + Clone> Sessions<K> {
                 }
                 Next::Refuse(error) => return Err(error),
             }
-            match self.start(&slot, start).await {
-                Ok(()) => self.kept.notify_one(),
-                Err(error @ LendError::AllInUse(_)) => return Err(error),
-                Err(error) => {
-                    slot.failed(&self.limits, error.to_string(), Instant::now());
-                    return Err(error);
-                }
-            }
+            self.start(&slot, turn, start).await?;
         }
     }
 
@@ -228,18 +231,36 @@ impl<K: Hash + Eq + Clone> Sessions<K> {
         inside.slots.entry(key.clone()).or_default().clone()
     }
 
-    async fn start(&self, slot: &Slot, start: &Start<'_>) -> Result<(), LendError> {
+    /// Starts a server and begins a session with it. That one is kept for others, too, when the call that wanted it does not wait.
+    async fn start(&self, slot: &Arc<Slot>, turn: OwnedMutexGuard<()>, start: &Start<'_>) -> Result<(), LendError> {
         let place = self.place(slot)?;
-        let Started { transport, guard } = start().await.map_err(LendError::NotStarted)?;
+        let started = start().await.map_err(|why| {
+            let error = LendError::NotStarted(why);
+            slot.failed(&self.limits, error.to_string(), Instant::now());
+            error
+        })?;
         let order = if slot.spoke() == Some(Era::Initialized) { Order::OldFirst } else { self.options.order };
         let options = SessionOptions { order, ..self.options.clone() };
-        let session = Session::start(transport, options).await.map_err(LendError::NoSession)?;
-        slot.keep(Kept::new(session, guard, place, &self.limits));
-        Ok(())
+        let is_shared = started.is_shared;
+        let begin = begin(started, options, place, Arc::clone(slot), self.limits.clone(), Arc::clone(&self.kept));
+        if !is_shared {
+            return begin.await;
+        }
+        let (tell, told) = oneshot::channel();
+        {
+            let mut beginning = self.beginning.lock();
+            while beginning.try_join_next().is_some() {}
+            beginning.spawn(async move {
+                let begun = begin.await;
+                drop(turn);
+                let _ = tell.send(begun);
+            });
+        }
+        told.await.unwrap_or_else(|_| Err(LendError::NotStarted("its beginning was broken off".to_owned())))
     }
 
     /// A place for one more session; one that nobody uses makes room.
-    fn place(&self, wanting: &Slot) -> Result<tokio::sync::OwnedSemaphorePermit, LendError> {
+    fn place(&self, wanting: &Slot) -> Result<OwnedSemaphorePermit, LendError> {
         let take = || self.places.clone().try_acquire_owned();
         if let Ok(place) = take() {
             return Ok(place);
@@ -253,6 +274,29 @@ impl<K: Hash + Eq + Clone> Sessions<K> {
         }
         take().map_err(|_| LendError::AllInUse(self.limits.sessions))
     }
+}
+
+/// Begins a session with a server that was started, and keeps it.
+async fn begin(
+    started: Started,
+    options: SessionOptions,
+    place: OwnedSemaphorePermit,
+    slot: Arc<Slot>,
+    limits: PoolLimits,
+    kept: Arc<Notify>,
+) -> Result<(), LendError> {
+    let Started { transport, guard, on_change, .. } = started;
+    let session = Session::start(transport, options).await.map_err(|error| {
+        let error = LendError::NoSession(error);
+        slot.failed(&limits, error.to_string(), Instant::now());
+        error
+    })?;
+    if let Some(on_change) = on_change {
+        session.on_change(on_change);
+    }
+    slot.keep(Kept::new(session, guard, place, &limits));
+    kept.notify_one();
+    Ok(())
 }
 
 async fn until(due: Option<Instant>) {

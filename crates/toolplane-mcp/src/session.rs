@@ -156,14 +156,24 @@ impl Session {
         (self.inner.core.garbage_lines(), self.inner.core.first_garbage())
     }
 
-    /// Grows when the server says that its tools have changed, and whenever such news may have been missed. Nothing is heard of
-    /// servers that do not tell.
+    /// Grows when the server says that its tools have changed, and whenever such news may have been missed since this was asked for
+    /// first. Nothing is heard of servers that do not tell.
     pub fn changes(&self) -> watch::Receiver<u64> {
         let changes = self.inner.core.changes();
         if !std::mem::replace(&mut *self.listening.lock(), true) && self.inner.server.tells_changes {
             self.tasks.lock().spawn(listen::run(self.inner.clone()));
         }
         changes
+    }
+
+    /// Does `told` whenever [`changes`](Self::changes) grow, until the session ends.
+    pub fn on_change(&self, told: impl Fn() + Send + 'static) {
+        let mut changes = self.changes();
+        self.tasks.lock().spawn(async move {
+            while changes.changed().await.is_ok() {
+                told();
+            }
+        });
     }
 
     /// Ends the session, and tells a server that keeps one.

@@ -49,20 +49,34 @@ impl Mcp {
         if let Err(error) = check_input(call, binding) {
             return Outcome::failure(error);
         }
-        let prepared = match within(time, context, self.prepared(call, binding)).await {
+        let mut prepared = match within(time, context, self.prepared(call, binding)).await {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(error)) | Err(error) => return Outcome::failure(error),
         };
-        let outcome = prepared.tried(time, context, watch).await;
+        let mut outcome = prepared.tried(time, context, watch).await;
+        if is_refused(&outcome) {
+            prepared.injections.refused();
+            // Nothing was done: with a newer credential it is tried once more.
+            if let Ok(Ok(anew)) = within(time, context, self.prepared(call, binding)).await
+                && anew.injections.differs_from(&prepared.injections)
+            {
+                prepared = anew;
+                outcome = prepared.tried(time, context, watch).await;
+                if is_refused(&outcome) {
+                    prepared.injections.refused();
+                }
+            }
+        }
         if prepared.key.scope.is_over_with_its_call() {
             self.sessions.let_go(|key| *key == prepared.key);
         }
-        if outcome.error.as_ref().is_some_and(|error| error.error_class == ErrorClass::CredentialMissing) {
-            // The next call looks for them again.
-            prepared.injections.refused();
-        }
         outcome
     }
+}
+
+/// Whether the server refused the credentials (status 401).
+fn is_refused(outcome: &Outcome) -> bool {
+    outcome.error.as_ref().is_some_and(|error| error.error_class == ErrorClass::CredentialMissing)
 }
 
 impl Prepared<'_> {

@@ -38,6 +38,11 @@ fn of_status(status: u16) -> (ErrorClass, Recoverability) {
 pub(super) fn of_lending(error: &LendError) -> ToolError {
     let retry_after_ms = match error {
         LendError::LeftAlone { wait, .. } => Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        // The worker is busy; nothing is wrong with the server.
+        LendError::AllInUse(_) => {
+            let error = ToolError::of(error.code(), error.to_string());
+            return nothing_done(ToolError { error_class: ErrorClass::RateLimited, ..error });
+        }
         // The server is there, and says what is wrong with being asked.
         LendError::NoSession(StartError::Failed(failure @ Failure::Status { status: ..500, .. })) => {
             return nothing_done(of_failure(failure, Duration::ZERO));

@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use parking_lot::Mutex;
 use reqwest::Client;
 use toolplane_catalog::values::Egress;
-use toolplane_mcp::{Body, HttpEndpoint, HttpSend, SendError, Started, Transport};
+use toolplane_mcp::{Body, Guard, HttpEndpoint, HttpSend, SendError, Transport};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::McpHttpServer;
@@ -42,7 +42,7 @@ impl HttpServers {
         server: &McpHttpServer,
         values: &BTreeMap<String, String>,
         fault: Arc<Mutex<Option<ToolError>>>,
-    ) -> Result<Started, ToolError> {
+    ) -> Result<(Transport, Guard), ToolError> {
         let (url, egress) = place(server)?;
         let client = self.clients.of(&egress).map_err(|error| invalid_binding(innermost(&error)))?;
         if let Some(header) = values.iter().find(|(_, value)| HeaderValue::from_str(value).is_err()) {
@@ -55,7 +55,7 @@ impl HttpServers {
         headers.extend(values.clone());
         let send = Arc::new(Within { client, egress, fault });
         let endpoint = HttpEndpoint { url: url.into(), headers, send };
-        Ok(Started { transport: Transport::Http(endpoint), guard: Box::new(()) })
+        Ok((Transport::Http(endpoint), Box::new(())))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use toolplane_records::SmolStr;
 use toolplane_records::decision::DeniedPaths;
 use toolplane_records::mcp::{McpServer, McpSharing};
 use toolplane_sandbox::Masks;
@@ -12,6 +13,8 @@ use crate::call::Call;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) tenant: String,
+    /// The provider the tools are of; empty for a tool that was declared by hand.
+    pub(super) provider_id: SmolStr,
     pub(super) scope: Scope,
     /// What its program sees of the workspace; nothing when it sees none.
     pub(super) view: Option<View>,
@@ -27,7 +30,8 @@ impl Key {
         own.masks != before.masks
             && own.workspace == before.workspace
             && own.denied == before.denied
-            && (&self.tenant, &self.scope, &self.server) == (&other.tenant, &other.scope, &other.server)
+            && (&self.tenant, &self.provider_id) == (&other.tenant, &other.provider_id)
+            && (&self.scope, &self.server) == (&other.scope, &other.server)
     }
 }
 

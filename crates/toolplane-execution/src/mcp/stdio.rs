@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use toolplane_catalog::values::Egress;
-use toolplane_mcp::{Guard, Started, Transport};
+use toolplane_mcp::{Guard, Transport};
 use toolplane_records::codes;
 use toolplane_records::error::ToolError;
 use toolplane_records::mcp::{McpStdioServer, McpWorkspace};
@@ -115,7 +115,7 @@ impl StdioServers {
         server: &McpStdioServer,
         view: Option<&View>,
         values: &BTreeMap<String, String>,
-    ) -> Result<(Started, Arc<ServerRun>), ToolError> {
+    ) -> Result<(Transport, Guard, Arc<ServerRun>), ToolError> {
         let spec = self.spec(server, view, values)?;
         let opened = self.sandboxed.backend.open(spec, StreamRates::default()).await;
         let Session { input, output, running } = opened.map_err(|error| match error {
@@ -135,7 +135,7 @@ impl StdioServers {
         while keepers.try_join_next().is_some() {}
         keepers.spawn(keep(running, Arc::clone(&run), Arc::clone(&self.sandboxed), workspace, told));
         let guard: Guard = Box::new(ServerGuard(Arc::clone(&run)));
-        Ok((Started { transport: Transport::pipes(output, input), guard }, run))
+        Ok((Transport::pipes(output, input), guard, run))
     }
 
     fn spec(

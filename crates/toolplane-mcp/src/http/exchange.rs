@@ -229,7 +229,7 @@ pub(super) async fn listen(shared: &Arc<Shared>, heading: &Heading) -> Result<()
     if response.status() != StatusCode::OK {
         return Err(response.status().as_u16());
     }
-    shared.core.changed();
+    shared.core.listening();
     let (mut body, mut events) = (response.into_body(), Events::default());
     let _ = read_events(shared, &mut body, &mut events, None, heading, &|| false).await;
     Ok(())

@@ -14,7 +14,7 @@ use crate::meta::Era;
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// Held while a server is started.
-    pub(super) starting: tokio::sync::Mutex<()>,
+    pub(super) starting: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use tokio::task::JoinSet;
 use tokio::time::Instant;
 use toolplane_wait::pause;
 
@@ -26,6 +25,7 @@ enum Behave {
     EndAfterOneCall,
     EndAtTheFirstCall,
     Hang,
+    BeginSlowly,
 }
 
 /// Starts servers and counts them.
@@ -68,7 +68,7 @@ impl Servers {
         let (transport, script) = pair(64 * 1024);
         self.tasks.lock().spawn(serve(script, behave));
         let guard: Guard = Box::new(Running(self.running.clone()));
-        async { Ok(Started { transport, guard }) }.boxed()
+        async { Ok(Started { transport, guard, on_change: None, is_shared: true }) }.boxed()
     }
 
     async fn lend(&self, pool: &Sessions<&'static str>, key: &'static str) -> Result<Lent, LendError> {
@@ -82,12 +82,33 @@ impl Servers {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_slow_to_begin_is_there_for_the_next_call() {
+    let (servers, pool) = (Servers::new(), pool(PoolLimits::default()));
+    *servers.behave.lock() = Behave::BeginSlowly;
+    for _ in 0..2 {
+        let gave_up = tokio::time::timeout(Duration::from_secs(2), servers.lend(&pool, "a")).await;
+        assert!(gave_up.is_err(), "it takes five seconds");
+    }
+    servers.call(&pool, "a").await.unwrap();
+    assert_eq!(servers.counts(), (1, 1), "one server, for all three");
+    *servers.behave.lock() = Behave::Hang;
+    let hanging = tokio::time::timeout(Duration::from_secs(2), servers.lend(&pool, "b")).await;
+    assert!(hanging.is_err());
+    drop(pool);
+    pause(Duration::from_secs(1), WHY).await;
+    assert_eq!(servers.counts(), (2, 0), "what began ends with the pool");
+}
+
 async fn serve(mut script: Script, behave: Behave) {
     if behave == Behave::Hang {
         std::future::pending::<()>().await;
     }
     if behave == Behave::EndAtOnce {
         return;
+    }
+    if behave == Behave::BeginSlowly {
+        pause(Duration::from_secs(5), WHY).await;
     }
     script.begin_new().await;
     while let Some(message) = script.maybe_next().await {
@@ -269,5 +290,7 @@ async fn a_server_that_hangs_at_its_start_is_ended() {
     pause(Duration::from_secs(1), WHY).await;
     let waited = tokio::time::timeout(Duration::from_secs(5), servers.lend(&pool, "a")).await;
     assert!(waited.is_err());
+    assert_eq!((servers.counts(), pool.len()), ((2, 1), 1), "the next call may need it");
+    pause(Limits::default().start, WHY).await;
     assert_eq!((servers.counts(), pool.len()), ((2, 0), 0));
 }

@@ -443,11 +443,13 @@ async fn changes_are_heard_over_http_in_both_ways() {
     let accept = request.header("accept").map(str::to_owned);
     assert_eq!((&request.method, accept.as_deref()), (&Method::GET, Some("text/event-stream")));
     let events = request.events();
-    changes.changed().await.unwrap();
     events.send(event(&changed)).unwrap();
     changes.changed().await.unwrap();
+    assert_eq!(*changes.borrow_and_update(), 1);
     drop(events);
-    // It is listened to again, until the server says that it has no such stream.
+    // It is listened to again, as something may have been missed, until the server says that it has no such stream.
+    drop(server.next().await.events());
+    changes.changed().await.unwrap();
     server.next().await.text(405, &[], String::new());
     let (session, mut server) = new(Limits::default()).await;
     let mut changes = session.changes();

@@ -2,11 +2,14 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use serde_json::json;
+use toolplane_execution::{CredentialSource, McpOptions};
 use toolplane_records::mcp::{McpHttpServer, McpServer};
 
 use super::bed::{Bed, SERVER, binding, call, call_of, effects, evidence, pairs};
+use crate::credentials::{broker, configured, secret};
 use crate::support::{failure, structured, text};
 
 /// The small server, as a process of its own on a loopback address. It ends with its input, and so with the test.
@@ -48,11 +51,32 @@ async fn a_server_over_http_is_asked_like_any_other() {
     let outcome = bed.run(of("steps", json!({}))).await;
     assert_eq!((text(&outcome), &evidence(&outcome)["progress"]), ("stepped", &json!(4)));
     let outcome = bed.run(call(binding(McpServer::Http(at.clone()), None), json!({}))).await;
-    assert_eq!(text(&outcome), "10 tools, 1 refused");
+    assert_eq!(text(&outcome), "13 tools, 1 refused");
     let mut with = at.clone();
     with.headers = pairs([("X-Team", "blue")]);
     let outcome = bed.run(call_of(McpServer::Http(with), "header", json!({"name": "X-Team"}))).await;
     assert_eq!(text(&outcome), "blue");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_credential_that_is_refused_is_got_anew_and_tried_once_more() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Listening::start());
+    let argv = ["/usr/bin/cat".to_owned(), folder.path().join("token").display().to_string()];
+    let small = json!({"name": "small-token", "kind": "bearer", "source": {"command": {"argv": argv}},
+        "tenants": ["default"]});
+    secret(folder.path(), "token", "the-first-secret");
+    let broker = Arc::new(broker(vec![configured(small)]));
+    broker.load().await;
+    let bed = Bed::with_credentials(McpOptions::default(), Arc::new(CredentialSource::new(broker))).await;
+    let mut at = server.at("127.0.0.77", "/renewed");
+    at.credentials = pairs([("Authorization", "small-token")]);
+    let asked = async || bed.run(call_of(McpServer::Http(at.clone()), "echo", json!({"text": "x"}))).await;
+    let outcome = asked().await;
+    assert_eq!((failure(&outcome), effects(&outcome)), (("credential_missing", "http.status"), "none"), "{outcome:?}");
+    // The program that gives it would not be asked for minutes.
+    secret(folder.path(), "token", "the-second-secret");
+    let outcome = asked().await;
+    assert_eq!(text(&outcome), "x", "{outcome:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,10 +7,12 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.parse
 
 calls = 0
 cancelled = []
 waiting = {}
+presented = "-"
 
 
 def text(said):
@@ -77,7 +79,9 @@ def begin(version):
 
 def listed():
     schema = {"type": "object", "b": 1e2}
-    return {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS] + [{"name": "bad"}]}
+    more = ["die", "grow", "leak", *(["grown"] if os.path.exists("/workspace/grown") else [])]
+    more = [{"name": name, "inputSchema": schema, "annotations": {"readOnlyHint": True}} for name in more]
+    return {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS] + more + [{"name": "bad"}]}
 
 
 def call(params, say, meta):
@@ -92,6 +96,17 @@ def call(params, say, meta):
             notice = {"progressToken": meta["progressToken"], "progress": step, "total": 4, "message": f"step {step}"}
             say({"jsonrpc": "2.0", "method": "notifications/progress", "params": notice})
         return result(text("stepped"))
+    if name == "grow":
+        say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        return result(text("grown"))
+    if name == "leak":
+        secret = os.environ.get("TOKEN") or presented
+        print(f"the log of the server holds {secret}", file=sys.stderr, flush=True)
+        notice = {"progressToken": meta.get("progressToken"), "progress": 1, "message": f"with {secret}"}
+        say({"jsonrpc": "2.0", "method": "notifications/progress", "params": notice})
+        coded = [base64.b64encode(secret.encode()).decode(), secret.encode().hex(), urllib.parse.quote(secret, safe="")]
+        said = [text(secret), text(" ".join(coded)), text(f"{'x' * arguments.get('pad', 0)}{secret}")]
+        return result(*said, structuredContent={"said": secret, secret: 1}, isError=arguments.get("fails", False))
     if name == "die":
         print("about to die", file=sys.stderr, flush=True)
         os._exit(3)
@@ -172,8 +187,11 @@ def serve_http(address):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path == "/redirect":
                 return self.send(302, Location="/mcp")
-            if self.path == "/secret" and self.headers.get("Authorization") != "Bearer x":
+            wants = {"/secret": "Bearer x", "/renewed": "Bearer the-second-secret"}.get(self.path)
+            if wants and self.headers.get("Authorization") != wants:
                 return self.send(401, b"who are you", "text/plain", WWW_Authenticate="Bearer")
+            global presented
+            presented = self.headers.get("Authorization", "-").removeprefix("Bearer ")
             message = json.loads(body)
             if message.get("method") == "tools/call" and message["params"]["name"] == "header":
                 said = self.headers.get(message["params"]["arguments"]["name"], "-")

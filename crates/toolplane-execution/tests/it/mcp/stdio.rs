@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolplane_execution::{Answer, Asker, InputQuestion, McpOptions, ProgressSink, ProgressUpdate, TraceContext};
 use toolplane_mcp::ToolList;
 use toolplane_records::decision::DeniedPaths;
-use toolplane_records::mcp::{McpServer, McpStdioServer, McpWorkspace};
+use toolplane_records::mcp::{McpServer, McpSharing, McpStdioServer, McpWorkspace};
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::result::ContentBlock;
 
@@ -49,11 +50,24 @@ async fn an_answer_is_an_outcome() {
 async fn without_a_tool_a_call_says_what_there_is() {
     let bed = Bed::new().await;
     let outcome = bed.run(call(binding(McpServer::Stdio(program()), None), json!({}))).await;
-    assert_eq!(text(&outcome), "10 tools, 1 refused", "{outcome:?}");
+    assert_eq!(text(&outcome), "13 tools, 1 refused", "{outcome:?}");
     let list: ToolList = serde_json::from_slice(outcome.structured_content.unwrap().bytes()).unwrap();
     assert_eq!((list.server.name.as_str(), list.tools[0].name.as_str()), ("small", "echo"));
     assert_eq!(list.tools[0].input_schema.text(), r#"{"type": "object", "b": 100.0}"#);
     assert_eq!((list.refused[0].name.as_deref(), list.cut), (Some("bad"), false));
+}
+
+#[tokio::test]
+async fn a_server_that_says_that_its_tools_have_changed_is_told_of() {
+    let bed = Bed::new().await;
+    let changes = bed.toolbox.provider_changes();
+    assert_eq!(text(&bed.call("grow", json!({})).await), "grown");
+    let changed = changes.next().await;
+    assert_eq!((&*changed.tenant, &*changed.provider_id), ("default", "small"));
+    let mut alone = binding(McpServer::Stdio(program()), Some("grow"));
+    alone.sharing = McpSharing::Call;
+    assert!(bed.run(call(alone, json!({}))).await.is_success());
+    assert!(changes.next().now_or_never().is_none(), "a session of one call is not heard");
 }
 
 #[tokio::test]
