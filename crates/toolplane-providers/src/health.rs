@@ -14,8 +14,9 @@
 //! are answered without the provider. After a while one call is let through (half open), and its end closes or opens the circuit. A
 //! list that is said again closes only what failed lists opened: a provider cannot talk its own circuit shut.
 //!
-//! A failure here is one of the provider. A tool that ran and says that it failed is an answer like any other.
+//! A failure here is one of the provider, as [`blame`] tells. A tool that ran and says that it failed is an answer like any other.
 
+pub mod blame;
 #[cfg(test)]
 mod tests;
 mod told;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use toolplane_records::ids::{InterfaceId, ProfileId, ProviderId, ToolId};
 use toolplane_records::payload::Digest;
-use toolplane_records::provider::{TOOL_ID_PREFIX, ToolRefusal};
+use toolplane_records::provider::{TOOL_ID_PREFIX, ToolRefusal, provider_of};
 use toolplane_records::visible::excerpt;
 use toolplane_records::vocabulary::RefusalCode;
 
@@ -64,7 +64,7 @@ impl ToolNames {
 
 /// The provider and the name in the id of a tool; nothing when it is no tool of a provider.
 pub fn of_tool_id(tool_id: &ToolId) -> Option<(ProviderId, &str)> {
-    let (provider, name) = tool_id.as_str().strip_prefix(TOOL_ID_PREFIX)?.rsplit_once('/')?;
+    let (provider, name) = provider_of(tool_id)?;
     ProviderId::parse(provider).ok().map(|provider| (provider, name))
 }
 

@@ -25,10 +25,14 @@ pub use tool::{ProvidedTool, ToolRefusal, ToolReview};
 /// an id.
 pub const TOOL_ID_PREFIX: &str = "provider:";
 
+/// The id of the provider in the id of a tool, and its name there; nothing when it is no tool of a provider.
+pub fn provider_of(tool_id: &ToolId) -> Option<(&str, &str)> {
+    tool_id.as_str().strip_prefix(TOOL_ID_PREFIX)?.rsplit_once('/')
+}
+
 /// Whether a tool is one of the provider with that id.
 pub fn is_tool_of(tool_id: &ToolId, provider_id: &str) -> bool {
-    let rest = tool_id.as_str().strip_prefix(TOOL_ID_PREFIX).and_then(|rest| rest.strip_prefix(provider_id));
-    rest.and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
+    provider_of(tool_id).is_some_and(|(of, _)| of == provider_id)
 }
 
 /// What the id of the tool by which a provider is asked ends with; no tool of a provider can be called so.
