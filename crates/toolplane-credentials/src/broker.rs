@@ -128,7 +128,7 @@ impl Broker {
 
     /// Looks at every source that a call would have to look at first, so that what is in them is masked before the first call, and
     /// [`names`](Self::names) and [`check`](Self::check) are true. Of token servers only those that gave nothing are asked. What is
-    /// wrong is logged. To be called at the start, and then every minute or so: a tool that is hidden because something was missing
+    /// wrong is logged. To be called at the start, and then every few seconds: a tool that is hidden because something was missing
     /// is called by nobody.
     pub async fn load(&self) {
         let now = self.clock.now();

@@ -13,10 +13,8 @@ use toolplane_runtime::Config;
 
 use crate::error::ExecutorError;
 
-/// How often what is due is renewed, and the file of the configuration is looked at.
+/// How often what is due is renewed, and sources and the file of the configuration are looked at.
 const RENEW: Duration = Duration::from_secs(5);
-/// Looks at every source after so many renewals: a minute.
-const LOAD_AFTER: u32 = 12;
 /// How long the start waits for slow sources. What is not there by then is got when a call needs it.
 const LOAD_BOUND: Duration = Duration::from_secs(15);
 
@@ -59,7 +57,6 @@ pub(crate) async fn follow(source: Arc<CredentialSource>, file: Option<PathBuf>,
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Where signals cannot be had, the file is still looked at.
     let mut hangups = signal(SignalKind::hangup()).ok();
-    let mut ticks: u32 = 0;
     loop {
         let hangup = async {
             match &mut hangups {
@@ -79,10 +76,8 @@ pub(crate) async fn follow(source: Arc<CredentialSource>, file: Option<PathBuf>,
         }
         if let Some(broker) = source.broker() {
             broker.renew().await;
-            ticks = (ticks + 1) % LOAD_AFTER;
-            if ticks == 0 {
-                broker.load().await;
-            }
+            // What is not there any more, or again, is told although no call asks.
+            broker.load().await;
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use toolplane_execution::ChangedProvider;
 use toolplane_records::progress::ToolProgress;
 
 use crate::assignments::{Assignments, Snapshot};
@@ -41,6 +42,8 @@ struct Unsent {
     renew: bool,
     /// Free slots in all are to be told anew.
     ready: bool,
+    /// The credentials that were told last on this stream.
+    credentials: Vec<String>,
     /// No new calls are wanted.
     closed: bool,
     goodbye: bool,
@@ -115,6 +118,21 @@ impl Outbox {
     /// Puts a question.
     pub(crate) fn input_requested(&self, question: InputRequest) {
         self.push(WorkerReport::InputRequested(question));
+    }
+
+    /// Says that the tools of a provider have changed.
+    pub(crate) fn provider_changed(&self, changed: ChangedProvider) {
+        self.push(WorkerReport::ProviderChanged(changed));
+    }
+
+    /// Says which credentials there are, when they are others than were told.
+    pub(crate) fn credentials(&self, names: Vec<String>) {
+        let mut state = self.0.lock();
+        if state.wake.is_some() && state.credentials != names {
+            state.credentials.clone_from(&names);
+            state.queue.push_back(WorkerReport::Credentials(names));
+            state.ring();
+        }
     }
 
     /// Whether the heartbeats of the stream are to renew the leases; usually there are others for that.
@@ -202,6 +220,7 @@ impl Unsent {
         let queued = std::mem::take(&mut self.queue).into_iter();
         let kept = queued.filter(|report| matches!(report, WorkerReport::Released { .. }));
         let (hello, rest) = introduce(introduction, missed.held, missed.ended);
+        self.credentials.clone_from(&hello.credentials);
         let first = WorkerReport::Hello(Box::new(hello));
         let ended = rest.into_iter().map(WorkerReport::Ended);
         let asked = missed.asked.into_iter().map(WorkerReport::StartRequested);
@@ -279,6 +298,7 @@ fn introduce(
         bytes <= MAX_BYTES
     });
     held.extend(rest.iter().map(|ended| ended.lease.clone()));
-    let hello = Hello { introduction, held, finished, endings_follow: !rest.is_empty() };
+    let credentials = introduction.credential_names();
+    let hello = Hello { introduction, credentials, held, finished, endings_follow: !rest.is_empty() };
     (hello, rest)
 }

@@ -37,7 +37,7 @@ pub(crate) fn wire(
     shutdown: Shutdown,
     connected: watch::Sender<bool>,
 ) -> Parts {
-    let slots = introduction.slots as usize;
+    let (slots, changes) = (introduction.slots as usize, toolbox.provider_changes());
     let bounds = ReadBounds { max_input_bytes: options.max_message_bytes, shown: options.capture_content };
     let (assignments, terms) = (Arc::new(Assignments::new(slots)), Arc::new(Terms::default()));
     let outbox = Arc::new(Outbox::default());
@@ -88,7 +88,7 @@ pub(crate) fn wire(
             bounds,
             commands: commands.clone(),
         },
-        session: Session { introduction, schedulers, bounds, commands, connected, drained },
+        session: Session { introduction, schedulers, bounds, commands, changes, connected, drained },
         reporter,
     }
 }

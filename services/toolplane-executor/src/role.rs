@@ -60,6 +60,7 @@ impl ExecutorRole {
             slots: options.slots.max(1),
             capabilities: Capabilities::of(&toolbox.capabilities(), &options.egress, options.pools.as_deref())?,
             identity,
+            credentials: toolbox.credentials().clone(),
         });
         announce(&introduction);
         let (connected, seen_connected) = watch::channel(false);
@@ -99,7 +100,7 @@ impl ExecutorRole {
 }
 
 fn announce(introduction: &Introduction) {
-    let Introduction { identity, slots, capabilities } = introduction;
+    let Introduction { identity, slots, capabilities, .. } = introduction;
     let Identity { worker_id, incarnation, .. } = identity;
     tracing::info!(%worker_id, incarnation, slots, pools = capabilities.pools.join(","), "executor starts");
     for gap in &capabilities.gaps {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
+use toolplane_execution::ProviderChanges;
 use toolplane_runtime::client::Backoff;
 
 pub(crate) use commands::Commands;
@@ -37,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) schedulers: Schedulers,
     pub(crate) bounds: ReadBounds,
     pub(crate) commands: Arc<Commands>,
+    /// Providers whose tools have changed.
+    pub(crate) changes: Arc<ProviderChanges>,
     /// Whether a scheduler has welcomed the worker.
     pub(crate) connected: watch::Sender<bool>,
     /// Cancelled when the goodbye is for good.
@@ -154,6 +157,7 @@ impl Session {
                     Err(cause) => return StreamEnd::Lost(cause),
                 },
                 _ = heartbeat.tick() => self.remind(),
+                changed = self.changes.next() => outbox.provider_changed(changed),
                 () = changed, if leaving.asked && leaving.until.is_none() => {}
                 () = tokio::time::sleep_until(leaving.until.unwrap_or_else(Instant::now)), if leaving.until.is_some() => {
                     return StreamEnd::InOrder;
@@ -166,6 +170,7 @@ impl Session {
     fn remind(&self) {
         let Commands { assignments, terms, outbox, .. } = &*self.commands;
         outbox.heartbeat();
+        outbox.credentials(self.introduction.credential_names());
         let patience = terms.patience();
         assignments.unacknowledged(patience).into_iter().for_each(|ended| outbox.ended(ended));
         assignments.unanswered(patience).into_iter().for_each(|question| outbox.input_requested(question));

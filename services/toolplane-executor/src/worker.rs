@@ -4,6 +4,10 @@ mod capabilities;
 mod egress;
 mod identity;
 
+use std::sync::Arc;
+
+use toolplane_execution::CredentialSource;
+
 pub use capabilities::{Capabilities, PoolGap};
 pub(crate) use egress::Egress;
 pub(crate) use identity::Identity;
@@ -19,4 +23,14 @@ pub(crate) struct Introduction {
     /// Calls it runs at once.
     pub(crate) slots: u32,
     pub(crate) capabilities: Capabilities,
+    /// Its secrets, of which it tells the names.
+    pub(crate) credentials: Arc<CredentialSource>,
+}
+
+impl Introduction {
+    /// The names of the credentials it can put into calls now, as far as is known.
+    pub(crate) fn credential_names(&self) -> Vec<String> {
+        let all = self.credentials.broker().map(|broker| broker.names()).unwrap_or_default();
+        all.into_iter().filter(|one| one.available).map(|one| one.name).collect()
+    }
 }

@@ -8,11 +8,13 @@ use toolplane_backend::Backend;
 use toolplane_records::ids::InvocationKey;
 use toolplane_results::PayloadStore;
 use toolplane_runtime::Tasks;
+use toolplane_runtime::client::Peer;
 
 use crate::calls::Calls;
 use crate::ending::Endings;
 use crate::intake::{PermissionPeer, SurfacePeer, follow_catalog};
 use crate::parts::Loops;
+use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop};
 
 /// How often expired payloads are looked for.
@@ -28,6 +30,8 @@ pub(crate) struct Background {
     pub(crate) in_force: Arc<DecisionsInForce>,
     pub(crate) rechecks: RecheckLoop,
     pub(crate) surface: SurfacePeer,
+    /// What is heard of providers, and who is told.
+    pub(crate) news: (ProviderNews, Peer),
     pub(crate) payloads: PayloadStore,
     pub(crate) calls: Calls,
     pub(crate) backend: Backend,
@@ -45,6 +49,8 @@ impl Background {
         tasks.spawn("scheduler rechecks", self.rechecks.run(stop.clone()));
         let name = format!("scheduler-{}", uuid::Uuid::now_v7().simple());
         tasks.spawn("scheduler catalog", follow_catalog(self.surface, name, stop.clone()));
+        let (news, surface) = self.news;
+        tasks.spawn("scheduler provider news", news.tell(surface, stop.clone()));
         let (payloads, calls, until) = (self.payloads, self.calls, stop.clone());
         tasks.spawn("scheduler retention", async move {
             until.run_until_cancelled(expire_payloads(payloads, calls)).await;

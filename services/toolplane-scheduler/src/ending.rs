@@ -30,6 +30,7 @@ use toolplane_results::PayloadStore;
 use crate::calls::{Attached, Calls};
 use crate::dispatch::AsksHooks;
 use crate::plan::DispatchPlan;
+use crate::provider_news::ProviderNews;
 use crate::storage::RecordError;
 use effects::Effects;
 use report::Report;
@@ -52,6 +53,8 @@ struct EndingParts {
     calls: Calls,
     hooks: Hooks,
     payloads: PayloadStore,
+    /// Told how calls of providers' tools end.
+    news: ProviderNews,
     schemas: Schemas,
     /// Most bytes of a result that are kept inline, whatever its tool says.
     max_inline_bytes: u64,
@@ -79,11 +82,12 @@ impl Endings {
         calls: Calls,
         hooks: Hooks,
         payloads: PayloadStore,
+        news: ProviderNews,
         max_inline_bytes: u64,
         capture: bool,
     ) -> Self {
         let schemas = Schemas::default();
-        Self(Arc::new(EndingParts { calls, hooks, payloads, schemas, max_inline_bytes, capture }))
+        Self(Arc::new(EndingParts { calls, hooks, payloads, news, schemas, max_inline_bytes, capture }))
     }
 
     /// Takes the report of the execution under `lease`, of whose progress so many reports were left out. An error means that it
@@ -113,6 +117,10 @@ impl Endings {
             Some(kept) => Box::pin(self.wait_for_hooks(lease, &report, plan.as_deref(), asked, kept)).await,
             None => Box::pin(self.complete(lease, &record, plan.as_deref(), report.clone())).await,
         };
+        if stored.is_ok() {
+            let error = report.error.as_ref().filter(|_| report::is_error(report.status));
+            inner.news.called(&record.tenant, &record.tool_id, &record.invocation_id, error);
+        }
         match stored {
             Ok(()) | Err(RecordError::NotFound) => Ok(ReportReceipt::Stored),
             Err(RecordError::Refused { record, .. }) if toolplane_lifecycle::is_kept(&record, lease) => {

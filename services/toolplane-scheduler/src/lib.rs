@@ -33,6 +33,7 @@ mod named_payloads;
 mod options;
 mod parts;
 mod plan;
+mod provider_news;
 mod recheck;
 mod repair;
 mod role;

@@ -24,6 +24,7 @@ use crate::faults;
 use crate::intake::{HOOK_EVENTS, PermissionPeer, Preparer, SurfacePeer};
 use crate::options::SchedulerOptions;
 use crate::parts::{Opened, Outside, Parts};
+use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit, WorkerApi, WorkerParts};
 use crate::storage::Shards;
@@ -81,7 +82,7 @@ impl SchedulerRole {
         tasks: &Tasks,
     ) -> Result<Self, SchedulerError> {
         let payloads = PayloadStore::local(&options.objects, options.payloads).map_err(SchedulerError::Objects)?;
-        let surface = SurfacePeer::new(peers.surface, options.tools);
+        let surface = SurfacePeer::new(peers.surface.clone(), options.tools);
         let (in_force, asked) = DecisionsInForce::new(surface.clone());
         let permission = PermissionPeer::new(peers.permission, in_force.clone());
         let environment = Environment::real();
@@ -93,7 +94,8 @@ impl SchedulerRole {
         let Parts { calls, admissions, starts, fleet, groups, watchers, workers, queues, quarantine } = parts;
 
         let (most_inline, capture) = (options.terms.max_inline_bytes, options.capture_content);
-        let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), most_inline, capture);
+        let news = ProviderNews::default();
+        let endings = Endings::new(calls.clone(), hooks.clone(), payloads.clone(), news.clone(), most_inline, capture);
         let clock = calls.storage().clone();
         let decisions = faults::before_decisions(in_force.clone());
         let preparer = Preparer::new(surface.clone(), permission.clone(), hooks, clock, decisions, workers, quarantine);
@@ -114,8 +116,14 @@ impl SchedulerRole {
             watchers,
             streams: Arc::new(StreamLimit::new(options.watchers.0, options.watchers.1)),
         });
-        let sessions =
-            WorkerParts { calls: calls.clone(), starts, fleet, endings: endings.clone(), terms: options.terms };
+        let sessions = WorkerParts {
+            calls: calls.clone(),
+            starts,
+            fleet,
+            endings: endings.clone(),
+            news: news.clone(),
+            terms: options.terms,
+        };
         let workers = WorkerApi { parts: sessions, payloads: payloads.clone(), shutdown: tasks.shutdown().clone() };
         let background = Background {
             loops,
@@ -126,6 +134,7 @@ impl SchedulerRole {
             in_force,
             rechecks,
             surface,
+            news: (news, peers.surface),
             payloads,
             calls,
             backend: backend.clone(),

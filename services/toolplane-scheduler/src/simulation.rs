@@ -31,6 +31,7 @@ use crate::dispatch::EveryDecisionHolds;
 use crate::ending::Endings;
 use crate::groups::{AdmittedBatch, BatchAdmission};
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
+use crate::provider_news::ProviderNews;
 use crate::rpc::{Session, WorkerParts, WorkerTerms, heartbeat, worker_command};
 
 /// Results larger than this are not kept inline; bytes.
@@ -102,14 +103,15 @@ impl SimulatedScheduler {
         let Opened { parts, loops, .. } = Parts::open(store, objects.clone(), options, outside).await?;
         environment.spawn(loops.run(std::future::pending()));
         let calls = parts.calls.clone();
-        let endings = Endings::new(calls.clone(), no_hooks().await, objects, MAX_INLINE_BYTES, false);
+        let endings =
+            Endings::new(calls.clone(), no_hooks().await, objects, ProviderNews::default(), MAX_INLINE_BYTES, false);
         let terms = WorkerTerms {
             heartbeat_ms: durations.lease / 3,
             lease_ms: durations.lease,
             max_inline_bytes: MAX_INLINE_BYTES,
         };
         let (starts, fleet) = (parts.starts.clone(), parts.fleet.clone());
-        let sessions = WorkerParts { calls, starts, fleet, endings, terms };
+        let sessions = WorkerParts { calls, starts, fleet, endings, news: ProviderNews::default(), terms };
         Ok(Self { parts, sessions })
     }
 

@@ -38,6 +38,7 @@ use crate::intake::{
     CallSpec, HOOK_EVENTS, PermissionPeer, Preparer, SpecLimits, SurfacePeer, ToolLimits, follow_catalog,
 };
 use crate::parts::{Opened, Outside, Parts, PartsOptions};
+use crate::provider_news::ProviderNews;
 use crate::recheck::{Approvals, DecisionsInForce, RecheckLoop, Rechecker};
 use crate::rpc::{InvocationApi, InvocationParts, StreamLimit};
 use fakes::Fakes;
@@ -110,7 +111,7 @@ impl World {
             parts.workers.clone(),
             parts.quarantine.clone(),
         ));
-        let endings = Endings::new(calls.clone(), hooks_after, objects.clone(), 65_536, false);
+        let endings = Endings::new(calls.clone(), hooks_after, objects.clone(), ProviderNews::default(), 65_536, false);
         let rechecker = Rechecker::new(calls.clone(), preparer.clone(), in_force.clone());
         let approvals = Approvals::new(permission.client(), calls, rechecker.clone());
         let rechecks = RecheckLoop {
@@ -175,13 +176,15 @@ impl World {
         };
         let opened =
             Parts::open(self.store.clone(), self.objects.clone(), PartsOptions::default(), outside).await.unwrap();
-        let endings = Endings::new(opened.parts.calls, hooks, self.objects.clone(), 65_536, false);
+        let endings =
+            Endings::new(opened.parts.calls, hooks, self.objects.clone(), ProviderNews::default(), 65_536, false);
         (endings, opened.hooks_overdue)
     }
 
     async fn worker(&self) -> mpsc::UnboundedReceiver<WorkerMessage> {
         let (sender, messages) = mpsc::unbounded_channel();
         let info = WorkerInfo {
+            credentials: None,
             worker_id: WorkerId::from_trusted("w1"),
             incarnation: "first".into(),
             version: String::new(),

@@ -4953,11 +4953,24 @@ pub struct WorkerRecord {
     /// The endpoint of that scheduler, when it is configured to have one.
     #[prost(string, tag = "15")]
     pub scheduler_endpoint: ::prost::alloc::string::String,
+    /// Credentials it can put into calls, as it said last; absent when it never said.
+    #[prost(message, optional, tag = "16")]
+    pub credentials: ::core::option::Option<WorkerCredentials>,
+}
+/// Credentials a worker can put into calls now, by the names of its configuration: no values, and not whom they are for.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerCredentials {
+    /// Their names; at most 10,000 of at most 256 bytes.
+    #[prost(string, repeated, tag = "1")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// One report of a worker. Each may be repeated after a reconnect without harm.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkerReport {
-    #[prost(oneof = "worker_report::Report", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
+    #[prost(
+        oneof = "worker_report::Report",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+    )]
     pub report: ::core::option::Option<worker_report::Report>,
 }
 /// Nested message and enum types in `WorkerReport`.
@@ -4997,7 +5010,23 @@ pub mod worker_report {
         /// A tool asks a question; its execution time is paused until the answer.
         #[prost(message, tag = "11")]
         InputRequested(super::InputRequested),
+        /// A server of a provider says that its tools have changed.
+        #[prost(message, tag = "12")]
+        ProviderChanged(super::ProviderChanged),
+        /// The credentials it has are others than it said before.
+        #[prost(message, tag = "13")]
+        Credentials(super::WorkerCredentials),
     }
+}
+/// A server of a provider says that its tools have changed. The provider is asked soon what it has; nothing is answered.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderChanged {
+    /// Owner.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The provider.
+    #[prost(string, tag = "2")]
+    pub provider_id: ::prost::alloc::string::String,
 }
 /// Who a worker is and what it can do.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -5043,6 +5072,9 @@ pub struct WorkerHello {
     /// of its pools, and no others.
     #[prost(string, repeated, tag = "12")]
     pub native_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Credentials it can put into calls; absent when it does not say.
+    #[prost(message, optional, tag = "13")]
+    pub credentials: ::core::option::Option<WorkerCredentials>,
 }
 /// Asks for calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -10764,6 +10796,42 @@ impl RefusalCode {
         }
     }
 }
+/// What was heard of providers while their tools were called.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TellProvidersRequest {
+    /// The news, at most 1000, one for each provider.
+    #[prost(message, repeated, tag = "1")]
+    pub news: ::prost::alloc::vec::Vec<ProviderNews>,
+}
+/// What was heard of a provider since it was last told.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProviderNews {
+    /// Owner of the provider.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The provider.
+    #[prost(string, tag = "2")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Calls of its tools that ended, in order; those before the last success are left out, and the first ones of very many.
+    #[prost(message, repeated, tag = "3")]
+    pub calls: ::prost::alloc::vec::Vec<ProviderCall>,
+    /// A server of it says that its tools have changed.
+    #[prost(bool, tag = "4")]
+    pub tools_changed: bool,
+}
+/// How a call of a provider's tool ended.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProviderCall {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub invocation_id: ::prost::alloc::string::String,
+    /// Why it failed; absent when it did not.
+    #[prost(message, optional, tag = "2")]
+    pub error: ::core::option::Option<ToolError>,
+}
+/// The news was taken in. Providers that are not known, or out of use, are passed over.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TellProvidersResponse {}
 /// Asks to make or change a provider.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PutProviderRequest {
@@ -11487,6 +11555,33 @@ pub mod provider_service_client {
                 .insert(GrpcMethod::new("toolplane.v1.ProviderService", "ReviewTools"));
             self.inner.unary(req, path, codec).await
         }
+        /// Tells what was heard of providers while their tools were called. Only schedulers do.
+        pub async fn tell_providers(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TellProvidersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TellProvidersResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/toolplane.v1.ProviderService/TellProviders",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("toolplane.v1.ProviderService", "TellProviders"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -11580,6 +11675,14 @@ pub mod provider_service_server {
             request: tonic::Request<super::ReviewToolsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ReviewToolsResponse>,
+            tonic::Status,
+        >;
+        /// Tells what was heard of providers while their tools were called. Only schedulers do.
+        async fn tell_providers(
+            &self,
+            request: tonic::Request<super::TellProvidersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TellProvidersResponse>,
             tonic::Status,
         >;
     }
@@ -12102,6 +12205,52 @@ pub mod provider_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReviewToolsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/toolplane.v1.ProviderService/TellProviders" => {
+                    #[allow(non_camel_case_types)]
+                    struct TellProvidersSvc<T: ProviderService>(pub Arc<T>);
+                    impl<
+                        T: ProviderService,
+                    > tonic::server::UnaryService<super::TellProvidersRequest>
+                    for TellProvidersSvc<T> {
+                        type Response = super::TellProvidersResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TellProvidersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::tell_providers(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TellProvidersSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

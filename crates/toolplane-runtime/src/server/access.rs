@@ -44,6 +44,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.ProviderService/ListProviders", &[Approver, Operator, Auditor]),
     ("toolplane.v1.ProviderService/ListProvidedTools", &[Approver, Operator, Auditor]),
     ("toolplane.v1.ProviderService/ShowTool", &[Approver, Operator, Auditor]),
+    ("toolplane.v1.ProviderService/TellProviders", &[Peer]),
     // Decisions, questions, rules.
     ("toolplane.v1.PermissionService/Decide", &[Peer]),
     ("toolplane.v1.PermissionService/WithdrawApproval", &[Peer]),
@@ -79,7 +80,7 @@ pub const TABLE: &[Row] = &[
     ("toolplane.v1.InvocationService/GetBatch", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/WatchBatch", &[Agent, Operator, Auditor]),
     ("toolplane.v1.InvocationService/ListBatches", &[Agent, Operator, Auditor]),
-    ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor]),
+    ("toolplane.v1.InvocationService/ListWorkers", &[Operator, Auditor, Peer]),
     // Workers run the calls of every tenant.
     ("toolplane.v1.WorkerService/Work", &[Worker]),
     ("toolplane.v1.WorkerService/Heartbeat", &[Worker]),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolplane_execution::ChangedProvider;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::progress::ToolProgress;
 
@@ -33,6 +34,10 @@ pub(crate) enum WorkerReport {
     Released { lease: Lease, reason: ReleaseReason },
     /// A tool asks a question.
     InputRequested(InputRequest),
+    /// A server of a provider says that its tools have changed.
+    ProviderChanged(ChangedProvider),
+    /// The credentials the worker has now, by name.
+    Credentials(Vec<String>),
     /// Last on a stream that ends in order.
     Goodbye,
 }
@@ -41,6 +46,8 @@ pub(crate) enum WorkerReport {
 #[derive(Clone, Debug)]
 pub(crate) struct Hello {
     pub(crate) introduction: Arc<Introduction>,
+    /// The credentials the worker has, by name.
+    pub(crate) credentials: Vec<String>,
     /// Leases whose calls have not ended.
     pub(crate) held: Vec<Lease>,
     /// Endings that were not acknowledged.

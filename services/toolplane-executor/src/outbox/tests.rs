@@ -20,7 +20,12 @@ fn introduction() -> Arc<Introduction> {
     let dir = tempfile::tempdir().unwrap();
     let capabilities =
         Capabilities { pools: vec![], native_tools: vec![], gaps: vec![], posture: JsonPayload::of(&()) };
-    Arc::new(Introduction { identity: Identity::take(dir.path(), None).unwrap(), slots: 4, capabilities })
+    Arc::new(Introduction {
+        identity: Identity::take(dir.path(), None).unwrap(),
+        slots: 4,
+        capabilities,
+        credentials: Arc::default(),
+    })
 }
 
 fn ended_with(name: &str, text: &str) -> Arc<Ended> {
@@ -78,6 +83,8 @@ async fn next(reader: &mut OutboxReader, outbox: &Outbox, held: &Assignments) ->
         WorkerReport::Released { .. } => "released",
         WorkerReport::Goodbye => "goodbye",
         WorkerReport::InputRequested(_) => "question",
+        WorkerReport::ProviderChanged(_) => "provider changed",
+        WorkerReport::Credentials(_) => "credentials",
     };
     reports.iter().map(name).collect()
 }

@@ -1,5 +1,6 @@
 //! Reports of a worker, as they travel.
 
+use toolplane_execution::ChangedProvider;
 use toolplane_proto::convert::field;
 use toolplane_proto::convert::word::{Word as _, optional_number};
 use toolplane_proto::v1;
@@ -39,6 +40,10 @@ fn report(report: WorkerReport) -> Report {
             Report::Released(v1::LeaseReleased { lease: Some(lease_ref(&lease)), reason: reason.as_str().to_owned() })
         }
         WorkerReport::InputRequested(question) => Report::InputRequested(input_requested(question)),
+        WorkerReport::ProviderChanged(ChangedProvider { tenant, provider_id }) => {
+            Report::ProviderChanged(v1::ProviderChanged { tenant, provider_id })
+        }
+        WorkerReport::Credentials(names) => Report::Credentials(v1::WorkerCredentials { names }),
         WorkerReport::Goodbye => Report::Goodbye(v1::WorkerGoodbye {}),
     }
 }
@@ -60,6 +65,7 @@ fn hello(hello: &Hello) -> v1::WorkerHello {
         native_tools: served.native_tools.clone(),
         gaps: gaps.collect(),
         posture: Some((&served.posture).into()),
+        credentials: Some(v1::WorkerCredentials { names: hello.credentials.clone() }),
         held: lease_refs(&hello.held),
         finished: hello.finished.iter().map(|ended| done(ended)).collect(),
         previous_incarnation_dead: PREVIOUS_INCARNATION_DEAD && !hello.endings_follow,

@@ -154,7 +154,7 @@ impl Calls {
         }
         let queue = self.0.limits.queue_of(&transition.invocation, admission.plan.as_deref());
         builder.transition(transition, Expect::Absent, queue.as_ref(), extras)?;
-        builder.claim_names(&self.records().asked(&transition.invocation))?;
+        self.records().asked(&transition.invocation).claim(builder)?;
         if builder.enters_waiting(&transition.invocation) {
             builder.bound(keys::waiting(&transition.invocation.tenant), self.0.limits.max_waiting());
         }

@@ -59,6 +59,18 @@ impl Asked {
     fn names(&self) -> impl Iterator<Item = &InvocationKey> {
         std::iter::once(&self.call).chain(&self.key)
     }
+
+    /// The commit fails when something was accepted, or is remembered, under one of these names; else its key leads to it.
+    pub(super) fn claim(&self, commit: &mut Builder) -> Result<(), serde_json::Error> {
+        for name in self.names() {
+            commit.compare(keys::invocation(name), Expect::Absent);
+            commit.compare(keys::tombstone(name), Expect::Absent);
+        }
+        match &self.key {
+            Some(key) => commit.put_json(keys::tombstone(key), &Remembered::Key { held_by: self.call.id.to_string() }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Records {
@@ -118,20 +130,6 @@ impl Records {
         let stored = self.storage().get(&keys::tombstone(key)).await?;
         let note = stored.map(|stored| serde_json::from_slice(&stored.bytes)).transpose()?;
         Ok(matches!(note, Some(Remembered::Key { held_by }) if held_by == asked.call.id.as_str()))
-    }
-}
-
-impl Builder {
-    /// The commit fails when something was accepted, or is remembered, under one of the names of `asked`; else its key leads to it.
-    pub(crate) fn claim_names(&mut self, asked: &Asked) -> Result<(), serde_json::Error> {
-        for name in asked.names() {
-            self.compare(keys::invocation(name), Expect::Absent);
-            self.compare(keys::tombstone(name), Expect::Absent);
-        }
-        match &asked.key {
-            Some(key) => self.put_json(keys::tombstone(key), &Remembered::Key { held_by: asked.call.id.to_string() }),
-            None => Ok(()),
-        }
     }
 }
 

@@ -50,6 +50,11 @@ impl Fleet {
         self.roster.enlist(link).await;
     }
 
+    /// A worker that is connected here told something new of itself.
+    pub(crate) async fn record_anew(&self, link: &WorkerLink) {
+        self.roster.enlist(link).await;
+    }
+
     /// The stream of a worker ended here. One that said goodbye on its last stream is forgotten; one that has another stream here goes
     /// on with that.
     pub(crate) async fn left(&self, link: &WorkerLink, said_goodbye: bool) {

@@ -41,6 +41,9 @@ pub(crate) struct WorkerInfo {
     /// Native tools it serves, by name; see [`toolplane_records::profile::serves`].
     #[serde(default)]
     pub(crate) native_tools: Vec<String>,
+    /// Credentials it can put into calls, as it said last; nothing when it never said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) credentials: Option<Vec<String>>,
     /// Pools it cannot serve.
     pub(crate) gaps: Vec<PoolGap>,
     /// What its sandbox holds, as it proved itself.
@@ -62,19 +65,39 @@ impl WorkerInfo {
 /// One connected worker.
 #[derive(Debug)]
 pub(crate) struct WorkerLink {
-    /// What it said of itself.
+    /// What it said of itself in its hello.
     pub(crate) info: WorkerInfo,
     sender: mpsc::UnboundedSender<WorkerMessage>,
     assigned: Mutex<BTreeMap<InvocationKey, LeaseKey>>,
     draining: AtomicBool,
     last_seen_millis: AtomicI64,
+    /// Credentials it told of after its hello.
+    credentials: Mutex<Option<Vec<String>>>,
 }
 
 impl WorkerLink {
     /// A link that sends through `sender`. The number of its messages is bounded by the worker's slots.
     pub(crate) fn new(info: WorkerInfo, sender: mpsc::UnboundedSender<WorkerMessage>) -> Self {
         let last_seen_millis = AtomicI64::new(info.connected_at.as_millis());
-        Self { info, sender, assigned: Mutex::default(), draining: AtomicBool::new(false), last_seen_millis }
+        Self {
+            info,
+            sender,
+            assigned: Mutex::default(),
+            draining: AtomicBool::new(false),
+            last_seen_millis,
+            credentials: Mutex::default(),
+        }
+    }
+
+    /// What it said of itself, with what it told since its hello.
+    pub(crate) fn info_now(&self) -> WorkerInfo {
+        let told = self.credentials.lock().clone();
+        WorkerInfo { credentials: told.or_else(|| self.info.credentials.clone()), ..self.info.clone() }
+    }
+
+    /// It has these credentials from now on.
+    pub(crate) fn has_credentials(&self, names: Vec<String>) {
+        *self.credentials.lock() = Some(names);
     }
 
     /// Whom this start of the worker speaks for.

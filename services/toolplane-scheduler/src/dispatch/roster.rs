@@ -61,7 +61,7 @@ impl RecordedWorker {
         let mut calls = link.in_flight();
         calls.truncate(MAX_CALLS);
         Self {
-            info: link.info.clone(),
+            info: link.info_now(),
             scheduler: scheduler.to_owned(),
             seen_at: link.last_seen(),
             draining: link.is_draining(),

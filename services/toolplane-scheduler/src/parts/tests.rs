@@ -143,6 +143,7 @@ impl Bench {
     ) -> (Arc<WorkerLink>, mpsc::UnboundedReceiver<WorkerMessage>) {
         let (sender, messages) = mpsc::unbounded_channel();
         let info = WorkerInfo {
+            credentials: None,
             worker_id: WorkerId::from_trusted(name),
             incarnation: "first".into(),
             version: String::new(),

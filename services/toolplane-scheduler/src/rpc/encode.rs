@@ -36,7 +36,7 @@ pub(crate) fn durability(durability: Durability) -> v1::Durability {
 /// A worker as a reader of `tenant` sees it: workers run calls of every tenant, and each sees its own.
 pub(crate) fn worker(link: &WorkerLink, fleet: &Fleet, tenant: &TenantId) -> v1::WorkerRecord {
     let state = if link.is_draining() { v1::WorkerState::Draining } else { v1::WorkerState::Ready };
-    let record = known_worker(&link.info, state, link.last_seen(), &link.in_flight(), tenant);
+    let record = known_worker(&link.info_now(), state, link.last_seen(), &link.in_flight(), tenant);
     held_by(fleet, fleet.schedulers().name(), record)
 }
 
@@ -76,6 +76,7 @@ fn known_worker(
         free_slots: count(free),
         pools: info.pools.clone(),
         native_tools: info.native_tools.clone(),
+        credentials: info.credentials.clone().map(|names| v1::WorkerCredentials { names }),
         gaps: info.gaps.iter().map(gap).collect(),
         posture: info.posture.as_ref().map(Into::into),
         connected_at: instant(info.connected_at),

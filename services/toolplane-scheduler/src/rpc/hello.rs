@@ -23,7 +23,9 @@ use crate::storage::RecordError;
 
 /// Most native tools one worker may name.
 const MAX_NATIVE_TOOLS: usize = 10_000;
-/// Longest name of one.
+/// Most credentials one worker may have.
+const MAX_CREDENTIALS: usize = 10_000;
+/// Longest name of a native tool or a credential.
 const MAX_NAME_BYTES: usize = 256;
 /// Most bytes of a hello, without what it holds and has finished: every list of workers repeats it.
 const MAX_HELLO_BYTES: usize = 1024 * 1024;
@@ -128,6 +130,23 @@ fn read_native_tools(names: Vec<String>) -> Result<Vec<String>, CallError> {
     }
 }
 
+/// The names of credentials, in order.
+pub(super) fn read_credentials(field: &str, told: v1::WorkerCredentials) -> Result<Vec<String>, ConvertError> {
+    let mut names = told.names;
+    if names.len() > MAX_CREDENTIALS {
+        return Err(ConvertError::new(field, format!("must have at most {MAX_CREDENTIALS} entries")));
+    }
+    let plain =
+        |name: &String| (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if let Some(place) = names.iter().position(|name| !plain(name)) {
+        let rule = format!("must be the name of a credential, of at most {MAX_NAME_BYTES} visible ASCII characters");
+        return Err(ConvertError::new(format!("{field}[{place}]"), &rule));
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
 fn read_hello(
     hello: v1::WorkerHello,
     holder: &Holder,
@@ -158,6 +177,10 @@ fn read_hello(
         slots: usize::try_from(hello.slots).unwrap_or(1),
         pools: hello.pools,
         native_tools: read_native_tools(hello.native_tools)?,
+        credentials: match hello.credentials {
+            Some(told) => Some(read_credentials("hello.credentials.names", told).map_err(faulty)?),
+            None => None,
+        },
         gaps: gaps.collect(),
         posture: field::optional::<_, JsonPayload>("hello.posture", hello.posture).map_err(faulty)?,
         connected_at: now,

@@ -8,12 +8,15 @@ use futures_util::future::join_all;
 use futures_util::{Stream, StreamExt};
 use tonic::Status;
 use toolplane_lifecycle::{Holder, LeaseMessage};
+use toolplane_proto::convert::field;
 use toolplane_proto::v1;
 use toolplane_proto::v1::worker_report::Report;
+use toolplane_records::ids::{ProviderId, TenantId};
 use toolplane_runtime::Shutdown;
 use toolplane_runtime::server::ConnectionLife;
 
 use super::beat::{Beat, renew};
+use super::hello;
 use super::news::News;
 use super::report::{CallReports, refuse};
 use super::wire::{lease_key, lease_of, name_of};
@@ -123,6 +126,23 @@ impl Session {
                 refuse(&self.link, None, "hello", String::new(), "must come once, first".to_owned());
             }
             Report::Ready(_) => {}
+            Report::ProviderChanged(changed) => {
+                let read = field::id::<TenantId>("tenant", &changed.tenant)
+                    .and_then(|tenant| Ok((tenant, field::id::<ProviderId>("provider_id", &changed.provider_id)?)));
+                match read {
+                    Ok((tenant, id)) => self.parts.news.tools_changed(&tenant, id.as_str()),
+                    Err(error) => refuse(&self.link, None, "provider_changed", error.field, error.rule),
+                }
+            }
+            Report::Credentials(told) => match hello::read_credentials("names", told) {
+                Ok(names) => {
+                    self.link.has_credentials(names);
+                    let (fleet, link) = (self.parts.fleet.clone(), self.link.clone());
+                    let environment = self.parts.calls.storage().environment();
+                    environment.spawn(async move { fleet.record_anew(&link).await });
+                }
+                Err(error) => refuse(&self.link, None, "credentials", error.field, error.rule),
+            },
             // Every other report is about a call, and does not say which.
             report => refuse(&self.link, None, name_of(&report), "lease".to_owned(), "must be given".to_owned()),
         }

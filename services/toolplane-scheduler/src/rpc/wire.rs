@@ -18,7 +18,12 @@ pub(super) fn lease_of(report: &Report) -> Option<&v1::LeaseRef> {
         Report::CancelAcknowledged(report) => report.lease.as_ref(),
         Report::Released(report) => report.lease.as_ref(),
         Report::InputRequested(report) => report.lease.as_ref(),
-        Report::Hello(_) | Report::Ready(_) | Report::Heartbeat(_) | Report::Goodbye(_) => None,
+        Report::Hello(_)
+        | Report::Ready(_)
+        | Report::Heartbeat(_)
+        | Report::Goodbye(_)
+        | Report::ProviderChanged(_)
+        | Report::Credentials(_) => None,
     }
 }
 
@@ -36,6 +41,8 @@ pub(super) fn name_of(report: &Report) -> &'static str {
         Report::Released(_) => "released",
         Report::Goodbye(_) => "goodbye",
         Report::InputRequested(_) => "input_requested",
+        Report::ProviderChanged(_) => "provider_changed",
+        Report::Credentials(_) => "credentials",
     }
 }
 

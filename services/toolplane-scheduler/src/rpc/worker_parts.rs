@@ -5,6 +5,7 @@ use toolplane_proto::v1;
 use crate::calls::Calls;
 use crate::dispatch::{Fleet, Starts};
 use crate::ending::Endings;
+use crate::provider_news::ProviderNews;
 
 /// What every worker is told when it connects.
 #[derive(Clone, Copy, Debug)]
@@ -33,5 +34,7 @@ pub(crate) struct WorkerParts {
     pub(crate) starts: Starts,
     pub(crate) fleet: Fleet,
     pub(crate) endings: Endings,
+    /// Told what workers hear of providers.
+    pub(crate) news: ProviderNews,
     pub(crate) terms: WorkerTerms,
 }

@@ -213,6 +213,7 @@ async fn many_workers_with_much_to_say_are_pages() {
     let (world, count) = (World::new().await, 60);
     for number in 0..count {
         let info = WorkerInfo {
+            credentials: None,
             worker_id: WorkerId::from_trusted(format!("w{number:03}")),
             incarnation: "first".into(),
             version: String::new(),

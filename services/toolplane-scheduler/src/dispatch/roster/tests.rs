@@ -8,6 +8,7 @@ use crate::environment::Environment;
 
 fn link(worker: &str, incarnation: &str, at: i64) -> WorkerLink {
     let info = WorkerInfo {
+        credentials: None,
         worker_id: WorkerId::from_trusted(worker),
         incarnation: incarnation.into(),
         version: "1".to_owned(),
