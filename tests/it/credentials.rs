@@ -20,7 +20,7 @@ const SECRET: &str = "canary-swordfish-7c1f";
 const ROTATED: &str = "canary-halibut-99e2";
 
 /// Gives back what it was sent, in the body and in a header; its status says whether the key was one of ours.
-async fn api() -> SocketAddr {
+pub(crate) async fn api() -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -80,7 +80,8 @@ fn lookup(api: SocketAddr, name: &str, credential: &str) -> v1::ToolRegistration
     tools::registration(&document.to_string()).unwrap()
 }
 
-fn keep(path: &Path, secret: &str) {
+/// Puts a secret into a file that nobody else may read, in one step.
+pub(crate) fn keep(path: &Path, secret: &str) {
     let aside = path.with_extension("new");
     std::fs::write(&aside, secret).unwrap();
     std::fs::set_permissions(&aside, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -88,17 +89,19 @@ fn keep(path: &Path, secret: &str) {
 }
 
 /// Every file below `folder` that holds one of the secrets.
-fn holding(folder: &Path, found: &mut Vec<String>) {
+pub(crate) fn holding(folder: &Path, secrets: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
-            holding(&entry.path(), found);
+            found.extend(holding(&entry.path(), secrets));
         } else if let Ok(bytes) = std::fs::read(entry.path()) {
-            let has = |secret: &str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-            if has(SECRET) || has(ROTATED) {
+            let has = |secret: &&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            if secrets.iter().any(has) {
                 found.push(entry.path().display().to_string());
             }
         }
     }
+    found
 }
 
 fn structured(result: &v1::ToolResult) -> Value {
@@ -179,7 +182,6 @@ async fn a_credential_reaches_the_api_and_nothing_else() {
     assert!(listed.contains("api_key") && listed.contains("tool pets.lookup,pets.other; tenant default"), "{listed}");
     assert!(!listed.contains(&secrets.path().display().to_string()), "no path: {listed}");
     bed.cluster.stop().await.unwrap();
-    let mut found = Vec::new();
-    holding(bed.cluster.folder(), &mut found);
+    let found = holding(bed.cluster.folder(), &[SECRET, ROTATED]);
     assert_eq!(found, Vec::<String>::new(), "store, log, objects, journal, configuration");
 }

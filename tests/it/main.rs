@@ -11,6 +11,7 @@ mod approvals;
 mod batches;
 mod bed;
 mod call;
+mod canary;
 mod cli;
 mod consent;
 mod crash;

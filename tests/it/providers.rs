@@ -9,7 +9,7 @@ use toolplane_wait::eventually;
 use crate::bed::PATIENCE;
 use crate::shell::Shell;
 
-const SERVER: &str = include_str!("../../crates/toolplane-execution/tests/it/mcp/server.py");
+pub(crate) const SERVER: &str = include_str!("../../crates/toolplane-execution/tests/it/mcp/server.py");
 
 /// Everything may run that somebody has looked at, also what the platform asks about by itself.
 fn config(api: &str) -> String {
@@ -129,6 +129,31 @@ async fn a_provider_that_cannot_be_asked_says_why_and_takes_nothing_with_it() {
     assert!(listed.contains("broken") && listed.contains("failed") && listed.contains("asked again"), "{listed}");
     assert!(shell.complains(2, &["providers", "add", "a b", "--mcp", "http://127.0.0.1:9/"]).contains("provider_id"));
     assert!(shell.complains(2, &["providers", "add", "ftp", "--mcp", "ftp://127.0.0.1/"]).contains("url"));
+}
+
+/// What is heard of a provider while its tools are called shows without a refresh: tools that have changed, and a server that is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_its_servers_say_and_how_its_calls_end_is_heard() {
+    let cluster = Cluster::start(Options::new(config("127.0.0.1:9"))).await.unwrap();
+    let shell = Shell::at(cluster.endpoint());
+    std::fs::write(cluster.workspace().join("server.py"), SERVER).unwrap();
+    let program = ["--stdio", "--workspace", "read", "--", "/usr/bin/python3", "/workspace/server.py"];
+    shell.says(0, &[&["providers", "add", "small", "--trust", "all"][..], &program].concat());
+    // Nothing but the server says that there is a new one: a provider is asked again by itself after many minutes.
+    std::fs::write(cluster.workspace().join("grown"), "").unwrap();
+    shell.says(0, &["invoke", "small.grow", "-i", "{}"]);
+    let has_grown = async || shell.says(0, &["providers", "tools", "small"]).contains("small/grown").then_some(());
+    eventually("the new tool is known", PATIENCE, has_grown).await;
+
+    // Calls that lose the server are counted against it, and then it is left alone.
+    let is_away =
+        async || shell.complains(1, &["invoke", "small.die", "-i", "{}"]).contains("provider.away").then_some(());
+    eventually("its calls are counted", PATIENCE, is_away).await;
+    let listed = shell.says(0, &["providers", "ls"]);
+    assert!(listed.contains("degraded") && listed.contains("circuit"), "{listed}");
+    // When it is asked again and answers, calls are let through again.
+    let is_back = async || (shell.run(&["invoke", "small.grow", "-i", "{}"]).status.code() == Some(0)).then_some(());
+    eventually("it is back", PATIENCE, is_back).await;
 }
 
 /// The surface role alone has no worker: it asks the scheduler, as any caller does.

@@ -8,6 +8,8 @@
 //! rpc ──► put ─────────────► kept ◄── take_in ◄── look ◄── rounds (who is due) | rpc (refresh)
 //!                             │                    │
 //!      gate (may it be called?) ◄── shelf          └──► sources ──► document | file | calls ──► scheduler ──► a worker
+//!                             ▲
+//!      rpc (schedulers) ──► heard: how calls of its tools ended, and that its tools have changed
 //! ```
 //!
 //! A tool that may be called is an ordinary registration of the catalogue. One that waits is kept beside its record, and no word of it
@@ -17,10 +19,12 @@
 mod calls;
 mod change;
 pub(crate) mod configured;
+mod credentials;
 mod documents;
 mod enter;
 mod found;
 mod gate;
+mod heard;
 mod held;
 mod hidden;
 mod kept;
@@ -34,10 +38,13 @@ mod sources;
 mod take_in;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 pub(crate) use configured::Configured;
+pub(crate) use credentials::WorkerCredentials;
 pub(crate) use documents::Uploading;
 pub(crate) use gate::{Passage, stands};
+pub(crate) use heard::{Heard, HeardCall};
 pub(crate) use held::{Held, Shelf};
 pub(crate) use hidden::SURFACE as HIDDEN_SURFACE;
 pub(crate) use looks::Looks;

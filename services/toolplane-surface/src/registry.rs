@@ -25,7 +25,7 @@ use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
-use crate::providers::Shelf;
+use crate::providers::{Shelf, WorkerCredentials};
 use crate::records::StoredTool;
 use crate::sync::Hub;
 
@@ -41,6 +41,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     pub(crate) surfaces: Cache,
     pub(crate) providers: Shelf,
+    /// What the workers have.
+    pub(crate) credentials: WorkerCredentials,
     pub(crate) changes: Changes,
     /// Whom a change waits for beside the schedulers that follow this process; absent where only this process writes.
     pub(crate) followers: Option<Followers>,
@@ -96,6 +98,7 @@ impl Registry {
             hub: Hub::new(revision, patience),
             surfaces: Cache::default(),
             providers: Shelf::default(),
+            credentials: WorkerCredentials::default(),
             changes,
             followers,
             applied: Mutex::new(head),

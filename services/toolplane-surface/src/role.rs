@@ -112,6 +112,7 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
         options.providers.speaks_for_tenants = scheduler.is_inside() || process.config.server.auth.is_some();
         options.providers.scheduler = Some(scheduler);
     }
+    let scheduler = options.providers.scheduler.clone();
     let service = start_with(&process.config, options, &process.tasks).await?;
     let need = process.readiness.need("the surface store", &HEALTH);
     let (backend, stop) = (service.backend.clone(), process.tasks.shutdown().token());
@@ -119,6 +120,10 @@ async fn role(process: &Process, services: Services) -> Result<Role, RoleError> 
     let need = process.readiness.need("changes of other surface processes", &HEALTH);
     let (registry, stop) = (service.api.registry.clone(), process.tasks.shutdown().token());
     process.tasks.spawn("surface changes health", registry.follow_health(need, stop));
+    if let Some(scheduler) = scheduler {
+        let follow = service.api.registry.clone().follow_credentials(scheduler, process.tasks.shutdown().token());
+        process.tasks.spawn("credentials of workers", follow);
+    }
     let configured = Configured::new(service.api.registry.clone(), &process.config);
     process.tasks.spawn("configured providers", configured.follow(process.tasks.shutdown().token()));
     let services = service.add_to(services);

@@ -135,4 +135,8 @@ impl ProviderService for SurfaceApi {
     async fn review_tools(&self, request: Request<v1::ReviewToolsRequest>) -> Answer<v1::ReviewToolsResponse> {
         Ok(providers::review(self.current().await?, request).await.map(Response::new)?)
     }
+
+    async fn tell_providers(&self, request: Request<v1::TellProvidersRequest>) -> Answer<v1::TellProvidersResponse> {
+        Ok(providers::tell(self, request).await.map(Response::new)?)
+    }
 }

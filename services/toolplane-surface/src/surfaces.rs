@@ -129,6 +129,7 @@ impl Registry {
             let catalog = owner.catalog.read();
             view.indexed().now(&catalog)
         };
+        self.hide_without_credential(tenant, &mut surface);
         self.mark(tenant, &mut surface.deferred_tools, self.now().await?);
         Ok(surface)
     }

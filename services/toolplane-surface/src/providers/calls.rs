@@ -8,13 +8,13 @@ use toolplane_proto::v1::content_block::Block;
 use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
 use toolplane_proto::v1::json_payload::Body;
 use toolplane_proto::v1::read_payload_request::Selector;
-use toolplane_records::codes;
+use toolplane_providers::health::blame;
 use toolplane_records::error::ToolError;
 use toolplane_records::ids::TenantId;
 use toolplane_records::mode::Mode;
 use toolplane_records::payload::JsonPayload;
 use toolplane_records::provider::Provider;
-use toolplane_records::vocabulary::{ErrorClass, ProviderFault};
+use toolplane_records::vocabulary::ProviderFault;
 use toolplane_runtime::Caller;
 use toolplane_runtime::caller::{Role, RoleSet};
 use toolplane_runtime::client::{Backoff, Peer, retry};
@@ -161,26 +161,5 @@ fn away(status: &Status) -> Fault {
 
 /// What the error of a call says about the provider.
 fn fault(error: &ToolError, invocation_id: &str) -> Fault {
-    let is_of = |family: &str| error.error_code.starts_with(family);
-    let code = match error.error_class {
-        ErrorClass::Timeout | ErrorClass::Canceled => ProviderFault::TimedOut,
-        ErrorClass::CredentialMissing => ProviderFault::CredentialMissing,
-        ErrorClass::RateLimited => ProviderFault::Overloaded,
-        ErrorClass::ResultTooLarge => ProviderFault::Flooded,
-        ErrorClass::PermissionDenied if is_of(codes::HTTP_STATUS.as_str()) => ProviderFault::Unauthorized,
-        ErrorClass::PermissionDenied
-        | ErrorClass::ApprovalRejected
-        | ErrorClass::PolicyBlocked
-        | ErrorClass::HookBlocked
-        | ErrorClass::SandboxViolation
-        | ErrorClass::CapabilityGap => ProviderFault::NotAllowed,
-        ErrorClass::SetupRequired | ErrorClass::InvalidArguments | ErrorClass::UnknownTool => {
-            ProviderFault::Misconfigured
-        }
-        ErrorClass::DependencyUnavailable if is_of(codes::MCP_NO_ANSWER.as_str()) => ProviderFault::Exited,
-        ErrorClass::DependencyUnavailable => ProviderFault::Unreachable,
-        _ if is_of("mcp.") || is_of("http.") => ProviderFault::ProtocolError,
-        _ => ProviderFault::Internal,
-    };
-    Fault::new(code, format!("{} ({}, {invocation_id})", error.message, error.error_code))
+    Fault::new(blame::of_look(error), format!("{} ({}, {invocation_id})", error.message, error.error_code))
 }

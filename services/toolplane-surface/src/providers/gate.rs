@@ -66,6 +66,7 @@ impl Registry {
                 standing => standing.error(name),
             }
         });
+        let error = error.or_else(|| self.lacks_credential(entry.tool.registration()));
         Some(Gate { held: Some(held), error })
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_backend::let_others_through;
 use toolplane_providers::{check, counts, health};
 use toolplane_records::error::FieldViolation;
 use toolplane_records::ids::{ProviderId, TenantId};
@@ -15,12 +14,11 @@ use toolplane_runtime::ApiError;
 use super::change::Change;
 use super::held::Held;
 use super::take_in::state_fact;
-use crate::error::{lost, of_violations};
+use super::turn::there;
+use crate::error::of_violations;
 use crate::events::facts;
-use crate::registry::{Registry, to_the_end};
+use crate::registry::Registry;
 
-/// How often it is begun anew when another process is faster.
-const ATTEMPTS: u32 = 8;
 /// Most providers of one tenant that are in use.
 const MAX_PROVIDERS: usize = 1_000;
 
@@ -50,33 +48,35 @@ impl Registry {
         by: String,
         dry_run: bool,
     ) -> Result<(Provider, ProviderStatus, Putting), ApiError> {
-        let registry = self.clone();
-        to_the_end(async move {
-            let turn = registry.0.providers.turn(&provider.tenant, &provider.provider_id);
-            let _turn = turn.lock().await;
-            for tries in 1..=ATTEMPTS {
-                registry.check_provider(&provider).await?;
-                let now = registry.now().await?;
-                let before = registry.0.providers.get(&provider.tenant, &provider.provider_id);
-                let (after, status, putting) = put(before.as_deref(), &provider, &by, now);
-                if dry_run || putting == Putting::Unchanged {
-                    return Ok((after, status, putting));
-                }
-                let data = json!({
-                    "change": putting.as_str(), "by": by, "revision": after.revision, "kind": after.source.kind(),
-                    "namespace": after.namespace, "trust": after.trust,
-                });
-                let facts = vec![(EventClass::ExtProviderChanged, facts(&data))];
-                let (provider, status) = (after.clone(), status.clone());
-                let change = Change { provider, status, tools: Vec::new(), facts, is_told: true };
-                if let Some(made) = registry.change_provider(before.as_deref(), change, now).await? {
-                    return Ok((made.provider.clone(), made.status.clone(), putting));
-                }
-                let_others_through(tries).await;
-            }
-            Err(lost())
+        let (registry, asked) = (self.clone(), Arc::new((provider.clone(), by)));
+        self.in_turn(&provider.tenant, &provider.provider_id, move |before| {
+            let (registry, asked) = (registry.clone(), Arc::clone(&asked));
+            Box::pin(async move { registry.put(before.as_deref(), &asked.0, &asked.1, dry_run).await })
         })
         .await
+    }
+
+    async fn put(
+        &self,
+        before: Option<&Held>,
+        provider: &Provider,
+        by: &str,
+        dry_run: bool,
+    ) -> Result<Option<(Provider, ProviderStatus, Putting)>, ApiError> {
+        self.check_provider(provider).await?;
+        let now = self.now().await?;
+        let (after, status, putting) = put(before, provider, by, now);
+        if dry_run || putting == Putting::Unchanged {
+            return Ok(Some((after, status, putting)));
+        }
+        let data = json!({
+            "change": putting.as_str(), "by": by, "revision": after.revision, "kind": after.source.kind(),
+            "namespace": after.namespace, "trust": after.trust,
+        });
+        let facts = vec![(EventClass::ExtProviderChanged, facts(&data))];
+        let change = Change { provider: after, status, tools: Vec::new(), facts, is_told: true };
+        let made = self.change_provider(before, change, now).await?;
+        Ok(made.map(|made| (made.provider.clone(), made.status.clone(), putting)))
     }
 
     /// Takes a provider out of use; once more changes nothing. Answered when schedulers know.
@@ -87,31 +87,24 @@ impl Registry {
         by: String,
         reason: String,
     ) -> Result<Arc<Held>, ApiError> {
-        let registry = self.clone();
-        to_the_end(async move {
-            let turn = registry.0.providers.turn(&tenant, &id);
-            let _turn = turn.lock().await;
-            for tries in 1..=ATTEMPTS {
-                let held = registry.0.providers.get(&tenant, &id);
-                let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
-                if held.is_retired() {
-                    return Ok(held);
-                }
-                let now = registry.now().await?;
-                let status = health::retired(&held.status);
-                let data =
-                    json!({ "change": "retired", "by": by, "reason": reason, "revision": held.provider.revision });
-                let facts = vec![(EventClass::ExtProviderChanged, facts(&data)), state_fact(&status)];
-                let provider = held.provider.clone();
-                let change = Change { provider, status, tools: Vec::new(), facts, is_told: true };
-                if let Some(made) = registry.change_provider(Some(&held), change, now).await? {
-                    return Ok(made);
-                }
-                let_others_through(tries).await;
-            }
-            Err(lost())
+        let (registry, own, said) = (self.clone(), id.clone(), Arc::new((by, reason)));
+        self.in_turn(&tenant, &id, move |held| {
+            let (registry, held, said) = (registry.clone(), there(held, &own), Arc::clone(&said));
+            Box::pin(async move { registry.retire_provider(held?, &said.0, &said.1).await })
         })
         .await
+    }
+
+    async fn retire_provider(&self, held: Arc<Held>, by: &str, reason: &str) -> Result<Option<Arc<Held>>, ApiError> {
+        if held.is_retired() {
+            return Ok(Some(held));
+        }
+        let now = self.now().await?;
+        let status = health::retired(&held.status);
+        let data = json!({ "change": "retired", "by": by, "reason": reason, "revision": held.provider.revision });
+        let facts = vec![(EventClass::ExtProviderChanged, facts(&data)), state_fact(&status)];
+        let change = Change { provider: held.provider.clone(), status, tools: Vec::new(), facts, is_told: true };
+        self.change_provider(Some(&held), change, now).await
     }
 
     async fn check_provider(&self, provider: &Provider) -> Result<(), ApiError> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_backend::let_others_through;
 use toolplane_catalog::Registration;
 use toolplane_providers::review::{Answer, Wanted, answer_all};
 use toolplane_providers::{ReviewRefusal, counts};
@@ -16,12 +15,9 @@ use toolplane_runtime::ApiError;
 
 use super::change::{Change, PutTool, ToolChange};
 use super::held::Held;
-use crate::error::lost;
+use super::turn::there;
 use crate::events::facts;
-use crate::registry::{Registry, to_the_end};
-
-/// How often it is begun anew when another process is faster.
-const ATTEMPTS: u32 = 8;
+use crate::registry::Registry;
 
 /// What came of an answer about one tool.
 #[derive(Clone, Debug)]
@@ -41,19 +37,10 @@ impl Registry {
         wanted: Vec<Wanted>,
         answer: Answer,
     ) -> Result<Vec<Reviewed>, ApiError> {
-        let (registry, tenant, id) = (self.clone(), tenant.clone(), id.clone());
-        to_the_end(async move {
-            let turn = registry.0.providers.turn(&tenant, &id);
-            let _turn = turn.lock().await;
-            for tries in 1..=ATTEMPTS {
-                let held = registry.0.providers.get(&tenant, &id);
-                let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
-                if let Some(reviewed) = registry.reviewed(&held, &wanted, &answer).await? {
-                    return Ok(reviewed);
-                }
-                let_others_through(tries).await;
-            }
-            Err(lost())
+        let (registry, own, asked) = (self.clone(), id.clone(), Arc::new((wanted, answer)));
+        self.in_turn(tenant, id, move |held| {
+            let (registry, held, asked) = (registry.clone(), there(held, &own), Arc::clone(&asked));
+            Box::pin(async move { registry.reviewed(&held?, &asked.0, &asked.1).await })
         })
         .await
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolplane_backend::let_others_through;
 use toolplane_catalog::Registration;
 use toolplane_providers::health::{self, Jitter, Policy};
 use toolplane_providers::review::{self, Tool};
@@ -20,12 +19,10 @@ use super::change::{Change, PutTool, ToolChange};
 use super::enter::Entered;
 use super::held::Held;
 use super::look::{Look, ServerSaid};
-use crate::error::lost;
+use super::turn::there;
 use crate::events::facts;
-use crate::registry::{Registry, to_the_end};
+use crate::registry::Registry;
 
-/// How often it is begun anew when another process is faster.
-const ATTEMPTS: u32 = 8;
 /// Most tools each list of an event names.
 const NAMED: usize = 100;
 
@@ -53,24 +50,13 @@ impl Registry {
         now: Timestamp,
         dry_run: bool,
     ) -> Result<Taken, ApiError> {
-        let (registry, tenant, id) = (self.clone(), tenant.clone(), id.clone());
-        to_the_end(async move {
-            let turn = registry.0.providers.turn(&tenant, &id);
-            let _turn = turn.lock().await;
-            for tries in 1..=ATTEMPTS {
-                let held = registry.0.providers.get(&tenant, &id);
-                let held = held.ok_or_else(|| ApiError::not_found("provider", id.as_str()))?;
-                let taking = Taking { registry: &registry, held, look: &look, policy: &policy, now };
-                let taken = match dry_run {
-                    true => Some(taking.looked()),
-                    false => taking.done().await?,
-                };
-                if let Some(taken) = taken {
-                    return Ok(taken);
-                }
-                let_others_through(tries).await;
-            }
-            Err(lost())
+        let (registry, own, look) = (self.clone(), id.clone(), Arc::new((look, policy)));
+        self.in_turn(tenant, id, move |held| {
+            let (registry, held, look) = (registry.clone(), there(held, &own), Arc::clone(&look));
+            Box::pin(async move {
+                let taking = Taking { registry: &registry, held: held?, look: &look.0, policy: &look.1, now };
+                if dry_run { Ok(Some(taking.looked())) } else { taking.done().await }
+            })
         })
         .await
     }

@@ -97,6 +97,13 @@ fn found(provider: &Provider, name: &str) -> Found {
     Found { native_id: name.to_owned(), made: Ok(serde_json::from_value(made).unwrap()) }
 }
 
+pub(super) fn provider(tenant: &str, id: &str, every_s: Option<u64>) -> Provider {
+    let provider = json!({ "provider_id": id, "tenant": tenant, "namespace": id, "trust": "new_tools",
+        "source": { "kind": "mcp_http", "url": "https://mcp.example.org/" },
+        "refresh_interval_ms": every_s.map(|seconds| seconds * 1000) });
+    serde_json::from_value(provider).unwrap()
+}
+
 struct Bed {
     registry: Registry,
     script: Arc<Script>,
@@ -122,10 +129,7 @@ impl Bed {
     }
 
     async fn put(&self, tenant: &str, id: &str, every_s: Option<u64>) {
-        let provider = json!({ "provider_id": id, "tenant": tenant, "namespace": id, "trust": "new_tools",
-            "source": { "kind": "mcp_http", "url": "https://mcp.example.org/" },
-            "refresh_interval_ms": every_s.map(|seconds| seconds * 1000) });
-        let provider = serde_json::from_value(provider).unwrap();
+        let provider = provider(tenant, id, every_s);
         self.registry.put_provider(provider, "ann".to_owned(), false).await.unwrap();
     }
 

@@ -6,13 +6,14 @@ mod tools;
 use tonic::{Request, Streaming};
 use toolplane_proto::convert::{ConvertError, field};
 use toolplane_proto::v1;
+use toolplane_records::error::ToolError;
 use toolplane_records::ids::ProviderId;
 use toolplane_records::provider::{Provider, ProviderSource};
 use toolplane_runtime::{ApiError, Caller, page};
 
 use super::api::SurfaceApi;
 use crate::error::of_field;
-use crate::providers::Uploading;
+use crate::providers::{Heard, HeardCall, Uploading};
 
 pub(super) use tools::{review, show, tools};
 
@@ -20,6 +21,8 @@ pub(super) use tools::{review, show, tools};
 const MAX_TEXT_CHARS: usize = 1_000;
 /// Largest part of a document, in bytes.
 const MAX_PART_BYTES: usize = 1024 * 1024;
+/// Most providers of which news is told at once.
+const MAX_NEWS: usize = 1_000;
 
 pub(super) async fn put(
     api: &SurfaceApi,
@@ -142,6 +145,29 @@ pub(super) async fn test(
         server_name: server.name,
         server_version: server.version,
     })
+}
+
+/// Takes in what a scheduler heard. What cannot be read of it is passed over: nobody could mend it.
+pub(super) async fn tell(
+    api: &SurfaceApi,
+    request: Request<v1::TellProvidersRequest>,
+) -> Result<v1::TellProvidersResponse, ApiError> {
+    let caller = Caller::of(&request);
+    let news = request.into_inner().news;
+    if news.len() > MAX_NEWS {
+        return Err(ApiError::invalid_argument("news", format!("has more than {MAX_NEWS} entries")));
+    }
+    for one in news {
+        let tenant = caller.tenant_named(&one.tenant)?;
+        let Ok(id) = provider_id(&one.provider_id) else { continue };
+        let calls = one.calls.into_iter().map(|call| HeardCall {
+            invocation_id: call.invocation_id,
+            error: call.error.and_then(|error| ToolError::try_from(error).ok()),
+        });
+        let heard = Heard { calls: calls.collect(), tools_changed: one.tools_changed };
+        api.looks.hear(&tenant, &id, heard).await?;
+    }
+    Ok(v1::TellProvidersResponse {})
 }
 
 fn provider_id(text: &str) -> Result<ProviderId, ApiError> {

@@ -28,7 +28,8 @@ pub(super) async fn create(
     let request = request.into_inner();
     leaves_room(&request, api.max_message_bytes)?;
     let wanted = read(api, tenant, request)?;
-    let surface = api.registry.create_surface(&wanted).await?;
+    let mut surface = api.registry.create_surface(&wanted).await?;
+    api.registry.hide_without_credential(&wanted.request.tenant, &mut surface);
     Ok(v1::CreateSurfaceResponse { surface: Some(shown::alone(&surface, api.max_message_bytes)) })
 }
 

@@ -1,0 +1,173 @@
+//! Which credentials the workers have, as far as schedulers know: a tool of a provider that needs another one is hidden.
+//!
+//! What is known may be some seconds old, and says nothing of whom a credential is for. A call that is let through is judged by the
+//! worker that runs it. As long as nothing is known, nothing is hidden.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use tokio_util::sync::CancellationToken;
+use toolplane_catalog::Registration;
+use toolplane_proto::v1;
+use toolplane_proto::v1::invocation_service_client::InvocationServiceClient;
+use toolplane_records::codes;
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{TenantId, ToolId};
+use toolplane_records::provider::provider_of;
+use toolplane_records::surface::{HiddenTool, ToolSurface};
+use toolplane_records::vocabulary::HiddenReason;
+use toolplane_runtime::client::Peer;
+
+use crate::registry::Registry;
+
+/// How often it is asked which credentials there are, and how often while one is missing.
+const EVERY: Duration = Duration::from_secs(5);
+const WHILE_MISSING: Duration = Duration::from_secs(2);
+/// Pools whose workers put credentials into calls.
+const POOLS: [&str; 4] = ["http", "mcp_http", "mcp_stdio", "openapi"];
+
+/// The credentials of the workers by name; nothing while that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerCredentials(RwLock<Option<Arc<BTreeSet<String>>>>);
+
+impl WorkerCredentials {
+    fn missing<'a>(&self, wanted: &'a [String]) -> Option<&'a str> {
+        let known = self.0.read().clone()?;
+        wanted.iter().find(|name| !known.contains(*name)).map(String::as_str)
+    }
+
+    /// Says what is known now; tells whether that is something else.
+    pub(super) fn know(&self, names: Option<BTreeSet<String>>) -> bool {
+        let names = names.map(Arc::new);
+        let mut known = self.0.write();
+        std::mem::replace(&mut *known, names.clone()) != names
+    }
+}
+
+/// What the workers together have; nothing when none is there, or one does not say.
+fn known(workers: &[v1::WorkerRecord]) -> Option<BTreeSet<String>> {
+    let is_there = |worker: &&v1::WorkerRecord| {
+        let is_here = matches!(worker.state(), v1::WorkerState::Ready | v1::WorkerState::Draining);
+        is_here && worker.pools.iter().any(|pool| POOLS.contains(&pool.as_str()))
+    };
+    let mut there = workers.iter().filter(is_there).peekable();
+    there.peek()?;
+    let told: Option<Vec<_>> = there.map(|worker| worker.credentials.as_ref()).collect();
+    Some(told?.into_iter().flat_map(|told| told.names.iter().cloned()).collect())
+}
+
+impl Registry {
+    /// Why a tool lacks a credential; nothing when it lacks none that is known of.
+    pub(super) fn lacks_credential(&self, tool: &Registration) -> Option<ToolError> {
+        let wanted = &tool.permission_profile.as_ref()?.credential_refs;
+        let missing = self.0.credentials.missing(wanted)?;
+        let error = ToolError::of(codes::CREDENTIAL_MISSING, format!("no worker has the credential `{missing}`"));
+        Some(ToolError { side_effects: Some("none".to_owned()), ..error })
+    }
+
+    /// Puts the tools of providers that lack a credential among the blocked ones of a surface, as it is answered.
+    pub(crate) fn hide_without_credential(&self, tenant: &TenantId, surface: &mut ToolSurface) {
+        let owner = self.tenant(tenant);
+        let catalog = owner.catalog.read();
+        let lacks = |tool_id: &ToolId| {
+            provider_of(tool_id)?;
+            self.lacks_credential(catalog.get(tool_id)?.tool.registration())
+        };
+        let ToolSurface { loaded_tools, deferred_tools, blocked_tools, .. } = surface;
+        let mut is_shown = |tool_id: &ToolId, name: &String| match lacks(tool_id) {
+            Some(ToolError { message, .. }) => {
+                let (tool_id, name) = (tool_id.clone(), name.clone());
+                blocked_tools.push(HiddenTool { tool_id, name, reason: HiddenReason::CredentialMissing, message });
+                false
+            }
+            None => true,
+        };
+        loaded_tools.retain(|tool| is_shown(&tool.tool_id, &tool.name));
+        deferred_tools.retain(|tool| is_shown(&tool.tool_id, &tool.name));
+    }
+
+    /// Whether a tool of any provider lacks a credential, and whether any needs one.
+    fn needs_credentials(&self) -> (bool, bool) {
+        let (mut needs, mut lacks) = (false, false);
+        for held in self.0.providers.all().iter().filter(|held| !held.is_retired()) {
+            let uses = held.provider.credentials.iter().map(|used| &used.credential);
+            let names: Vec<String> = uses.chain(held.provider.scheme_credentials.values()).cloned().collect();
+            needs |= !names.is_empty();
+            lacks |= self.0.credentials.missing(&names).is_some();
+        }
+        (needs, lacks)
+    }
+
+    /// Asks the scheduler again and again which credentials there are, as long as a provider needs any, until `stop`.
+    pub(crate) async fn follow_credentials(self, scheduler: Peer, stop: CancellationToken) {
+        let client = InvocationServiceClient::new(scheduler);
+        stop.run_until_cancelled(async {
+            loop {
+                let (needs, lacks) = self.needs_credentials();
+                if needs {
+                    match workers(client.clone()).await {
+                        Ok(workers) => {
+                            let names = known(&workers);
+                            if self.0.credentials.know(names.clone()) {
+                                tracing::info!(credentials = ?names, "the workers have other credentials than before");
+                            }
+                        }
+                        // What was known goes on to be.
+                        Err(status) => tracing::debug!(code = ?status.code(), "the workers cannot be listed"),
+                    }
+                }
+                let changed = self.0.providers.changed.notified();
+                let wait = tokio::time::sleep(if lacks { WHILE_MISSING } else { EVERY });
+                tokio::select! {
+                    () = wait => {}
+                    () = changed, if !needs => {}
+                }
+            }
+        })
+        .await;
+    }
+}
+
+/// Every worker there is.
+async fn workers(mut client: InvocationServiceClient<Peer>) -> Result<Vec<v1::WorkerRecord>, tonic::Status> {
+    let mut all = Vec::new();
+    let mut request = v1::ListWorkersRequest { page_size: 1_000, ..Default::default() };
+    loop {
+        let page = client.list_workers(request.clone()).await?.into_inner();
+        all.extend(page.workers);
+        if page.next_page_token.is_empty() {
+            return Ok(all);
+        }
+        request.page_token = page.next_page_token;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(state: v1::WorkerState, pool: &str, names: Option<&[&str]>) -> v1::WorkerRecord {
+        let credentials =
+            names.map(|names| v1::WorkerCredentials { names: names.iter().map(|name| (*name).to_owned()).collect() });
+        v1::WorkerRecord { state: state.into(), pools: vec![pool.to_owned()], credentials, ..Default::default() }
+    }
+
+    #[test]
+    fn a_credential_is_missing_when_no_worker_has_it_and_all_have_said_so() {
+        use v1::WorkerState::{Lost, Ready};
+        let names = |workers: &[v1::WorkerRecord]| known(workers).map(|names| names.into_iter().collect::<Vec<_>>());
+        let (a, b) = (worker(Ready, "openapi", Some(&["a"])), worker(Ready, "mcp_http", Some(&["b"])));
+        assert_eq!(names(&[a.clone(), b]), Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(names(&[a.clone(), worker(Ready, "http", None)]), None, "one does not say");
+        let elsewhere = [a.clone(), worker(Ready, "native", None), worker(Lost, "http", None)];
+        assert_eq!(names(&elsewhere), Some(vec!["a".to_owned()]));
+        assert_eq!(names(&[]), None, "nobody is there who could say");
+        let all = WorkerCredentials::default();
+        let wanted = ["a", "b"].map(str::to_owned);
+        assert_eq!(all.missing(&wanted), None, "nothing is known");
+        assert!(all.know(known(std::slice::from_ref(&a))) && !all.know(known(&[a])));
+        assert_eq!((all.missing(&wanted), all.missing(&wanted[..1])), (Some("b"), None));
+    }
+}

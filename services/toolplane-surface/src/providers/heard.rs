@@ -1,0 +1,149 @@
+//! What was heard of a provider while its tools were called: its circuit follows, and a look when one is worth it.
+
+use std::sync::Arc;
+
+use toolplane_providers::Outcome;
+use toolplane_providers::health::Policy;
+use toolplane_providers::health::blame::{Verdict, of_call};
+use toolplane_records::error::ToolError;
+use toolplane_records::ids::{ProviderId, TenantId};
+use toolplane_records::provider::ProviderStatus;
+use toolplane_records::time::Timestamp;
+use toolplane_runtime::ApiError;
+
+use super::change::Change;
+use super::held::Held;
+use super::looks::Looks;
+use super::take_in::{jitter, state_fact};
+use crate::registry::Registry;
+
+/// What was heard of a provider.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard {
+    /// Calls that ended, in order.
+    pub(crate) calls: Vec<HeardCall>,
+    /// A server of it says that its tools have changed.
+    pub(crate) tools_changed: bool,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub(crate) struct HeardCall {
+    pub(crate) invocation_id: String,
+    pub(crate) error: Option<ToolError>,
+}
+
+impl Looks {
+    /// Takes in what was heard of a provider; of one that is not known, or out of use, nothing.
+    pub(crate) async fn hear(&self, tenant: &TenantId, id: &ProviderId, heard: Heard) -> Result<(), ApiError> {
+        let (registry, policy) = (self.registry.clone(), self.options.policy.clone());
+        let (clock, heard) = (Arc::clone(&self.clock), Arc::new(heard));
+        let change = move |held: Option<Arc<Held>>| -> super::turn::Try<()> {
+            let (registry, policy, heard) = (registry.clone(), policy.clone(), Arc::clone(&heard));
+            let now = clock();
+            Box::pin(async move {
+                match held.filter(|held| !held.is_retired()) {
+                    Some(held) => registry.heard(&held, &policy, &heard, now.await?).await,
+                    None => Ok(Some(())),
+                }
+            })
+        };
+        self.registry.in_turn(tenant, id, change).await
+    }
+}
+
+impl Registry {
+    async fn heard(&self, held: &Held, policy: &Policy, heard: &Heard, now: Timestamp) -> Result<Option<()>, ApiError> {
+        let (before, status) = (&held.status, follows(policy, &held.status, heard, now));
+        if *before == status {
+            return Ok(Some(()));
+        }
+        let is_told = (before.state, before.circuit) != (status.state, status.circuit);
+        let facts = is_told.then(|| state_fact(&status)).into_iter().collect();
+        let change = Change { provider: held.provider.clone(), status, tools: Vec::new(), facts, is_told };
+        Ok(self.change_provider(Some(held), change, now).await?.map(drop))
+    }
+}
+
+/// How a provider is after what was heard.
+fn follows(policy: &Policy, before: &ProviderStatus, heard: &Heard, now: Timestamp) -> ProviderStatus {
+    let mut status = before.clone();
+    let mut is_wanted = heard.tools_changed;
+    for HeardCall { invocation_id, error } in &heard.calls {
+        let outcome = match of_call(error.as_ref()) {
+            Verdict::Nothing => continue,
+            Verdict::Doubtful => {
+                is_wanted = true;
+                continue;
+            }
+            Verdict::Well => Outcome::Well,
+            Verdict::Badly(fault) => {
+                is_wanted = true;
+                let said = error.as_ref().map_or("", |error| error.message.as_str());
+                Outcome::Badly { fault, message: format!("{said} ({invocation_id})") }
+            }
+        };
+        status = policy.called(&status, &outcome, now, jitter());
+    }
+    if is_wanted { policy.wanted(&status, true, now) } else { status }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolplane_providers::health::fresh;
+    use toolplane_records::codes::{self, Code};
+    use toolplane_records::vocabulary::{CircuitState, ProviderState};
+
+    use super::super::tests::provider;
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn ready() -> ProviderStatus {
+        let status = fresh(&provider("acme", "tools", None), at(0));
+        let asked = Policy::default().tried(&status, &Outcome::Well, Some(600_000), at(0), jitter());
+        assert_eq!(asked.state, ProviderState::Ready);
+        asked
+    }
+
+    fn calls(errors: &[Option<Code>]) -> Heard {
+        let call = |code: &Option<Code>| HeardCall {
+            invocation_id: "inv_a".to_owned(),
+            error: code.map(|code| ToolError::of(code, "gone")),
+        };
+        Heard { calls: errors.iter().map(call).collect(), tools_changed: false }
+    }
+
+    #[test]
+    fn failed_calls_open_the_circuit_and_a_success_closes_it() {
+        let (policy, lost) = (Policy::default(), Some(codes::MCP_NO_ANSWER));
+        let once = follows(&policy, &ready(), &calls(&[lost]), at(10_000));
+        assert_eq!((once.circuit, once.next_try_at), (CircuitState::Closed, Some(at(10_000))), "it is looked at");
+        let open = follows(&policy, &once, &calls(&[lost; 4]), at(10_001));
+        assert_eq!((open.circuit, open.state), (CircuitState::Open, ProviderState::Degraded));
+        assert!(open.fault.as_ref().is_some_and(|fault| fault.message.contains("gone (inv_a)")), "{:?}", open.fault);
+        let closed = follows(&policy, &open, &calls(&[None]), at(60_000));
+        assert_eq!((closed.circuit, closed.state), (CircuitState::Closed, ProviderState::Ready));
+    }
+
+    #[test]
+    fn what_is_no_fault_of_the_provider_changes_nothing() {
+        let (policy, before) = (Policy::default(), ready());
+        let heard =
+            calls(&[None, Some(codes::MCP_TOOL_FAILED), Some(codes::EXEC_CANCELED), Some(codes::EGRESS_DENIED)]);
+        assert_eq!(follows(&policy, &before, &heard, at(10_000)), before);
+    }
+
+    #[test]
+    fn a_changed_list_and_a_slow_call_are_looked_at_soon_and_not_too_often() {
+        let (policy, before) = (Policy::default(), ready());
+        let changed = Heard { tools_changed: true, ..Heard::default() };
+        let after = follows(&policy, &before, &changed, at(60_000));
+        assert_eq!((after.next_try_at, after.state), (Some(at(60_000)), ProviderState::Ready));
+        let soon = follows(&policy, &before, &calls(&[Some(codes::EXEC_TIMEOUT)]), at(1));
+        assert_eq!(soon.next_try_at, Some(at(5_000)), "never more often than that");
+        assert_eq!((soon.call_failures, soon.circuit), (0, CircuitState::Closed));
+    }
+}
