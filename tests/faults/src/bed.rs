@@ -23,7 +23,7 @@ mod store;
 mod tools;
 
 pub use store::StoreKind;
-pub(crate) use tools::{AGAIN, ASK, NOTHING, ONCE, SHELL};
+pub(crate) use tools::{AGAIN, ASK, NOTHING, ONCE, SERVERS, SHELL, server_tool};
 
 use store::Backing;
 
@@ -83,6 +83,8 @@ pub struct Plan {
     pub slots: u32,
     /// The pool of the real executors.
     pub executor_pool: &'static str,
+    /// There are tools of MCP servers, whose command lines hold this text.
+    pub servers: Option<String>,
     /// Where everything is kept; a temporary folder when absent.
     pub folder: Option<PathBuf>,
 }
@@ -103,6 +105,7 @@ impl Plan {
             deaf: false,
             slots: 16,
             executor_pool: "process",
+            servers: None,
             folder: None,
         }
     }
@@ -195,7 +198,7 @@ impl Bed {
             slots: plan.slots,
             is_mutant,
         };
-        bed.surface_id = tools::load(bed.processes.clients()?).await?;
+        bed.surface_id = tools::load(bed.processes.clients()?, plan.servers.as_deref()).await?;
         for name in bed.worker_names() {
             bed.launch(&name)?;
         }
@@ -295,6 +298,16 @@ impl Bed {
             toolplane_wait::look_again().await;
         }
         Err(Trouble::Said(format!("{worker} is connected to no scheduler")))
+    }
+
+    /// The folder in which the tools of the real executors work.
+    pub fn workspace(&self) -> PathBuf {
+        self.processes.workspace()
+    }
+
+    /// The number of a process of the cluster, when it runs.
+    pub fn pid(&mut self, name: &str) -> Option<u32> {
+        self.processes.running(name).ok().map(|process| process.id())
     }
 
     /// What a process wrote, over all starts.

@@ -11,7 +11,7 @@ use crate::load::Mix;
 use crate::report::Report;
 use crate::scenario::points::kill_points;
 use crate::scenario::storm::{Storm, storm};
-use crate::scenario::{CASES, Outcome, executor_points, killed, mutants};
+use crate::scenario::{CASES, Outcome, executor_points, killed, mutants, servers};
 use crate::trouble::Trouble;
 
 /// What to run.
@@ -21,7 +21,7 @@ pub struct Args {
     /// The large plan: every case, every mutant, and a storm of 100,000 calls with 200 kills.
     #[arg(long)]
     pub full: bool,
-    /// Only these parts: `points`, `executor`, `storm`, `mutants`, or cases such as `F13`.
+    /// Only these parts: `points`, `executor`, `servers`, `storm`, `mutants`, or cases such as `F13`.
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
     /// Calls of each storm.
@@ -71,7 +71,7 @@ impl OnStore {
 }
 
 /// Parts beside the cases.
-const PARTS: [&str; 4] = ["points", "executor", "storm", "mutants"];
+const PARTS: [&str; 5] = ["points", "executor", "servers", "storm", "mutants"];
 
 /// Refuses parts that do not exist: a run of nothing is green.
 fn known(only: &[String]) -> Result<(), Trouble> {
@@ -108,6 +108,12 @@ async fn on_store(args: &Args, store: OnStore, first: bool, report: &mut Report)
     if wanted("executor") {
         let begun = Instant::now();
         report.add("executor", name, executor_points(kind, hits).await.map(counted), begun.elapsed());
+    }
+    if wanted("servers") {
+        let begun = Instant::now();
+        let (calls, kills) = if args.full { (2_000, 50) } else { (400, 10) };
+        let outcome = servers(kind, args.invocations.unwrap_or(calls), args.kills.unwrap_or(kills), args.seed).await;
+        report.add("servers", name, outcome, begun.elapsed());
     }
     if wanted("storm") {
         let begun = Instant::now();

@@ -12,6 +12,7 @@ mod pauses;
 pub mod points;
 mod poison;
 mod races;
+mod servers;
 mod store_faults;
 pub mod storm;
 mod under_load;
@@ -23,5 +24,6 @@ pub(crate) use outcome::wrong;
 pub use cases::{CASES, Case};
 pub use executor_points::executor_points;
 pub use mutants::{killed, mutants};
+pub use servers::servers;
 
 pub(crate) use under_load::under_load;

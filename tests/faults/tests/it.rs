@@ -5,7 +5,7 @@ use toolplane_faults::check::Verdict;
 use toolplane_faults::load::Mix;
 use toolplane_faults::scenario::points::kill_points;
 use toolplane_faults::scenario::storm::{Storm, storm};
-use toolplane_faults::scenario::{executor_points, killed, mutants};
+use toolplane_faults::scenario::{executor_points, killed, mutants, servers};
 
 #[track_caller]
 fn green(verdict: &Verdict, kills: u64) {
@@ -29,6 +29,13 @@ async fn a_process_that_ends_at_any_point_of_a_call_loses_and_repeats_nothing_on
 async fn the_journal_of_a_real_executor_makes_a_success_of_a_done_effect() {
     let (verdict, kills) = executor_points(StoreKind::Embedded, 1).await.unwrap();
     green(&verdict, kills);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_servers_that_are_killed_with_their_workers_are_neither_lost_nor_done_twice() {
+    let outcome = servers(StoreKind::Embedded, 400, 10, 1).await.unwrap();
+    assert!(outcome.kills >= 10, "{} kills", outcome.kills);
+    green(&outcome.verdict, outcome.kills);
 }
 
 #[expect(clippy::unwrap_used, reason = "a storm that cannot be made is a failed test")]

@@ -1,6 +1,6 @@
 //! The storm's tools.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolplane_proto::v1;
 use toolplane_testkit::clients::Clients;
 use toolplane_testkit::tools::{TestTool, registration};
@@ -17,12 +17,25 @@ pub(crate) const ASK: &str = "storm.ask";
 pub(crate) const SHELL: &str = "storm.shell";
 /// Must not run twice, and does nothing; built into the real executor.
 pub(crate) const NOTHING: &str = "storm.nothing";
+/// How many MCP servers there are, where there are any.
+pub(crate) const SERVERS: u64 = 5;
+
+/// The tool of a server that may run twice, or the one that must not.
+pub(crate) fn server_tool(number: u64, again: bool) -> String {
+    format!("storm.server_{number}_{}", if again { "again" } else { "once" })
+}
+
 /// What [`SHELL`] writes to, below the workspace.
 pub(super) const SHELL_LEDGER: &str = "shell.jsonl";
 
 /// Registers the tools and makes a surface in which all are loaded; answers with its id.
-pub(super) async fn load(clients: &Clients) -> Result<String, Trouble> {
-    let tools = vec![native(AGAIN, true)?, native(ONCE, false)?, native(ASK, false)?, nothing()?, shell()?];
+pub(super) async fn load(clients: &Clients, servers: Option<&str>) -> Result<String, Trouble> {
+    let mut tools = vec![native(AGAIN, true)?, native(ONCE, false)?, native(ASK, false)?, nothing()?, shell()?];
+    if let Some(mark) = servers {
+        for (number, again) in (0..SERVERS).flat_map(|number| [(number, false), (number, true)]) {
+            tools.push(server(number, again, mark)?);
+        }
+    }
     clients.surfaces().register_tools(v1::RegisterToolsRequest { tools, validate_only: false }).await?;
     let request = v1::CreateSurfaceRequest {
         defer_policy: v1::DeferPolicy::None.into(),
@@ -44,6 +57,17 @@ fn nothing() -> Result<v1::ToolRegistration, Trouble> {
 }
 
 fn bound(name: &str, built_in: &str, idempotent: bool) -> Result<v1::ToolRegistration, Trouble> {
+    let binding = json!({ "type": "native", "name": built_in });
+    bound_to(name, ("embedded_runtime", false), &binding, idempotent)
+}
+
+/// A tool with this binding; `kind` is the kind of its execution, and whether it runs in a sandbox.
+fn bound_to(
+    name: &str,
+    kind: (&str, bool),
+    binding: &Value,
+    idempotent: bool,
+) -> Result<v1::ToolRegistration, Trouble> {
     let id = format!("tool_{}", name.replace('.', "_"));
     let document = json!({
         "declaration": {
@@ -60,14 +84,24 @@ fn bound(name: &str, built_in: &str, idempotent: bool) -> Result<v1::ToolRegistr
             "is_open_world": false, "is_idempotent": idempotent, "interrupt_behavior": "cancel",
         },
         "execution_profile": {
-            "execution_profile_id": format!("exec_{id}"), "execution_kind": "embedded_runtime",
+            "execution_profile_id": format!("exec_{id}"), "execution_kind": kind.0,
             "supports_progress": true, "supports_cancel": true, "supports_retries": idempotent,
-            "sandboxed": false, "timeout_ms": 20_000,
-            "binding": { "type": "native", "name": built_in },
+            "sandboxed": kind.1, "timeout_ms": 20_000,
+            "binding": binding,
         },
         "permission_profile": { "permission_profile_id": format!("perm_{id}"), "risk_level": "low" },
     });
     Ok(registration(&document.to_string())?)
+}
+
+/// A tool of an MCP server that is a program; both tools of a server share its sessions.
+fn server(number: u64, again: bool, mark: &str) -> Result<v1::ToolRegistration, Trouble> {
+    let argv = ["/usr/bin/python3".to_owned(), "/workspace/server.py".to_owned(), format!("{mark}-{number}")];
+    let binding = json!({
+        "type": "mcp", "provider_id": format!("server-{number}"), "tool": "note",
+        "server": { "transport": "stdio", "argv": argv, "sandbox": { "workspace": "write" } },
+    });
+    bound_to(&server_tool(number, again), ("mcp_server", true), &binding, again)
 }
 
 /// Writes the same ledger as the worker's own tools, from a process in a sandbox.
