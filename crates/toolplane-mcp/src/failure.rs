@@ -34,6 +34,9 @@ pub enum CloseReason {
     /// Answers to what was never asked.
     #[error("the server answers requests that were never made")]
     StrayAnswers,
+    /// The id of the session is not of visible ASCII characters, or longer than allowed.
+    #[error("the server gives its session an id that is none")]
+    SessionId,
     /// The client is done with it.
     #[error("the session was closed by its client")]
     Closed,

@@ -6,6 +6,7 @@
 
 pub(crate) mod files;
 mod http;
+mod mcp;
 mod shell;
 
 use serde_json::Value;
@@ -82,6 +83,18 @@ fn different(id: &str) -> Option<(&'static str, &'static str)> {
             "error_class is result_too_large",
             "a read-only workspace takes no files at all, and the flood of errors is ended by the output bound",
         ),
+        "mcp-002" => (
+            "error_class is dependency_unavailable",
+            "the line is over the bound of a message: the session ends, and what the call did is not known",
+        ),
+        "mcp-009" => (
+            "error_class is none",
+            "the server is refused each request by an error of the protocol; the call goes on and has its answer",
+        ),
+        "ssrf-057" => (
+            "error_class is none",
+            "what is no parameter of the operation goes nowhere; the schema of its input refuses it before a worker sees it",
+        ),
         "http-004" => (
             "flood: error_class is result_too_large",
             "a body over the bound is too large before it can turn out not to be JSON",
@@ -93,12 +106,14 @@ fn different(id: &str) -> Option<(&'static str, &'static str)> {
 async fn judge(case: &Case) -> Verdict {
     let class = case.class.split('.').next().unwrap();
     match (class, case.kind.as_str()) {
+        ("mcp" | "injection", _) => mcp::judge(case).await,
         ("failclosed", _) => shell::failclosed(case).await,
         ("path", _) => Verdict::NotApplicable("all of them are judged by a test of their own"),
         ("json", "file_operation") => files::judge(case).await,
         ("ssrf" | "http", "openapi_operation") => http::judge(case).await,
         ("http", _) => Verdict::NotApplicable("there is no sandbox profile with network"),
         ("secret", "openapi_operation") => http::error_path(case).await,
+        ("secret", "native_tool") => Verdict::NotApplicable("the canary of `tests/it` looks through every log"),
         ("secret", _) if case.text("command").is_empty() || case.input.get("env").is_none() => {
             Verdict::NotApplicable("redaction is not part of executing a call")
         }

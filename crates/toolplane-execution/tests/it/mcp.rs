@@ -1,6 +1,6 @@
 //! Tools of MCP servers: a real program in the sandbox, and a real server over HTTP.
 
-mod bed;
-mod http;
-mod sessions;
+pub(crate) mod bed;
+pub(crate) mod http;
+pub(crate) mod sessions;
 mod stdio;

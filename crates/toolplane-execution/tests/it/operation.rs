@@ -49,7 +49,7 @@ async fn toolbox() -> Toolbox {
     toolbox_with(ToolboxOptions::new(workspace.path()), Arc::new(Names)).await
 }
 
-async fn ask(binding: OperationBinding, input: &str) -> Outcome {
+pub(crate) async fn ask(binding: OperationBinding, input: &str) -> Outcome {
     execute(&toolbox().await, &asking(binding, input)).await
 }
 

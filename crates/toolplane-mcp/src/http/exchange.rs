@@ -15,6 +15,8 @@ use crate::failure::{CloseReason, Failure, shown};
 use crate::flight::{Ending, Mailbox};
 use crate::link::Heading;
 
+/// Longest id of a session.
+const MAX_SESSION_BYTES: usize = 1_024;
 /// How often a stream that broke off is taken up again.
 const RESUMES: u32 = 5;
 /// Longest wait before it is.
@@ -51,10 +53,10 @@ impl Exchange {
                 Some(Ending::Failed(Failure::NotSent(shown(&why))))
             }
             Err(SendError::MayBeSent(why)) => Some(Ending::Failed(Failure::Lost(CloseReason::Broken(shown(&why))))),
-            Ok(response) if response.status() == StatusCode::OK => {
-                self.keep_session(response.headers());
-                self.answered(response).await
-            }
+            Ok(response) if response.status() == StatusCode::OK => match self.keep_session(response.headers()) {
+                Ok(()) => self.answered(response).await,
+                Err(reason) => Some(Ending::Failed(Failure::Lost(reason))),
+            },
             Ok(response) if response.status() == StatusCode::NOT_FOUND && had_session => Some(Ending::SessionGone),
             Ok(response) => self.refused(response).await,
         };
@@ -63,12 +65,13 @@ impl Exchange {
         }
     }
 
-    /// A session that begins with this answer, before anybody can ask for the next one.
-    fn keep_session(&self, headers: &HeaderMap) {
-        let given = headers.get(SESSION).and_then(|value| value.to_str().ok());
-        if let Some(given) = given.filter(|_| !headers::is_stateless(&self.heading)) {
-            self.shared.session.lock().get_or_insert_with(|| given.to_owned());
-        }
+    /// A session that begins with this answer, before anybody can ask for the next one. Fails when its id is none.
+    fn keep_session(&self, headers: &HeaderMap) -> Result<(), CloseReason> {
+        let Some(given) = headers.get(SESSION).filter(|_| !headers::is_stateless(&self.heading)) else { return Ok(()) };
+        let is_id = given.len() <= MAX_SESSION_BYTES && given.as_bytes().iter().all(u8::is_ascii_graphic);
+        let id = given.to_str().ok().filter(|_| is_id).ok_or(CloseReason::SessionId)?;
+        self.shared.session.lock().get_or_insert_with(|| id.to_owned());
+        Ok(())
     }
 
     async fn answered(&self, response: Response<Body>) -> Option<Ending> {

@@ -15,12 +15,12 @@ use crate::support::{self, execute, toolbox_with};
 pub(crate) const SERVER: &str = include_str!("server.py");
 
 /// A program that is the server.
-pub(super) fn program() -> McpStdioServer {
+pub(crate) fn program() -> McpStdioServer {
     let argv = ["/usr/bin/python3", "-c", SERVER].map(str::to_owned).to_vec();
     McpStdioServer { argv, ..McpStdioServer::default() }
 }
 
-pub(super) fn binding(server: McpServer, tool: Option<&str>) -> McpBinding {
+pub(crate) fn binding(server: McpServer, tool: Option<&str>) -> McpBinding {
     McpBinding {
         provider_id: "small".into(),
         server,
@@ -31,30 +31,30 @@ pub(super) fn binding(server: McpServer, tool: Option<&str>) -> McpBinding {
 }
 
 /// A call of `tool` of the server, which a test may change.
-pub(super) fn call_of(server: McpServer, tool: &str, input: Value) -> Call {
+pub(crate) fn call_of(server: McpServer, tool: &str, input: Value) -> Call {
     call(binding(server, Some(tool)), input)
 }
 
-pub(super) fn call(binding: McpBinding, input: Value) -> Call {
+pub(crate) fn call(binding: McpBinding, input: Value) -> Call {
     support::call(ExecutionBinding::Mcp(binding), input)
 }
 
 /// The tools of a worker that allows its servers nothing.
-pub(super) struct Bed {
-    pub(super) workspace: tempfile::TempDir,
-    pub(super) toolbox: Toolbox,
+pub(crate) struct Bed {
+    pub(crate) workspace: tempfile::TempDir,
+    pub(crate) toolbox: Toolbox,
 }
 
 impl Bed {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(McpOptions::default()).await
     }
 
-    pub(super) async fn with(mcp: McpOptions) -> Self {
+    pub(crate) async fn with(mcp: McpOptions) -> Self {
         Self::with_credentials(mcp, Arc::default()).await
     }
 
-    pub(super) async fn with_credentials(mcp: McpOptions, credentials: Arc<CredentialSource>) -> Self {
+    pub(crate) async fn with_credentials(mcp: McpOptions, credentials: Arc<CredentialSource>) -> Self {
         let workspace = tempfile::tempdir().unwrap();
         let options = ToolboxOptions { mcp, credentials, ..ToolboxOptions::new(workspace.path()) };
         let toolbox = toolbox_with(options, Arc::new(Names)).await;
@@ -62,24 +62,24 @@ impl Bed {
     }
 
     /// Calls a tool of the plain program.
-    pub(super) async fn call(&self, tool: &str, input: Value) -> Outcome {
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Outcome {
         self.run(call_of(McpServer::Stdio(program()), tool, input)).await
     }
 
-    pub(super) async fn run(&self, call: Call) -> Outcome {
+    pub(crate) async fn run(&self, call: Call) -> Outcome {
         execute(&self.toolbox, &call).await
     }
 }
 
-pub(super) fn evidence(outcome: &Outcome) -> Value {
+pub(crate) fn evidence(outcome: &Outcome) -> Value {
     outcome.evidence.as_ref().map_or(Value::Null, toolplane_records::payload::JsonPayload::to_value)
 }
 
 /// What the tools of the server are said to be able to do nothing about.
-pub(super) fn effects(outcome: &Outcome) -> &str {
+pub(crate) fn effects(outcome: &Outcome) -> &str {
     outcome.error.as_ref().and_then(|error| error.side_effects.as_deref()).unwrap_or("-")
 }
 
-pub(super) fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
+pub(crate) fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }

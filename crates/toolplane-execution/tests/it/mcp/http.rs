@@ -13,13 +13,13 @@ use crate::credentials::{broker, configured, secret};
 use crate::support::{failure, structured, text};
 
 /// The small server, as a process of its own on a loopback address. It ends with its input, and so with the test.
-struct Listening {
+pub(crate) struct Listening {
     child: Child,
     port: u16,
 }
 
 impl Listening {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut command = Command::new("/usr/bin/python3");
         command.args(["-c", SERVER, "--http", "127.0.0.77"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -28,7 +28,7 @@ impl Listening {
         Self { child, port: line.trim().parse().unwrap() }
     }
 
-    fn at(&self, host: &str, path: &str) -> McpHttpServer {
+    pub(crate) fn at(&self, host: &str, path: &str) -> McpHttpServer {
         McpHttpServer { url: format!("http://{host}:{}{path}", self.port), ..McpHttpServer::default() }
     }
 }

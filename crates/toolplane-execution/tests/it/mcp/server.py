@@ -204,7 +204,8 @@ def serve_http(address):
             if events:
                 stream = "".join(f"data: {json.dumps(event)}\n\n" for event in [*events, reply])
                 return self.send(200, stream.encode(), "text/event-stream")
-            session = {"Mcp-Session-Id": "session-1"} if message.get("method") == "initialize" else {}
+            id = {"/long-session": "s" * (1 << 20), "/odd-session": "a session\u00e9"}.get(self.path, "session-1")
+            session = {"Mcp-Session-Id": id} if message.get("method") == "initialize" else {}
             self.send(200, json.dumps(reply).encode(), **session)
 
     server = ThreadingHTTPServer((address, 0), Handler)

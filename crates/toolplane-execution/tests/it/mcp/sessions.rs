@@ -77,13 +77,13 @@ async fn a_server_that_does_not_begin_is_told_with_its_last_words_and_then_left_
 }
 
 /// Whether a program with this argument runs anywhere on this machine.
-fn runs(argument: &str) -> bool {
+pub(crate) fn runs(argument: &str) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     let of = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
     processes.flatten().map(of).any(|line| line.split(|byte| *byte == 0).any(|word| word == argument.as_bytes()))
 }
 
-async fn gone(what: &str, argument: &str) {
+pub(crate) async fn gone(what: &str, argument: &str) {
     eventually(what, Duration::from_secs(20), async || (!runs(argument)).then_some(())).await;
 }
 
