@@ -51,7 +51,7 @@ fn document(api: std::net::SocketAddr) -> Value {
     json!({
         "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "servers": [{ "url": format!("http://{api}") }],
         "security": [{ "key": [] }],
-        "paths": { "/pets": { "get": { "operationId": "getPets", "responses": { "200": { "description": "them" } } } } },
+        "paths": { "/pets": { "get": { "responses": { "200": { "description": "them" } } } } },
         "components": { "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-key" } } },
     })
 }
@@ -97,7 +97,7 @@ async fn no_secret_of_any_provider_is_kept_or_shown_anywhere() {
         ("small.leak", r#"{"pad":200000}"#, 0),
         ("web.leak", "{}", 0),
         ("web.leak", r#"{"fails":true}"#, 1),
-        ("pets.getPets", "{}", 0),
+        ("pets.get_pets", "{}", 0),
     ];
     for (tool, input, code) in calls {
         let result = shell.json(code, &["invoke", tool, "-i", input]);
@@ -151,7 +151,7 @@ async fn hidden_while_it_is_missing(shell: &Shell, secret: &std::path::Path) {
     eventually("its tools are hidden", PATIENCE, is_hidden).await;
     let refused = shell.complains(1, &["invoke", "--surface", &surface, "small.leak", "-i", "{}"]);
     assert!(refused.contains("credential.missing"), "{refused}");
-    assert!(show().contains("small.leak") && !show().contains("pets.getPets"), "{}", show());
+    assert!(show().contains("small.leak") && !show().contains("pets.get_pets"), "{}", show());
     keep(secret, &kept);
     let is_back = async || (!show().contains("credential_missing")).then_some(());
     eventually("they are shown again", PATIENCE, is_back).await;

@@ -224,7 +224,10 @@ impl Listing {
 fn check_identity(provider: &Provider, names: &ToolNames, made: &Registration) -> Result<(), ToolRefusal> {
     let declaration = &made.declaration;
     let wrong = |reason: String| Err(ToolRefusal { code: RefusalCode::WrongIdentity, reason });
-    if declaration.tool_id != names.tool_id || declaration.name != names.name {
+    // Where it has a name that is easier to read, the one that leads back to its provider's is another of its names.
+    let own = format!("{}.{}", provider.namespace, names.name);
+    let is_called = declaration.name == names.name || declaration.aliases.contains(&own);
+    if declaration.tool_id != names.tool_id || !is_called {
         return wrong(format!("must be `{}` with the name `{}`", names.tool_id, names.name));
     }
     if declaration.namespace != provider.namespace {

@@ -56,6 +56,9 @@ enum Bench {
         /// A Python that has the package `fastmcp`: its proxy is measured too.
         #[arg(long)]
         fastmcp: Option<std::path::PathBuf>,
+        /// A Python that has the package `mcp-contextforge-gateway`: the gateway is measured too.
+        #[arg(long)]
+        contextforge: Option<std::path::PathBuf>,
     },
     /// What a cluster costs as it grows, beside the bounds: calls that wait, watchers of one call, idle agents, tools of a surface.
     Growth {
@@ -112,11 +115,14 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
             bench.arg(command::target().join("bench").join("decide.json"));
             return command::run(bench);
         }
-        Bench::Mcp { seconds, fastmcp } => {
+        Bench::Mcp { seconds, fastmcp, contextforge } => {
             needs::bubblewrap();
             bench.args(["bench-mcp", "--seconds", &seconds.to_string()]);
-            if let Some(python) = fastmcp {
-                bench.arg("--fastmcp").arg(python);
+            for (option, python) in [("--fastmcp", fastmcp), ("--contextforge", contextforge)] {
+                if let Some(python) = python {
+                    // It runs elsewhere.
+                    bench.arg(option).arg(std::path::absolute(python).unwrap_or_else(|_| python.clone()));
+                }
             }
             bench.arg("--out").arg(command::target().join("bench").join("mcp.json"));
             return command::run(bench);

@@ -74,12 +74,11 @@ impl Registry {
     pub(crate) fn waiting(&self, tenant: &TenantId, name: &str) -> Option<(ToolId, ToolError)> {
         let own = self.0.providers.of(tenant);
         own.iter().filter(|held| !held.is_retired()).find_map(|held| {
-            let native = held.provider.namespace.as_str();
-            let rest = name.strip_prefix(native)?.trim_start_matches(['.', '_']);
-            let tool_id = names::tool_id(&held.provider.provider_id, rest)?;
-            let tool = held.tools.get(&tool_id)?;
+            let rest = name.strip_prefix(held.provider.namespace.as_str())?.trim_start_matches(['.', '_']);
+            let by_id = names::tool_id(&held.provider.provider_id, rest).and_then(|id| held.tools.get_key_value(&id));
+            let (tool_id, tool) = by_id.or_else(|| held.tools.iter().find(|(_, tool)| tool.is_called(rest)))?;
             let error = stands(held, Some(tool)).error(name)?;
-            Some((tool_id, error))
+            Some((tool_id.clone(), error))
         })
     }
 

@@ -34,6 +34,13 @@ pub(crate) struct HeldTool {
     pub(crate) definition: Option<Arc<Registration>>,
 }
 
+impl HeldTool {
+    /// Whether it would have that name in its namespace, once somebody has looked at it.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.definition.as_ref().is_some_and(|definition| definition.declaration.name == name)
+    }
+}
+
 impl Held {
     /// What is known of its tools, with what each was approved as, for telling what has changed.
     pub(crate) fn known(&self, catalog: &Catalog) -> Known {

@@ -1,6 +1,6 @@
 //! Toolplane as it is started, with the tool in a surface: durable, sandboxed, decided about.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolplane_proto::v1;
 use toolplane_testkit::clients::{Clients, payload};
 use toolplane_testkit::{Cluster, Options, Problem, tools};
@@ -23,14 +23,17 @@ pub(super) struct Caller {
 }
 
 impl Bed {
-    /// Starts a process of all roles, whose worker runs the server `argv`.
-    pub(super) async fn start(argv: &[String]) -> Result<Self, Problem> {
+    /// Starts a process of all roles, whose worker runs `server`, or asks it at that port of the loopback address.
+    pub(super) async fn start(server: &Value, port: Option<&str>) -> Result<Self, Problem> {
         let slots = CONCURRENCY.into_iter().max().unwrap_or(1).to_string();
-        let environment = vec![("TOOLPLANE__EXECUTOR__SLOTS".to_owned(), slots)];
+        // As many calls share a session as are in flight.
+        let place = port.map(|port| ("MCP__ALLOW", format!("[\"127.0.0.1:{port}\"]")));
+        let settings = [("SLOTS", slots.clone()), ("MCP__CALLS_AT_ONCE", slots)].into_iter().chain(place);
+        let environment = settings.map(|(name, value)| (format!("TOOLPLANE__EXECUTOR__{name}"), value)).collect();
         let folder = Some(crate::bench::folder("mcp")?);
         let cluster = Cluster::start(Options { folder, environment, ..Options::new(CONFIG) }).await?;
         let clients = cluster.clients().clone();
-        let tools = vec![tools::registration(&declaration(argv))?];
+        let tools = vec![tools::registration(&declaration(server))?];
         clients.surfaces().register_tools(v1::RegisterToolsRequest { tools, validate_only: false }).await?;
         let request = v1::CreateSurfaceRequest { load: vec!["small.echo".to_owned()], ..Default::default() };
         let surface = clients.surfaces().create_surface(request).await?.into_inner().surface.unwrap_or_default();
@@ -63,7 +66,7 @@ impl Caller {
     }
 }
 
-fn declaration(argv: &[String]) -> String {
+fn declaration(server: &Value) -> String {
     let document = json!({
         "declaration": {
             "tool_id": "tool_small_echo", "namespace": "small", "name": "small.echo", "description": "Says it again.",
@@ -78,7 +81,7 @@ fn declaration(argv: &[String]) -> String {
             "execution_profile_id": "exec_echo", "execution_kind": "mcp_server", "supports_progress": true,
             "supports_cancel": true, "sandboxed": true, "timeout_ms": 30_000,
             "binding": {
-                "type": "mcp", "provider_id": "small", "tool": TOOL, "server": { "transport": "stdio", "argv": argv },
+                "type": "mcp", "provider_id": "small", "tool": TOOL, "server": server,
             },
         },
         "permission_profile": { "permission_profile_id": "perm_echo", "risk_level": "low" },

@@ -17,28 +17,52 @@ pub(super) struct Row {
     pub(super) ratio_to_proxy: Option<f64>,
 }
 
+/// The cases others are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Baseline {
+    direct: &'static str,
+    proxy: &'static str,
+}
+
+impl Baseline {
+    pub(super) const STREAMS: Self = Self { direct: "direct", proxy: "fastmcp" };
+    pub(super) const HTTP: Self = Self { direct: "direct_http", proxy: "contextforge" };
+}
+
 impl Row {
     /// The row of what was measured, below those that are there already.
-    pub(super) fn of(case: &'static str, concurrency: usize, measured: &Measured, earlier: &[Self]) -> Self {
-        Self::made(case, concurrency, measured.per_second(), measured.percentile(50), earlier)
+    pub(super) fn of(
+        case: &'static str,
+        concurrency: usize,
+        measured: &Measured,
+        baseline: Baseline,
+        earlier: &[Self],
+    ) -> Self {
+        Self::made(case, concurrency, (measured.per_second(), measured.percentile(50)), baseline, earlier)
     }
 
-    fn made(case: &'static str, concurrency: usize, rate: f64, p50_us: u64, earlier: &[Self]) -> Self {
+    fn made(
+        case: &'static str,
+        concurrency: usize,
+        (rate, p50_us): (f64, u64),
+        baseline: Baseline,
+        earlier: &[Self],
+    ) -> Self {
         let ratio_to = |case: &str| {
             let row = earlier.iter().find(|row| row.case == case && row.concurrency == concurrency)?;
             Some((rate / row.calls_per_s * 1000.0).round() / 1000.0)
         };
-        let (ratio_to_direct, ratio_to_proxy) = (ratio_to("direct").unwrap_or(1.0), ratio_to("fastmcp"));
+        let (ratio_to_direct, ratio_to_proxy) = (ratio_to(baseline.direct).unwrap_or(1.0), ratio_to(baseline.proxy));
         Self { case, concurrency, calls_per_s: rate.round(), p50_us, ratio_to_direct, ratio_to_proxy }
     }
 }
 
 /// Prints the rows.
 pub(super) fn show(rows: &[Row]) {
-    println!("case       in flight   calls/s     p50 us   of direct   of the proxy");
+    println!("case           in flight   calls/s     p50 us   of direct   of the proxy");
     for Row { case, concurrency, calls_per_s, p50_us, ratio_to_direct, ratio_to_proxy } in rows {
         let proxy = ratio_to_proxy.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
-        println!("{case:<10} {concurrency:>9} {calls_per_s:>9.0} {p50_us:>10} {ratio_to_direct:>11.3}   {proxy:>12}");
+        println!("{case:<14} {concurrency:>9} {calls_per_s:>9.0} {p50_us:>10} {ratio_to_direct:>11.3}   {proxy:>12}");
     }
 }
 
@@ -48,11 +72,12 @@ mod tests {
 
     #[test]
     fn ratios_are_those_of_the_same_concurrency() {
-        let mut rows = vec![Row::made("direct", 1, 1000.0, 1, &[]), Row::made("direct", 16, 8000.0, 1, &[])];
-        let alone = Row::made("toolplane", 16, 4000.0, 2, &rows);
+        let made = |case, rate, rows: &[Row]| Row::made(case, 16, (rate, 1), Baseline::STREAMS, rows);
+        let mut rows = vec![Row::made("direct", 1, (1000.0, 1), Baseline::STREAMS, &[]), made("direct", 8000.0, &[])];
+        let alone = made("toolplane", 4000.0, &rows);
         assert_eq!((alone.ratio_to_direct, alone.ratio_to_proxy), (0.5, None));
-        rows.push(Row::made("fastmcp", 16, 500.0, 3, &rows));
-        let row = Row::made("toolplane", 16, 4000.0, 2, &rows);
+        rows.push(made("fastmcp", 500.0, &rows));
+        let row = made("toolplane", 4000.0, &rows);
         assert_eq!((row.ratio_to_direct, row.ratio_to_proxy), (0.5, Some(8.0)));
     }
 }

@@ -115,7 +115,8 @@ fn registration(provider: &Provider, operation: Operation) -> Result<Registratio
     let declaration = &mut made.declaration;
     declaration.tool_kind = operation.kind;
     if operation.name != names.name {
-        declaration.aliases.push(format!("{}.{}", provider.namespace, operation.name));
+        declaration.aliases.push(format!("{}.{}", provider.namespace, names.name));
+        declaration.name = operation.name;
     }
     declaration.search_hint = operation.search_hint;
     declaration.title = operation.title;
