@@ -13,6 +13,7 @@ use toolplane_testkit::{Layout, Processes, binary, tools};
 use crate::bed::{PATIENCE, RULES, register, surface};
 
 mod callers;
+mod providers;
 mod secrets;
 mod table;
 mod tenants;

@@ -75,6 +75,7 @@ impl SurfaceRole {
         let sources = Sources::new(registry.clone(), &options.providers);
         let looks = Looks::new(registry.clone(), Arc::new(sources), options.providers.clone());
         tasks.spawn("providers", looks.clone().rounds(stop.clone()));
+        tasks.spawn("provider documents", registry.clone().forget_documents(stop.clone()));
         let api = SurfaceApi {
             registry,
             looks,

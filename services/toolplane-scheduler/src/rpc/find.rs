@@ -7,6 +7,7 @@ use toolplane_records::ids::{BatchId, InvocationId, InvocationKey};
 use toolplane_records::invocation::Invocation;
 use toolplane_runtime::Caller;
 
+use super::sight::may_see;
 use crate::calls::Calls;
 use crate::error::CallError;
 use crate::groups::Groups;
@@ -16,8 +17,8 @@ use crate::storage::RecordError;
 pub(super) async fn call(calls: &Calls, caller: &Caller, id: &str) -> Result<Arc<Invocation>, CallError> {
     let parsed = InvocationId::parse(id).map_err(|rule| CallError::invalid("invocation_id", rule.to_string()))?;
     match calls.records().get(&InvocationKey::new(&caller.tenant, &parsed)).await {
-        Ok(record) => Ok(record),
-        Err(RecordError::NotFound) => Err(CallError::NotFound { kind: "invocation", id: id.to_owned() }),
+        Ok(record) if may_see(caller, &record) => Ok(record),
+        Ok(_) | Err(RecordError::NotFound) => Err(CallError::NotFound { kind: "invocation", id: id.to_owned() }),
         Err(error) => Err(error.into()),
     }
 }

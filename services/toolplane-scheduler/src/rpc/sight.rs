@@ -1,9 +1,17 @@
-//! Who may read which input by value: callers and operators all of them when they ask for them, all others, and those
+//! Who may see which call, and who may read which input by value: callers and operators all of them when they ask for them, all others, and those
 //! that do not ask, the copies in which nothing is shown that is sensitive.
 
 use toolplane_records::invocation::{InputBodies, Invocation};
 use toolplane_records::payload::{Digest, JsonPayload};
+use toolplane_records::provider::is_list_tool;
 use toolplane_runtime::{Caller, Role};
+
+/// Whether `caller` may see a call at all. What a provider says it has is for those who look at it: it reaches an agent as tools that
+/// somebody has approved.
+pub(super) fn may_see(caller: &Caller, record: &Invocation) -> bool {
+    const LOOKING: [Role; 4] = [Role::Operator, Role::Approver, Role::Auditor, Role::Peer];
+    !is_list_tool(&record.tool_id) || LOOKING.into_iter().any(|role| caller.is(role))
+}
 
 /// Whether `caller` may read an input of `record` that has this digest.
 pub(crate) fn may_read(caller: &Caller, record: &Invocation, digest: Digest) -> bool {

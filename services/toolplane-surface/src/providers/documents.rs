@@ -1,19 +1,30 @@
 //! Documents that were handed in, kept in parts.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 use toolplane_records::ids::TenantId;
 use toolplane_records::payload::Digest;
-use toolplane_records::provider::MAX_DOCUMENT_BYTES;
+use toolplane_records::provider::{MAX_DOCUMENT_BYTES, ProviderDocument, ProviderSource};
+use toolplane_records::time::Timestamp;
 use toolplane_runtime::ApiError;
-use toolplane_store::{Commit, IndexOp, Write};
+use toolplane_store::{Commit, IndexOp, ScoreRange, Write};
 
+use super::held::Held;
 use crate::error::{of_store, unreadable};
 use crate::keys;
 use crate::registry::Registry;
 
 /// Most bytes of a document.
 pub(crate) const MAX_BYTES: usize = MAX_DOCUMENT_BYTES as usize;
+/// How long a document is kept that no provider uses, in milliseconds, and how often such ones are looked for.
+const UNUSED_MS: i64 = 24 * 60 * 60 * 1000;
+const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
+/// Documents looked at together.
+const PAGE: usize = 500;
 /// Bytes of each part but the last.
 const PART: usize = 512 * 1024;
 
@@ -56,6 +67,21 @@ impl Uploading {
     }
 }
 
+/// What names a document in [`keys::DOCUMENTS`].
+fn member(tenant: &TenantId, digest: &Digest) -> String {
+    format!("{tenant}|{digest}")
+}
+
+/// The document a provider in use was made from, when it was handed in.
+fn used_by(held: &Held) -> Option<String> {
+    match &held.provider.source {
+        ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. } if !held.is_retired() => {
+            Some(member(&held.provider.tenant, digest))
+        }
+        _ => None,
+    }
+}
+
 impl Registry {
     /// Keeps a document; once more changes nothing.
     pub(crate) async fn keep_document(&self, tenant: &TenantId, document: &Bytes) -> Result<Digest, ApiError> {
@@ -74,11 +100,63 @@ impl Registry {
         let (index, score) = (keys::DOCUMENTS.to_owned(), keys::score(self.now().await?));
         let commit = Commit {
             writes: vec![Write::Put { key: keys::document(tenant, &digest), bytes }],
-            index: vec![IndexOp::Put { index, score, member: format!("{tenant}|{digest}") }],
+            index: vec![IndexOp::Put { index, score, member: member(tenant, &digest) }],
             ..Commit::default()
         };
         self.store().commit(commit).await.map_err(of_store)?;
         Ok(digest)
+    }
+
+    /// Forgets, now and then until `stop`, documents that nobody uses.
+    pub(crate) async fn forget_documents(self, stop: CancellationToken) {
+        let mut tick = tokio::time::interval(FORGET_EVERY);
+        stop.run_until_cancelled(async {
+            loop {
+                tick.tick().await;
+                let forgotten = match self.now().await {
+                    Ok(now) => self.forget_unused_documents(now).await,
+                    Err(error) => Err(error),
+                };
+                match forgotten {
+                    Ok(0) => {}
+                    Ok(count) => tracing::info!(count, "documents that no provider uses were forgotten"),
+                    Err(error) => tracing::warn!(%error, "unused documents cannot be forgotten now"),
+                }
+            }
+        })
+        .await;
+    }
+
+    /// Forgets the documents that were handed in more than a day before `now` and that no provider in use names; answers with how many.
+    pub(super) async fn forget_unused_documents(&self, now: Timestamp) -> Result<usize, ApiError> {
+        self.current().await?;
+        let used: BTreeSet<String> = self.0.providers.all().iter().filter_map(|held| used_by(held)).collect();
+        let mut range = ScoreRange::up_to(keys::score(now.plus_millis(-UNUSED_MS)));
+        let mut forgotten = 0;
+        loop {
+            let page = self.store().scan(keys::DOCUMENTS, range.clone(), PAGE).await.map_err(of_store)?;
+            let Some(last) = page.last() else { return Ok(forgotten) };
+            range = range.after(last);
+            for entry in page.iter().filter(|entry| !used.contains(&entry.member)) {
+                self.forget_document(&entry.member).await?;
+                forgotten += 1;
+            }
+        }
+    }
+
+    async fn forget_document(&self, member: &str) -> Result<(), ApiError> {
+        let index = vec![IndexOp::Remove { index: keys::DOCUMENTS.to_owned(), member: member.to_owned() }];
+        let mut commit = Commit { index, ..Commit::default() };
+        let named = member.split_once('|').and_then(|(tenant, digest)| Some((tenant, digest.parse::<Digest>().ok()?)));
+        if let Some((tenant, digest)) = named {
+            let tenant = TenantId::from_trusted(tenant);
+            let found = self.store().get(&keys::document(&tenant, &digest)).await.map_err(of_store)?;
+            let kept = found.and_then(|found| serde_json::from_slice::<Kept>(&found.bytes).ok());
+            let parts = (0..kept.map_or(0, |kept| kept.parts)).map(|part| keys::document_part(&tenant, &digest, part));
+            let all = std::iter::once(keys::document(&tenant, &digest)).chain(parts);
+            commit.writes = all.map(|key| Write::Delete { key }).collect();
+        }
+        self.store().commit(commit).await.map(drop).map_err(of_store)
     }
 
     /// Whether a document is kept.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
@@ -212,4 +213,28 @@ async fn one_that_says_it_has_nothing_is_asked_twice_before_it_is_believed() {
     let held = bed.held("default", "git");
     assert_eq!((held.status.tools.withdrawn, held.status.tools.imported), (1, 0));
     bed.stop.cancel();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_no_provider_uses_is_forgotten_after_a_day() {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let bed = Bed::start().await;
+    let (registry, tenant) = (&bed.registry, TenantId::from_trusted("acme"));
+    let (used, unused) = (Bytes::from_static(b"{}"), Bytes::from(vec![b' '; 1_000_000]));
+    let digest = registry.keep_document(&tenant, &used).await.unwrap();
+    let gone = registry.keep_document(&tenant, &unused).await.unwrap();
+    let source = json!({ "kind": "openapi", "document": { "from": "uploaded", "digest": digest } });
+    let mut pets = serde_json::to_value(provider("acme", "pets", None)).unwrap();
+    pets["source"] = source;
+    registry.put_provider(serde_json::from_value(pets).unwrap(), "ann".to_owned(), false).await.unwrap();
+    let now = registry.now().await.unwrap();
+    assert_eq!(registry.forget_unused_documents(now).await.unwrap(), 0, "it was handed in just now");
+    let later = now.plus_millis(DAY_MS + 1);
+    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 1);
+    assert!(registry.has_document(&tenant, &digest).await.unwrap());
+    assert!(registry.document(&tenant, &gone).await.unwrap().is_err());
+    let id = ProviderId::from_trusted("pets");
+    registry.remove_provider(tenant.clone(), id, "ann".to_owned(), String::new()).await.unwrap();
+    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 1, "a retired provider uses nothing");
+    assert_eq!(registry.forget_unused_documents(later).await.unwrap(), 0);
 }
