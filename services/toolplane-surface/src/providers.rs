@@ -38,6 +38,7 @@ mod sources;
 mod take_in;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod turn;
 
 pub(crate) use configured::Configured;
@@ -51,3 +52,4 @@ pub(crate) use looks::Looks;
 pub(crate) use review::Reviewed;
 pub(crate) use sources::Sources;
 pub(crate) use take_in::Taken;
+pub(crate) use trials::Trials;

@@ -25,7 +25,7 @@ use crate::cache::Cache;
 use crate::changes::{Changes, Followers, Head};
 use crate::error::{SurfaceError, of_store};
 use crate::keys;
-use crate::providers::{Shelf, WorkerCredentials};
+use crate::providers::{Shelf, Trials, WorkerCredentials};
 use crate::records::StoredTool;
 use crate::sync::Hub;
 
@@ -41,6 +41,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     pub(crate) surfaces: Cache,
     pub(crate) providers: Shelf,
+    /// Providers that are only tried.
+    pub(crate) trials: Trials,
     /// What the workers have.
     pub(crate) credentials: WorkerCredentials,
     pub(crate) changes: Changes,
@@ -98,6 +100,7 @@ impl Registry {
             hub: Hub::new(revision, patience),
             surfaces: Cache::default(),
             providers: Shelf::default(),
+            trials: Trials::default(),
             credentials: WorkerCredentials::default(),
             changes,
             followers,

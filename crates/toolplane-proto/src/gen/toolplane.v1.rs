@@ -10844,6 +10844,9 @@ pub struct PutProviderRequest {
     /// Who does it; counts only where the credential names no actor.
     #[prost(string, tag = "3")]
     pub by: ::prost::alloc::string::String,
+    /// With `dry_run`: ask it what it has, as it would be then, and say what that would change.
+    #[prost(bool, tag = "4")]
+    pub preview: bool,
 }
 /// A provider as it is now.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -10857,6 +10860,9 @@ pub struct PutProviderResponse {
     /// `created`, `changed` or `unchanged`.
     #[prost(string, tag = "3")]
     pub change: ::prost::alloc::string::String,
+    /// What it has, and what would change, when that was asked for.
+    #[prost(message, optional, tag = "4")]
+    pub preview: ::core::option::Option<RefreshProviderResponse>,
 }
 /// A part of a document.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

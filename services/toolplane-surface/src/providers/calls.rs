@@ -53,8 +53,8 @@ impl Calls {
     }
 
     /// The structured content of a call that asks an MCP server what it has.
-    pub(super) async fn list(&self, provider: &Provider) -> Result<Bytes, Fault> {
-        let called = self.call(provider, JsonPayload::from_checked("{}")).await?;
+    pub(super) async fn list(&self, provider: &Provider, name: &str) -> Result<Bytes, Fault> {
+        let called = self.call(provider, name, JsonPayload::from_checked("{}")).await?;
         let content = called.result.structured_content.as_ref().and_then(|content| content.body.clone());
         match content {
             Some(Body::Inline(bytes)) => Ok(bytes),
@@ -64,8 +64,8 @@ impl Calls {
     }
 
     /// The bytes at an address.
-    pub(super) async fn fetch(&self, provider: &Provider, url: &str) -> Result<Bytes, Fault> {
-        let called = self.call(provider, JsonPayload::of(&json!({ "url": url }))).await?;
+    pub(super) async fn fetch(&self, provider: &Provider, name: &str, url: &str) -> Result<Bytes, Fault> {
+        let called = self.call(provider, name, JsonPayload::of(&json!({ "url": url }))).await?;
         let blocks = &called.result.content;
         let kept = blocks.iter().find_map(|block| match &block.block {
             Some(Block::PersistedOutputRef(kept) | Block::File(kept)) => Some(kept.uri.clone()),
@@ -81,10 +81,10 @@ impl Calls {
         Ok(Bytes::from(texts.collect::<String>()))
     }
 
-    async fn call(&self, provider: &Provider, input: JsonPayload) -> Result<Called, Fault> {
+    async fn call(&self, provider: &Provider, name: &str, input: JsonPayload) -> Result<Called, Fault> {
         let spec = v1::InvocationSpec {
             surface_id: SURFACE.to_owned(),
-            tool_name: provider.provider_id.to_string(),
+            tool_name: name.to_owned(),
             model_input: Some((&input).into()),
             // The same call once more is the same call: a retry after a broken connection makes no second one.
             idempotency_key: uuid::Uuid::new_v4().to_string(),

@@ -22,6 +22,9 @@ pub(crate) const SURFACE: &str = "platform.providers";
 impl Registry {
     /// The tool by which a worker is asked what a provider has; nothing for providers that no worker is asked about.
     pub(crate) fn hidden_tool(&self, tenant: &TenantId, name: &str) -> Option<(Registration, u64)> {
+        if let Some(provider) = self.0.trials.get(tenant, name) {
+            return Some((hidden(&provider)?, provider.revision));
+        }
         let id = ProviderId::parse(name).ok()?;
         let held = self.0.providers.get(tenant, &id).filter(|held| !held.is_retired())?;
         Some((hidden(&held.provider)?, held.provider.revision))

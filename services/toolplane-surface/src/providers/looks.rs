@@ -22,8 +22,8 @@ use crate::registry::Registry;
 
 /// Asks a provider what it has.
 pub(crate) trait Discover: Send + Sync {
-    /// What it says, or why it says nothing. Dropped when it takes too long.
-    fn ask<'a>(&'a self, provider: &'a Provider) -> BoxFuture<'a, Result<Said, Fault>>;
+    /// What it says, or why it says nothing; workers know it by `name`. Dropped when it takes too long.
+    fn ask<'a>(&'a self, provider: &'a Provider, name: &'a str) -> BoxFuture<'a, Result<Said, Fault>>;
 }
 
 /// The moment by which it is decided who is due.
@@ -37,7 +37,7 @@ pub(crate) struct Looks {
     pub(super) options: ProviderOptions,
     pub(super) clock: Clock,
     /// For looks somebody waits for: providers that hang keep nobody from asking others.
-    wanted: Arc<Semaphore>,
+    pub(super) wanted: Arc<Semaphore>,
 }
 
 impl fmt::Debug for Looks {
@@ -79,7 +79,7 @@ impl Looks {
         let _permit = self.wanted.acquire().await;
         let asking = self.registry.0.providers.asking(tenant, id);
         let _asking = asking.lock().await;
-        let look = self.asked(&self.held(tenant, id)?).await?;
+        let look = self.asked(&self.held(tenant, id)?, id.as_str()).await?;
         let at = (self.clock)().await?;
         let fault = look.fault().map(|fault| FaultReport { code: fault.code, message: fault.message.clone(), at });
         Ok((look, fault))
@@ -98,12 +98,12 @@ impl Looks {
     async fn looked(&self, tenant: &TenantId, id: &ProviderId, dry_run: bool) -> Result<Taken, ApiError> {
         let policy = &self.options.policy;
         let held = self.held(tenant, id)?;
-        let mut look = self.asked(&held).await?;
+        let mut look = self.asked(&held, id.as_str()).await?;
         if look.listing().is_some() && !dry_run {
             let would = self.taken(&held, &look, policy, true).await?;
             if would.difference.as_ref().is_some_and(|difference| difference.empties()) {
                 // A server that is not ready yet says that it has nothing: it is asked once more before it is believed.
-                look = self.asked(&held).await?;
+                look = self.asked(&held, id.as_str()).await?;
             }
         }
         self.taken(&held, &look, policy, dry_run).await
@@ -115,9 +115,9 @@ impl Looks {
         self.registry.take_in_look(tenant, provider_id, look.clone(), policy.clone(), now, dry_run).await
     }
 
-    /// Asks a provider, whose definitions are made of what it is now.
-    async fn asked(&self, held: &Arc<Held>) -> Result<Look, ApiError> {
-        let asked = tokio::time::timeout(self.options.patience, self.discover.ask(&held.provider)).await;
+    /// Asks a provider that workers know by `name`, and whose definitions are made of what it is now.
+    pub(super) async fn asked(&self, held: &Arc<Held>, name: &str) -> Result<Look, ApiError> {
+        let asked = tokio::time::timeout(self.options.patience, self.discover.ask(&held.provider, name)).await;
         let said = asked.unwrap_or_else(|_| {
             let waited = Duration::as_secs(&self.options.patience);
             Err(Fault::new(ProviderFault::TimedOut, format!("it said nothing for {waited} s")))

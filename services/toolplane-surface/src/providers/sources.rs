@@ -31,7 +31,7 @@ impl Sources {
         self.calls.as_ref().ok_or_else(nobody)
     }
 
-    async fn said(&self, provider: &Provider) -> Result<Said, Fault> {
+    async fn said(&self, provider: &Provider, name: &str) -> Result<Said, Fault> {
         match &provider.source {
             ProviderSource::Openapi { document: ProviderDocument::Uploaded { digest }, .. } => {
                 let document = self.registry.document(&provider.tenant, digest).await;
@@ -49,12 +49,12 @@ impl Sources {
                 Err(Fault::new(ProviderFault::Misconfigured, why))
             }
             ProviderSource::Openapi { document: ProviderDocument::Url { url }, .. } => {
-                let document = self.calls()?.fetch(provider, url).await?;
+                let document = self.calls()?.fetch(provider, name, url).await?;
                 let (provider, url) = (provider.clone(), url.clone());
                 blocking(move || openapi::read(&provider, &document, Some(&url))).await
             }
             ProviderSource::McpStdio { .. } | ProviderSource::McpHttp { .. } => {
-                let list = self.calls()?.list(provider).await?;
+                let list = self.calls()?.list(provider, name).await?;
                 let provider = provider.clone();
                 blocking(move || mcp::read(&provider, &list)).await
             }
@@ -63,8 +63,8 @@ impl Sources {
 }
 
 impl Discover for Sources {
-    fn ask<'a>(&'a self, provider: &'a Provider) -> BoxFuture<'a, Result<Said, Fault>> {
-        Box::pin(self.said(provider))
+    fn ask<'a>(&'a self, provider: &'a Provider, name: &'a str) -> BoxFuture<'a, Result<Said, Fault>> {
+        Box::pin(self.said(provider, name))
     }
 }
 

@@ -62,6 +62,13 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// What would change by a look at a provider that need not be stored.
+    pub(super) fn would_take_in(&self, held: Arc<Held>, look: &Look, policy: &Policy, now: Timestamp) -> Taken {
+        Taking { registry: self, held, look, policy, now }.looked()
+    }
+}
+
 struct Taking<'a> {
     registry: &'a Registry,
     held: Arc<Held>,

@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Discover for Script {
-    fn ask<'a>(&'a self, provider: &'a Provider) -> BoxFuture<'a, Result<Said, Fault>> {
+    fn ask<'a>(&'a self, provider: &'a Provider, _: &'a str) -> BoxFuture<'a, Result<Said, Fault>> {
         async move {
             let id = provider.provider_id.to_string();
             self.asked.lock().push((id.clone(), Instant::now()));

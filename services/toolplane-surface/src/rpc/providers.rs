@@ -43,7 +43,13 @@ pub(super) async fn put(
     }
     let by = caller.doer(&request.by).to_owned();
     let (provider, status, putting) = api.registry.put_provider(provider, by, request.dry_run).await?;
+    let mut preview = None;
+    if request.dry_run && request.preview {
+        let taken = api.looks.preview(provider.clone(), status.clone()).await?;
+        preview = Some(encode::taken(&taken, api.registry.now().await?));
+    }
     Ok(v1::PutProviderResponse {
+        preview,
         provider: Some((&provider).into()),
         status: Some((&status).into()),
         change: putting.as_str().to_owned(),

@@ -14,7 +14,7 @@ use super::super::connection::Connection;
 use super::super::failure::Failure;
 use super::super::outcome::CommandOutcome;
 use super::super::output::Output;
-use super::{both, refresh};
+use super::{both, difference, refresh};
 
 /// Bytes of each part of a document that is handed in.
 const PART: usize = 512 * 1024;
@@ -99,7 +99,8 @@ pub(crate) struct AddArgs {
     /// Which calls share one session with it.
     #[arg(long, value_enum, default_value_t = Sessions::Tenant)]
     sessions: Sessions,
-    /// Only check; change nothing. Of a provider that is there already, what would change is told.
+    /// Change nothing: only check it, ask it what it has, and tell what that would change. A document is handed in all the same, and
+    /// forgotten after a day.
     #[arg(long)]
     dry_run: bool,
     /// Do not wait for its first answer.
@@ -149,9 +150,10 @@ pub(super) fn user() -> String {
 pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let source = source(&args, connection).await?;
     let provider = provider(&args, source)?;
-    let request = v1::PutProviderRequest { provider: Some(provider), dry_run: args.dry_run, by: user() };
+    let request =
+        v1::PutProviderRequest { provider: Some(provider), dry_run: args.dry_run, preview: args.dry_run, by: user() };
     let answer = connection.providers().put_provider(request).await?.into_inner();
-    let change = answer.change.clone();
+    let (change, preview) = (answer.change.clone(), answer.preview);
     let (provider, status) = both(answer.provider, answer.status)?;
     if out.json() {
         out.record::<Provider, _>(provider)?;
@@ -160,10 +162,10 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
         let would = if args.dry_run { "would be " } else { "" };
         out.line(format!("{}  {would}{change}", provider.provider_id))?;
     }
-    match (args.dry_run, args.no_wait) {
-        (true, _) if change == "unchanged" => refresh(args.name, true, connection, out).await,
-        (true, _) | (_, true) => Ok(CommandOutcome::Done),
-        (false, false) => refresh(args.name, false, connection, out).await,
+    match preview {
+        Some(preview) => difference::print(&args.name, preview, true, out),
+        None if args.dry_run || args.no_wait => Ok(CommandOutcome::Done),
+        None => refresh(args.name, false, connection, out).await,
     }
 }
 

@@ -1,0 +1,55 @@
+//! Providers that are asked what they have before they are made: nothing of them is stored.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use toolplane_records::ids::TenantId;
+use toolplane_records::provider::{Provider, ProviderStatus};
+use toolplane_runtime::ApiError;
+
+use super::held::Held;
+use super::looks::Looks;
+use super::take_in::Taken;
+
+/// Providers on trial, by the names workers ask by. Known to this process alone: where there are several, a scheduler may ask another.
+#[derive(Debug, Default)]
+pub(crate) struct Trials(DashMap<(TenantId, String), Arc<Provider>>);
+
+impl Trials {
+    /// The provider on trial of that name.
+    pub(super) fn get(&self, tenant: &TenantId, name: &str) -> Option<Arc<Provider>> {
+        Some(Arc::clone(self.0.get(&(tenant.clone(), name.to_owned()))?.value()))
+    }
+
+    fn begin(&self, provider: &Provider) -> Trial<'_> {
+        let name = format!("trial-{}", uuid::Uuid::new_v4().simple());
+        let key = (provider.tenant.clone(), name);
+        self.0.insert(key.clone(), Arc::new(provider.clone()));
+        Trial { trials: self, key }
+    }
+}
+
+/// A provider on trial, until this is dropped.
+struct Trial<'a> {
+    trials: &'a Trials,
+    key: (TenantId, String),
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        self.trials.0.remove(&self.key);
+    }
+}
+
+impl Looks {
+    /// What `provider` would say it has, and what that would change, if it were put.
+    pub(crate) async fn preview(&self, provider: Provider, status: ProviderStatus) -> Result<Taken, ApiError> {
+        let _permit = self.wanted.acquire().await;
+        let before = self.registry.0.providers.get(&provider.tenant, &provider.provider_id);
+        let tools = before.map(|before| before.tools.clone()).unwrap_or_default();
+        let held = Arc::new(Held { provider, status, version: 0, tools });
+        let trial = self.registry.0.trials.begin(&held.provider);
+        let look = self.asked(&held, &trial.key.1).await?;
+        Ok(self.registry.would_take_in(held, &look, &self.options.policy, (self.clock)().await?))
+    }
+}
