@@ -79,7 +79,7 @@ fn declaration(server: &Value) -> String {
         },
         "execution_profile": {
             "execution_profile_id": "exec_echo", "execution_kind": "mcp_server", "supports_progress": true,
-            "supports_cancel": true, "sandboxed": true, "timeout_ms": 30_000,
+            "supports_cancel": true, "sandboxed": server["transport"] == "stdio", "timeout_ms": 30_000,
             "binding": {
                 "type": "mcp", "provider_id": "small", "tool": TOOL, "server": server,
             },
