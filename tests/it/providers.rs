@@ -120,6 +120,43 @@ async fn what_is_added_is_asked_looked_at_and_called() {
     assert!(gone.contains("provider.retired"), "{gone}");
 }
 
+/// The file a client of MCP has already: what can be taken is, no secret of it is, and each other server says why it is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_of_a_clients_configuration_are_taken_without_their_secrets() {
+    let cluster = Cluster::start(Options::new(config("127.0.0.1:9"))).await.unwrap();
+    let shell = Shell::at(cluster.endpoint());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".mcp.json");
+    std::fs::write(cluster.workspace().join("server.py"), SERVER).unwrap();
+    let python = "/usr/bin/python3";
+    let file = json!({ "mcpServers": {
+        "Small Server": { "command": python, "args": ["/workspace/server.py"], "env": { "TZ": "UTC" } },
+        "secret": { "command": python, "args": ["/workspace/server.py"], "env": { "API_KEY": "sk-canary-0123456789" } },
+        "old": { "type": "sse", "url": "http://127.0.0.1:9/sse" },
+    } });
+    std::fs::write(&path, file.to_string()).unwrap();
+    let import = ["providers", "import", path.to_str().unwrap(), "--workspace", "read"];
+    let told = |arguments: &[&str]| {
+        let output = shell.run(arguments);
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        (output.status.code(), text)
+    };
+    let (code, said) = told(&[&import[..], &["--dry-run"]].concat());
+    assert!(code == Some(1) && said.contains("Small-Server  would be created") && said.contains("13 added"), "{said}");
+    assert!(!shell.says(0, &["providers", "ls"]).contains("Small"), "nothing is made");
+    let (code, said) = told(&import);
+    assert!(code == Some(1) && said.contains("provider:Small-Server/echo  new"), "{said}");
+    assert!(said.contains("`API_KEY` looks like a secret") && said.contains("`sse`"), "{said}");
+    assert!(!said.contains("canary"), "{said}");
+    let listed = shell.says(0, &["providers", "ls"]);
+    assert!(listed.contains("Small-Server") && !listed.contains("secret") && !listed.contains("old"), "{listed}");
+    // With a credential in the place of its secret it is made, and asked as soon as a worker has that credential.
+    let given = ["--only", "secret", "--credential", "env:API_KEY=vault", "--no-wait"];
+    assert_eq!(told(&[&import[..], &given].concat()).0, Some(0));
+    assert!(shell.says(0, &["providers", "show", "secret"]).contains("vault in variable API_KEY"));
+    assert!(shell.complains(2, &[&import[..], &["--only", "none"]].concat()).contains("no server `none`"));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_provider_that_cannot_be_asked_says_why_and_takes_nothing_with_it() {
     let cluster = Cluster::start(Options::new(config("127.0.0.1:9"))).await.unwrap();

@@ -46,8 +46,8 @@ fn every_wrong_key_is_named() {
     check("command = [\"python3\", \"-u\", \"/no/such/hook.py\"]", "`hooks[0].command`: `/no/such/hook.py` does not");
     check("command = [\"no-such-program\"]", "`hooks[0].command`: `no-such-program` is no program in /usr");
     check("command = [\"/usr/bin/no-such-program\"]", "`hooks[0].command`: `/usr/bin/no-such-program` does not exist");
-    // The sandbox has a `/tmp` of its own.
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // The sandbox has a `/tmp` of its own, and the repository may be there.
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let script = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
     let place = script.path().display();
     check(

@@ -292,6 +292,7 @@ impl Life {
         }
         let before = self.record.clone();
         let transition = match command(step, &before, &mut self.leases) {
+            Some(Command::Claim(grant)) => claimed(&before, grant, at(self.now)),
             Some(command) => apply(&before, command, at(self.now)).ok(),
             None => late_report(&before, &stale_key(&before), &outcome(ResultStatus::Succeeded, None), at(self.now)),
         };
@@ -354,6 +355,26 @@ impl Life {
             let hope = indexes.queued || !indexes.timers.is_empty() || !record.holds.is_empty();
             assert!(hope, "a living call is queued, held or has a timer: {:?}", record.status);
         }
+    }
+}
+
+/// A claim of a record that is lent and one of a record that is given away are the same claim, or the same refusal.
+fn claimed(record: &Invocation, grant: LeaseGrant, now: Timestamp) -> Option<Transition> {
+    let lent = apply(record, Command::Claim(grant.clone()), now);
+    match (claim(record.clone(), grant, now), lent) {
+        (Ok(given), Ok(lent)) => {
+            assert_eq!(format!("{given:?}"), format!("{lent:?}"));
+            Some(lent)
+        }
+        (Err(unclaimed), Err(refusal)) => {
+            assert_eq!(
+                (&unclaimed.invocation, unclaimed.refusal),
+                (record, refusal),
+                "a refused record comes back as it was"
+            );
+            None
+        }
+        (given, lent) => panic!("given away: {given:?}, lent: {lent:?}"),
     }
 }
 

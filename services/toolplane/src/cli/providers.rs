@@ -12,6 +12,7 @@ use super::spelled::word;
 
 mod add;
 mod difference;
+mod import;
 mod review;
 mod source;
 
@@ -20,6 +21,9 @@ mod source;
 pub(crate) enum ProvidersCommand {
     /// Make a provider, or change it, and ask it what it has: an MCP server, an OpenAPI document, a file of registrations.
     Add(Box<add::AddArgs>),
+    /// Make a provider of each MCP server that a client's configuration file names (`mcpServers`), and ask it what it has. No secret of
+    /// the file is taken.
+    Import(Box<import::ImportArgs>),
     /// List providers, how they are, and how many of their tools may be called.
     Ls {
         /// With those that are out of use.
@@ -76,6 +80,7 @@ pub(crate) async fn run(
 ) -> Result<CommandOutcome, Failure> {
     match command {
         ProvidersCommand::Add(args) => add::run(*args, connection, out).await,
+        ProvidersCommand::Import(args) => import::run(*args, connection, out).await,
         ProvidersCommand::Ls { all } => list(all, connection, out).await,
         ProvidersCommand::Show { name } if name.contains('/') => review::show(name, connection, out).await,
         ProvidersCommand::Show { name } => show(name, connection, out).await,

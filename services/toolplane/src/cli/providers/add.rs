@@ -111,8 +111,9 @@ pub(crate) struct AddArgs {
     argv: Vec<String>,
 }
 
+/// Which tools of a provider may be called at once.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Trust {
+pub(super) enum Trust {
     /// None.
     None,
     /// New ones.
@@ -121,14 +122,35 @@ enum Trust {
     All,
 }
 
+impl Trust {
+    pub(super) const fn of_wire(self) -> v1::ProviderTrust {
+        match self {
+            Self::None => v1::ProviderTrust::Untrusted,
+            Self::New => v1::ProviderTrust::NewTools,
+            Self::All => v1::ProviderTrust::AllTools,
+        }
+    }
+}
+
+/// What a program may do in the workspace.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Workspace {
+pub(super) enum Workspace {
     /// It does not see it.
     None,
     /// It reads it.
     Read,
     /// It reads and writes it.
     Write,
+}
+
+impl Workspace {
+    pub(super) const fn of_wire(self) -> v1::McpWorkspace {
+        match self {
+            Self::None => v1::McpWorkspace::None,
+            Self::Read => v1::McpWorkspace::Read,
+            Self::Write => v1::McpWorkspace::Write,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -150,8 +172,28 @@ pub(super) fn user() -> String {
 pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output) -> Result<CommandOutcome, Failure> {
     let source = source(&args, connection).await?;
     let provider = provider(&args, source)?;
+    put(provider, Put { dry_run: args.dry_run, waits: !args.no_wait }, connection, out).await
+}
+
+/// How a provider is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Put {
+    /// Only tell what it would be, and what it has.
+    pub(super) dry_run: bool,
+    /// Wait for its first answer.
+    pub(super) waits: bool,
+}
+
+/// Makes the provider, or changes it, and prints what it has.
+pub(super) async fn put(
+    provider: v1::Provider,
+    how: Put,
+    connection: &Connection,
+    out: &mut Output,
+) -> Result<CommandOutcome, Failure> {
+    let name = provider.provider_id.clone();
     let request =
-        v1::PutProviderRequest { provider: Some(provider), dry_run: args.dry_run, preview: args.dry_run, by: user() };
+        v1::PutProviderRequest { provider: Some(provider), dry_run: how.dry_run, preview: how.dry_run, by: user() };
     let answer = connection.providers().put_provider(request).await?.into_inner();
     let (change, preview) = (answer.change.clone(), answer.preview);
     let (provider, status) = both(answer.provider, answer.status)?;
@@ -159,23 +201,18 @@ pub(super) async fn run(args: AddArgs, connection: &Connection, out: &mut Output
         out.record::<Provider, _>(provider)?;
         out.record::<ProviderStatus, _>(status)?;
     } else {
-        let would = if args.dry_run { "would be " } else { "" };
+        let would = if how.dry_run { "would be " } else { "" };
         out.line(format!("{}  {would}{change}", provider.provider_id))?;
     }
     match preview {
-        Some(preview) => difference::print(&args.name, preview, true, out),
-        None if args.dry_run || args.no_wait => Ok(CommandOutcome::Done),
-        None => refresh(args.name, false, connection, out).await,
+        Some(preview) => difference::print(&name, preview, true, out),
+        None if how.dry_run || !how.waits => Ok(CommandOutcome::Done),
+        None => refresh(name, false, connection, out).await,
     }
 }
 
 fn provider(args: &AddArgs, source: Source) -> Result<v1::Provider, Failure> {
     let reach = v1::Reach { hosts: args.hosts.clone(), ports: args.ports.iter().copied().map(u32::from).collect() };
-    let trust = match args.trust {
-        Trust::None => v1::ProviderTrust::Untrusted,
-        Trust::New => v1::ProviderTrust::NewTools,
-        Trust::All => v1::ProviderTrust::AllTools,
-    };
     let sessions = match args.sessions {
         Sessions::Call => v1::SessionSharing::None,
         Sessions::Session => v1::SessionSharing::Session,
@@ -196,7 +233,7 @@ fn provider(args: &AddArgs, source: Source) -> Result<v1::Provider, Failure> {
         reach: Some(reach),
         credentials,
         scheme_credentials,
-        trust: trust.into(),
+        trust: args.trust.of_wire().into(),
         sessions: sessions.into(),
         refresh_interval_ms: args.every.map(|seconds| seconds.saturating_mul(1000)),
         ..Default::default()
@@ -209,17 +246,12 @@ async fn source(args: &AddArgs, connection: &Connection) -> Result<Source, Failu
         return Err(Failure::Usage(rule.to_owned()));
     }
     if args.place.stdio {
-        let workspace = match args.workspace {
-            Workspace::None => v1::McpWorkspace::None,
-            Workspace::Read => v1::McpWorkspace::Read,
-            Workspace::Write => v1::McpWorkspace::Write,
-        };
         return Ok(Source::McpStdio(v1::McpStdioSource {
             argv: args.argv.clone(),
             env: pairs("--env", &args.env)?,
             pass_env: args.pass_env.clone(),
             read_only_paths: args.read.clone(),
-            workspace: workspace.into(),
+            workspace: args.workspace.of_wire().into(),
         }));
     }
     if let Some(url) = &args.place.mcp {
@@ -270,6 +302,15 @@ fn pairs<C: FromIterator<(String, String)>>(option: &str, texts: &[String]) -> R
 enum Given {
     Placed(v1::CredentialUse),
     Scheme(String, String),
+}
+
+/// Credentials with the places they go to, where no document says it.
+pub(super) fn placed_credentials(texts: &[String]) -> Result<Vec<v1::CredentialUse>, Failure> {
+    let placed = |text: &String| match credential(text)? {
+        Given::Placed(used) => Ok(used),
+        Given::Scheme(..) => Err(Failure::Usage(format!("`--credential {text}`: only documents have schemes"))),
+    };
+    texts.iter().map(placed).collect()
 }
 
 fn credential(text: &str) -> Result<Given, Failure> {
