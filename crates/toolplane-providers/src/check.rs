@@ -8,6 +8,7 @@ use toolplane_records::provider::{CredentialPlacement, Provider, ProviderDocumen
 use toolplane_records::visible::excerpt;
 
 use crate::names::check_provider_id;
+use crate::native::{check_prefix, overlap};
 
 /// Most entries of any list.
 const MAX_ENTRIES: usize = 64;
@@ -18,8 +19,8 @@ const MAX_NAMESPACE: usize = 31;
 /// The shortest and the longest time between two looks at what a provider has: 10 seconds, 30 days.
 const INTERVAL_MS: std::ops::RangeInclusive<u64> = 10_000..=30 * 24 * 60 * 60_000;
 
-/// Every rule the record breaks, each with the field, e.g. `source.argv[0]`; nothing when it may be kept. Whether its namespace is
-/// another one's is for those to say who know all of them.
+/// Every rule the record breaks, each with the field, e.g. `source.argv[0]`; nothing when it may be kept. Whether its namespace or its
+/// tools are another one's is for those to say who know all of them ([`overlaps`]).
 pub fn check(provider: &Provider) -> Vec<FieldViolation> {
     let mut faults = Faults::default();
     if let Err(rule) = check_provider_id(provider.provider_id.as_str()) {
@@ -43,6 +44,16 @@ pub fn check(provider: &Provider) -> Vec<FieldViolation> {
         faults.add("refresh_interval_ms", format!("must be {} to {}", INTERVAL_MS.start(), INTERVAL_MS.end()));
     }
     faults.0
+}
+
+/// Whether two providers would have tools of workers in common, by the prefixes of their names.
+pub fn overlaps(one: &ProviderSource, other: &ProviderSource) -> bool {
+    match (one, other) {
+        (ProviderSource::Worker { native_prefix: one }, ProviderSource::Worker { native_prefix: other }) => {
+            overlap(one, other)
+        }
+        _ => false,
+    }
 }
 
 #[derive(Default)]
@@ -135,12 +146,8 @@ fn check_source(source: &ProviderSource, faults: &mut Faults) {
             }
         }
         ProviderSource::Worker { native_prefix } => {
-            let name = native_prefix.strip_suffix('.').unwrap_or_default();
-            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-            if name.is_empty() || !name.chars().all(plain) || name.split('.').any(str::is_empty) {
-                faults.add("source.native_prefix", "must be a name and a dot, e.g. `acme.`");
-            } else if matches!(name, "native" | "files") {
-                faults.add("source.native_prefix", "is that of the built-in tools");
+            if let Err(rule) = check_prefix(native_prefix) {
+                faults.add("source.native_prefix", rule);
             }
         }
         ProviderSource::File { path } => check_path("source.path", path, faults),
@@ -292,8 +299,8 @@ mod tests {
         }
         let headers = json!({ "kind": "mcp_http", "url": "https://a.org", "headers": { "A B": "", "C": "x\r\nD: y" } });
         assert_eq!(of_source(headers), ["source.headers.A B", "source.headers.C"]);
-        for (prefix, right) in [("acme.", true), ("acme", false), (".", false), ("native.", false), ("a..b.", false)] {
-            assert_eq!(of_source(json!({ "kind": "worker", "native_prefix": prefix })).is_empty(), right, "{prefix}");
+        for (prefix, wrong) in [("acme.", &none[..]), ("acme", &["source.native_prefix"])] {
+            assert_eq!(of_source(json!({ "kind": "worker", "native_prefix": prefix })), wrong, "{prefix}");
         }
         assert_eq!(of_source(json!({ "kind": "file", "path": "tools.json" })), ["source.path"]);
         let document = json!({ "kind": "openapi", "document": { "from": "url", "url": "https://a.org/openapi.json" },

@@ -25,6 +25,7 @@ pub mod health;
 pub mod known;
 pub mod listing;
 pub mod names;
+pub mod native;
 pub mod review;
 pub mod shown;
 pub mod words;

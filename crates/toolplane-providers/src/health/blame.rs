@@ -26,6 +26,9 @@ pub fn of_call(error: Option<&ToolError>) -> Verdict {
         // As many servers as the worker may have are busy.
         ErrorClass::RateLimited => Verdict::Nothing,
         ErrorClass::Timeout => Verdict::Doubtful,
+        // Which workers there are is for schedulers to know. Whether this is about the provider shows when it is asked: when no worker says
+        // what it has either, its circuit opens, and calls do not wait in vain any more.
+        _ if is(codes::PLACEMENT_NO_WORKER) => Verdict::Doubtful,
         ErrorClass::ResultTooLarge => Verdict::Well,
         _ if is(codes::MCP_TOOL_FAILED) || is(codes::MCP_REFUSED) || is(codes::MCP_NOT_GIVEN) => Verdict::Well,
         _ if is(codes::MCP_NO_ANSWER) => Verdict::Badly(ProviderFault::Exited),
@@ -46,6 +49,8 @@ pub fn of_look(error: &ToolError) -> ProviderFault {
         ErrorClass::RateLimited => ProviderFault::Overloaded,
         ErrorClass::ResultTooLarge => ProviderFault::Flooded,
         ErrorClass::PermissionDenied if is_of(error, codes::HTTP_STATUS) => ProviderFault::Unauthorized,
+        // One may come at any time, and nobody has to mend anything then.
+        ErrorClass::CapabilityGap if is_of(error, codes::PLACEMENT_NO_WORKER) => ProviderFault::Unreachable,
         ErrorClass::PermissionDenied
         | ErrorClass::ApprovalRejected
         | ErrorClass::PolicyBlocked
@@ -91,6 +96,8 @@ mod tests {
             (classed(codes::HTTP_STATUS, RateLimited), Verdict::Nothing),
             (classed(codes::HTTP_STATUS, CredentialMissing), Verdict::Doubtful),
             (error(codes::EXEC_TIMEOUT), Verdict::Doubtful),
+            (error(codes::PLACEMENT_NO_WORKER), Verdict::Doubtful),
+            (error(codes::OUTCOME_UNKNOWN), Verdict::Nothing),
             (error(codes::EXEC_CANCELED), Verdict::Nothing),
             (error(codes::CREDENTIAL_MISSING), Verdict::Nothing),
             (error(codes::CREDENTIAL_OUT_OF_SCOPE), Verdict::Nothing),
@@ -100,5 +107,12 @@ mod tests {
             assert_eq!(of_call(Some(&error)), verdict, "{}", error.error_code);
         }
         assert_eq!(of_call(None), Verdict::Well);
+    }
+
+    #[test]
+    fn a_worker_that_is_not_there_yet_is_waited_for_and_one_that_cannot_is_for_people() {
+        let said = |code: Code| of_look(&ToolError::of(code, "x"));
+        assert_eq!(said(codes::PLACEMENT_NO_WORKER), ProviderFault::Unreachable);
+        assert_eq!(said(codes::SANDBOX_UNAVAILABLE), ProviderFault::NotAllowed);
     }
 }
